@@ -1,0 +1,57 @@
+# One command each. The environment lives in .venv and is made on first use.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+TRAIN  := $(VENV)/.installed-train
+DATA   ?= ../shared/data
+
+# pylate and sentence-transformers ask for torch, and the registry's newest torch brings gigabytes of
+# CUDA. A CPU build of this version is taken where one is to be had: from pip's own sources, then
+# from PyTorch's index; platforms without one (macOS) have no CUDA build to avoid.
+TORCH  := torch==2.13.0
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check fix bench models
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "smartsearch needs Python 3.10 or later: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+
+$(STAMP): pyproject.toml | $(VENV)/bin/python
+	@echo "setting up .venv (once; some minutes, 2 GB)"
+	$(BIN)/pip install --quiet "$(TORCH)+cpu" 2>/dev/null \
+	  || $(BIN)/pip install --quiet --retries 1 --timeout 15 "$(TORCH)+cpu" --index-url https://download.pytorch.org/whl/cpu 2>/dev/null \
+	  || $(BIN)/pip install --quiet $(TORCH)
+	$(BIN)/pip install --quiet $(TORCH) -e ".[dev]"
+	@touch $@
+
+$(TRAIN): $(STAMP)
+	$(BIN)/pip install --quiet $(TORCH) -e ".[dev,train]"
+	@touch $@
+
+demo: $(STAMP) ## set everything up and answer questions over the sample transcripts
+	@$(BIN)/python docs/demo.py
+
+test: $(STAMP) ## set everything up and run the tests
+	$(BIN)/python -m pytest
+
+check: $(STAMP) ## lint, types and tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+fix: $(STAMP) ## format and mend what the linter can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP) ## score the shipped models on LoCoMo-10 (DATA=folder with eval/locomo10.json)
+	$(BIN)/python benchmarks/locomo.py $(DATA)/eval/locomo10.json
+
+models: $(TRAIN) ## train the shipped models again from DATA (about two hours on 2 cores)
+	$(BIN)/python -m smartsearch.training all $(DATA)/train

@@ -1,0 +1,153 @@
+"""One question over some transcripts: read them, search them, time both. `query` and `batch` share it."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
+
+from smartsearch.config import Config
+from smartsearch.errors import InputError, SmartsearchError, UsageError
+from smartsearch.types import Corpus, Result
+
+if TYPE_CHECKING:
+    from smartsearch.pipeline import Tools
+    from smartsearch.retrieve.grep import Haystack
+
+KEPT_CORPORA = 2
+KEPT_HAYSTACKS = 8
+"""How many of the last used transcripts stay in memory between the questions of a batch."""
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is searched: paths (`-` is standard input) and the filters over what they hold."""
+
+    paths: tuple[str, ...] = (".",)
+    conversations: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    globs: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
+    input_format: str = "auto"
+
+    @property
+    def unfiltered(self) -> Source:
+        """The same files without the filters that work on turns."""
+        return replace(self, conversations=(), sessions=())
+
+
+class Library:
+    """Sources made ready for search, each read once while it is among the last used."""
+
+    def __init__(self, stdin: BinaryIO | None = None) -> None:
+        self._stdin = stdin
+        self._piped: bytes | None = None
+        self._corpora: OrderedDict[Hashable, Corpus] = OrderedDict()
+        self._haystacks: OrderedDict[Hashable, Haystack] = OrderedDict()
+
+    def haystack(self, source: Source) -> Haystack:
+        """The turns of `source`, ready for grep. Raises InputError when nothing can be read."""
+        return _kept(self._haystacks, KEPT_HAYSTACKS, source, lambda: self._prepared(source))
+
+    def _prepared(self, source: Source) -> Haystack:
+        from smartsearch.retrieve.grep import Haystack
+
+        files = source.unfiltered
+        corpus = _kept(self._corpora, KEPT_CORPORA, files, lambda: self._read(files))
+        return Haystack(filtered(corpus, source))
+
+    def _read(self, source: Source) -> Corpus:
+        from smartsearch import transcripts
+
+        corpus = transcripts.read(
+            list(source.paths),
+            stdin=self._standard_input() if "-" in source.paths else None,
+            input_format=source.input_format,
+            globs=source.globs,
+            excludes=source.excludes,
+        )
+        if not corpus.turns and corpus.skipped:
+            first = corpus.skipped[0]
+            raise InputError(
+                f"nothing could be read: {first.path}: {first.reason}",
+                hint="smartsearch formats lists what is understood; --input-format names one",
+            )
+        return corpus
+
+    def _standard_input(self) -> BinaryIO:
+        if self._stdin is None:
+            raise UsageError("standard input is already read for something else", hint="give a file")
+        if self._piped is None:
+            self._piped = self._stdin.read()
+        return io.BytesIO(self._piped)
+
+
+def filtered(corpus: Corpus, source: Source) -> Corpus:
+    """The turns of the conversations and sessions asked for. Raises InputError for an id that is not there."""
+    turns = corpus.turns
+    for name, wanted in (("conversation", source.conversations), ("session", source.sessions)):
+        if wanted:
+            present = dict.fromkeys(getattr(turn, name) for turn in turns)
+            for identity in wanted:
+                if identity not in present:
+                    raise _unknown(name, identity, list(present))
+            turns = tuple(turn for turn in turns if getattr(turn, name) in wanted)
+    return corpus if turns is corpus.turns else replace(corpus, turns=turns)
+
+
+def ask(question: str, source: Source, config: Config, tools: Callable[[], Tools], library: Library) -> Result:
+    """The answer of `search`, with what reading said and how long loading, reading and all of it took.
+
+    `tools` is called after the transcripts are read, so that models can load meanwhile.
+    """
+    start = time.perf_counter()
+    haystack = library.haystack(source)
+    read = time.perf_counter()
+    ready = tools()
+    loaded = time.perf_counter()
+    from smartsearch.pipeline import search
+
+    result = search(question, haystack, config, ready)
+    spent = {"load": loaded - read, "read": read - start, "total": time.perf_counter() - start}
+    timing = result.trace.timing_ms | {stage: seconds * 1000.0 for stage, seconds in spent.items()}
+    corpus = haystack.corpus
+    return replace(
+        result,
+        trace=replace(result.trace, timing_ms=timing),
+        skipped=corpus.skipped,
+        warnings=(*corpus.warnings, *result.warnings),
+    )
+
+
+def unexpected(error: Exception) -> SmartsearchError:
+    """An error nobody foresaw, as one a script can branch on."""
+    said = str(error).strip().splitlines()
+    return SmartsearchError(
+        f"{type(error).__name__}: {said[0] if said else 'no message'}",
+        hint="SMARTSEARCH_DEBUG=1 shows where; please report it",
+        kind="internal",
+    )
+
+
+def _kept(cache: OrderedDict[Hashable, V], size: int, key: Hashable, make: Callable[[], V]) -> V:
+    """The cached value of `key`, made if need be; the least recently used goes first."""
+    if key not in cache:
+        cache[key] = make()
+        if len(cache) > size:
+            cache.popitem(last=False)
+    cache.move_to_end(key)
+    return cache[key]
+
+
+def _unknown(name: str, identity: str, present: list[str]) -> InputError:
+    from difflib import get_close_matches
+
+    known = [p for p in present if p]
+    close = get_close_matches(identity, known, n=3, cutoff=0.5) or known[:3]
+    hint = f"the closest are {', '.join(close)}" if close else f"these transcripts name no {name}s"
+    return InputError(f"no {name} {identity!r}", hint=hint, kind=f"unknown_{name}")

@@ -1,0 +1,161 @@
+"""Many questions, one after the other: JSONL lines in, outcomes out in the same order, resumable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from smartsearch.ask import unexpected
+from smartsearch.errors import ConfigError, InputError, ModelError, SmartsearchError, UsageError
+from smartsearch.types import Result
+
+FATAL = (ModelError, ConfigError, UsageError)
+"""Errors that every further question would meet too: they end the run."""
+
+Identity = str | int
+
+
+@dataclass(frozen=True)
+class Question:
+    """One line of the input: its number (1-based), the question, and where to search if it says so."""
+
+    id: Identity
+    line: int
+    text: str
+    paths: tuple[str, ...] = ()
+    conversations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one line: a result, or an error. `id` is None where the line has none."""
+
+    id: Identity | None
+    line: int
+    result: Result | None = None
+    error: SmartsearchError | None = None
+
+
+@dataclass
+class Done:
+    """What an earlier run left in its output file: the ids, the lines without one, and its failures."""
+
+    ids: set[Identity] = field(default_factory=set)
+    lines: set[int] = field(default_factory=set)
+    failed: int = 0
+
+    def __len__(self) -> int:
+        return len(self.ids) + len(self.lines)
+
+    def has(self, identity: Identity | None, line: int) -> bool:
+        """Whether that line was dealt with: by its id, or by its number where it has no id."""
+        return line in self.lines if identity is None else identity in self.ids
+
+
+def run(lines: Iterable[bytes], ask: Callable[[Question], Result], done: Done) -> Iterator[Outcome]:
+    """One outcome a line, in order; blank lines and those already `done` give none.
+
+    A line that cannot be read or answered becomes an error and the run goes on. Raises only what
+    every line would meet: a missing model, an unusable setting.
+    """
+    seen: dict[Identity, int] = {}
+    for number, raw in enumerate(lines, start=1):
+        if not raw.strip():
+            continue
+        outcome = _outcome(raw, number, ask, done, seen)
+        if outcome is not None:
+            yield outcome
+
+
+def _outcome(
+    raw: bytes, number: int, ask: Callable[[Question], Result], done: Done, seen: dict[Identity, int]
+) -> Outcome | None:
+    identity: Identity | None = None
+    try:
+        values = _values(raw)
+        identity = _identity(values)
+        if done.has(identity, number):
+            return None
+        if seen.setdefault(identity, number) != number:
+            raise InputError(f"the id {identity!r} stands on line {seen[identity]} already", hint="give each its own")
+        return Outcome(identity, number, result=ask(_question(identity, number, values)))
+    except FATAL:
+        raise
+    except SmartsearchError as error:
+        return None if done.has(identity, number) else Outcome(identity, number, error=error)
+    except Exception as error:
+        return Outcome(identity, number, error=unexpected(error))
+
+
+def _values(raw: bytes) -> dict[str, Any]:
+    try:
+        values = json.loads(raw.decode("utf-8-sig"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise InputError(f"not a line of JSON: {error}", hint=_SHAPE) from error
+    if not isinstance(values, dict):
+        raise InputError("not a JSON object", hint=_SHAPE)
+    return values
+
+
+_SHAPE = '{"id": "q1", "question": "...", "paths": ["chats/"], "conversation": "..."} on one line'
+
+
+def _identity(values: dict[str, Any]) -> Identity:
+    identity = values.get("id")
+    if isinstance(identity, bool) or not isinstance(identity, str | int):
+        raise InputError("no id: a string or a whole number", hint=_SHAPE)
+    return identity
+
+
+def _question(identity: Identity, line: int, values: dict[str, Any]) -> Question:
+    text = values.get("question")
+    if not isinstance(text, str) or not text.strip():
+        raise InputError("no question", hint=_SHAPE)
+    return Question(identity, line, text, _texts(values, "paths"), _texts(values, "conversation"))
+
+
+def _texts(values: dict[str, Any], name: str) -> tuple[str, ...]:
+    """A string or a list of strings; absent or null is none."""
+    value = values.get(name)
+    if value is None:
+        return ()
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+        raise InputError(f"{name} is not a string or a list of strings", hint=_SHAPE)
+    return tuple(listed)
+
+
+def resume(output: Path) -> Done:
+    """What is done already according to `output`; a last line torn by a kill is cut off, to be redone.
+
+    Raises InputError when the file holds something that is not the output of a batch.
+    """
+    done = Done()
+    if not output.is_file():
+        return done
+    whole = 0
+    with output.open("rb") as file:
+        for number, raw in enumerate(file, start=1):
+            if not raw.endswith(b"\n"):
+                break
+            _note(done, raw, f"{output}:{number}")
+            whole += len(raw)
+    with output.open("rb+") as file:
+        file.truncate(whole)
+    return done
+
+
+def _note(done: Done, raw: bytes, where: str) -> None:
+    try:
+        record = json.loads(raw)
+        identity, line = record["id"], record.get("line", 0)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{where} is no result of a batch", hint="--out another file, or leave out --resume") from error
+    if identity is None:
+        done.lines.add(line)
+    else:
+        done.ids.add(identity)
+    done.failed += "error" in record

@@ -1,0 +1,234 @@
+"""The one home of every default, with its unit and the paper section or decision that set it.
+
+Precedence: command line > `SMARTSEARCH_*` environment > project file > user file > default.
+A project file (`.smartsearch.toml`, which may come with somebody else's repository) can set numbers
+and modes but never name a model, a profile or a path to load.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+from smartsearch.errors import ConfigError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover - Python 3.10
+    import tomli as tomllib
+
+PROJECT_FILE = ".smartsearch.toml"
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "truncate": ("none", "fixed", "adaptive"),
+    "fill": ("stop", "skip", "cut"),
+    "mode": ("or", "and"),
+    "semantic": ("off", "fallback", "always"),
+    "entity_source": ("top10", "all"),
+    "order": ("rank", "time"),
+}
+RANKERS = ("ce", "colbert")
+UNTRUSTED = ("profile", "parser", "crossencoder", "colbert")
+"""Keys a project file may not set: they decide which code or weights are loaded."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything a search depends on beside the question and the turns."""
+
+    # Parse (paper 3.1; seeds 1.5)
+    weight_propn: float = 3.0
+    weight_noun: float = 2.0
+    weight_verb: float = 1.0
+    weight_entity: float = 1.0  # added to a token inside a named entity
+    min_length: int = 3  # characters of a term
+    min_length_propn: int = 2  # characters of a proper noun
+
+    # Retrieve (paper 3.2; seeds 1.5)
+    mode: str = "or"
+    word_boundary: bool = False
+    hops: int = 3  # grep hops in all; the longest oracle trace has 3 (paper table 1)
+    entity_source: str = "top10"
+    hop_sources: int = 10  # turns whose entities and nouns feed the next hop
+    hop_terms: int = 10  # new terms a hop may add
+    weight_hop: float = 2.5
+    prf: bool = True
+    prf_min_turns: int = 2  # of the top `hop_sources` turns
+    weight_prf: float = 0.5
+    fuzzy: bool = True
+    fuzzy_cutoff: float = 80.0  # rapidfuzz ratio, 0-100
+    fuzzy_words: int = 3  # nearest words taken for a term without a hit
+    semantic: str = "fallback"
+    semantic_below: int = 5  # candidates of hop 1 under which the fallback fires
+    semantic_top: int = 50  # turns the dense search adds
+    semantic_max_turns: int = 5000  # beyond it the fallback is left out and said so (2.5 ms a turn)
+
+    # Rank (paper 3.3)
+    profile: str = "embedded"
+    parser: str = ""  # overrides the profile's: a spaCy name or folder
+    crossencoder: str = ""  # overrides the profile's: a hub id or folder
+    colbert: str = ""  # overrides the profile's: a hub id or folder
+    rank: tuple[str, ...] = RANKERS
+    weight_ce: float = 0.7
+    weight_colbert: float = 0.3
+    rrf_k: int = 60
+    candidates: int = -1  # turns the cross-encoder sees: -1 = the default cascade, 0 = all
+    cascade: int = 128  # what -1 means with both rankers (docs/decisions/0002)
+    colbert_turns: int = 2048  # turns ColBERT sees unless `candidates` is 0
+
+    # Truncate (paper 3.4)
+    truncate: str = "adaptive"
+    budget: int = 0  # words; 0 = 4,000 adaptive, 2,000 fixed
+    tokens: int = 0  # tokens of the named tokenizer; 0 = no ceiling
+    alpha: float = 0.03
+    top_k: int = 60
+    fill: str = "stop"
+    order: str = "rank"
+    limit: int = 0  # hits shown; 0 = all that survive the cut
+
+    # Run
+    threads: int = 0  # 0 = the cores this process may use
+    timeout: float = 0.0  # seconds; 0 = none
+    offline: bool = False
+
+    @property
+    def word_budget(self) -> int:
+        """The ceiling in words: as given, else 4,000 adaptive and 2,000 fixed (seeds 1.5)."""
+        return self.budget or (2000 if self.truncate == "fixed" else 4000)
+
+    @property
+    def cores(self) -> int:
+        """Threads to use: as given, else the cores this process may run on."""
+        if self.threads:
+            return self.threads
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {"candidates": 0},
+    "paper-locomo": {"candidates": 0, "truncate": "fixed", "budget": 2000},
+    "index-free": {"rank": ("ce",), "semantic": "off"},
+}
+"""Named bundles of options: the paper's own settings (seeds 1.2, 1.5)."""
+
+
+def check(config: Config) -> Config:
+    """Return `config` or raise ConfigError naming the first value that makes no sense."""
+    for name, allowed in CHOICES.items():
+        if getattr(config, name) not in allowed:
+            raise ConfigError(f"{name} is {getattr(config, name)!r}", hint=f"one of {', '.join(allowed)}")
+    unknown = [r for r in config.rank if r not in RANKERS]
+    if unknown:
+        raise ConfigError(f"rank names {unknown[0]!r}", hint="ce,colbert, ce, colbert or none")
+    if not 0.0 <= config.alpha < 1.0:
+        raise ConfigError(f"alpha is {config.alpha}", hint="a share of the best score, 0 up to 1")
+    for name in ("budget", "tokens", "limit", "threads", "timeout", "hops"):
+        if getattr(config, name) < 0:
+            raise ConfigError(f"{name} is {getattr(config, name)}", hint="0 or more")
+    if config.top_k < 1:
+        raise ConfigError(f"top_k is {config.top_k}", hint="1 or more")
+    return config
+
+
+def build(
+    given: Mapping[str, Any] | None = None,
+    *,
+    preset: str = "",
+    env: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    home: Path | None = None,
+) -> Config:
+    """One Config from all sources; `given` holds what the command line said, None meaning unsaid.
+
+    Raises ConfigError for an unknown key, a value of the wrong type, or one out of range.
+    """
+    env = os.environ if env is None else env
+    folder = Path.cwd() if folder is None else folder
+    layers = [
+        _file_values(_user_file(env, home), trusted=True),
+        _file_values(folder / PROJECT_FILE, trusted=False),
+        _env_values(env),
+        _preset_values(preset),
+        {name: value for name, value in (given or {}).items() if value is not None},
+    ]
+    values: dict[str, Any] = {}
+    for layer in layers:
+        values.update(layer)
+    return check(dataclasses.replace(Config(), **values))
+
+
+def _preset_values(preset: str) -> dict[str, Any]:
+    if preset and preset not in PRESETS:
+        raise ConfigError(f"no preset named {preset!r}", hint=f"one of {', '.join(PRESETS)}")
+    return dict(PRESETS.get(preset, {}))
+
+
+def _user_file(env: Mapping[str, str], home: Path | None) -> Path:
+    base = env.get("XDG_CONFIG_HOME") or str((home or Path.home()) / ".config")
+    return Path(base) / "smartsearch" / "config.toml"
+
+
+def _file_values(path: Path, *, trusted: bool) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {error}", hint="mend or remove the file") from error
+    for name in table:
+        if not trusted and name in UNTRUSTED:
+            raise ConfigError(
+                f"{path}: a project file may not set {name!r}",
+                hint="set it in the user file, the environment or on the command line",
+            )
+    return {name: _coerce(name, value, str(path)) for name, value in table.items()}
+
+
+def _env_values(env: Mapping[str, str]) -> dict[str, Any]:
+    known = {field.name for field in dataclasses.fields(Config)}
+    values = {}
+    for key, raw in env.items():
+        name = key.removeprefix("SMARTSEARCH_").lower()
+        if key.startswith("SMARTSEARCH_") and name in known:
+            values[name] = _coerce(name, raw, key)
+    return values
+
+
+def _coerce(name: str, raw: Any, where: str) -> Any:
+    """`raw` as the type of the field `name`; ConfigError names `where` it stood."""
+    hints = get_type_hints(Config)
+    if name not in hints:
+        raise ConfigError(f"{where}: no setting named {name!r}", hint="see docs/cli.md for the settings")
+    kind = hints[name]
+    try:
+        if get_origin(kind) is tuple:
+            parts = raw.split(",") if isinstance(raw, str) else list(raw)
+            item = get_args(kind)[0]
+            return tuple(item(part) for part in parts if part not in ("", "none"))
+        if kind is bool:
+            return _truth(raw)
+        if name == "candidates" and raw == "all":
+            return 0
+        return kind(raw)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"{where}: {name} = {raw!r} is not {kind.__name__}", hint="mend the value"
+        ) from error
+
+
+def _truth(raw: Any) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    word = str(raw).strip().lower()
+    if word in ("1", "true", "yes", "on"):
+        return True
+    if word in ("0", "false", "no", "off", ""):
+        return False
+    raise ValueError(raw)

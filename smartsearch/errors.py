@@ -1,0 +1,63 @@
+"""Named errors that speak the user's words, and the exit codes scripts branch on."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes, as grep and ripgrep have them."""
+
+    FOUND = 0
+    NOTHING = 1
+    ERROR = 2
+    INTERRUPTED = 130
+
+
+class SmartsearchError(Exception):
+    """An error a user can act on: what was wrong and where (`message`), what to try (`hint`).
+
+    `kind` is the stable word scripts branch on; `retryable` says whether the same call may succeed later.
+    """
+
+    kind = "error"
+
+    def __init__(self, message: str, *, hint: str = "", kind: str = "", retryable: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.kind = kind or type(self).kind
+        self.retryable = retryable
+
+
+class InputError(SmartsearchError):
+    """A path, file or record that cannot be read."""
+
+    kind = "input"
+
+
+class UsageError(SmartsearchError):
+    """An option or a combination of options that makes no sense."""
+
+    kind = "usage"
+
+
+class ConfigError(SmartsearchError):
+    """A configuration file or environment variable that cannot be used."""
+
+    kind = "config"
+
+
+class ModelError(SmartsearchError):
+    """A model that is missing, damaged or not of the kind asked for. Never a silent downgrade."""
+
+    kind = "model"
+
+
+class SearchTimeout(SmartsearchError):
+    """The time limit of `--timeout` ran out."""
+
+    kind = "timeout"
+
+    def __init__(self, message: str, *, hint: str = "", kind: str = "", retryable: bool = True) -> None:
+        super().__init__(message, hint=hint, kind=kind, retryable=retryable)

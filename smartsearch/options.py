@@ -1,0 +1,224 @@
+"""The command-line options as records: each declared once, shared by the commands that take it, grouped in help."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal, get_type_hints
+
+import typer
+
+from smartsearch.config import CHOICES, PRESETS, Config, build
+from smartsearch.errors import UsageError
+
+BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, RUN = (
+    "Budget",
+    "Retrieval",
+    "Ranking",
+    "Filters",
+    "Output",
+    "Run",
+)
+RANKS = ("ce,colbert", "ce", "colbert", "none")
+FORMATS = ("text", "json", "jsonl", "md", "context")
+COLORS = ("auto", "always", "never")
+PROGRESS = ("auto", "none")
+
+
+def option(
+    panel: str, help: str, *flags: str, default: Any = None, choices: tuple[str, ...] = (), **extra: Any
+) -> Any:
+    """A dataclass field that is one command-line option; `choices` limits what it takes."""
+    declared = typer.Option(*flags, help=help, rich_help_panel=panel, **extra)
+    metadata = {"option": declared, "choices": choices}
+    if isinstance(default, list):
+        return dataclasses.field(default_factory=lambda: list(default), metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def setting(name: str, panel: str, help: str, *flags: str, shown: str = "", **extra: Any) -> Any:
+    """An option that sets the Config field `name`; unsaid is None, so that files and environment count."""
+    default = getattr(Config(), name)
+    extra.setdefault("choices", CHOICES.get(name, ()))
+    extra["show_default"] = shown or (default if isinstance(default, str) and default else f"{default:g}")
+    return option(panel, help, *(flags or (f"--{name.replace('_', '-')}",)), **extra)
+
+
+def switch(name: str, panel: str, help: str) -> Any:
+    """A pair `--name/--no-name` for a Config field that is true or false."""
+    dashed = name.replace("_", "-")
+    shown = "on" if getattr(Config(), name) else "off"
+    return option(panel, help, f"--{dashed}/--no-{dashed}", show_default=shown)
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What becomes the Config: the same for one question and for many."""
+
+    truncate: str | None = setting("truncate", BUDGET, "How the ranked list is cut: not, by words, or by score.")
+    budget: int | None = setting(
+        "budget", BUDGET, "Most words in all.", metavar="WORDS", min=0, shown="4000 adaptive, 2000 fixed"
+    )
+    tokens: int | None = setting(
+        "tokens", BUDGET, "Most tokens in all, counted with the tokenizer the output names.", min=0, shown="no ceiling"
+    )
+    alpha: float | None = setting(
+        "alpha", BUDGET, "adaptive: a turn stays if its score is at least this share of the best score."
+    )
+    top_k: int | None = setting("top_k", BUDGET, "adaptive: most turns looked at, by rank.", min=1)
+    fill: str | None = setting("fill", BUDGET, "At the first turn that does not fit: stop, skip it, or cut it.")
+    order: str | None = setting("order", BUDGET, "Order of the turns that stay: by rank, or by time.")
+
+    hops: int | None = setting("hops", RETRIEVAL, "Most steps from name to name; 1 is a plain grep.", min=0)
+    prf: bool | None = switch("prf", RETRIEVAL, "One more step over nouns that several of the best turns share.")
+    mode: str | None = setting("mode", RETRIEVAL, "A turn must contain any term (or) or every term (and).")
+    semantic: str | None = setting("semantic", RETRIEVAL, "Search by meaning: off, when words find too little, always.")
+    word_boundary: bool | None = switch("word_boundary", RETRIEVAL, "Match terms as whole words only.")
+    entity_source: str | None = setting("entity_source", RETRIEVAL, "Turns whose names feed the next hop.")
+    fuzzy: bool | None = switch("fuzzy", RETRIEVAL, "Match a term that hits nothing to the nearest words.")
+    candidates: str | None = setting(
+        "candidates",
+        RETRIEVAL,
+        "Turns the cross-encoder reads: a number, or `all` as in the paper (slower).",
+        metavar="N|all",
+        shown=str(Config().cascade),
+    )
+
+    profile: str | None = setting("profile", RANKING, "Set of models, see `smartsearch models list`.")
+    rank: str | None = setting("rank", RANKING, "Which rankers run.", choices=RANKS, shown=",".join(Config().rank))
+    parser: str | None = setting(
+        "parser", RANKING, "A spaCy pipeline: name or folder.", metavar="MODEL", shown="the profile's"
+    )
+    crossencoder: str | None = setting(
+        "crossencoder", RANKING, "A cross-encoder: hub id or folder.", metavar="MODEL", shown="the profile's"
+    )
+    colbert: str | None = setting(
+        "colbert", RANKING, "A ColBERT model: hub id or folder.", metavar="MODEL", shown="the profile's"
+    )
+    preset: str | None = option(
+        RANKING, "A named bundle of options, the paper's own settings.", "--preset", choices=tuple(PRESETS)
+    )
+
+    limit: int | None = setting("limit", OUTPUT, "Most turns shown, best first.", "--limit", "-n", min=0, shown="all")
+
+    timeout: float | None = setting(
+        "timeout", RUN, "Give up on a question after this long.", metavar="SECONDS", min=0, shown="never"
+    )
+    threads: int | None = setting("threads", RUN, "Threads the models use.", min=0, shown="all cores")
+    offline: bool | None = switch("offline", RUN, "Never ask the model hub for anything.")
+
+    def config(self) -> Config:
+        """The Config of these options over environment and files. Raises ConfigError or UsageError."""
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "preset"}
+        if self.rank is not None:
+            given["rank"] = tuple(name for name in self.rank.split(",") if name != "none")
+        if self.candidates is not None:
+            given["candidates"] = _count_or_all(self.candidates)
+        return build(given, preset=self.preset or "")
+
+
+@dataclass(frozen=True)
+class FilterOptions:
+    """Which of the transcripts are searched."""
+
+    conversation: list[str] = option(
+        FILTERS, "Only this conversation, by its id (repeatable).", "--conversation", default=[], metavar="ID"
+    )
+    session: list[str] = option(
+        FILTERS, "Only this session, by its id (repeatable).", "--session", default=[], metavar="ID"
+    )
+    glob: list[str] = option(
+        FILTERS, "Only files whose path matches (repeatable).", "--glob", "-g", default=[], metavar="GLOB"
+    )
+    exclude: list[str] = option(
+        FILTERS, "Leave out files whose path matches (repeatable).", "--exclude", default=[], metavar="GLOB"
+    )
+    input_format: str = option(
+        FILTERS, "Read every file as this, see `smartsearch formats`.", "--input-format", default="auto", metavar="NAME"
+    )
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """How one answer is shown."""
+
+    format: str | None = option(
+        OUTPUT, "What is printed.", "--format", "-f", choices=FORMATS, show_default="text"
+    )
+    json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)
+    files_with_matches: bool = option(
+        OUTPUT, "Only the paths of files with a hit, best first.", "--files-with-matches", "-l", default=False
+    )
+    after: int = option(
+        OUTPUT, "Turns of context after each hit.", "--after-context", "-A", default=0, min=0, metavar="N"
+    )
+    before: int = option(
+        OUTPUT, "Turns of context before each hit.", "--before-context", "-B", default=0, min=0, metavar="N"
+    )
+    around: int = option(
+        OUTPUT, "Turns of context on both sides.", "--context", "-C", default=0, min=0, metavar="N"
+    )
+    explain: bool = option(
+        OUTPUT, "Also show terms, hops, scores, the cut, timing and models.", "--explain", default=False
+    )
+    color: str = option(OUTPUT, "Colour; NO_COLOR and CLICOLOR_FORCE count too.", default="auto", choices=COLORS)
+
+    @property
+    def chosen(self) -> str:
+        """The one output format asked for. Raises UsageError where two options disagree."""
+        if self.json and self.format not in (None, "json"):
+            raise UsageError(f"--json and --format {self.format} disagree", hint="give one of them")
+        chosen = "json" if self.json else self.format or "text"
+        if self.files_with_matches and chosen != "text":
+            raise UsageError(f"-l prints paths, not {chosen}", hint="leave out -l; hits carry their path")
+        return chosen
+
+
+@dataclass(frozen=True)
+class ProgressOptions:
+    """Whether a terminal is told how far the work is."""
+
+    progress: str = option(RUN, "Progress on standard error, only ever on a terminal.", default="auto", choices=PROGRESS)
+
+
+def takes_records(command: Callable[..., int]) -> Callable[..., int]:
+    """`command` as Typer should see it: each parameter that is a record, spread into one option a field."""
+    hints = get_type_hints(command, include_extras=True)
+    parameters = inspect.signature(command).parameters
+    records = {name: hints[name] for name in parameters if dataclasses.is_dataclass(hints[name])}
+    plain = [p.replace(annotation=hints[p.name]) for p in parameters.values() if p.name not in records]
+    spread = [_parameter(record, field) for record in records.values() for field in fields(record)]
+
+    def collected(**values: Any) -> int:
+        for name, record in records.items():
+            values[name] = record(**{field.name: values.pop(field.name) for field in fields(record)})
+        return command(**values)
+
+    collected.__name__, collected.__doc__, collected.__module__ = command.__name__, command.__doc__, command.__module__
+    collected.__annotations__ = {p.name: p.annotation for p in (*plain, *spread)}
+    collected.__signature__ = inspect.Signature([*plain, *spread])  # type: ignore[attr-defined]
+    return collected
+
+
+def _parameter(record: type, field: dataclasses.Field[Any]) -> inspect.Parameter:
+    kind: Any = get_type_hints(record)[field.name]
+    choices = field.metadata["choices"]
+    if choices:
+        kind = Literal[choices] if field.default is not None else Literal[choices] | None
+    default = field.default_factory() if callable(field.default_factory) else field.default
+    return inspect.Parameter(
+        field.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind, field.metadata["option"]],
+    )
+
+
+def _count_or_all(text: str) -> int:
+    if text == "all":
+        return 0
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise UsageError(f"--candidates is {text!r}", hint="a number from 1 up, or all")

@@ -1,0 +1,119 @@
+"""The paper on one page: parse, grep, hop, score twice, fuse, truncate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from smartsearch.config import Config
+from smartsearch.parse import Parser
+from smartsearch.rank.cascade import Ranking, rank
+from smartsearch.rank.text import scored_texts
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.retrieve.hops import Dense, gather
+from smartsearch.retrieve.semantic import Scorer, nearest
+from smartsearch.truncate import Tokenizer, truncate
+from smartsearch.types import Hit, ModelInfo, Query, Result, Trace
+
+STAGES = ("load", "read", "parse", "retrieve", "colbert", "crossencoder", "rank", "truncate", "total")
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a search needs beside its input: the parser, the scorers by name, and how tokens count."""
+
+    parser: Parser
+    scorers: Mapping[str, Scorer]
+    tokenizer: Tokenizer
+    models: tuple[ModelInfo, ...] = ()
+
+
+def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> Result:
+    """The turns of `haystack` that answer `question`, ranked and cut to the budget (paper section 3)."""
+    clock = _Clock()
+    with clock("parse"):
+        query = tools.parser.parse(question, config)
+    degraded: list[str] = []
+    with clock("retrieve"):
+        dense = _dense(query, haystack, config, tools, degraded)
+        evidence = gather(query, haystack, tools.parser, config, dense)
+    with clock("rank"):
+        ranking = rank(question, evidence.candidates, haystack.corpus, tools.scorers, config)
+    with clock("truncate"):
+        kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer)
+    if config.truncate == "adaptive" and config.alpha and "ce" not in config.rank:
+        degraded.append("alpha was not applied: without the cross-encoder there is no score to compare")
+    if config.order == "time":
+        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.turn.path)))
+    trace = Trace(
+        terms=tuple(term for step in evidence.hops for term in step.terms),
+        hops=evidence.hops,
+        candidates=len(evidence.candidates),
+        fallback=query.fallback,
+        timing_ms=clock.stages() | dict(ranking.timing_ms),
+        models=tools.models,
+        degraded=(*degraded, *ranking.degraded),
+    )
+    hits = kept[: config.limit] if config.limit else kept
+    warnings = _warnings(query, budget.cut_text)
+    return Result(question, config.profile, hits, budget, trace, config.cores, warnings=warnings)
+
+
+def _hits(ranking: Ranking, haystack: Haystack) -> list[Hit]:
+    pairs = zip(ranking.candidates, ranking.scores, strict=True)
+    return [
+        Hit(position, haystack.corpus.turns[c.index], scores, c.terms, c.hop)
+        for position, (c, scores) in enumerate(pairs, start=1)
+    ]
+
+
+def _dense(
+    query: Query, haystack: Haystack, config: Config, tools: Tools, degraded: list[str]
+) -> Dense | None:
+    """The dense search over all turns, or None where it is off, impossible or too large."""
+    if config.semantic == "off" or "colbert" not in tools.scorers:
+        return None
+
+    def run() -> list[int]:
+        turns = len(haystack)
+        if config.semantic == "fallback" and turns > config.semantic_max_turns:
+            degraded.append(
+                f"the dense fallback was left out: {turns} turns, more than {config.semantic_max_turns}; "
+                "--semantic always runs it"
+            )
+            return []
+        texts = scored_texts(haystack.corpus, range(turns))
+        return nearest(query.text, texts, tools.scorers["colbert"], config.semantic_top)
+
+    return run
+
+
+def _warnings(query: Query, cut_text: bool) -> tuple[str, ...]:
+    warnings = []
+    if query.fallback:
+        warnings.append(f"the parser found no noun, name or verb in the question; used {query.fallback}")
+    if cut_text:
+        warnings.append("the first turn alone is longer than the budget and was cut")
+    return tuple(warnings)
+
+
+class _Clock:
+    """Milliseconds a stage, by name."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+        self._spent: dict[str, float] = dict.fromkeys(STAGES, 0.0)
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._spent[stage] += (time.perf_counter() - start) * 1000.0
+
+    def stages(self) -> dict[str, float]:
+        self._spent["total"] = (time.perf_counter() - self._start) * 1000.0
+        return dict(self._spent)

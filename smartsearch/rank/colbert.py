@@ -1,0 +1,127 @@
+"""ColBERT: question and turn encoded apart, token by token, scored by late interaction (paper 3.3).
+
+MaxSim sums over the question's tokens the best cosine with any token of the turn. Two ways to run
+one, as for the cross-encoder: the shipped ONNX file, or any PyLate model by hub id or folder.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.rank.onnx import OnnxModel, padded
+
+CACHE_BYTES = 256 * 2**20
+"""Token vectors of turns kept in memory, for the next questions over the same turns."""
+
+Vectors = NDArray[np.float16]
+
+
+def maxsim(question: NDArray[Any], turns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    """Late interaction of one question (q, d) with n turns (t_i, d); shape (n,), in [-q, q]."""
+    if not turns:
+        return np.zeros(0)
+    starts = np.cumsum([0, *(len(turn) for turn in turns[:-1])])
+    similar = np.concatenate(turns).astype(np.float32) @ np.asarray(question, dtype=np.float32).T
+    scores: NDArray[np.float64] = np.maximum.reduceat(similar, starts, axis=0).sum(axis=1, dtype=np.float64)
+    return scores
+
+
+class VectorCache:
+    """The token vectors of texts seen last, up to a size in bytes."""
+
+    def __init__(self, limit: int = CACHE_BYTES) -> None:
+        self._limit = limit
+        self._bytes = 0
+        self._held: OrderedDict[str, Vectors] = OrderedDict()
+
+    def fetch(self, texts: Sequence[str], encode: Callable[[list[str]], list[Vectors]]) -> list[Vectors]:
+        """Vectors (tokens, dim) of each text, in order; only texts not held are encoded, each once."""
+        found = {text: self._held[text] for text in texts if text in self._held}
+        fresh = [text for text in dict.fromkeys(texts) if text not in found]
+        found.update(zip(fresh, encode(fresh), strict=True))
+        for text in found:
+            self._keep(text, found[text])
+        return [found[text] for text in texts]
+
+    def _keep(self, text: str, vectors: Vectors) -> None:
+        """Hold `text` as seen last, and forget the oldest beyond the limit."""
+        if text not in self._held:
+            self._bytes += vectors.nbytes
+        self._held[text] = vectors
+        self._held.move_to_end(text)
+        while self._bytes > self._limit and len(self._held) > 1:
+            _, oldest = self._held.popitem(last=False)
+            self._bytes -= oldest.nbytes
+
+
+class OnnxColbert:
+    """A ColBERT from a folder with `model.onnx`, `tokenizer.json` and `config.json`."""
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        self._model = OnnxModel(folder, threads)
+        config = self._model.config
+        self._skip = np.asarray(config["skiplist"], dtype=np.int64)
+        self._cache = VectorCache()
+
+    def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """MaxSim of `question` with each of `texts` in their order, shape (n,)."""
+        return maxsim(self.question_vectors(question), self.turn_vectors(texts))
+
+    def question_vectors(self, question: str) -> NDArray[np.float32]:
+        """Vectors (query_length, dim), the question padded with [MASK] as ColBERT does."""
+        config = self._model.config
+        length = int(config["query_length"])
+        body = self._model.tokens([question])[0][: length - 3]
+        row = [self._model.cls, int(config["query_prefix_id"]), *body, self._model.sep]
+        ids, mask = padded([row + [int(config["mask_token_id"])] * (length - len(row))])
+        if not config["attend_to_expansion_tokens"]:
+            mask[:, len(row) :] = 0
+        vectors: NDArray[np.float32] = self._model.run({"input_ids": ids, "attention_mask": mask})[0]
+        return vectors
+
+    def turn_vectors(self, texts: Sequence[str]) -> list[Vectors]:
+        """Vectors (tokens, dim) of each text, punctuation left out; texts seen before cost nothing."""
+        return self._cache.fetch(texts, self._encoded)
+
+    def _encoded(self, texts: Sequence[str]) -> list[Vectors]:
+        config = self._model.config
+        room = int(config["document_length"]) - 3
+        start = [self._model.cls, int(config["document_prefix_id"])]
+        rows = [[*start, *ids[:room], self._model.sep] for ids in self._model.tokens(texts)]
+        encoded: list[Vectors] = [np.zeros((0, 0), dtype=np.float16)] * len(rows)
+        for batch in self._model.batches([len(row) for row in rows]):
+            ids, mask = padded([rows[i] for i in batch])
+            vectors = self._model.run({"input_ids": ids, "attention_mask": mask})
+            keep = (mask == 1) & ~np.isin(ids, self._skip)
+            for n, i in enumerate(batch):
+                encoded[i] = vectors[n][keep[n]].astype(np.float16)
+        return encoded
+
+
+class HubColbert:
+    """Any PyLate ColBERT model, by hub id or folder."""
+
+    def __init__(self, name: str, revision: str | None = None) -> None:
+        from pylate.models import ColBERT
+
+        self._model: Any = ColBERT(name, revision=revision, device="cpu", local_files_only=True)
+        self._cache = VectorCache()
+
+    def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """MaxSim of `question` with each of `texts` in their order, shape (n,)."""
+        if not texts:
+            return np.zeros(0)
+        query = self._model.encode([question], is_query=True, show_progress_bar=False)[0]
+        return maxsim(np.asarray(query), self._cache.fetch(texts, self._encoded))
+
+    def _encoded(self, texts: Sequence[str]) -> list[Vectors]:
+        if not texts:
+            return []
+        encoded = self._model.encode(list(texts), is_query=False, show_progress_bar=False)
+        return [np.asarray(vectors, dtype=np.float16) for vectors in encoded]

@@ -1,0 +1,77 @@
+"""The cross-encoder: question and turn read together, one score out (paper 3.3).
+
+Two ways to run one: a shipped int8 ONNX file through onnxruntime, without torch, or any
+sentence-transformers model by hub id or folder. Both are Scorers: `(question, n texts)` in, `n`
+sigmoid scores in (0, 1) out, so that the cut by alpha means something (seeds 1.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.errors import ModelError
+from smartsearch.rank.onnx import OnnxModel, padded
+
+QUESTION_SHARE = 0.5
+"""A question takes at most this share of the pair's tokens, so that a turn is always seen."""
+
+
+def sigmoid(logits: NDArray[Any]) -> NDArray[np.float64]:
+    """Logistic function in float64, stable at both ends."""
+    x = np.asarray(logits, dtype=np.float64)
+    return np.exp(-np.logaddexp(0.0, -x))
+
+
+class OnnxCrossEncoder:
+    """A cross-encoder from a folder with `model.onnx`, `tokenizer.json` and `config.json`."""
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        self._model = OnnxModel(folder, threads)
+        self._max_length = int(self._model.config["max_length"])
+
+    def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Scores of `texts` in their order, shape (n,). Long turns are read up to the pair's limit."""
+        model = self._model
+        head = [model.cls, *model.tokens([question])[0][: int(self._max_length * QUESTION_SHARE)], model.sep]
+        room = self._max_length - len(head) - 1
+        tails = [[*ids[:room], model.sep] for ids in model.tokens(texts)]
+        logits = np.zeros(len(texts), dtype=np.float64)
+        for batch in model.batches([len(tail) for tail in tails]):
+            ids, mask = padded([head + tails[i] for i in batch])
+            kinds = np.zeros_like(ids)
+            kinds[:, len(head) :] = 1
+            kinds *= mask
+            output = model.run({"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds})
+            logits[batch] = output.reshape(len(batch))
+        return sigmoid(logits)
+
+
+class HubCrossEncoder:
+    """Any sentence-transformers CrossEncoder with one output, by hub id or folder."""
+
+    def __init__(self, name: str, revision: str | None = None) -> None:
+        import torch
+        from sentence_transformers import CrossEncoder
+
+        self._identity = torch.nn.Identity()
+        self._model: Any = CrossEncoder(name, revision=revision, device="cpu", local_files_only=True)
+        outputs = self._model.model.config.num_labels
+        if outputs != 1:
+            raise ModelError(
+                f"{name} is a classifier with {outputs} outputs, not a reranker with one score",
+                hint="a CrossEncoder such as mixedbread-ai/mxbai-rerank-large-v1",
+                kind="model_unfit",
+            )
+
+    def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Scores of `texts` in their order, shape (n,)."""
+        if not texts:
+            return np.zeros(0)
+        pairs = [(question, text) for text in texts]
+        logits = self._model.predict(pairs, activation_fn=self._identity, show_progress_bar=False)
+        return sigmoid(np.asarray(logits).reshape(len(texts)))

@@ -1,0 +1,53 @@
+"""The text both scorers read for a turn. Training and search share it, so they cannot drift."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from smartsearch.types import Corpus, Turn
+
+CONTEXT_CHARACTERS = 120
+"""How much of the previous turn's end is shown: a reply often means something only after a question,
+and the question stands at the end of the turn before."""
+
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+
+def spoken_date(time: str) -> str:
+    """`2023-05-08T13:56` as people say it, `8 May 2023`, so that a date in a question meets it."""
+    try:
+        year, month, day = (int(part) for part in time[:10].split("-"))
+        return f"{day} {MONTHS[month - 1]} {year}"
+    except (ValueError, IndexError):
+        return ""
+
+
+def scored_text(turn: Turn, previous: Turn | None = None) -> str:
+    """`[8 May 2023] Ann: text (image: caption) | Ben: ...end of the turn before`.
+
+    The turn comes first so that a scorer's length limit cuts the context, not the turn.
+    """
+    date = spoken_date(turn.time)
+    text = f"[{date}] " if date else ""
+    text += f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text
+    if turn.caption:
+        text += f" (image: {turn.caption})"
+    if previous is not None and previous.text:
+        end = previous.text
+        if len(end) > CONTEXT_CHARACTERS:
+            end = "..." + end[-CONTEXT_CHARACTERS:].partition(" ")[2]
+        name = f"{previous.speaker}: " if previous.speaker else ""
+        text += f" | {name}{end}"
+    return " ".join(text.split())
+
+
+def scored_texts(corpus: Corpus, indices: Sequence[int]) -> list[str]:
+    """The scored text of each turn in `indices`, with the turn before it in the session as context."""
+    texts = []
+    for i in indices:
+        before = corpus.previous[i]
+        texts.append(scored_text(corpus.turns[i], corpus.turns[before] if before >= 0 else None))
+    return texts

@@ -1,0 +1,111 @@
+"""Substring match of terms against turns: recall first, precision is left to ranking (paper 3.2).
+
+A term matches where its case-folded surface form stands anywhere in `speaker: text caption`. No
+lemmas, no index. The folded turns are one string, so that a term is one scan at memory speed.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+
+from smartsearch.parse import fold
+from smartsearch.types import Candidate, Corpus, Term
+
+SEPARATOR = "\x00"  # stands in no term, so no match crosses from one turn into the next
+
+Found = dict[int, dict[str, Term]]
+"""Turn index to the terms in it, by folded text: the state that the hops add to."""
+
+
+class Haystack:
+    """A corpus made ready for grep: the folded text of all turns and where each begins."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        folded = [fold(turn.spoken).replace(SEPARATOR, " ") for turn in corpus.turns]
+        self.text = SEPARATOR.join(folded)
+        self.starts: list[int] = []
+        position = 0
+        for text in folded:
+            self.starts.append(position)
+            position += len(text) + 1
+        self._words: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def turns_with(self, text: str, *, word_boundary: bool = False) -> list[int]:
+        """Indices of the turns that contain `text`, ascending, each once."""
+        needle = fold(text).replace(SEPARATOR, " ").strip()
+        if not needle:
+            return []
+        if word_boundary:
+            pattern = re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)")
+            return sorted({self._turn_at(m.start()) for m in pattern.finditer(self.text)})
+        found = []
+        at = self.text.find(needle)
+        while at >= 0:
+            turn = self._turn_at(at)
+            found.append(turn)
+            if turn + 1 == len(self.starts):
+                break
+            at = self.text.find(needle, self.starts[turn + 1])
+        return found
+
+    def words(self) -> tuple[str, ...]:
+        """The distinct words of the corpus, sorted: what a term without a hit is matched to."""
+        if self._words is None:
+            self._words = tuple(sorted(set(re.findall(r"\w{3,}", self.text))))
+        return self._words
+
+    def _turn_at(self, position: int) -> int:
+        return bisect_right(self.starts, position) - 1
+
+
+def grep(
+    haystack: Haystack, terms: Iterable[Term], *, mode: str = "or", word_boundary: bool = False
+) -> Found:
+    """Turns that contain any (`or`) or every (`and`) term, with the terms each contains."""
+    found: Found = {}
+    wanted = list(terms)
+    for term in wanted:
+        for index in haystack.turns_with(term.text, word_boundary=word_boundary):
+            found.setdefault(index, {})[fold(term.text)] = term
+    if mode == "and":
+        every = {fold(term.text) for term in wanted}
+        return {index: inside for index, inside in found.items() if inside.keys() >= every}
+    return found
+
+
+def merge(into: Found, new: Mapping[int, Mapping[str, Term]]) -> int:
+    """Add `new` to `into`, the highest weight seen winning (seeds 1.5). Returns how many turns are new."""
+    fresh = 0
+    for index, terms in new.items():
+        fresh += index not in into
+        held = into.setdefault(index, {})
+        for key, term in terms.items():
+            if key not in held or term.weight > held[key].weight:
+                held[key] = term
+    return fresh
+
+
+def counted(terms: Mapping[str, Term]) -> tuple[Term, ...]:
+    """The terms of one turn that count: a matched phrase absorbs its own words (seeds 1.5)."""
+    absorbed = {word for key in terms if " " in key for word in key.split()}
+    return tuple(term for key, term in terms.items() if key not in absorbed)
+
+
+def match_weight(terms: Mapping[str, Term]) -> float:
+    """Sum over the distinct terms of a turn; how often a term repeats does not count."""
+    return sum(term.weight for term in counted(terms))
+
+
+def by_match_weight(found: Mapping[int, Mapping[str, Term]]) -> list[Candidate]:
+    """Candidates by descending match weight, ties in corpus order."""
+    candidates = [
+        Candidate(index, kept, sum(t.weight for t in kept), min((t.hop for t in kept), default=0))
+        for index, kept in ((index, counted(terms)) for index, terms in found.items())
+    ]
+    return sorted(candidates, key=lambda c: (-c.weight, c.index))

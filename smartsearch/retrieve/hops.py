@@ -1,0 +1,128 @@
+"""The hops that widen grep: fuzzy words, entities of the best turns, feedback nouns (paper 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from smartsearch.config import Config
+from smartsearch.parse import Parser, fold
+from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
+from smartsearch.types import Candidate, HopTrace, Query, Term
+
+Dense = Callable[[], list[int]]
+"""Finds turns by meaning, called only when needed; indices into the corpus, best first."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What retrieval gathered: candidates by match weight, and one trace entry a step."""
+
+    candidates: tuple[Candidate, ...]
+    hops: tuple[HopTrace, ...]
+
+
+class _Gathering:
+    """The state of one question's retrieval: turns found, terms used, steps taken."""
+
+    def __init__(self, haystack: Haystack, config: Config) -> None:
+        self.haystack, self.config = haystack, config
+        self.found: Found = {}
+        self.known: set[str] = set()
+        self.steps: list[HopTrace] = []
+
+    def step(self, kind: str, hop: int, terms: Sequence[Term], mode: str = "or") -> int:
+        """Grep `terms`, add what they find, write the trace. Returns the number of new turns."""
+        new = grep(self.haystack, terms, mode=mode, word_boundary=self.config.word_boundary)
+        fresh = merge(self.found, new)
+        for term in terms:
+            self.know(term.text)
+        self.steps.append(HopTrace(hop, kind, tuple(terms), fresh, len(self.found)))
+        return fresh
+
+    def know(self, text: str) -> None:
+        key = fold(text)
+        self.known.update((key, *key.split()))
+
+    def top_texts(self, count: int) -> list[str]:
+        return [self.haystack.corpus.turns[c.index].said for c in by_match_weight(self.found)[:count]]
+
+    def unknown(self, texts: Iterable[str], kind: str, weight: float, hop: int) -> list[Term]:
+        """The first few texts that were not terms yet, as terms."""
+        fresh = [t for t in texts if fold(t) not in self.known and len(t) >= self.config.min_length_propn]
+        return [Term(t, kind, weight, hop) for t in fresh[: self.config.hop_terms]]
+
+
+def gather(
+    query: Query,
+    haystack: Haystack,
+    parser: Parser,
+    config: Config,
+    dense: Dense | None = None,
+) -> Evidence:
+    """All evidence for a question, before any ranking: grep, fuzzy, dense fallback, entity hops, PRF."""
+    state = _Gathering(haystack, config)
+    state.step("grep", 1, query.terms, config.mode)
+    if config.fuzzy:
+        _fuzzy(state, query)
+    if dense is not None and (config.semantic == "always" or len(state.found) < config.semantic_below):
+        near = dense()
+        fresh = merge(state.found, {index: {} for index in near})
+        state.steps.append(HopTrace(1, "semantic", (), fresh, len(state.found)))
+    last = _entity_hops(state, parser)
+    if config.prf and state.found:
+        _prf(state, parser, last + 1)
+    return Evidence(tuple(by_match_weight(state.found)), tuple(state.steps))
+
+
+def _fuzzy(state: _Gathering, query: Query) -> None:
+    """Terms that hit nothing, matched to the nearest words of the corpus (misspelt, shortened)."""
+    lost = [t for t in query.terms if " " not in t.text and not state.haystack.turns_with(t.text)]
+    terms = [near for term in lost for near in _nearest_words(term, state.haystack, state.config)]
+    if terms:
+        state.step("fuzzy", 1, terms)
+
+
+def _nearest_words(term: Term, haystack: Haystack, config: Config) -> list[Term]:
+    from rapidfuzz import fuzz, process
+
+    word = fold(term.text)
+    if len(word) < config.min_length:
+        return []
+    close = process.extract(
+        word, haystack.words(), scorer=fuzz.ratio, score_cutoff=config.fuzzy_cutoff, limit=config.fuzzy_words
+    )
+    near = {str(match): score / 100.0 for match, score, _ in close}
+    near.update(dict.fromkeys(_short_forms(word, term, haystack), 0.9))
+    best = sorted(near, key=lambda w: (-near[w], w))[: config.fuzzy_words]
+    return [Term(w, "FUZZY", term.weight * near[w], source=term.text) for w in best]
+
+
+def _short_forms(word: str, term: Term, haystack: Haystack) -> list[str]:
+    """Corpus words a name is shortened to: `Mel` for `Melanie`. Proper nouns only."""
+    if term.kind not in ("PROPN", "ENT"):
+        return []
+    present = set(haystack.words())
+    return [word[:n] for n in range(len(word) - 1, 2, -1) if word[:n] in present][:1]
+
+
+def _entity_hops(state: _Gathering, parser: Parser) -> int:
+    """Grep the new names of the best turns, at most `hops` in all; returns the last hop's number."""
+    config = state.config
+    for hop in range(2, config.hops + 1):
+        count = len(state.found) if config.entity_source == "all" else config.hop_sources
+        names = parser.entities(state.top_texts(count))
+        terms = state.unknown(names, "HOP", config.weight_hop, hop)
+        if not terms or not state.step("entity", hop, terms):
+            return hop if terms else hop - 1
+    return max(config.hops, 1)
+
+
+def _prf(state: _Gathering, parser: Parser, hop: int) -> None:
+    """Pseudo-relevance feedback: nouns that several of the best turns share, one more grep."""
+    config = state.config
+    nouns = parser.nouns(state.top_texts(config.hop_sources))
+    shared = [noun for noun, turns in nouns if turns >= config.prf_min_turns]
+    terms = state.unknown(shared, "PRF", config.weight_prf, hop)
+    if terms:
+        state.step("prf", hop, terms)

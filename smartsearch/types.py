@@ -1,0 +1,220 @@
+"""The frozen records that travel between stages. No model, file or console lives here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of a conversation, as the source wrote it: the passage of the paper (section 3).
+
+    `time` is ISO 8601 ("2023-05-08T13:56:00", or a bare date) or empty when the source gives none.
+    `line` is 1-based and 0 where the format has no lines; `pointer` (RFC 6901) is set instead.
+    `conversation`, `session` and `turn` hold the source's own ids where it has them.
+    """
+
+    text: str
+    speaker: str = ""
+    time: str = ""
+    caption: str = ""
+    role: str = ""
+    path: str = ""
+    line: int = 0
+    pointer: str = ""
+    conversation: str = ""
+    session: str = ""
+    turn: str = ""
+
+    @cached_property
+    def said(self) -> str:
+        """What was said without by whom, `text caption`: the field hops take names and nouns from."""
+        return f"{self.text} {self.caption}" if self.caption else self.text
+
+    @cached_property
+    def spoken(self) -> str:
+        """What was said and by whom, `speaker: text caption`: the field grep looks at (seeds 1.5)."""
+        return f"{self.speaker}: {self.said}" if self.speaker else self.said
+
+    @cached_property
+    def date(self) -> str:
+        """The calendar day of `time`, `YYYY-MM-DD`, or empty."""
+        return self.time[:10]
+
+    @cached_property
+    def rendered(self) -> str:
+        """The line a reader gets and the budget counts: `[date] speaker: text (caption)`."""
+        said = f"{self.text} ({self.caption})" if self.caption else self.text
+        name = f"{self.speaker}: " if self.speaker else ""
+        stamp = f"[{self.date}] " if self.time else ""
+        return f"{stamp}{name}{said}"
+
+    @cached_property
+    def words(self) -> int:
+        """Whitespace words of the rendered turn: the unit of the budget (seeds 1.5)."""
+        return len(self.rendered.split())
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A file, or a record in one, that could not be read and was left out."""
+
+    path: str
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Everything that was read: turns in corpus order, what was skipped, and what to warn about."""
+
+    turns: tuple[Turn, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def previous(self) -> tuple[int, ...]:
+        """For each turn the index of the turn before it in the same session, or -1."""
+        before = []
+        for i, turn in enumerate(self.turns):
+            prior = self.turns[i - 1] if i else None
+            same = prior is not None and (prior.path, prior.conversation, prior.session) == (
+                turn.path,
+                turn.conversation,
+                turn.session,
+            )
+            before.append(i - 1 if same else -1)
+        return tuple(before)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A weighted search term. `text` is the surface form, `kind` where it came from, `hop` 1-based.
+
+    `kind` is a POS tag (PROPN, NOUN, VERB), `ENT` (multi-word or other entity), `TOKEN` (the
+    fallback), `HOP` (entity found in a hop), `PRF`, or `FUZZY`; `source` is the question's own
+    word behind a FUZZY term.
+    """
+
+    text: str
+    kind: str
+    weight: float
+    hop: int = 1
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A parsed question: its terms in order of appearance and the fallback that fired, if any."""
+
+    text: str
+    terms: tuple[Term, ...]
+    fallback: str = ""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A turn that retrieval found: `index` into `Corpus.turns`, the terms in it, and its match weight.
+
+    `hop` is the hop that found it; 0 when only the dense fallback did.
+    """
+
+    index: int
+    terms: tuple[Term, ...]
+    weight: float
+    hop: int
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A turn's scores. `ce` is a sigmoid in (0, 1); None where the scorer did not see the turn."""
+
+    match: float
+    ce: float | None = None
+    colbert: float | None = None
+    rrf: float = 0.0
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A ranked turn with its scores and the terms and hop that explain why it is here."""
+
+    rank: int
+    turn: Turn
+    scores: Scores
+    terms: tuple[Term, ...] = ()
+    hop: int = 1
+
+
+@dataclass(frozen=True)
+class HopTrace:
+    """One retrieval step: its `kind` (grep, fuzzy, entity, prf, semantic), new terms and new turns."""
+
+    hop: int
+    kind: str
+    terms: tuple[Term, ...]
+    found: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A ranked turn that the cut left out and the reason: `top_k`, `tau` or `budget`."""
+
+    rank: int
+    reason: str
+    turn: Turn
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How the ranked list was cut (paper section 3.4): ceilings, what was used, what was dropped."""
+
+    truncate: str
+    words: int
+    top_k: int
+    alpha: float
+    tau: float
+    used_words: int
+    used_tokens: int = 0
+    tokenizer: str = ""
+    dropped: tuple[Dropped, ...] = ()
+    cut_text: bool = False
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """A model that ran: `role` (parser, crossencoder, colbert), id, revision or hash, precision."""
+
+    role: str
+    id: str
+    revision: str
+    precision: str
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What every stage did, for `--explain` and JSON. Times are milliseconds, keyed by stage."""
+
+    terms: tuple[Term, ...] = ()
+    hops: tuple[HopTrace, ...] = ()
+    candidates: int = 0
+    fallback: str = ""
+    timing_ms: dict[str, float] = field(default_factory=dict)
+    models: tuple[ModelInfo, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer to one question: hits in rank order, the budget, the trace, what went wrong."""
+
+    query: str
+    profile: str
+    hits: tuple[Hit, ...]
+    budget: Budget
+    trace: Trace
+    threads: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    warnings: tuple[str, ...] = ()

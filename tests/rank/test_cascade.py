@@ -1,0 +1,108 @@
+"""Who scores what: side by side over all, or ColBERT first and the cross-encoder on the best."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from smartsearch.config import Config
+from smartsearch.rank.cascade import rank
+from smartsearch.types import Candidate
+from tests.conftest import corpus
+
+TURNS = corpus(*[f"Mara: t{i}" for i in range(10)])
+CANDIDATES = [Candidate(i, (), 1.0, 1) for i in range(10)]
+
+
+def scorer(values, seen):
+    """Scores turn `tN` with values[N] and notes which turns it was shown."""
+
+    def score(question, texts):
+        numbers = [int(text.split("Mara: t")[1].split(" |")[0]) for text in texts]
+        seen.extend(numbers)
+        return np.array([values[n] for n in numbers], dtype=float)
+
+    return score
+
+
+def ranked(config, ce=range(10), colbert=range(10)):
+    seen = {"ce": [], "colbert": []}
+    scorers = {"ce": scorer(ce, seen["ce"]), "colbert": scorer(colbert, seen["colbert"])}
+    return rank("q", CANDIDATES, TURNS, scorers, config), seen
+
+
+def test_all_means_both_rankers_see_every_candidate():
+    ranking, seen = ranked(Config(candidates=0))
+    assert sorted(seen["ce"]) == sorted(seen["colbert"]) == list(range(10))
+    assert [c.index for c in ranking.candidates] == list(range(9, -1, -1))
+
+
+def test_both_rankers_run_at_the_same_time():
+    both = threading.Barrier(2, timeout=10)
+
+    def waits(question, texts):
+        both.wait()
+        return np.zeros(len(texts))
+
+    rank("q", CANDIDATES, TURNS, {"ce": waits, "colbert": waits}, Config(candidates=0))
+
+
+def test_the_cascade_gives_the_cross_encoder_the_best_of_colbert_and_drops_none():
+    ranking, seen = ranked(Config(candidates=3), ce=[-1.0 * i for i in range(10)])
+    assert sorted(seen["ce"]) == [7, 8, 9]
+    order = [c.index for c in ranking.candidates]
+    assert set(order[:3]) == {7, 8, 9}
+    assert order[3:] == [6, 5, 4, 3, 2, 1, 0]
+    assert ranking.scores[3].ce is None
+    assert ranking.scores[3].colbert == 6.0
+
+
+def test_few_candidates_are_all_seen_by_default():
+    _, seen = ranked(Config())
+    assert len(seen["ce"]) == 10
+
+
+def test_weights_and_k_decide_the_fusion():
+    ranking, _ = ranked(Config(candidates=0), ce=range(10), colbert=range(9, -1, -1))
+    assert ranking.candidates[0].index == 9
+    assert ranking.scores[0].rrf == pytest.approx(0.7 / 61 + 0.3 / 70)
+    flipped, _ = ranked(
+        Config(candidates=0, weight_ce=0.3, weight_colbert=0.7), ce=range(10), colbert=range(9, -1, -1)
+    )
+    assert flipped.candidates[0].index == 0
+
+
+def test_equal_scores_keep_the_order_of_match_weight():
+    ranking, _ = ranked(Config(candidates=0), ce=[0] * 10, colbert=[0] * 10)
+    assert [c.index for c in ranking.candidates] == list(range(10))
+
+
+@pytest.mark.parametrize("only", ["ce", "colbert"])
+def test_one_ranker_alone_sees_all(only):
+    ranking, seen = ranked(Config(rank=(only,)))
+    assert len(seen[only]) == 10
+    assert ranking.candidates[0].index == 9
+    assert set(ranking.timing_ms) == {"crossencoder" if only == "ce" else "colbert"}
+
+
+def test_no_ranker_leaves_the_match_order():
+    ranking, seen = ranked(Config(rank=()))
+    assert not seen["ce"]
+    assert [c.index for c in ranking.candidates] == list(range(10))
+
+
+def test_a_pool_beyond_colberts_share_is_cut_by_match_weight_and_said_so():
+    ranking, seen = ranked(Config(colbert_turns=4, cascade=2))
+    assert sorted(seen["colbert"]) == [0, 1, 2, 3]
+    assert [c.index for c in ranking.candidates] == [3, 2, 1, 0, 4, 5, 6, 7, 8, 9]
+    assert "4 candidates" in ranking.degraded[0]
+
+
+def test_an_error_in_a_ranker_reaches_the_caller():
+    def broken(question, texts):
+        raise RuntimeError("boom")
+
+    with pytest.raises(RuntimeError, match="boom"):
+        rank("q", CANDIDATES, TURNS, {"ce": broken, "colbert": broken}, Config(candidates=0))

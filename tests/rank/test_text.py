@@ -1,0 +1,37 @@
+"""The text the scorers read: date as people say it, the turn first, then the end of the turn before."""
+
+from __future__ import annotations
+
+import pytest
+
+from smartsearch.rank.text import CONTEXT_CHARACTERS, scored_text, scored_texts, spoken_date
+from smartsearch.types import Corpus, Turn
+
+
+@pytest.mark.parametrize(
+    ("time", "said"),
+    [("2023-05-08T13:56:00", "8 May 2023"), ("2024-12-31", "31 December 2024"), ("", ""), ("soon", ""),
+     ("2023-13-01", "")],
+)  # fmt: skip
+def test_dates_read_as_people_say_them(time, said):
+    assert spoken_date(time) == said
+
+
+def test_the_turn_comes_first_and_the_turn_before_as_context():
+    turn = Turn("Yes, two.", "Ben", "2023-05-08", caption="a cat")
+    assert scored_text(turn, Turn("Any pets?", "Ann")) == "[8 May 2023] Ben: Yes, two. (image: a cat) | Ann: Any pets?"
+
+
+def test_of_a_long_turn_before_only_the_end_is_shown():
+    text = scored_text(Turn("Yes."), Turn("word " * 100 + "pets?", "Ann"))
+    context = text.split(" | ")[1]
+    assert context.startswith("Ann: ...word")
+    assert context.endswith("pets?")
+    assert len(context) <= CONTEXT_CHARACTERS + len("Ann: ...")
+
+
+def test_context_never_comes_from_another_session_or_file():
+    turns = (Turn("a", session="1"), Turn("b", session="1"), Turn("c", session="2"), Turn("d", path="x", session="2"))
+    corpus = Corpus(turns)
+    assert corpus.previous == (-1, 0, -1, -1)
+    assert scored_texts(corpus, [1, 2]) == ["b | a", "c"]

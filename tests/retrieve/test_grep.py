@@ -1,0 +1,84 @@
+"""Substring match, match weight and absorption against the naive way and by hand."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smartsearch.parse import fold
+from smartsearch.retrieve.grep import Haystack, by_match_weight, counted, grep, match_weight, merge
+from smartsearch.types import Corpus, Term, Turn
+from tests.conftest import haystack
+
+DOG, FLUTE = Term("dog", "NOUN", 2.0), Term("flute", "NOUN", 2.0)
+NEW_YORK, YORK = Term("New York", "ENT", 4.0), Term("York", "PROPN", 4.0)
+
+
+def test_a_term_matches_inside_a_word_and_word_boundary_does_not():
+    hay = haystack("Mara: my dogma", "Ilya: a dog", "Mara: cat")
+    assert hay.turns_with("dog") == [0, 1]
+    assert hay.turns_with("dog", word_boundary=True) == [1]
+
+
+def test_the_speaker_and_the_caption_are_searched():
+    turn = Turn("look", speaker="Mara", caption="a clay flute")
+    hay = Haystack(Corpus((turn,)))
+    assert hay.turns_with("mara") == [0]
+    assert hay.turns_with("FLUTE") == [0]
+
+
+def test_no_match_crosses_from_one_turn_into_the_next():
+    hay = Haystack(Corpus((Turn("a do"), Turn("g b"), Turn("do\x00g"))))
+    assert hay.turns_with("dog") == []
+    assert hay.turns_with("do\x00g") == [2]  # a NUL is a space on both sides
+
+
+def test_or_takes_any_term_and_and_takes_all():
+    hay = haystack("Mara: dog", "Mara: flute and dog", "Mara: rain")
+    assert sorted(grep(hay, [DOG, FLUTE])) == [0, 1]
+    assert sorted(grep(hay, [DOG, FLUTE], mode="and")) == [1]
+
+
+def test_a_repeated_term_counts_once_in_a_turn():
+    hay = haystack("Mara: dog dog dog flute", "Mara: dog flute")
+    found = grep(hay, [DOG, FLUTE])
+    assert match_weight(found[0]) == match_weight(found[1]) == 4.0
+
+
+def test_a_matched_phrase_absorbs_its_words():
+    hay = haystack("Mara: to New York", "Mara: the Duke of York")
+    found = grep(hay, [NEW_YORK, YORK])
+    assert [t.text for t in counted(found[0])] == ["New York"]
+    assert match_weight(found[0]) == 4.0
+    assert match_weight(found[1]) == 4.0
+
+
+def test_the_highest_weight_of_a_term_wins_across_hops():
+    found = grep(haystack("Mara: dog"), [DOG])
+    assert merge(found, {0: {"dog": Term("dog", "HOP", 2.5, 2)}}) == 0
+    assert match_weight(found[0]) == 2.5
+    assert merge(found, {0: {"dog": Term("dog", "PRF", 0.5, 3)}, 4: {"dog": DOG}}) == 1
+    assert match_weight(found[0]) == 2.5
+
+
+def test_candidates_come_by_weight_and_ties_in_corpus_order():
+    hay = haystack("Mara: dog", "Mara: flute", "Mara: flute dog")
+    assert [c.index for c in by_match_weight(grep(hay, [DOG, FLUTE]))] == [2, 0, 1]
+
+
+def test_fifty_copies_of_a_turn_weigh_as_one():
+    one = by_match_weight(grep(haystack("Mara: dog"), [DOG]))[0].weight
+    many = by_match_weight(grep(haystack(*["Mara: dog"] * 50), [DOG]))
+    assert {c.weight for c in many} == {one}
+    assert [c.index for c in many] == list(range(50))
+
+
+@given(
+    st.lists(st.text(alphabet="aßDé İx\x00\n", max_size=8), max_size=8),
+    st.text(alphabet="asdé İx", min_size=1, max_size=3),
+)
+def test_grep_finds_what_the_naive_way_finds(texts, needle):
+    hay = Haystack(Corpus(tuple(Turn(text) for text in texts)))
+    wanted = fold(needle).strip()
+    naive = [i for i, t in enumerate(texts) if wanted and wanted in fold(t).replace("\x00", " ")]
+    assert hay.turns_with(needle) == naive

@@ -1,0 +1,109 @@
+"""Hops on hand-made chats: one hop, two hops, feedback nouns, fuzzy words, the dense fallback."""
+
+from __future__ import annotations
+
+import pytest
+
+from smartsearch.config import Config
+from smartsearch.retrieve.hops import gather
+from tests.conftest import haystack
+
+CHAT = (
+    "Mara: my flatmate is called Petra",
+    "Ilya: lovely",
+    "Mara: she is kind",
+    "Ilya: Petra repairs organs in Lisbon",
+    "Ilya: nice weather",
+    "Zoe: Lisbon has blue tiles",
+)
+
+
+def run(parser, question, lines=CHAT, dense=None, **settings):
+    config = Config(**settings)
+    return gather(parser.parse(question, config), haystack(*lines), parser, config, dense)
+
+
+def indices(evidence):
+    return sorted(c.index for c in evidence.candidates)
+
+
+def test_one_hop_finds_only_what_holds_a_term(parser):
+    evidence = run(parser, "Who is the flatmate?", hops=1, prf=False)
+    assert indices(evidence) == [0]
+
+
+def test_an_entity_of_a_found_turn_leads_to_the_next(parser):
+    evidence = run(parser, "Who is the flatmate?", hops=2, prf=False)
+    assert indices(evidence) == [0, 3]
+    second = evidence.hops[1]
+    assert (second.kind, second.hop, [t.text for t in second.terms], second.found) == (
+        "entity",
+        2,
+        ["Petra"],
+        1,
+    )
+    assert second.terms[0].weight == 2.5
+    assert {c.index: c.hop for c in evidence.candidates} == {0: 1, 3: 2}
+
+
+def test_three_hops_are_the_limit_and_the_default(parser):
+    assert indices(run(parser, "Who is the flatmate?", prf=False)) == [0, 3, 5]
+
+
+def test_hops_stop_when_an_entity_finds_nothing_new(parser):
+    evidence = run(parser, "dog?", ("Mara: dog of Petra", "Petra: the dog"), prf=False)
+    assert [step.kind for step in evidence.hops] == ["grep", "entity"]
+
+
+def test_terms_of_the_question_are_not_used_again(parser):
+    evidence = run(parser, "Where does Petra work?", prf=False)
+    assert "Petra" not in [t.text for step in evidence.hops[1:] for t in step.terms]
+
+
+def test_prf_takes_nouns_that_two_of_the_top_turns_share(parser):
+    lines = ("Mara: dog in the garden", "Ilya: dog and garden", "Mara: dog and flute", "Zoe: a garden far away")
+    evidence = run(parser, "dog?", lines, hops=1)
+    assert evidence.hops[-1].kind == "prf"
+    assert [(t.text, t.weight) for t in evidence.hops[-1].terms] == [("garden", 0.5)]
+    assert indices(evidence) == [0, 1, 2, 3]
+    assert indices(run(parser, "dog?", lines, hops=1, prf=False)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("question", "source", "near"),
+    [("Where does Petrra live?", "Petrra", "petra"), ("What did Zoelina do? Zoe", None, None)],
+)
+def test_a_term_without_a_hit_is_matched_to_the_nearest_word(parser, question, source, near):
+    steps = [s for s in run(parser, question, prf=False).hops if s.kind == "fuzzy"]
+    found = {(t.source, t.text) for s in steps for t in s.terms}
+    assert found == ({(source, near)} if source else set())
+
+
+def test_a_shortened_name_is_found(parser, nlp):
+    evidence = run(parser, "Where does Petra live?", ("Ilya: ask Pet about the flat",), prf=False)
+    fuzzy = next(s for s in evidence.hops if s.kind == "fuzzy")
+    assert [(t.text, t.source) for t in fuzzy.terms] == [("pet", "Petra")]
+
+
+def test_the_dense_search_joins_when_grep_finds_few(parser):
+    asked = []
+
+    def dense():
+        asked.append(True)
+        return [4]
+
+    evidence = run(parser, "flatmate", dense=dense, hops=1, prf=False)
+    assert indices(evidence) == [0, 4]
+    found = next(c for c in evidence.candidates if c.index == 4)
+    assert (found.weight, found.hop) == (0.0, 0)
+    many = ["Mara: dog"] * 5
+    run(parser, "dog", many, dense=dense)
+    assert len(asked) == 1
+    run(parser, "dog", many, dense=dense, semantic="always")
+    assert len(asked) == 2
+
+
+def test_nothing_found_is_no_error(parser):
+    evidence = run(parser, "dog?", ("Ilya: rain",))
+    assert evidence.candidates == ()
+    assert gather(parser.parse("dog", Config()), haystack(), parser, Config()).candidates == ()

@@ -1,0 +1,68 @@
+"""Where a value comes from, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from smartsearch.config import Config, build
+from smartsearch.errors import ConfigError
+
+
+def made(tmp_path, given=None, env=None, project="", user="", preset=""):
+    (tmp_path / ".smartsearch.toml").write_text(project)
+    folder = tmp_path / "home" / ".config" / "smartsearch"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.toml").write_text(user)
+    return build(given, preset=preset, env=env or {}, folder=tmp_path, home=tmp_path / "home")
+
+
+def test_the_command_line_beats_the_environment_beats_project_beats_user(tmp_path):
+    user, project, env = "alpha = 0.1\nhops = 1\ntop_k = 7\nrrf_k = 9", "alpha = 0.2\nhops = 2\ntop_k = 8", {
+        "SMARTSEARCH_ALPHA": "0.3",
+        "SMARTSEARCH_HOPS": "1",
+    }  # fmt: skip
+    config = made(tmp_path, {"alpha": 0.4, "hops": None}, env, project, user)
+    assert (config.alpha, config.hops, config.top_k, config.rrf_k, config.limit) == (0.4, 1, 8, 9, 0)
+
+
+def test_values_are_read_as_their_type(tmp_path):
+    env = {"SMARTSEARCH_PRF": "off", "SMARTSEARCH_RANK": "ce", "SMARTSEARCH_CANDIDATES": "all", "SMARTSEARCH_X": "1"}
+    config = made(tmp_path, env=env)
+    assert (config.prf, config.rank, config.candidates) == (False, ("ce",), 0)
+    assert made(tmp_path, env={"SMARTSEARCH_RANK": "none"}).rank == ()
+
+
+@pytest.mark.parametrize(
+    ("layer", "text", "message"),
+    [
+        ("project", "profile = 'paper'", "may not set 'profile'"),
+        ("project", "crossencoder = '/tmp/x'", "may not set"),
+        ("project", "alfa = 1", "no setting named 'alfa'"),
+        ("project", "alpha = ", "smartsearch.toml"),
+        ("user", "hops = 'many'", "hops = 'many'"),
+        ("user", "alpha = 2.0", "alpha is 2.0"),
+        ("user", "truncate = 'hard'", "truncate is 'hard'"),
+        ("user", "budget = -1", "budget is -1"),
+        ("user", "top_k = 0", "top_k"),
+        ("user", "rank = ['bm25']", "bm25"),
+    ],
+)
+def test_a_bad_value_is_named_with_its_place(tmp_path, layer, text, message):
+    with pytest.raises(ConfigError, match=message.replace("[", r"\[")) as caught:
+        made(tmp_path, **{layer: text})
+    assert caught.value.hint
+
+
+def test_a_preset_is_the_papers_setting_and_the_command_line_goes_over_it(tmp_path):
+    assert made(tmp_path, preset="paper-locomo").word_budget == 2000
+    assert made(tmp_path, {"budget": 5}, preset="paper-locomo").budget == 5
+    with pytest.raises(ConfigError, match="no preset"):
+        made(tmp_path, preset="nope")
+
+
+def test_the_defaults_are_the_papers():
+    config = Config()
+    assert (config.weight_propn, config.weight_noun, config.weight_verb, config.weight_entity) == (3, 2, 1, 1)
+    assert (config.weight_hop, config.weight_prf, config.hops, config.hop_sources) == (2.5, 0.5, 3, 10)
+    assert (config.weight_ce, config.weight_colbert, config.rrf_k) == (0.7, 0.3, 60)
+    assert (config.alpha, config.top_k, config.word_budget, config.truncate) == (0.03, 60, 4000, "adaptive")

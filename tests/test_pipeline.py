@@ -1,0 +1,116 @@
+"""search() end to end with fake scorers, and the inputs that must not raise."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from smartsearch.config import Config
+from smartsearch.pipeline import STAGES, Tools, search
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.truncate import Tokenizer
+from smartsearch.types import Corpus, ModelInfo, Turn
+from tests.conftest import corpus, haystack
+
+
+def overlap(question, texts):
+    """The share of the question's words in each text: a scorer one can check by eye."""
+    words = set(question.lower().strip("?").split())
+    return np.array([len(words & set(t.lower().replace(":", " ").split())) / (len(words) or 1) for t in texts])
+
+
+@pytest.fixture
+def tools(parser):
+    models = (ModelInfo("parser", "fake", "0", "fp32"),)
+    return Tools(parser, {"ce": overlap, "colbert": overlap}, Tokenizer("words", lambda t: len(t.split())), models)
+
+
+CHAT = ("Mara: I adopted a dog", "Ilya: great", "Mara: my dog plays in the garden", "Ilya: rain again")
+
+
+def test_the_turn_that_answers_comes_first_with_its_reasons(tools):
+    result = search("When did Mara adopt a dog", haystack(*CHAT), Config(), tools)
+    first = result.hits[0]
+    assert first.turn.text == "I adopted a dog"
+    assert {t.text for t in first.terms} == {"Mara", "adopt", "dog"}
+    assert first.scores.match == 4.0 + 1.0 + 2.0
+    assert (first.rank, first.hop) == (1, 1)
+
+
+def test_the_trace_tells_every_stage(tools):
+    result = search("When did Mara adopt a dog", haystack(*CHAT), Config(), tools)
+    assert tuple(result.trace.timing_ms) == STAGES
+    assert [h.kind for h in result.trace.hops][0] == "grep"
+    assert result.trace.candidates == result.trace.hops[-1].total
+    assert result.trace.models[0].role == "parser"
+    assert result.budget.used_words == sum(h.turn.words for h in result.hits)
+    assert result.budget.tau == pytest.approx(0.03 * max(h.scores.ce for h in result.hits))
+
+
+def test_the_limit_shows_fewer_and_drops_none(tools):
+    result = search("Mara dog", haystack(*CHAT), Config(limit=1, truncate="none"), tools)
+    assert len(result.hits) == 1
+    assert result.trace.candidates > 1
+
+
+def test_chronological_order_on_request(tools):
+    turns = corpus("Mara: dog today", "Mara: dog dog").turns
+    dated = [dataclasses.replace(t, time=d) for t, d in zip(turns, ("2024-01-02", "2024-01-01"))]
+    result = search("dog today", Haystack(Corpus(tuple(dated))), Config(order="time"), tools)
+    assert [h.turn.time for h in result.hits] == ["2024-01-01", "2024-01-02"]
+
+
+def test_alpha_without_a_cross_encoder_is_told(tools):
+    assert search("dog", haystack(*CHAT), Config(rank=("colbert",)), tools).trace.degraded
+    assert not search("dog", haystack(*CHAT), Config(), tools).trace.degraded
+
+
+def test_the_dense_fallback_serves_a_question_without_a_hit(tools):
+    result = search("again great zzz", haystack(*CHAT), Config(fuzzy=False), tools)
+    assert "semantic" in [h.kind for h in result.trace.hops]
+    assert result.hits
+    off = search("zzz", haystack(*CHAT), Config(semantic="off"), tools)
+    assert off.hits == ()
+
+
+def test_a_dense_fallback_over_too_many_turns_is_left_out_and_said(tools):
+    result = search("zzz", haystack(*CHAT), Config(semantic_max_turns=3), tools)
+    assert result.hits == ()
+    assert "4 turns" in result.trace.degraded[0]
+
+
+def test_negative_scores_keep_the_order_and_at_least_one(tools):
+    low = dataclasses.replace(tools, scorers={"ce": lambda q, t: overlap(q, t) * 1e-30, "colbert": overlap})
+    assert search("Mara dog", haystack(*CHAT), Config(), low).hits
+
+
+EDGE_CASES = {
+    "no corpus": (),
+    "one passage": ("Mara: dog",),
+    "identical turns": ("Mara: dog",) * 200,
+    "one speaker": tuple(f"Mara: dog number {i}" for i in range(10_000)),
+    "long turn": ("Mara: " + "dog " * 50_000,),
+    "another script": ("Мара: собака живёт дома", "Мара: 五月に犬を飼った"),
+    "empty text": ("Mara: ", "", "Mara: dog"),
+}
+
+
+@pytest.mark.parametrize("question", ["When did Mara adopt the dog?", "", "?", "собака", "五月", "dog " * 3000])
+@pytest.mark.parametrize("lines", EDGE_CASES.values(), ids=EDGE_CASES.keys())
+def test_edge_cases_do_not_raise(tools, lines, question):
+    result = search(question, haystack(*lines), Config(), tools)
+    assert result.budget.used_words <= 4000
+    assert len(result.hits) <= 60
+
+
+def test_the_same_question_twice_gives_the_same_result(tools):
+    hay = haystack(*CHAT)
+    results = [search("Mara dog", hay, Config(), tools) for _ in range(2)]
+    timeless = [dataclasses.replace(r, trace=dataclasses.replace(r.trace, timing_ms={})) for r in results]
+    assert timeless[0] == timeless[1]
+
+
+def test_a_turn_beside_a_dated_one_keeps_its_own_time():
+    assert Turn("x", time="2023-05-08T10:00:00").rendered == "[2023-05-08] x"
