@@ -57,7 +57,15 @@ def corpus(*lines: str, session: str = "1") -> Corpus:
     for number, line in enumerate(lines, start=1):
         speaker, _, text = line.partition(": ")
         turns.append(
-            Turn(text, speaker, path="chat.txt", line=number, conversation="c", session=session, turn=str(number))
+            Turn(
+                text,
+                speaker,
+                path="chat.txt",
+                line=number,
+                conversation="c",
+                session=session,
+                turn=str(number),
+            )
         )
     return Corpus(tuple(turns))
 

@@ -26,7 +26,12 @@ def test_the_command_line_beats_the_environment_beats_project_beats_user(tmp_pat
 
 
 def test_values_are_read_as_their_type(tmp_path):
-    env = {"SMARTSEARCH_PRF": "off", "SMARTSEARCH_RANK": "ce", "SMARTSEARCH_CANDIDATES": "all", "SMARTSEARCH_X": "1"}
+    env = {
+        "SMARTSEARCH_PRF": "off",
+        "SMARTSEARCH_RANK": "ce",
+        "SMARTSEARCH_CANDIDATES": "all",
+        "SMARTSEARCH_X": "1",
+    }
     config = made(tmp_path, env=env)
     assert (config.prf, config.rank, config.candidates) == (False, ("ce",), 0)
     assert made(tmp_path, env={"SMARTSEARCH_RANK": "none"}).rank == ()

@@ -18,13 +18,17 @@ from tests.conftest import corpus, haystack
 def overlap(question, texts):
     """The share of the question's words in each text: a scorer one can check by eye."""
     words = set(question.lower().strip("?").split())
-    return np.array([len(words & set(t.lower().replace(":", " ").split())) / (len(words) or 1) for t in texts])
+    return np.array(
+        [len(words & set(t.lower().replace(":", " ").split())) / (len(words) or 1) for t in texts]
+    )
 
 
 @pytest.fixture
 def tools(parser):
     models = (ModelInfo("parser", "fake", "0", "fp32"),)
-    return Tools(parser, {"ce": overlap, "colbert": overlap}, Tokenizer("words", lambda t: len(t.split())), models)
+    return Tools(
+        parser, {"ce": overlap, "colbert": overlap}, Tokenizer("words", lambda t: len(t.split())), models
+    )
 
 
 CHAT = ("Mara: I adopted a dog", "Ilya: great", "Mara: my dog plays in the garden", "Ilya: rain again")
@@ -97,7 +101,9 @@ EDGE_CASES = {
 }
 
 
-@pytest.mark.parametrize("question", ["When did Mara adopt the dog?", "", "?", "собака", "五月", "dog " * 3000])
+@pytest.mark.parametrize(
+    "question", ["When did Mara adopt the dog?", "", "?", "собака", "五月", "dog " * 3000]
+)
 @pytest.mark.parametrize("lines", EDGE_CASES.values(), ids=EDGE_CASES.keys())
 def test_edge_cases_do_not_raise(tools, lines, question):
     result = search(question, haystack(*lines), Config(), tools)

@@ -28,7 +28,7 @@ class _Gathering:
     def __init__(self, haystack: Haystack, config: Config) -> None:
         self.haystack, self.config = haystack, config
         self.found: Found = {}
-        self.known: set[str] = set()
+        self.known = {fold(turn.speaker) for turn in haystack.corpus.turns}
         self.steps: list[HopTrace] = []
 
     def step(self, kind: str, hop: int, terms: Sequence[Term], mode: str = "or") -> int:

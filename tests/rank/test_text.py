@@ -19,7 +19,10 @@ def test_dates_read_as_people_say_them(time, said):
 
 def test_the_turn_comes_first_and_the_turn_before_as_context():
     turn = Turn("Yes, two.", "Ben", "2023-05-08", caption="a cat")
-    assert scored_text(turn, Turn("Any pets?", "Ann")) == "[8 May 2023] Ben: Yes, two. (image: a cat) | Ann: Any pets?"
+    assert (
+        scored_text(turn, Turn("Any pets?", "Ann"))
+        == "[8 May 2023] Ben: Yes, two. (image: a cat) | Ann: Any pets?"
+    )
 
 
 def test_of_a_long_turn_before_only_the_end_is_shown():
@@ -31,7 +34,12 @@ def test_of_a_long_turn_before_only_the_end_is_shown():
 
 
 def test_context_never_comes_from_another_session_or_file():
-    turns = (Turn("a", session="1"), Turn("b", session="1"), Turn("c", session="2"), Turn("d", path="x", session="2"))
+    turns = (
+        Turn("a", session="1"),
+        Turn("b", session="1"),
+        Turn("c", session="2"),
+        Turn("d", path="x", session="2"),
+    )
     corpus = Corpus(turns)
     assert corpus.previous == (-1, 0, -1, -1)
     assert scored_texts(corpus, [1, 2]) == ["b | a", "c"]

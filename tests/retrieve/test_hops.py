@@ -61,7 +61,12 @@ def test_terms_of_the_question_are_not_used_again(parser):
 
 
 def test_prf_takes_nouns_that_two_of_the_top_turns_share(parser):
-    lines = ("Mara: dog in the garden", "Ilya: dog and garden", "Mara: dog and flute", "Zoe: a garden far away")
+    lines = (
+        "Mara: dog in the garden",
+        "Ilya: dog and garden",
+        "Mara: dog and flute",
+        "Zoe: a garden far away",
+    )
     evidence = run(parser, "dog?", lines, hops=1)
     assert evidence.hops[-1].kind == "prf"
     assert [(t.text, t.weight) for t in evidence.hops[-1].terms] == [("garden", 0.5)]

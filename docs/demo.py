@@ -1,0 +1,32 @@
+"""`make demo`: three questions over the sample transcripts, each shown as its command and its answer."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+SAMPLES = Path("docs/samples")
+COMMANDS = (
+    ["query", "When did Maya adopt the dog?", str(SAMPLES), "-n", "3"],
+    ["query", "What does Jonas's new flatmate do for work?", str(SAMPLES), "-n", "3"],
+    ["query", "which budget spreadsheet did i settle on", str(SAMPLES), "-n", "2", "--explain"],
+)
+
+
+def main() -> int:
+    """Run the commands one after the other; the first exit code that is not 0 ends it."""
+    os.chdir(Path(__file__).parent.parent)
+    for command in COMMANDS:
+        print(f"\n$ smartsearch {shlex.join(command)}", flush=True)
+        code = subprocess.run([sys.executable, "-m", "smartsearch", *command], check=False).returncode
+        if code:
+            return code
+    print("\nNow your own: .venv/bin/smartsearch query QUESTION PATH...   (--help tells the rest)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

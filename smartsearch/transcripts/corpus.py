@@ -1,0 +1,136 @@
+"""Paths in, a `Corpus` out: finds, decodes, detects and reads every file, and survives broken ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from smartsearch.errors import InputError
+from smartsearch.transcripts.decode import decode
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.files import Limits, Selection, find, load
+from smartsearch.transcripts.format import Format
+from smartsearch.transcripts.registry import by_name, detect
+from smartsearch.transcripts.source import Source
+from smartsearch.types import Corpus, Skipped, Turn
+
+# Bad records of one file that are listed singly: a file of nothing else must not flood the output.
+_REPORTED_RECORDS = 20
+
+
+@dataclass
+class _Gathered:
+    """What was read so far."""
+
+    turns: list[Turn] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def warn(self, path: str, said: str) -> None:
+        self.warnings.append(f"{path}: {said}")
+
+
+def read(
+    paths: Sequence[str],
+    *,
+    stdin: BinaryIO | None = None,
+    input_format: str = "auto",
+    globs: Sequence[str] = (),
+    excludes: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> Corpus:
+    """Every turn of the files and folders named, in a stable order, with what was skipped and why.
+
+    `-` reads `stdin` (bytes; standard input if None). `input_format` is a name in `FORMATS`, or `auto` to
+    detect each file's. `globs` and `excludes` select what is taken from folders. Broken files and records go
+    to `Corpus.skipped` and reading goes on; an empty file is only warned of.
+
+    Raises InputError: `path_not_found`, `unknown_format`, or `nothing_read` when something was skipped and
+    no turn is left.
+    """
+    forced = by_name(input_format)
+    gathered = _Gathered()
+    found = 0
+    for entry in find(paths, Selection(globs, excludes)):
+        found += 1
+        if isinstance(entry, Skipped):
+            gathered.skipped.append(entry)
+        else:
+            _read_file(entry, stdin, forced, limits or Limits(), gathered)
+    if not found:
+        gathered.warnings.append(f"no transcripts found in {', '.join(paths)}")
+    if gathered.skipped and not gathered.turns:
+        raise _nothing_read(gathered.skipped)
+    return Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
+
+
+def _nothing_read(skipped: Sequence[Skipped]) -> InputError:
+    reasons = [f"{s.path}: {s.reason}" for s in skipped[:5]]
+    reasons += [f"and {len(skipped) - 5:,} more"] if len(skipped) > 5 else []
+    hint = "`smartsearch formats` lists what can be read; --input-format overrules the detection"
+    return InputError("\n  ".join(["nothing could be read", *reasons]), hint=hint, kind="nothing_read")
+
+
+def _read_file(
+    path: str, stdin: BinaryIO | None, forced: Format | None, limits: Limits, into: _Gathered
+) -> None:
+    before = len(into.turns)
+    try:
+        data = load(path, stdin, limits)
+        decoded = decode(data)
+        for warning in decoded.warnings:
+            into.warn(path, warning)
+        source = Source(path, decoded.text)
+        as_text = forced is not None and not forced.is_json
+        if not decoded.text.strip() or (not as_text and source.json.is_empty_list):
+            into.warn(path, "empty, no turns")
+            return
+        if len(data) > limits.line and (as_text or not source.json.whole):
+            _check_lines(source, limits)
+        chosen = forced or detect(source)
+        if chosen.notice and not forced:
+            into.warn(path, chosen.notice)
+        _take(source, chosen, into)
+    except OSError as error:
+        into.skipped.append(Skipped(path, "unreadable", error.strerror or str(error)))
+    except FormatError as error:
+        into.skipped.append(Skipped(path, error.kind, str(error)))
+    except (MemoryError, RecursionError) as error:
+        del into.turns[before:]
+        into.skipped.append(Skipped(path, "too_large", f"does not fit in memory ({type(error).__name__})"))
+
+
+def _check_lines(source: Source, limits: Limits) -> None:
+    """Raise FormatError `too_large` for a line beyond the limit."""
+    for number, line in enumerate(source.lines, 1):
+        if len(line) > limits.line:
+            reason = f"{len(line):,} characters in one line, the limit is {limits.line:,}"
+            raise FormatError(reason, line=number, kind="too_large")
+
+
+def _take(source: Source, chosen: Format, into: _Gathered) -> None:
+    """Add a file's turns, and report the records that are none: bad ones singly, empty ones by number."""
+    bad = list(source.json.broken) if chosen.is_json else []
+    before, empty = len(into.turns), 0
+    try:
+        for record in chosen.read(source):
+            if isinstance(record, Turn):
+                into.turns.append(record)
+            elif record.kind == "no_text":
+                empty += 1
+            else:
+                bad.append(record)
+    finally:
+        _report(source.path, bad, into)
+    if empty:
+        into.warn(source.path, f"{empty:,} turn{'s' if empty > 1 else ''} without text left out")
+    if len(into.turns) == before and not bad:
+        into.warn(source.path, f"read as {chosen.name}, no turns")
+
+
+def _report(path: str, bad: Sequence[FormatError], into: _Gathered) -> None:
+    listed: Iterable[FormatError] = bad[:_REPORTED_RECORDS]
+    into.skipped.extend(Skipped(path, error.kind, str(error)) for error in listed)
+    if len(bad) > _REPORTED_RECORDS:
+        into.skipped.append(Skipped(path, "bad_record", f"{len(bad) - _REPORTED_RECORDS:,} more bad records"))

@@ -1,0 +1,19 @@
+"""The error of a file or record that was recognised and does not fit. It becomes a `Skipped`, not a stop."""
+
+from __future__ import annotations
+
+
+class FormatError(Exception):
+    """What does not fit, with its place in the file: `line` (1-based) and `pointer` (RFC 6901) where known.
+
+    `kind` names the case for `Skipped`: `bad_record`, `no_text`, `invalid_json`, `unrecognised_json`,
+    `binary` or `too_large`.
+    """
+
+    def __init__(self, message: str, *, pointer: str = "", line: int = 0, kind: str = "bad_record") -> None:
+        place = [f"line {line}"] if line else []
+        place += [f"at {pointer}"] if pointer else []
+        super().__init__(f"{' '.join(place)}: {message}" if place else message)
+        self.kind = kind
+        self.pointer = pointer
+        self.line = line

@@ -1,0 +1,171 @@
+"""From the paths a user typed to the files behind them, in a stable order, and their bytes."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
+from typing import BinaryIO
+
+from smartsearch.errors import InputError
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.types import Skipped
+
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown", ".log")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes beyond which a file is refused rather than read, in bytes.
+
+    A file is held in memory, JSON at about four times its size: 1 GiB is what a laptop can take. 64 MiB is
+    far beyond any real message, and a longer line is a dump that was never meant to be lines.
+    """
+
+    file: int = 1 << 30
+    line: int = 1 << 26
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which files of a folder are meant: with no globs those of known suffixes, else those a glob fits."""
+
+    globs: Sequence[str] = ()
+    excludes: Sequence[str] = ()
+
+    def takes(self, name: str, relative: str) -> bool:
+        """Whether a file of this name, at this path below the folder, is meant."""
+        if self.globs:
+            return any(_fits(glob, name, relative) for glob in self.globs)
+        return PurePath(name).suffix.lower() in SUFFIXES
+
+    def drops(self, name: str, relative: str) -> bool:
+        """Whether a file or folder is excluded."""
+        return any(_fits(glob.rstrip("/"), name, relative) for glob in self.excludes)
+
+
+def _fits(glob: str, name: str, relative: str) -> bool:
+    """A glob without a slash fits a name at any depth, one with a slash the path below the folder."""
+    if "/" not in glob:
+        return fnmatchcase(name, glob)
+    return fnmatchcase(relative, glob.removeprefix("./")) or (
+        glob.startswith("**/") and _fits(glob[3:], name, relative)
+    )
+
+
+def find(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]:
+    """Every file that the paths name, once, as the user would type it; `-` is standard input.
+
+    Folders are walked by name, hidden entries left out; globs and excludes are for what a walk finds, a file
+    named by the user is always taken. Raises InputError `path_not_found`.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        for found in [path] if path == "-" else _named(path, selection):
+            key = found if found == "-" or isinstance(found, Skipped) else os.path.realpath(found)
+            if isinstance(key, Skipped) or key not in seen:
+                yield found
+            if isinstance(key, str):
+                seen.add(key)
+
+
+def _named(path: str, selection: Selection) -> Iterator[str | Skipped]:
+    try:
+        mode = Path(path).stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        message = f"no such file or folder: {path}"
+        raise InputError(message, hint=_nearest(path), kind="path_not_found") from None
+    except OSError as error:
+        yield Skipped(path, "unreadable", error.strerror or str(error))
+        return
+    if stat.S_ISDIR(mode):
+        yield from _walk(path, selection)
+    else:
+        yield path
+
+
+def _nearest(path: str) -> str:
+    """The hint for a path that does not exist: its closest neighbour, or how far the path does exist."""
+    parent, slash, name = path.rstrip("/").rpartition("/")
+    folder = parent or slash
+    try:
+        names = sorted(entry.name for entry in Path(folder or ".").iterdir())
+    except (OSError, ValueError):
+        return "check the spelling; a path is relative to the folder you run smartsearch in"
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {_join(folder, close[0])}?"
+    where = folder or "the current folder"
+    return f"there is no {name} in {where}; name a file, a folder, or - for standard input"
+
+
+def _walk(top: str, selection: Selection) -> Iterator[str | Skipped]:
+    """The files under a folder, depth first, by name. A link to a file is followed, to a folder reported."""
+    stack = [("" if top == "." else top, "")]
+    while stack:
+        folder, relative = stack.pop()
+        if relative and not Path(folder).is_dir():
+            yield folder
+            continue
+        try:
+            with os.scandir(folder or ".") as entries:
+                names = sorted(entry.name for entry in entries)
+        except OSError as error:
+            yield Skipped(folder or ".", "unreadable", error.strerror or str(error))
+            continue
+        below: list[tuple[str, str]] = []
+        for name in names:
+            path, inner = _join(folder, name), _join(relative, name)
+            if name.startswith(".") or selection.drops(name, inner):
+                continue
+            found = _entry(path, name, inner, selection)
+            if isinstance(found, Skipped):
+                yield found
+            elif found:
+                below.append((path, inner))
+        stack.extend(reversed(below))
+
+
+def _join(folder: str, name: str) -> str:
+    """A path as a user would type it: `Path` would drop a leading `./`."""
+    return f"{folder.rstrip('/')}/{name}" if folder else name
+
+
+def _entry(path: str, name: str, relative: str, selection: Selection) -> Skipped | bool:
+    """Whether a folder's entry is to be visited, or why it cannot be."""
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return Skipped(path, "unreadable", reason) if selection.takes(name, relative) else False
+    if stat.S_ISDIR(mode):
+        if Path(path).is_symlink():
+            return Skipped(path, "folder_link", "a link to a folder is not followed; name it to search it")
+        return True
+    return stat.S_ISREG(mode) and selection.takes(name, relative)
+
+
+def load(path: str, stdin: BinaryIO | None, limits: Limits) -> bytes:
+    """The bytes of a file, or of standard input for `-`.
+
+    Raises OSError, and FormatError `too_large` for more than `limits.file` bytes, before memory goes to them.
+    """
+    if path == "-":
+        data = (stdin or sys.stdin.buffer).read(limits.file + 1)
+    else:
+        with Path(path).open("rb") as file:
+            if os.fstat(file.fileno()).st_size > limits.file:
+                raise _too_large(limits)
+            data = file.read(limits.file + 1)
+    if len(data) > limits.file:
+        raise _too_large(limits)
+    return data
+
+
+def _too_large(limits: Limits) -> FormatError:
+    return FormatError(f"larger than the limit of {limits.file:,} bytes; split it", kind="too_large")

@@ -1,0 +1,112 @@
+"""Text to JSON documents, whole or a line each, with the place of what does not parse."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from smartsearch.transcripts.faults import FormatError
+
+LINE_SUFFIXES = (".jsonl", ".ndjson")
+JSON_SUFFIXES = (".json", *LINE_SUFFIXES)
+
+_OPENS = re.compile(r"\s*[\[{]")
+_LONE_SURROGATE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A JSON value and where it stands: `line` is 0 in a file that is one document."""
+
+    value: Any
+    line: int
+    pointer: str
+
+
+@dataclass(frozen=True)
+class Documents:
+    """The JSON values of a file, and the lines of a JSONL file that do not parse."""
+
+    items: tuple[Item, ...] = ()
+    broken: tuple[FormatError, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """The file is one JSON document, so the length of its lines means nothing."""
+        return len(self.items) == 1 and not self.items[0].line
+
+    @property
+    def is_empty_list(self) -> bool:
+        """The file is `[]`: an export of nothing, in whatever format."""
+        return self.whole and self.items[0].value == []
+
+
+def documents(text: str, suffix: str) -> Documents:
+    """The documents in `text`; none when it is not JSON and `suffix` does not promise any.
+
+    The content decides, not the suffix, between one document and one a line: exports get both wrong.
+    Raises FormatError `invalid_json` when the suffix promises JSON and nothing parses.
+    """
+    promised = suffix in JSON_SUFFIXES
+    if not text.strip() or not (promised or _OPENS.match(text)):
+        return Documents()
+    try:
+        value = _parse(text)
+    except json.JSONDecodeError as error:
+        lined = _by_line(text, first_must_parse=suffix not in LINE_SUFFIXES)
+        if lined.items:
+            return lined
+        if not promised:
+            return Documents()
+        reason = f"not valid JSON: {error.msg} (column {error.colno})"
+        raise FormatError(reason, line=error.lineno, kind="invalid_json") from None
+    one_line = suffix in LINE_SUFFIXES and "\n" not in text.strip()
+    return Documents((Item(value, text[: _start(text)].count("\n") + 1 if one_line else 0, ""),))
+
+
+def _start(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _by_line(text: str, *, first_must_parse: bool) -> Documents:
+    """The documents of a JSONL text; none when no line holds an object or a list."""
+    items: list[Item] = []
+    broken: list[FormatError] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            items.append(Item(_parse(line), number, ""))
+        except json.JSONDecodeError as error:
+            if first_must_parse and not items:
+                return Documents()
+            reason = f"not valid JSON: {error.msg} (column {error.colno})"
+            broken.append(FormatError(reason, line=number, kind="invalid_json"))
+    if not any(isinstance(item.value, dict | list) for item in items):
+        return Documents()
+    return Documents(tuple(items), tuple(broken))
+
+
+def _parse(text: str) -> Any:
+    """One JSON value. Raises json.JSONDecodeError, and nothing else, whatever the text."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        if "ecursion" in error.msg:
+            raise json.JSONDecodeError("nested too deeply", text, error.pos) from None
+    try:
+        # Real exports hold NaN and halves of emoji cut by a length limit; orjson refuses both.
+        return json.loads(_LONE_SURROGATE.sub(r"\\ufffd", text) if "\\u" in text else text)
+    except json.JSONDecodeError:
+        raise
+    except RecursionError:
+        raise json.JSONDecodeError("nested too deeply", text, 0) from None
+    except ValueError as error:  # an integer of more digits than Python converts
+        raise json.JSONDecodeError(str(error), text, 0) from None

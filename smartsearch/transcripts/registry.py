@@ -1,0 +1,56 @@
+"""Every format there is, and the one place that decides which of them a file is in."""
+
+from __future__ import annotations
+
+from smartsearch.errors import InputError
+from smartsearch.transcripts import beam, chat, locomo, longmemeval, messages, prose
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.format import Format
+from smartsearch.transcripts.source import Source
+
+# The most particular first: the first that claims a file reads it. A new format is a file and a line here.
+FORMATS: tuple[Format, ...] = (
+    locomo.FORMAT,
+    longmemeval.FORMAT,
+    beam.FORMAT,
+    messages.FORMAT,
+    chat.FORMAT,
+    prose.FORMAT,
+)
+
+
+def detect(source: Source) -> Format:
+    """The format of a file. Raises FormatError `invalid_json`, or `unrecognised_json` with its outline."""
+    for known in FORMATS:
+        if known.detect(source):
+            return known
+    names = ", ".join(known.name for known in FORMATS if known.is_json)
+    message = f"JSON of no known chat format: {_outline(source)} (known: {names})"
+    raise FormatError(message, kind="unrecognised_json")
+
+
+def by_name(name: str) -> Format | None:
+    """The format called `name`, None for `auto`. Raises InputError for a name that is none of them."""
+    if name == "auto":
+        return None
+    for known in FORMATS:
+        if known.name == name:
+            return known
+    names = ", ".join(["auto", *(known.name for known in FORMATS)])
+    raise InputError(f"unknown input format {name!r}", hint=f"use one of: {names}", kind="unknown_format")
+
+
+def _outline(source: Source) -> str:
+    """What stands at the top of a JSON file: `a list of 3, the first an object with id, mapping`."""
+    value = source.json.items[0].value
+    if isinstance(value, list):
+        return f"a list of {len(value):,}, the first {_shape(value[0])}" if value else "an empty list"
+    return _shape(value)
+
+
+def _shape(value: object) -> str:
+    if isinstance(value, dict):
+        keys = [str(key)[:40] for key in list(value)[:6]]
+        more = ", ..." if len(value) > 6 else ""
+        return f"an object with {', '.join(keys)}{more}" if keys else "an empty object"
+    return f"a {type(value).__name__}"

@@ -1,0 +1,51 @@
+"""One decoded file as detectors and readers see it: its text, its lines, its JSON. Opens nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+
+from smartsearch.transcripts.jsontext import Documents, Item, documents
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file's text under the path the user typed (`-` for standard input)."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def suffix(self) -> str:
+        """The file's suffix in lower case, with its dot."""
+        return PurePath(self.path).suffix.lower()
+
+    @cached_property
+    def stem(self) -> str:
+        """The file's name without suffix: the conversation's name where a format has none of its own."""
+        return "" if self.path == "-" else PurePath(self.path).stem
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Lines as an editor counts them: `\\n`, `\\r\\n` and a lone `\\r` end one, nothing else does."""
+        return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    @cached_property
+    def json(self) -> Documents:
+        """The file's JSON documents, none for plain text. Raises FormatError `invalid_json`."""
+        return documents(self.text, self.suffix)
+
+    def items(self) -> Iterator[Item]:
+        """The JSON records: the elements of a list, or the document itself, each with its place."""
+        for document in self.json.items:
+            if isinstance(document.value, list):
+                for i, value in enumerate(document.value):
+                    yield Item(value, document.line, f"/{i}")
+            else:
+                yield document
+
+    def head(self, count: int = 5) -> list[object]:
+        """The values of the first few records: enough for a detector, and one bad record does not hide it."""
+        return [item.value for item, _ in zip(self.items(), range(count), strict=False)]

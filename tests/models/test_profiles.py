@@ -1,0 +1,96 @@
+"""Profiles: which models, what is missing and how to get it, hashes, and a full load from folders."""
+
+from __future__ import annotations
+
+import pytest
+
+from smartsearch.config import Config
+from smartsearch.errors import ModelError
+from smartsearch.models import manifest, profiles
+from tests.rank import tiny
+
+
+@pytest.fixture
+def no_hub(tmp_path, monkeypatch):
+    """An empty hub cache and no network."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+
+def test_an_unknown_profile_names_the_known_ones():
+    with pytest.raises(ModelError, match="'nope'") as caught:
+        profiles.load(Config(profile="nope"))
+    assert "embedded" in caught.value.hint
+
+
+def test_overrides_replace_one_model_of_a_profile():
+    profile = profiles.profile_of(Config(crossencoder="some/model"))
+    assert profile.crossencoder.name == "some/model"
+    assert profile.colbert.name == "shipped:colbert"
+
+
+def test_hub_models_are_pinned():
+    for ref in (profiles.PROFILES["paper"].crossencoder, profiles.PROFILES["paper"].colbert):
+        assert len(ref.revision) == 40
+
+
+def test_a_missing_hub_model_names_the_command_that_gets_it(no_hub):
+    states = {s.role: s.state for s in profiles.status("paper")}
+    assert states["crossencoder"] == states["colbert"] == "missing"
+    with pytest.raises(ModelError) as caught:
+        profiles.path("paper", "crossencoder")
+    assert "smartsearch models pull paper" in caught.value.hint
+
+
+def test_a_pull_without_the_hub_is_an_error_worth_retrying(no_hub, monkeypatch):
+    monkeypatch.setattr(profiles, "_pull_spacy", lambda ref: None)
+    with pytest.raises(ModelError) as caught:
+        profiles.pull("paper")
+    assert caught.value.retryable
+    assert caught.value.kind == "model_fetch"
+
+
+def test_a_profile_without_a_cross_encoder_cannot_rank_by_it(no_hub, monkeypatch):
+    bare = profiles.Profile("bare", "", profiles.ModelRef("x"), None, None)
+    monkeypatch.setitem(profiles.PROFILES, "bare", bare)
+    with pytest.raises(ModelError, match="no crossencoder"):
+        profiles.load(Config(profile="bare"))
+
+
+def test_a_ranker_that_is_missing_is_an_error_when_it_is_asked(no_hub, monkeypatch, nlp):
+    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    tools = profiles.load(Config(crossencoder="nobody/nothing", rank=("ce",)))
+    with pytest.raises(ModelError, match="nobody/nothing"):
+        tools.scorers["ce"]("q", ["t"])
+
+
+def test_folders_of_either_kind_load_as_rankers(tmp_path, monkeypatch, nlp):
+    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    ours = tiny.onnx_folder(tmp_path / "ce", "crossencoder")
+    hub = tiny.colbert(tmp_path / "colbert")
+    tools = profiles.load(Config(crossencoder=str(ours), colbert=str(hub)))
+    assert tools.scorers["ce"]("q", ["dog"]).shape == (1,)
+    assert tools.scorers["colbert"]("q", ["dog"]).shape == (1,)
+    info = {m.role: (m.precision, m.revision[:6]) for m in tools.models}
+    assert info["crossencoder"] == ("int8", "files-")
+    assert info["colbert"] == ("fp32", "files-")
+
+
+def test_a_changed_byte_in_a_shipped_model_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(manifest, "SHIPPED", tmp_path)
+    monkeypatch.setattr(manifest, "MANIFEST", tmp_path / "manifest.json")
+    for name in manifest.FOLDERS:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "weights").write_bytes(b"12345")
+    manifest.write()
+    manifest.read.cache_clear()
+    try:
+        assert {s.state for s in profiles.verify("embedded")} == {"ok"}
+        (tmp_path / "colbert" / "weights").write_bytes(b"12346")
+        assert {s.role: s.state for s in profiles.verify("embedded")}["colbert"] == "damaged"
+        assert {s.state for s in profiles.status("embedded")} == {"ok"}
+        (tmp_path / "colbert" / "weights").unlink()
+        assert {s.role: s.state for s in profiles.status("embedded")}["colbert"] == "missing"
+    finally:
+        manifest.read.cache_clear()

@@ -1,0 +1,117 @@
+"""Both scorers both ways: our ONNX folders with arithmetic done by hand, and tiny hub-format models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from smartsearch.errors import ModelError
+from smartsearch.rank.colbert import HubColbert, OnnxColbert, VectorCache, maxsim
+from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder, sigmoid
+from smartsearch.rank.onnx import OnnxModel
+from tests.rank import tiny
+
+TEXTS = ["mara : the dog", "rain", "dog dog garden", ""]
+
+
+def test_sigmoid_is_stable_at_both_ends():
+    values = sigmoid(np.array([-1000.0, 0.0, 1000.0]))
+    assert values.tolist() == [0.0, 0.5, 1.0]
+
+
+def test_maxsim_sums_the_best_cosine_of_each_question_token():
+    question = np.array([[1.0, 0.0], [0.0, 1.0]])
+    turns = [np.array([[1.0, 0.0], [0.6, 0.8]]), np.array([[0.0, 1.0]])]
+    assert maxsim(question, turns) == pytest.approx([1.8, 1.0])
+    assert maxsim(question, []).shape == (0,)
+
+
+class TestOnnxCrossEncoder:
+    @pytest.fixture
+    def score(self, tmp_path):
+        return OnnxCrossEncoder(tiny.onnx_folder(tmp_path / "ce", "crossencoder"), threads=1)
+
+    def test_scores_come_in_the_order_of_the_texts(self, score):
+        assert score("when did mara dog ?", TEXTS) == pytest.approx(sigmoid(np.array([1, 0, 2, 0])))
+
+    def test_no_texts_no_scores(self, score):
+        assert score("dog", []).shape == (0,)
+
+    def test_a_long_question_still_leaves_room_for_the_turn(self, score):
+        assert score("mara " * 500, ["dog"]) == pytest.approx(sigmoid(np.array([1])))
+
+    def test_a_long_turn_is_read_up_to_the_limit(self, score):
+        # 32 tokens: [CLS] a [SEP] ... [SEP] leaves 28
+        assert score("a", ["dog " * 100]) == pytest.approx(sigmoid(np.array([28])))
+
+
+class TestOnnxColbert:
+    @pytest.fixture
+    def score(self, tmp_path):
+        return OnnxColbert(tiny.onnx_folder(tmp_path / "colbert", "colbert"), threads=1)
+
+    def test_each_shared_word_counts_one(self, score):
+        # [CLS] and [SEP] stand on both sides, [Q] and [MASK] on one
+        assert score("mara dog", TEXTS) == pytest.approx([4.0, 2.0, 3.0, 2.0])
+
+    def test_the_question_is_padded_with_masks(self, score):
+        assert score.question_vectors("dog").shape == (8, len(tiny.VOCABULARY))
+
+    def test_punctuation_has_no_vector(self, score):
+        assert len(score.turn_vectors(["dog . : !"])[0]) == len(score.turn_vectors(["dog"])[0])
+
+    def test_a_text_seen_before_is_not_encoded_again(self, score, monkeypatch):
+        first = score("mara dog", TEXTS)
+        monkeypatch.setattr(
+            score, "_encoded", lambda texts: [] if not texts else pytest.fail("encoded again")
+        )
+        assert score("mara dog", TEXTS).tolist() == first.tolist()
+
+    def test_equal_texts_get_equal_scores(self, score):
+        assert len(set(score("dog", ["the dog"] * 5).tolist())) == 1
+
+
+def test_the_cache_forgets_the_oldest_but_answers_in_full():
+    cache = VectorCache(limit=3 * 16)
+    encoded = []
+
+    def encode(texts):
+        encoded.extend(texts)
+        return [np.full((1, 8), ord(t), dtype=np.float16) for t in texts]
+
+    assert [v[0, 0] for v in cache.fetch(list("abcda"), encode)] == [97, 98, 99, 100, 97]
+    cache.fetch(["d"], encode)
+    cache.fetch(["a"], encode)
+    assert encoded == ["a", "b", "c", "d", "a"]
+
+
+@pytest.mark.parametrize("broken", ["model.onnx", "tokenizer.json", "config.json"])
+def test_a_missing_or_damaged_file_is_named(tmp_path, broken):
+    folder = tiny.onnx_folder(tmp_path / "m", "colbert")
+    (folder / broken).write_text("damaged")
+    with pytest.raises(ModelError, match="damaged"):
+        OnnxModel(folder, 1)
+    (folder / broken).unlink()
+    with pytest.raises(ModelError, match=broken):
+        OnnxModel(folder, 1)
+
+
+def test_a_hub_cross_encoder_loads_from_its_folder(tmp_path):
+    score = HubCrossEncoder(str(tiny.cross_encoder(tmp_path / "ce")))
+    values = score("when did mara ?", TEXTS)
+    assert values.shape == (4,)
+    assert ((values > 0) & (values < 1)).all()
+    assert score("dog", []).shape == (0,)
+
+
+def test_a_classifier_is_no_reranker(tmp_path):
+    with pytest.raises(ModelError, match="3 outputs"):
+        HubCrossEncoder(str(tiny.cross_encoder(tmp_path / "three", outputs=3)))
+
+
+def test_a_hub_colbert_loads_from_its_folder(tmp_path):
+    score = HubColbert(str(tiny.colbert(tmp_path / "colbert")))
+    values = score("when did mara ?", TEXTS)
+    assert values.shape == (4,)
+    assert (np.abs(values) <= 8 + 1e-3).all()
+    assert score("when did mara ?", TEXTS[:2]).tolist() == values[:2].tolist()

@@ -1,0 +1,186 @@
+"""Whole reads: what is survived, what is reported, what is refused."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smartsearch.errors import InputError
+from smartsearch.transcripts import FORMATS, Limits, read
+from tests.transcripts.build import corpus, put, said
+
+CHAT = "Maya: hi\nJonas: hello\n"
+TWO = [("Maya", "hi"), ("Jonas", "hello")]
+DEEP = "[" * 100_000
+
+
+def test_standard_input_is_a_file_called_dash() -> None:
+    turns = read(["-"], stdin=io.BytesIO(CHAT.encode())).turns
+    assert [(turn.path, turn.line, turn.conversation) for turn in turns] == [("-", 1, ""), ("-", 2, "")]
+
+
+def test_json_on_standard_input_is_known_without_a_suffix() -> None:
+    turns = read(
+        ["-"], stdin=io.BytesIO(b'{"role": "user", "content": "a"}\n{"role": "user", "content": "b"}')
+    ).turns
+    assert [(turn.text, turn.line) for turn in turns] == [("a", 1), ("b", 2)]
+
+
+@pytest.mark.parametrize("content", ["", " \n\n", b"\xef\xbb\xbf", "[]", "[ ]\n"])
+def test_an_empty_file_is_no_error(tmp_path: Path, content: Any) -> None:
+    path = put(tmp_path, "a.json", content)
+    read_back = read([str(path)])
+    assert (read_back.turns, read_back.skipped) == ((), ())
+    assert read_back.warnings == (f"{path}: empty, no turns",)
+
+
+def test_an_empty_folder_is_no_error(tmp_path: Path) -> None:
+    assert read([str(tmp_path)]).warnings == (f"no transcripts found in {tmp_path}",)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind", "reason"),
+    [
+        ("a.json", '{"a": 1,\n "b" 2}', "invalid_json", "line 2: not valid JSON: "),
+        ("a.json", "Maya: hi\nJonas: hello", "invalid_json", "line 1: not valid JSON: "),
+        ("a.jsonl", "{oops\n{oops", "invalid_json", "line 1: not valid JSON: "),
+        ("a.json", DEEP, "invalid_json", "line 1: not valid JSON: nested too deeply"),
+        ("a.json", '{"mapping": {}, "title": "x"}', "unrecognised_json", "an object with mapping, title"),
+        ("a.json", '[{"id": 1}, 2]', "unrecognised_json", "a list of 2, the first an object with id"),
+        (
+            "a.txt",
+            '{"id": 1}',
+            "unrecognised_json",
+            "an object with id (known: locomo, longmemeval, beam, messages)",
+        ),
+        ("a.json", "3", "unrecognised_json", "a int"),
+        ("a.json", "{}", "unrecognised_json", "an empty object"),
+        ("a.log", bytes(range(256)), "binary", "binary"),
+    ],
+)
+def test_a_broken_file_is_skipped_with_its_reason_and_the_rest_is_read(
+    tmp_path: Path, name: str, content: Any, kind: str, reason: str
+) -> None:
+    broken = put(tmp_path, name, content)
+    put(tmp_path, "b.txt", CHAT)
+    read_back = read([str(tmp_path)])
+    assert said(read_back) == TWO
+    (skipped,) = read_back.skipped
+    assert (skipped.path, skipped.kind) == (str(broken), kind)
+    assert reason in skipped.reason
+
+
+def test_when_nothing_can_be_read_the_error_lists_why(tmp_path: Path) -> None:
+    names = [put(tmp_path, f"{i}.json", "{oops") for i in range(7)]
+    with pytest.raises(InputError) as raised:
+        read([str(path) for path in names])
+    assert raised.value.kind == "nothing_read"
+    assert f"{names[4]}: line 1: not valid JSON" in raised.value.message
+    assert raised.value.message.endswith("and 2 more")
+
+
+def test_an_unreadable_file_is_skipped(tmp_path: Path) -> None:
+    loop = tmp_path / "a.txt"
+    loop.symlink_to(loop)
+    put(tmp_path, "b.txt", CHAT)
+    read_back = read([str(loop), str(tmp_path / "b.txt")])
+    assert said(read_back) == TWO
+    assert [(s.path, s.kind) for s in read_back.skipped] == [(str(loop), "unreadable")]
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs Linux's /proc")
+def test_a_file_that_opens_but_cannot_be_read_is_skipped() -> None:
+    with pytest.raises(InputError, match="/proc/self/mem: ") as raised:
+        read(["/proc/self/mem"])
+    assert raised.value.kind == "nothing_read"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "limits", "reason"),
+    [
+        ("a.txt", CHAT, Limits(file=10), "larger than the limit of 10 bytes"),
+        (
+            "a.txt",
+            "Maya: hi\nJonas: " + "x" * 100,
+            Limits(line=50),
+            "line 2: 107 characters in one line, the limit is 50",
+        ),
+        (
+            "a.jsonl",
+            '{"role": "user", "content": "' + "x" * 100 + '"}\n{}',
+            Limits(line=50),
+            "line 1: 131 characters",
+        ),
+    ],
+)
+def test_what_is_too_large_is_refused(
+    tmp_path: Path, name: str, content: str, limits: Limits, reason: str
+) -> None:
+    path = put(tmp_path, name, content)
+    with pytest.raises(InputError) as raised:
+        read([str(path)], limits=limits)
+    assert reason in raised.value.message
+
+
+def test_standard_input_is_limited_too() -> None:
+    with pytest.raises(InputError, match="larger than the limit"):
+        read(["-"], stdin=io.BytesIO(b"x" * 100), limits=Limits(file=10))
+
+
+def test_one_json_document_may_be_one_long_line(tmp_path: Path) -> None:
+    path = put(tmp_path, "a.json", [{"role": "user", "content": "x" * 100}])
+    assert len(read([str(path)], limits=Limits(line=50)).turns) == 1
+
+
+def test_bad_bytes_are_survived_with_a_warning(tmp_path: Path) -> None:
+    read_back = corpus(tmp_path, "a.txt", CHAT.encode() + b"Maya: \xff!\n")
+    assert said(read_back) == [*TWO, ("Maya", "\ufffd!")]
+    assert "1 bad byte not UTF-8" in read_back.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ('[{"role": "user", "content": "cut \\ud83d"}]', "cut \ufffd"),
+        ('[{"role": "user", "content": "a", "score": NaN}]', "a"),
+    ],
+)
+def test_json_that_exports_really_hold_is_read(tmp_path: Path, content: str, text: str) -> None:
+    assert corpus(tmp_path, "a.json", content).turns[0].text == text
+
+
+def test_a_flood_of_bad_records_is_summed_up(tmp_path: Path) -> None:
+    content = '{"role": "user", "content": "hi"}\n' + "{oops\n" * 50
+    skipped = corpus(tmp_path, "a.jsonl", content).skipped
+    assert len(skipped) == 21
+    assert skipped[-1].reason == "30 more bad records"
+
+
+def test_a_format_can_be_forced(tmp_path: Path) -> None:
+    path = str(put(tmp_path, "a.json", "Maya: hi\n"))
+    assert said(read([path], input_format="chat")) == [("Maya", "hi")]
+    assert read([path], input_format="prose").warnings == ()
+    with pytest.raises(InputError, match="not valid JSON"):
+        read([path], input_format="locomo")
+
+
+def test_an_unknown_format_is_refused_with_the_names() -> None:
+    with pytest.raises(InputError) as raised:
+        read(["-"], input_format="nope")
+    assert raised.value.kind == "unknown_format"
+    assert "locomo" in raised.value.hint
+
+
+def test_formats_describe_themselves() -> None:
+    assert len({known.name for known in FORMATS}) == len(FORMATS)
+    assert all(known.description and known.extensions for known in FORMATS)
+    assert FORMATS[-1].name == "prose"
+
+
+def test_reading_twice_gives_the_same(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.txt", "c/d.md"):
+        put(tmp_path, name, CHAT)
+    assert read([str(tmp_path)]) == read([str(tmp_path)])

@@ -1,0 +1,100 @@
+"""Paths to files: order, selection, links, what does not exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smartsearch.errors import InputError
+from smartsearch.transcripts.files import Selection, find
+from smartsearch.types import Skipped
+from tests.transcripts.build import put
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("chats/b.txt", "chats/a/z.md", "chats/a/old/y.json", "chats/c.jsonl", "chats/c.png"):
+        put(tmp_path, name, "x")
+    for name in ("chats/.hidden.txt", "chats/.git/x.txt"):
+        put(tmp_path, name, "x")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def found(*paths: str, globs: tuple[str, ...] = (), excludes: tuple[str, ...] = ()) -> list[str | Skipped]:
+    return list(find(paths, Selection(globs, excludes)))
+
+
+@pytest.mark.parametrize(
+    ("path", "prefix"), [("chats", "chats/"), ("chats/", "chats/"), ("./chats", "./chats/"), (".", "chats/")]
+)
+def test_a_folder_is_walked_in_order_of_names_and_paths_stay_as_typed(
+    tree: Path, path: str, prefix: str
+) -> None:
+    assert found(path) == [prefix + name for name in ("a/old/y.json", "a/z.md", "b.txt", "c.jsonl")]
+
+
+def test_an_absolute_path_stays_absolute(tree: Path) -> None:
+    assert found(str(tree / "chats" / "a" / "old")) == [str(tree / "chats/a/old/y.json")]
+
+
+def test_a_named_file_is_taken_whatever_its_name(tree: Path) -> None:
+    assert found("chats/c.png", "chats/.hidden.txt", "-", "-") == ["chats/c.png", "chats/.hidden.txt", "-"]
+
+
+def test_a_file_reached_twice_is_found_once(tree: Path) -> None:
+    (tree / "chats" / "same.txt").symlink_to(tree / "chats" / "b.txt")
+    assert found("chats/b.txt", "chats", "./chats/c.jsonl") == [
+        "chats/b.txt",
+        *("chats/a/old/y.json", "chats/a/z.md", "chats/c.jsonl"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("globs", "excludes", "names"),
+    [
+        (("*.md",), (), ["a/z.md"]),
+        (("*.png",), (), ["c.png"]),
+        (("a/*",), (), ["a/old/y.json", "a/z.md"]),
+        (("**/*.txt",), (), ["b.txt"]),
+        ((), ("a",), ["b.txt", "c.jsonl"]),
+        ((), ("a/old/", "*.jsonl"), ["a/z.md", "b.txt"]),
+        (("*.md", "*.txt"), ("b.*",), ["a/z.md"]),
+    ],
+)
+def test_globs_and_excludes_select(
+    tree: Path, globs: tuple[str, ...], excludes: tuple[str, ...], names: list[str]
+) -> None:
+    assert found("chats", globs=globs, excludes=excludes) == [f"chats/{name}" for name in names]
+
+
+def test_links_that_loop_or_dangle_are_reported_not_followed(tree: Path) -> None:
+    (tree / "chats" / "a" / "loop").symlink_to(tree / "chats")
+    (tree / "chats" / "gone.txt").symlink_to(tree / "nowhere")
+    (tree / "chats" / "self.txt").symlink_to(tree / "chats" / "self.txt")
+    skipped = {entry.path: entry.kind for entry in found("chats") if isinstance(entry, Skipped)}
+    assert skipped == {
+        "chats/a/loop": "folder_link",
+        "chats/gone.txt": "unreadable",
+        "chats/self.txt": "unreadable",
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("chat", "did you mean chats?"),
+        ("chats/b.text", "did you mean chats/b.txt?"),
+        ("chats/b.txt/x", "check the spelling"),
+        ("nowhere/at/all", "check the spelling"),
+        ("chats/qqq", "there is no qqq in chats"),
+        ("a\x00b", "there is no"),
+    ],
+)
+def test_a_path_that_does_not_exist_is_named_with_a_hint(tree: Path, path: str, hint: str) -> None:
+    with pytest.raises(InputError) as raised:
+        found(path)
+    assert raised.value.kind == "path_not_found"
+    assert path in raised.value.message
+    assert raised.value.hint.startswith(hint)

@@ -1,0 +1,77 @@
+"""Times as chats write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from smartsearch.transcripts import to_iso
+from smartsearch.transcripts.times import clock, find_date, is_day_first
+
+
+@pytest.mark.parametrize(
+    ("written", "iso"),
+    [
+        ("1:56 pm on 8 May, 2023", "2023-05-08T13:56:00"),
+        ("12:24 am on 24 August, 2023", "2023-08-24T00:24:00"),
+        ("2023/05/20 (Sat) 02:21", "2023-05-20T02:21:00"),
+        ("2023-05-08T13:56:00", "2023-05-08T13:56:00"),
+        ("2023-05-08T13:56:07.123Z", "2023-05-08T13:56:07+00:00"),
+        ("2023-05-08 13:56:07 +0200", "2023-05-08T13:56:07+02:00"),
+        ("2023-05-08", "2023-05-08"),
+        (1683554160, "2023-05-08T13:56:00+00:00"),
+        (1683554160.25, "2023-05-08T13:56:00+00:00"),
+        (1683554160123, "2023-05-08T13:56:00+00:00"),
+        ("1683554160", "2023-05-08T13:56:00+00:00"),
+        ("[2023-05-08 13:56]", "2023-05-08T13:56:00"),
+        ("[08/05/2023, 13:56:01]", "2023-05-08T13:56:01"),
+        ("[8 May 2023, 1:56 PM]", "2023-05-08T13:56:00"),
+        ("May 8th, 2023 at 1:56 p.m.", "2023-05-08T13:56:00"),
+        ("Mon May 8 2023", "2023-05-08"),
+        ("March-15-2024", "2024-03-15"),
+        ("31.12.23", "2023-12-31"),
+        ("12/31/23", "2023-12-31"),
+    ],
+)
+def test_a_written_time_becomes_iso(written: object, iso: str) -> None:
+    assert to_iso(written) == iso
+
+
+NO_TIMES: list[object] = [
+    *("", "hello", "13:56", "2023-13-01", "30 Feb 2023", "99/99/2023", "on 8 May 2023 we met", "x" * 10_000),
+    *(None, True, [], {}, 7, -1, float("nan"), float("inf"), 10**400),
+]
+
+
+@pytest.mark.parametrize("written", NO_TIMES)
+def test_what_is_no_time_is_empty_and_never_raises(written: object) -> None:
+    assert to_iso(written) == ""
+
+
+def test_day_first_is_a_matter_of_the_file() -> None:
+    assert to_iso("8/5/23") == "2023-05-08"
+    assert to_iso("8/5/23", day_first=False) == "2023-08-05"
+
+
+@pytest.mark.parametrize(
+    ("stamps", "day_first"),
+    [
+        ([], True),
+        (["8/5/23"], True),
+        (["8/5/23", "5/13/23"], False),
+        (["5/13/23", "13/5/23"], True),
+        (["2023-05-13 10:00"], True),
+    ],
+)
+def test_a_file_is_day_first_unless_a_stamp_forces_the_other(stamps: list[str], day_first: bool) -> None:
+    assert is_day_first(stamps) is day_first
+
+
+def test_a_clock_alone_is_no_date() -> None:
+    assert clock("1:56 PM") == "13:56:00"
+    assert clock("25:00") == ""
+    assert clock("see you at 18:40 there") == ""
+
+
+def test_a_date_is_found_inside_a_line() -> None:
+    assert find_date("(2023-05-08) at Maya's") == "2023-05-08"
+    assert find_date("no date") == ""
