@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from smartsearch.config import Config
-from smartsearch.errors import InputError, SmartsearchError, UsageError
+from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.types import Corpus, Result
 
 if TYPE_CHECKING:
@@ -64,31 +64,26 @@ class Library:
     def _read(self, source: Source) -> Corpus:
         from smartsearch import transcripts
 
-        corpus = transcripts.read(
+        return transcripts.read(
             list(source.paths),
             stdin=self._standard_input() if "-" in source.paths else None,
             input_format=source.input_format,
             globs=source.globs,
             excludes=source.excludes,
         )
-        if not corpus.turns and corpus.skipped:
-            first = corpus.skipped[0]
-            raise InputError(
-                f"nothing could be read: {first.path}: {first.reason}",
-                hint="smartsearch formats lists what is understood; --input-format names one",
-            )
-        return corpus
 
     def _standard_input(self) -> BinaryIO:
         if self._stdin is None:
-            raise UsageError("standard input is already read for something else", hint="give a file")
+            raise InputError(
+                "- is not open for transcripts here", hint="give a file, or - as a PATH of the command"
+            )
         if self._piped is None:
             self._piped = self._stdin.read()
         return io.BytesIO(self._piped)
 
 
 def filtered(corpus: Corpus, source: Source) -> Corpus:
-    """The turns of the conversations and sessions asked for. Raises InputError for an id that is not there."""
+    """The turns of the conversations and sessions asked for. Raises InputError for an unknown id."""
     turns = corpus.turns
     for name, wanted in (("conversation", source.conversations), ("session", source.sessions)):
         if wanted:
@@ -100,7 +95,9 @@ def filtered(corpus: Corpus, source: Source) -> Corpus:
     return corpus if turns is corpus.turns else replace(corpus, turns=turns)
 
 
-def ask(question: str, source: Source, config: Config, tools: Callable[[], Tools], library: Library) -> Result:
+def ask(
+    question: str, source: Source, config: Config, tools: Callable[[], Tools], library: Library
+) -> Result:
     """The answer of `search`, with what reading said and how long loading, reading and all of it took.
 
     `tools` is called after the transcripts are read, so that models can load meanwhile.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from smartsearch.ask import unexpected
 from smartsearch.errors import ConfigError, InputError, ModelError, SmartsearchError, UsageError
@@ -55,6 +56,22 @@ class Done:
         return line in self.lines if identity is None else identity in self.ids
 
 
+@contextmanager
+def lines(name: str, stdin: BinaryIO | None) -> Iterator[tuple[Iterable[bytes], int | None]]:
+    """The lines of a questions file and how many are not blank; of `stdin`, if given, as they come."""
+    if stdin is not None:
+        yield stdin, None
+        return
+    try:
+        with Path(name).open("rb") as counted:
+            total = sum(1 for line in counted if line.strip())
+        file = Path(name).open("rb")  # noqa: SIM115 - closed below; what the block raises is not caught here
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror}", hint="a JSONL file of questions, or -") from error
+    with file:
+        yield file, total
+
+
 def run(lines: Iterable[bytes], ask: Callable[[Question], Result], done: Done) -> Iterator[Outcome]:
     """One outcome a line, in order; blank lines and those already `done` give none.
 
@@ -80,7 +97,9 @@ def _outcome(
         if done.has(identity, number):
             return None
         if seen.setdefault(identity, number) != number:
-            raise InputError(f"the id {identity!r} stands on line {seen[identity]} already", hint="give each its own")
+            raise InputError(
+                f"the id {identity!r} stands on line {seen[identity]} already", hint="give each its own"
+            )
         return Outcome(identity, number, result=ask(_question(identity, number, values)))
     except FATAL:
         raise
@@ -153,7 +172,9 @@ def _note(done: Done, raw: bytes, where: str) -> None:
         record = json.loads(raw)
         identity, line = record["id"], record.get("line", 0)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{where} is no result of a batch", hint="--out another file, or leave out --resume") from error
+        raise InputError(
+            f"{where} is no result of a batch", hint="--out another file, or leave out --resume"
+        ) from error
     if identity is None:
         done.lines.add(line)
     else:

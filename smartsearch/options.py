@@ -1,19 +1,21 @@
-"""The command-line options as records: each declared once, shared by the commands that take it, grouped in help."""
+"""The command-line options as records: each declared once, shared by commands, grouped in help by panel."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import typer
 
+from smartsearch.ask import Source
 from smartsearch.config import CHOICES, PRESETS, Config, build
 from smartsearch.errors import UsageError
+from smartsearch.output.show import View
 
-BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, RUN = (
+PANELS = BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, RUN = (
     "Budget",
     "Retrieval",
     "Ranking",
@@ -32,16 +34,15 @@ def option(
 ) -> Any:
     """A dataclass field that is one command-line option; `choices` limits what it takes."""
     declared = typer.Option(*flags, help=help, rich_help_panel=panel, **extra)
-    metadata = {"option": declared, "choices": choices}
-    if isinstance(default, list):
-        return dataclasses.field(default_factory=lambda: list(default), metadata=metadata)
-    return dataclasses.field(default=default, metadata=metadata)
+    return dataclasses.field(default=default, metadata={"option": declared, "choices": choices})
 
 
 def setting(name: str, panel: str, help: str, *flags: str, shown: str = "", **extra: Any) -> Any:
     """An option that sets the Config field `name`; unsaid is None, so that files and environment count."""
     default = getattr(Config(), name)
     extra.setdefault("choices", CHOICES.get(name, ()))
+    if isinstance(default, int | float) and not extra["choices"]:
+        extra.setdefault("metavar", "N")
     extra["show_default"] = shown or (default if isinstance(default, str) and default else f"{default:g}")
     return option(panel, help, *(flags or (f"--{name.replace('_', '-')}",)), **extra)
 
@@ -57,24 +58,36 @@ def switch(name: str, panel: str, help: str) -> Any:
 class SearchOptions:
     """What becomes the Config: the same for one question and for many."""
 
-    truncate: str | None = setting("truncate", BUDGET, "How the ranked list is cut: not, by words, or by score.")
+    truncate: str | None = setting(
+        "truncate", BUDGET, "How the ranked list is cut: not, by words, or by score."
+    )
     budget: int | None = setting(
         "budget", BUDGET, "Most words in all.", metavar="WORDS", min=0, shown="4000 adaptive, 2000 fixed"
     )
     tokens: int | None = setting(
-        "tokens", BUDGET, "Most tokens in all, counted with the tokenizer the output names.", min=0, shown="no ceiling"
+        "tokens",
+        BUDGET,
+        "Most tokens in all, counted with the tokenizer the output names.",
+        min=0,
+        shown="no ceiling",
     )
     alpha: float | None = setting(
         "alpha", BUDGET, "adaptive: a turn stays if its score is at least this share of the best score."
     )
     top_k: int | None = setting("top_k", BUDGET, "adaptive: most turns looked at, by rank.", min=1)
-    fill: str | None = setting("fill", BUDGET, "At the first turn that does not fit: stop, skip it, or cut it.")
+    fill: str | None = setting(
+        "fill", BUDGET, "At the first turn that does not fit: stop, skip it, or cut it."
+    )
     order: str | None = setting("order", BUDGET, "Order of the turns that stay: by rank, or by time.")
 
     hops: int | None = setting("hops", RETRIEVAL, "Most steps from name to name; 1 is a plain grep.", min=0)
-    prf: bool | None = switch("prf", RETRIEVAL, "One more step over nouns that several of the best turns share.")
+    prf: bool | None = switch(
+        "prf", RETRIEVAL, "One more step over nouns that several of the best turns share."
+    )
     mode: str | None = setting("mode", RETRIEVAL, "A turn must contain any term (or) or every term (and).")
-    semantic: str | None = setting("semantic", RETRIEVAL, "Search by meaning: off, when words find too little, always.")
+    semantic: str | None = setting(
+        "semantic", RETRIEVAL, "Search by meaning: off, when words find too little, always."
+    )
     word_boundary: bool | None = switch("word_boundary", RETRIEVAL, "Match terms as whole words only.")
     entity_source: str | None = setting("entity_source", RETRIEVAL, "Turns whose names feed the next hop.")
     fuzzy: bool | None = switch("fuzzy", RETRIEVAL, "Match a term that hits nothing to the nearest words.")
@@ -83,11 +96,13 @@ class SearchOptions:
         RETRIEVAL,
         "Turns the cross-encoder reads: a number, or `all` as in the paper (slower).",
         metavar="N|all",
-        shown=str(Config().cascade),
+        shown=f"{Config().cascade} with both rankers, else all",
     )
 
     profile: str | None = setting("profile", RANKING, "Set of models, see `smartsearch models list`.")
-    rank: str | None = setting("rank", RANKING, "Which rankers run.", choices=RANKS, shown=",".join(Config().rank))
+    rank: str | None = setting(
+        "rank", RANKING, "Which rankers run.", choices=RANKS, shown=",".join(Config().rank)
+    )
     parser: str | None = setting(
         "parser", RANKING, "A spaCy pipeline: name or folder.", metavar="MODEL", shown="the profile's"
     )
@@ -101,7 +116,9 @@ class SearchOptions:
         RANKING, "A named bundle of options, the paper's own settings.", "--preset", choices=tuple(PRESETS)
     )
 
-    limit: int | None = setting("limit", OUTPUT, "Most turns shown, best first.", "--limit", "-n", min=0, shown="all")
+    limit: int | None = setting(
+        "limit", OUTPUT, "Most turns shown, best first.", "--limit", "-n", min=0, shown="all"
+    )
 
     timeout: float | None = setting(
         "timeout", RUN, "Give up on a question after this long.", metavar="SECONDS", min=0, shown="never"
@@ -123,30 +140,43 @@ class SearchOptions:
 class FilterOptions:
     """Which of the transcripts are searched."""
 
-    conversation: list[str] = option(
-        FILTERS, "Only this conversation, by its id (repeatable).", "--conversation", default=[], metavar="ID"
+    conversation: list[str] | None = option(  # noqa: RUF009 - a field
+        FILTERS, "Only this conversation, by its id (repeatable).", "--conversation", metavar="ID"
     )
-    session: list[str] = option(
-        FILTERS, "Only this session, by its id (repeatable).", "--session", default=[], metavar="ID"
+    session: list[str] | None = option(  # noqa: RUF009 - a field
+        FILTERS, "Only this session, by its id (repeatable).", "--session", metavar="ID"
     )
-    glob: list[str] = option(
-        FILTERS, "Only files whose path matches (repeatable).", "--glob", "-g", default=[], metavar="GLOB"
+    glob: list[str] | None = option(  # noqa: RUF009 - a field
+        FILTERS, "Only files whose path matches (repeatable).", "--glob", "-g", metavar="GLOB"
     )
-    exclude: list[str] = option(
-        FILTERS, "Leave out files whose path matches (repeatable).", "--exclude", default=[], metavar="GLOB"
+    exclude: list[str] | None = option(  # noqa: RUF009 - a field
+        FILTERS, "Leave out files whose path matches (repeatable).", "--exclude", metavar="GLOB"
     )
     input_format: str = option(
-        FILTERS, "Read every file as this, see `smartsearch formats`.", "--input-format", default="auto", metavar="NAME"
+        FILTERS,
+        "Read every file as this, see `smartsearch formats`.",
+        "--input-format",
+        default="auto",
+        metavar="NAME",
     )
+
+    def source(self, paths: Sequence[str] | None) -> Source:
+        """The source of these filters over `paths`, by default the current folder."""
+        return Source(
+            tuple(paths or (".",)),
+            tuple(self.conversation or ()),
+            tuple(self.session or ()),
+            tuple(self.glob or ()),
+            tuple(self.exclude or ()),
+            self.input_format,
+        )
 
 
 @dataclass(frozen=True)
 class OutputOptions:
     """How one answer is shown."""
 
-    format: str | None = option(
-        OUTPUT, "What is printed.", "--format", "-f", choices=FORMATS, show_default="text"
-    )
+    format: str | None = option(OUTPUT, "What is printed.", "--format", choices=FORMATS, show_default="text")
     json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)
     files_with_matches: bool = option(
         OUTPUT, "Only the paths of files with a hit, best first.", "--files-with-matches", "-l", default=False
@@ -163,24 +193,34 @@ class OutputOptions:
     explain: bool = option(
         OUTPUT, "Also show terms, hops, scores, the cut, timing and models.", "--explain", default=False
     )
-    color: str = option(OUTPUT, "Colour; NO_COLOR and CLICOLOR_FORCE count too.", default="auto", choices=COLORS)
+    color: str = option(
+        OUTPUT, "Colour; NO_COLOR and CLICOLOR_FORCE count too.", default="auto", choices=COLORS
+    )
 
-    @property
-    def chosen(self) -> str:
-        """The one output format asked for. Raises UsageError where two options disagree."""
+    def view(self) -> View:
+        """How the answer is to be shown. Raises UsageError where two options disagree."""
         if self.json and self.format not in (None, "json"):
             raise UsageError(f"--json and --format {self.format} disagree", hint="give one of them")
         chosen = "json" if self.json else self.format or "text"
         if self.files_with_matches and chosen != "text":
             raise UsageError(f"-l prints paths, not {chosen}", hint="leave out -l; hits carry their path")
-        return chosen
+        return View(
+            chosen,
+            self.before or self.around,
+            self.after or self.around,
+            self.explain,
+            self.files_with_matches,
+            self.color,
+        )
 
 
 @dataclass(frozen=True)
 class ProgressOptions:
     """Whether a terminal is told how far the work is."""
 
-    progress: str = option(RUN, "Progress on standard error, only ever on a terminal.", default="auto", choices=PROGRESS)
+    progress: str = option(
+        RUN, "Progress on standard error, only ever on a terminal.", default="auto", choices=PROGRESS
+    )
 
 
 def takes_records(command: Callable[..., int]) -> Callable[..., int]:
@@ -189,31 +229,35 @@ def takes_records(command: Callable[..., int]) -> Callable[..., int]:
     parameters = inspect.signature(command).parameters
     records = {name: hints[name] for name in parameters if dataclasses.is_dataclass(hints[name])}
     plain = [p.replace(annotation=hints[p.name]) for p in parameters.values() if p.name not in records]
-    spread = [_parameter(record, field) for record in records.values() for field in fields(record)]
+    spread = [p for record in records.values() for p in _parameters(record)]
+    spread.sort(key=lambda p: PANELS.index(get_args(p.annotation)[1].rich_help_panel))
 
     def collected(**values: Any) -> int:
         for name, record in records.items():
             values[name] = record(**{field.name: values.pop(field.name) for field in fields(record)})
         return command(**values)
 
-    collected.__name__, collected.__doc__, collected.__module__ = command.__name__, command.__doc__, command.__module__
+    collected.__name__, collected.__doc__, collected.__module__ = (
+        command.__name__,
+        command.__doc__,
+        command.__module__,
+    )
     collected.__annotations__ = {p.name: p.annotation for p in (*plain, *spread)}
     collected.__signature__ = inspect.Signature([*plain, *spread])  # type: ignore[attr-defined]
     return collected
 
 
-def _parameter(record: type, field: dataclasses.Field[Any]) -> inspect.Parameter:
-    kind: Any = get_type_hints(record)[field.name]
-    choices = field.metadata["choices"]
-    if choices:
-        kind = Literal[choices] if field.default is not None else Literal[choices] | None
-    default = field.default_factory() if callable(field.default_factory) else field.default
-    return inspect.Parameter(
-        field.name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=default,
-        annotation=Annotated[kind, field.metadata["option"]],
-    )
+def _parameters(record: type) -> Iterator[inspect.Parameter]:
+    kinds = get_type_hints(record)
+    for field in fields(record):
+        kind: Any = kinds[field.name]
+        choices = field.metadata["choices"]
+        if choices:
+            kind = Literal[choices] if field.default is not None else Literal[choices] | None
+        annotation = Annotated[kind, field.metadata["option"]]
+        yield inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotation
+        )
 
 
 def _count_or_all(text: str) -> int:

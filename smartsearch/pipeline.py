@@ -43,10 +43,8 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         ranking = rank(question, evidence.candidates, haystack.corpus, tools.scorers, config)
     with clock("truncate"):
         kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer)
-    if config.truncate == "adaptive" and config.alpha and "ce" not in config.rank:
-        degraded.append("alpha was not applied: without the cross-encoder there is no score to compare")
     if config.order == "time":
-        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.turn.path)))
+        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
     trace = Trace(
         terms=tuple(term for step in evidence.hops for term in step.terms),
         hops=evidence.hops,
@@ -56,15 +54,14 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         models=tools.models,
         degraded=(*degraded, *ranking.degraded),
     )
-    hits = kept[: config.limit] if config.limit else kept
     warnings = _warnings(query, budget.cut_text)
-    return Result(question, config.profile, hits, budget, trace, config.cores, warnings=warnings)
+    return Result(question, config.profile, kept, budget, trace, config.cores, warnings=warnings)
 
 
 def _hits(ranking: Ranking, haystack: Haystack) -> list[Hit]:
     pairs = zip(ranking.candidates, ranking.scores, strict=True)
     return [
-        Hit(position, haystack.corpus.turns[c.index], scores, c.terms, c.hop)
+        Hit(position, haystack.corpus.turns[c.index], scores, c.terms, c.hop, c.index)
         for position, (c, scores) in enumerate(pairs, start=1)
     ]
 

@@ -24,7 +24,8 @@ def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple
 
     `adaptive`: of the best `top_k`, those whose cross-encoder score is at least tau = alpha times the
     best such score, up to the word ceiling. `fixed`: up to the word ceiling. Never fewer than one
-    turn; a first turn longer than the ceiling is cut, and `Budget.cut_text` says so.
+    turn; a first turn longer than the ceiling is cut, and `Budget.cut_text` says so. `limit` then
+    shows fewer; what it hides is neither dropped nor counted as used.
     """
     adaptive = config.truncate == "adaptive"
     dropped: list[Dropped] = []
@@ -42,12 +43,13 @@ def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple
     kept = _filled(rest, words, config.tokens, config.fill, tokenizer)
     ranks = {hit.rank for hit in kept}
     dropped += [_drop(hit, "budget") for hit in rest if hit.rank not in ranks]
+    kept = kept[: config.limit] if config.limit else kept
     whole = {hit.rank: hit.turn.text for hit in hits}
     budget = Budget(
         truncate=config.truncate,
         words=words,
         top_k=config.top_k if adaptive else 0,
-        alpha=config.alpha if adaptive else 0.0,
+        alpha=config.alpha if adaptive and "ce" in config.rank else 0.0,
         tau=tau,
         used_words=sum(hit.turn.words for hit in kept),
         used_tokens=sum(tokenizer.count(hit.turn.rendered) for hit in kept),
@@ -81,22 +83,21 @@ def _filled(hits: Sequence[Hit], words: int, tokens: int, fill: str, tokenizer: 
             used_words += cost_words
             used_tokens += cost_tokens
             continue
-        if not kept or fill == "cut":
-            kept.append(_cut(hit, words - used_words, tokens - used_tokens if tokens else 0, tokenizer))
-            return [h for h in kept if h.turn.text]
-        if fill == "stop":
-            break
-    return kept
+        if fill == "skip":
+            continue
+        if fill == "cut" and kept:
+            kept.append(_cut(hit, words - used_words, tokens - used_tokens, tokenizer))
+        break
+    return kept or [_cut(hit, words, tokens, tokenizer) for hit in hits[:1]]
 
 
 def _cut(hit: Hit, words: int, tokens: int, tokenizer: Tokenizer) -> Hit:
     """The hit with its text cut at a word so that the rendered turn fits; at least one word stays."""
-    spent = hit.turn.words - len(hit.turn.text.split())
     body = hit.turn.text.split()
     if words > 0:
-        body = body[: max(1, words - spent)]
+        body = body[: max(1, words - (hit.turn.words - len(body)))]
     shorter = replace(hit.turn, text=" ".join(body), caption="")
     while tokens > 0 and len(body) > 1 and tokenizer.count(shorter.rendered) > tokens:
-        body = body[: max(1, len(body) * 9 // 10)]
+        body = body[: len(body) * 9 // 10]
         shorter = replace(shorter, text=" ".join(body))
     return replace(hit, turn=shorter)

@@ -138,13 +138,17 @@ class Scores:
 
 @dataclass(frozen=True)
 class Hit:
-    """A ranked turn with its scores and the terms and hop that explain why it is here."""
+    """A ranked turn with its scores and the terms and hop that explain why it is here.
+
+    `index` is its place in `Corpus.turns`.
+    """
 
     rank: int
     turn: Turn
     scores: Scores
     terms: tuple[Term, ...] = ()
     hop: int = 1
+    index: int = -1
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,8 @@ from smartsearch.ask import KEPT_HAYSTACKS, Library, Source, filtered, unexpecte
 from smartsearch.errors import InputError
 from smartsearch.types import Corpus, Turn
 
-CORPUS = Corpus(
-    tuple(
-        Turn(text, conversation=conversation, session=session)
-        for text, conversation, session in [
-            ("a", "conv-1", "s1"),
-            ("b", "conv-1", "s2"),
-            ("c", "conv-2", "s1"),
-        ]
-    )
-)
+PLACES = {"a": ("conv-1", "s1"), "b": ("conv-1", "s2"), "c": ("conv-2", "s1")}
+CORPUS = Corpus(tuple(Turn(text, conversation=c, session=s) for text, (c, s) in PLACES.items()))
 
 
 @pytest.mark.parametrize(

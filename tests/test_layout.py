@@ -9,9 +9,10 @@ import smartsearch
 
 ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
-    "types errors config transcripts parse retrieve rank truncate pipeline models training llm strategies ask deadline "
-    "batch serve mcp output options cli __main__"
-).split()
+    *("types", "errors", "config", "transcripts", "parse", "retrieve", "rank", "truncate", "pipeline"),
+    *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "serve", "mcp"),
+    *("output", "options", "models_cli", "cli", "__main__"),
+)
 
 
 def layer(module: str) -> int:

@@ -46,7 +46,7 @@ def test_the_turn_that_answers_comes_first_with_its_reasons(tools):
 def test_the_trace_tells_every_stage(tools):
     result = search("When did Mara adopt a dog", haystack(*CHAT), Config(), tools)
     assert tuple(result.trace.timing_ms) == STAGES
-    assert [h.kind for h in result.trace.hops][0] == "grep"
+    assert result.trace.hops[0].kind == "grep"
     assert result.trace.candidates == result.trace.hops[-1].total
     assert result.trace.models[0].role == "parser"
     assert result.budget.used_words == sum(h.turn.words for h in result.hits)
@@ -66,9 +66,16 @@ def test_chronological_order_on_request(tools):
     assert [h.turn.time for h in result.hits] == ["2024-01-01", "2024-01-02"]
 
 
-def test_alpha_without_a_cross_encoder_is_told(tools):
-    assert search("dog", haystack(*CHAT), Config(rank=("colbert",)), tools).trace.degraded
-    assert not search("dog", haystack(*CHAT), Config(), tools).trace.degraded
+def test_time_order_comes_after_the_limit_and_ties_keep_the_corpus_order(tools):
+    turns = corpus("Mara: nothing", "Mara: dog", "Mara: dog today", "Mara: today dog").turns
+    dated = tuple(dataclasses.replace(t, time="2024-01-01") for t in turns)
+    result = search("dog today", Haystack(Corpus(dated)), Config(order="time", limit=2), tools)
+    assert [h.index for h in result.hits] == [2, 3]
+
+
+def test_alpha_counts_only_with_a_cross_encoder(tools):
+    assert search("dog", haystack(*CHAT), Config(rank=("colbert",)), tools).budget.alpha == 0
+    assert search("dog", haystack(*CHAT), Config(), tools).budget.alpha == 0.03
 
 
 def test_the_dense_fallback_serves_a_question_without_a_hit(tools):

@@ -80,6 +80,21 @@ def test_cut_fills_the_rest_with_part_of_the_next_turn():
     assert budget.cut_text
 
 
+def test_skip_passes_over_a_first_turn_that_does_not_fit():
+    found = [Hit(1, Turn("w " * 30, "S"), Scores(1, 0.9)), Hit(2, Turn("w", "S"), Scores(1, 0.9))]
+    assert cut(found, truncate="fixed", budget=9, fill="skip")[0] == [2]
+    kept, budget = cut(found[:1], truncate="fixed", budget=9, fill="skip")
+    assert kept == [1]
+    assert budget.cut_text
+
+
+def test_the_limit_hides_without_dropping_and_is_not_counted_as_used():
+    kept, budget = cut(hits(0.9, 0.8, 0.7), limit=2)
+    assert kept == [1, 2]
+    assert budget.used_words == 10
+    assert budget.dropped == ()
+
+
 def test_a_token_ceiling_counts_with_the_named_tokenizer():
     kept, budget = cut(hits(0.9, 0.8, 0.7), tokens=10)
     assert kept == [1, 2]  # five letters a turn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -124,6 +125,8 @@ def load(config: Config) -> Tools:
     from smartsearch import parse
     from smartsearch.pipeline import Tools
 
+    if config.offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"
     profile = profile_of(config)
     refs = {name: ref for name, role in RANKER_ROLE.items() if (ref := _ref(profile, role))}
     absent = [name for name in config.rank if name not in refs and name != "colbert"]
@@ -208,7 +211,14 @@ def _ref(profile: Profile, role: str) -> ModelRef | None:
 def _shipped_tokenizer() -> Callable[[str], int]:
     from tokenizers import Tokenizer
 
-    wordpiece = Tokenizer.from_file(str(manifest.SHIPPED / "crossencoder" / "tokenizer.json"))
+    path = manifest.SHIPPED / "crossencoder" / "tokenizer.json"
+    if not path.is_file():
+        raise ModelError(
+            f"the shipped tokenizer is not in {path.parent}",
+            hint="install smartsearch again",
+            kind="model_missing",
+        )
+    wordpiece = Tokenizer.from_file(str(path))
     wordpiece.no_truncation()
     wordpiece.no_padding()
     return lambda text: len(wordpiece.encode(text, add_special_tokens=False).ids)

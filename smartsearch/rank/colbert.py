@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.rank.onnx import OnnxModel, padded
+from smartsearch.rank.onnx import OnnxModel
 
 CACHE_BYTES = 256 * 2**20
 """Token vectors of turns kept in memory, for the next questions over the same turns."""
@@ -66,7 +66,7 @@ class OnnxColbert:
     def __init__(self, folder: Path, threads: int) -> None:
         self._model = OnnxModel(folder, threads)
         config = self._model.config
-        self._skip = np.asarray(config["skiplist"], dtype=np.int64)
+        self._skip = np.asarray(config["skiplist_ids"], dtype=np.int64)
         self._cache = VectorCache()
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -79,11 +79,10 @@ class OnnxColbert:
         length = int(config["query_length"])
         body = self._model.tokens([question])[0][: length - 3]
         row = [self._model.cls, int(config["query_prefix_id"]), *body, self._model.sep]
-        ids, mask = padded([row + [int(config["mask_token_id"])] * (length - len(row))])
-        if not config["attend_to_expansion_tokens"]:
-            mask[:, len(row) :] = 0
-        vectors: NDArray[np.float32] = self._model.run({"input_ids": ids, "attention_mask": mask})[0]
-        return vectors
+        masks = [int(config["mask_token_id"])] * (length - len(row))
+        seen = 1 if config["attend_to_expansion_tokens"] else 0
+        attention = [1] * len(row) + [seen] * len(masks)
+        return self._model.run([{"input_ids": row + masks, "attention_mask": attention}])[0]
 
     def turn_vectors(self, texts: Sequence[str]) -> list[Vectors]:
         """Vectors (tokens, dim) of each text, punctuation left out; texts seen before cost nothing."""
@@ -94,14 +93,11 @@ class OnnxColbert:
         room = int(config["document_length"]) - 3
         start = [self._model.cls, int(config["document_prefix_id"])]
         rows = [[*start, *ids[:room], self._model.sep] for ids in self._model.tokens(texts)]
-        encoded: list[Vectors] = [np.zeros((0, 0), dtype=np.float16)] * len(rows)
-        for batch in self._model.batches([len(row) for row in rows]):
-            ids, mask = padded([rows[i] for i in batch])
-            vectors = self._model.run({"input_ids": ids, "attention_mask": mask})
-            keep = (mask == 1) & ~np.isin(ids, self._skip)
-            for n, i in enumerate(batch):
-                encoded[i] = vectors[n][keep[n]].astype(np.float16)
-        return encoded
+        outputs = self._model.run([{"input_ids": row, "attention_mask": [1] * len(row)} for row in rows])
+        return [
+            vectors[~np.isin(row, self._skip)].astype(np.float16)
+            for row, vectors in zip(rows, outputs, strict=True)
+        ]
 
 
 class HubColbert:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.errors import ModelError
-from smartsearch.rank.onnx import OnnxModel, padded
+from smartsearch.rank.onnx import OnnxModel
 
 QUESTION_SHARE = 0.5
 """A question takes at most this share of the pair's tokens, so that a turn is always seen."""
@@ -39,16 +39,18 @@ class OnnxCrossEncoder:
         model = self._model
         head = [model.cls, *model.tokens([question])[0][: int(self._max_length * QUESTION_SHARE)], model.sep]
         room = self._max_length - len(head) - 1
-        tails = [[*ids[:room], model.sep] for ids in model.tokens(texts)]
-        logits = np.zeros(len(texts), dtype=np.float64)
-        for batch in model.batches([len(tail) for tail in tails]):
-            ids, mask = padded([head + tails[i] for i in batch])
-            kinds = np.zeros_like(ids)
-            kinds[:, len(head) :] = 1
-            kinds *= mask
-            output = model.run({"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds})
-            logits[batch] = output.reshape(len(batch))
+        rows = [_pair(head, [*ids[:room], model.sep]) for ids in model.tokens(texts)]
+        logits = np.array([output.reshape(()) for output in model.run(rows)], dtype=np.float64)
         return sigmoid(logits)
+
+
+def _pair(question: list[int], text: list[int]) -> dict[str, list[int]]:
+    """Question and text as one input: segment 0, then segment 1."""
+    return {
+        "input_ids": question + text,
+        "attention_mask": [1] * (len(question) + len(text)),
+        "token_type_ids": [0] * len(question) + [1] * len(text),
+    }
 
 
 class HubCrossEncoder:

@@ -1,9 +1,15 @@
-"""What both shipped rankers need of onnxruntime and tokenizers: a session, token ids, batches."""
+"""What both shipped rankers need of onnxruntime and tokenizers: token ids, and one run a text.
+
+Texts go through one at a time, as many side by side as there are threads. Dynamic int8 takes its
+scales from whatever shares a run: alone, a text gets the same scores whatever it is searched with,
+on any number of threads, and nothing is spent on padding (docs/decisions/0005).
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +18,9 @@ from numpy.typing import NDArray
 
 from smartsearch.errors import ModelError
 
-BATCH_TOKENS = 2048
-"""Padded tokens a batch: large enough to fill the cores, small enough to stay in their caches."""
-
 FILES = ("model.onnx", "tokenizer.json", "config.json")
 MAX_CHARACTERS = 4000
 """Characters of a text that are tokenised at all: several times what any shipped model reads."""
-
-Ids = NDArray[np.int64]
 
 
 class OnnxModel:
@@ -33,14 +34,14 @@ class OnnxModel:
                 hint="smartsearch models verify, or install smartsearch again",
                 kind="model_missing",
             )
+        self._threads = threads
         import onnxruntime
         from tokenizers import Tokenizer
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:
             self.config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
             self._session = onnxruntime.InferenceSession(
@@ -67,30 +68,15 @@ class OnnxModel:
         """Tokens in a text, without special tokens."""
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
-    def run(self, inputs: Mapping[str, Ids]) -> NDArray[np.float32]:
-        """The model's first output for a batch of padded inputs."""
-        output: NDArray[np.float32] = self._session.run(None, dict(inputs))[0]
-        return output
+    def run(self, inputs: Sequence[Mapping[str, Sequence[int]]]) -> list[NDArray[np.float32]]:
+        """The first output of each input, in order, without the axis of the batch."""
+        if len(inputs) < 2 or self._threads == 1:
+            return [self._one(row) for row in inputs]
+        with ThreadPoolExecutor(self._threads) as pool:
+            return list(pool.map(self._one, inputs))
 
-    @staticmethod
-    def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-        """Positions grouped by length, so that little is padding; at most BATCH_TOKENS a group."""
-        batch: list[int] = []
-        for i in sorted(range(len(lengths)), key=lambda i: lengths[i]):
-            if batch and (len(batch) + 1) * lengths[i] > BATCH_TOKENS:
-                yield batch
-                batch = []
-            batch.append(i)
-        if batch:
-            yield batch
-
-
-def padded(rows: Sequence[Sequence[int]]) -> tuple[Ids, Ids]:
-    """Rows as one int64 matrix padded with 0, and the mask of what is real."""
-    width = max(len(row) for row in rows)
-    ids = np.zeros((len(rows), width), dtype=np.int64)
-    mask = np.zeros_like(ids)
-    for n, row in enumerate(rows):
-        ids[n, : len(row)] = row
-        mask[n, : len(row)] = 1
-    return ids, mask
+    def _one(self, row: Mapping[str, Sequence[int]]) -> NDArray[np.float32]:
+        tensors = {name: np.asarray([values], dtype=np.int64) for name, values in row.items()}
+        output: NDArray[np.float32] = self._session.run(None, tensors)[0]
+        first: NDArray[np.float32] = output[0]
+        return first

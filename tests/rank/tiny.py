@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-WORDS = "mara ilya dog flute rain garden adopted a the when did [image] : ? . ! ,".split()
-VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]", *WORDS]
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]")
+WORDS = ("mara", "ilya", "dog", "flute", "rain", "garden", "adopted", "a", "the", "when", "did")
+VOCABULARY = [*SPECIAL, *WORDS, *":?.!,"]
 
 
 def bert(folder: Path) -> Path:
@@ -94,7 +95,7 @@ def onnx_folder(folder: Path, kind: str) -> Path:
             "document_prefix_id": 6,
             "mask_token_id": 4,
             "attend_to_expansion_tokens": False,
-            "skiplist": [VOCABULARY.index(c) for c in ":?.!,"],
+            "skiplist_ids": [VOCABULARY.index(c) for c in ":?.!,"],
         }
     graph = helper.make_graph(nodes, kind, inputs, [output], tensors)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)

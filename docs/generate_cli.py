@@ -1,0 +1,188 @@
+"""Writes docs/cli.md from the commands themselves: `python docs/generate_cli.py`. A test keeps them equal."""
+
+# ruff: noqa: E501 - tables
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+
+import typer
+
+from smartsearch.cli import app
+from smartsearch.options import PANELS
+
+TARGET = Path(__file__).parent / "cli.md"
+
+HEAD = """# The command line
+
+<!-- Written by docs/generate_cli.py from the commands; `make fix` does not touch it, a test compares it. -->
+
+`smartsearch COMMAND --help` says the same in a terminal. `smartsearch --version` prints the version;
+`smartsearch --install-completion` teaches your shell to complete commands and options.
+"""
+
+TAIL = """## Streams and exit codes
+
+Standard output carries data only; warnings and progress go to standard error, progress only to a terminal.
+Both are UTF-8 whatever the locale. On a terminal `query` prints a list for reading; in a pipe one line a turn,
+`path:line:[date] speaker: text`, or `path#pointer:...` where the format has no lines (an RFC 6901 pointer).
+Newlines inside a turn are written `\\n`, control characters `\\x1b`, so that no transcript can drive a terminal.
+Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep. `--explain` adds lines
+that begin with `# `.
+
+| code | meaning |
+|---|---|
+| 0 | found; for `batch`: every question was answered |
+| 1 | nothing found |
+| 2 | an error; for `batch`: at least one line failed, its record says why |
+| 130 | interrupted with Ctrl-C |
+
+A closed pipe (`| head`) ends quietly with 0.
+
+## JSON
+
+`query --json` prints one record, on one line in a pipe and indented on a terminal. Within a schema version keys are only ever
+added. Two runs over the same files with the same models and threads give the same bytes but for `timing_ms`.
+
+```
+{"schema_version": 1, "tool_version": "", "query": "", "profile": "",
+ "degraded": [],          what was left out, and how to have it
+ "fallback": "",          what the parser used where it found no noun, name or verb
+ "candidates": 0,         turns that retrieval found, before ranking and the cut
+ "budget": {"truncate": "", "words": 0, "used_words": 0, "tokens": 0, "used_tokens": 0, "tokenizer": "",
+            "alpha": 0, "tau": 0, "top_k": 0, "fill": "", "limit": 0, "cut_text": false,
+            "dropped": {"top_k": 0, "tau": 0, "budget": 0}},
+ "timing_ms": {"load": 0, "read": 0, "parse": 0, "retrieve": 0, "colbert": 0, "crossencoder": 0, "rank": 0,
+               "truncate": 0, "total": 0},
+ "models": [{"role": "", "id": "", "revision": "", "precision": ""}],
+ "threads": 0,
+ "terms": [{"text": "", "kind": "", "weight": 0, "hop": 0}],      a FUZZY term also has its "source"
+ "hops": [{"hop": 0, "kind": "", "terms": [""], "found": 0, "total": 0}],
+ "hits": [{"rank": 1, "path": "", "line": 0, "pointer": "", "conversation": "", "session": "", "turn": "",
+           "speaker": "", "time": "", "text": "",
+           "scores": {"match": 0, "ce": 0, "colbert": 0, "rrf": 0},    null: that ranker did not see the turn
+           "why": {"terms": [], "hop": 0}}],
+ "skipped": [{"path": "", "kind": "", "reason": ""}],
+ "warnings": []}
+```
+
+- `words`, `tokens`, `limit` are ceilings, 0 where there is none; `tau` is `alpha` times the best cross-encoder score.
+- `load` is the time spent waiting for the models after the transcripts were read; both happen at once.
+- A hit with an image has a `caption`. With `-A`, `-B` or `-C` a hit has
+  `"context": {"before": [...], "after": [...]}`, turns of the same session with `line`, `pointer`, `turn`, `speaker`,
+  `time` and `text`. With `--explain` the record has `dropped_hits`: `rank`, `reason` and place of each turn that was cut.
+- `--format jsonl` prints each hit on a line of its own and nothing else.
+- `batch` prints the same record with `"id"` in front, or `{"id": ..., "line": 3, "error": {...}}`.
+- `models list --json` and `formats --json` print `{"schema_version": 1, "models": [...]}` and `{..., "formats": [...]}`.
+
+Where JSON was asked for, an error is one record on standard output; else it is words on standard error.
+
+```
+{"error": {"kind": "", "message": "", "hint": "", "retryable": false}}
+```
+
+| kind | what it means |
+|---|---|
+| `usage` | an option, or a combination of options, that makes no sense |
+| `config` | a setting in a file, the environment or an option that cannot be used |
+| `path_not_found` | a file or folder that is not there |
+| `nothing_read` | files were found and none of them could be read |
+| `unknown_format` | `--input-format` names none |
+| `unknown_conversation`, `unknown_session` | no turn has that id |
+| `input` | a line or file of questions that cannot be read |
+| `profile_unknown`, `model` | no such profile, or it lacks that model |
+| `model_missing`, `model_damaged`, `model_unfit` | a model that is not here, not whole, or of another kind |
+| `model_fetch` | the model hub cannot be reached (retryable) |
+| `timeout` | `--timeout` ran out (retryable) |
+| `internal` | a bug; `SMARTSEARCH_DEBUG=1` shows the traceback |
+
+## Settings
+
+Every option of the panels Budget, Retrieval, Ranking and Run can also be set, with `_` for `-`, as `SMARTSEARCH_NAME` in
+the environment, in `.smartsearch.toml` of the current folder, or in `~/.config/smartsearch/config.toml`; the command
+line comes first, then a `--preset`, the environment, the folder's file, the user's file. A folder's file may not name a model.
+"""
+
+
+def reference() -> str:
+    """The text of docs/cli.md."""
+    return "\n".join([HEAD, *commands(app, "smartsearch"), TAIL])
+
+
+def commands(group: typer.Typer, path: str) -> Iterator[str]:
+    for info in group.registered_commands:
+        name = info.name or info.callback.__name__
+        yield from command(f"{path} {name}", info.callback, info.epilog or "")
+    for sub in group.registered_groups:
+        yield from commands(sub.typer_instance, f"{path} {sub.name}")
+
+
+def command(path: str, function: Callable[..., Any], epilog: str) -> Iterator[str]:
+    declared = [
+        (p, *get_args(p.annotation)) for p in inspect.signature(function, eval_str=True).parameters.values()
+    ]
+    arguments = [d for d in declared if type(d[2]).__name__ == "ArgumentInfo"]
+    options = [d for d in declared if d not in arguments]
+    usage = " ".join([path, *(["[OPTIONS]"] if options else []), *map(placeholder, arguments)])
+    yield f"## {path}\n\n```\n{usage}\n```\n\n{inspect.cleandoc(function.__doc__ or '')}\n"
+    if epilog:
+        examples = [line for line in epilog.splitlines() if line.startswith(("smartsearch", "cat"))]
+        yield "```\n" + "\n".join(examples) + "\n```\n"
+    if arguments:
+        yield "| argument | default | meaning |\n|---|---|---|"
+        yield from (f"| `{placeholder(d)}` | {default(d)} | {d[2].help} |" for d in arguments)
+        yield ""
+    for panel in (None, *PANELS):
+        members = [d for d in options if d[2].rich_help_panel == panel]
+        if members:
+            yield f"**{panel or 'Options'}**\n\n| option | default | meaning |\n|---|---|---|"
+            yield from (f"| {flags(d)} | {default(d)} | {d[2].help} |" for d in members)
+            yield ""
+
+
+Declared = tuple[inspect.Parameter, Any, Any]
+
+
+def placeholder(declared: Declared) -> str:
+    parameter, kind, info = declared
+    name = (info.metavar or parameter.name).upper()
+    if parameter.default is inspect.Parameter.empty:
+        return name
+    return f"[{name}...]" if "list" in str(kind) else f"[{name}]"
+
+
+def flags(declared: Declared) -> str:
+    parameter, kind, info = declared
+    given = [decl for decl in (info.default, *(info.param_decls or ())) if isinstance(decl, str)]
+    first, *rest = given or [f"--{parameter.name}"]
+    names = ", ".join(f"`{flag}`" for flag in (*first.split("/"), *rest))
+    takes = value(kind, info.metavar)
+    return f"{names} {takes}".rstrip()
+
+
+def value(kind: Any, metavar: str | None) -> str:
+    """What an option takes: its choices, else its placeholder; nothing for a switch."""
+    if get_origin(kind) is Literal:
+        return " \\| ".join(get_args(kind))
+    parts = [part for part in get_args(kind) if part is not type(None)]
+    if get_origin(kind) in (Union, type(int | None)):
+        return value(parts[0], metavar)
+    if kind is bool:
+        return ""
+    return (metavar or {"Path": "FILE"}.get(kind.__name__, "NAME")).replace("|", "\\|")
+
+
+def default(declared: Declared) -> str:
+    parameter, _, info = declared
+    if isinstance(info.show_default, str):
+        return info.show_default
+    if parameter.default is inspect.Parameter.empty:
+        return "required"
+    return "" if parameter.default in (None, False) else str(parameter.default)
+
+
+if __name__ == "__main__":
+    TARGET.write_text(reference(), encoding="utf-8")

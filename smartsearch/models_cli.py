@@ -1,0 +1,94 @@
+"""`smartsearch models`: what the profiles use, where it lies, whether it is whole, and how to get it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from smartsearch.errors import ExitCode, ModelError
+from smartsearch.output import show, stream
+
+if TYPE_CHECKING:
+    from smartsearch.models.profiles import ModelStatus
+
+models = typer.Typer(help="List, fetch and check the models that the profiles use.")
+
+Profile = Annotated[str | None, typer.Argument(help="A profile.", show_default="all")]
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+@models.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """Print the help where no command is given."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@models.command("list")
+def list_command(profile: Profile = None, json: AsJson = False) -> int:
+    """Show every model of a profile: id, revision, precision, size, and whether it is here."""
+    from smartsearch.models import profiles
+
+    _print((row for name in _names(profile) for row in profiles.status(name)), json)
+    return ExitCode.FOUND
+
+
+@models.command()
+def pull(
+    profile: Annotated[str, typer.Argument(help="A profile.", show_default=False)], json: AsJson = False
+) -> int:
+    """Fetch the models of a profile from the model hub."""
+    from smartsearch.models import profiles
+
+    _print(profiles.pull(profile), json)
+    return ExitCode.FOUND
+
+
+@models.command()
+def verify(profile: Profile = None, json: AsJson = False) -> int:
+    """Compare the model files with their hashes. A missing model counts only if its profile is named."""
+    from smartsearch.models import profiles
+
+    rows = [row for name in _names(profile) for row in profiles.verify(name)]
+    bad = [row for row in rows if row.state == "damaged" or (profile and row.state != "ok")]
+    if json and bad:
+        raise _unsound(bad)
+    _print(rows, json)
+    if bad:
+        raise _unsound(bad)
+    return ExitCode.FOUND
+
+
+@models.command()
+def path(
+    profile: Annotated[str, typer.Argument(help="A profile.", show_default=False)],
+    role: Annotated[str, typer.Argument(help="parser, crossencoder or colbert.", show_default=False)],
+) -> int:
+    """Print the folder of one model."""
+    from smartsearch.models import profiles
+
+    stream.write([str(profiles.path(profile, role))])
+    return ExitCode.FOUND
+
+
+def _names(profile: str | None) -> list[str]:
+    from smartsearch.models import profiles
+
+    return [profile] if profile else list(profiles.PROFILES)
+
+
+def _print(rows: Iterable[ModelStatus], as_json: bool) -> None:
+    import dataclasses
+
+    show.table("models", [dataclasses.asdict(row) for row in rows], as_json=as_json)
+
+
+def _unsound(bad: list[ModelStatus]) -> ModelError:
+    first = bad[0]
+    return ModelError(
+        f"the {first.role} of profile {first.profile} is {first.state}",
+        hint=f"smartsearch models pull {first.profile}, or install smartsearch again",
+        kind=f"model_{first.state}",
+    )

@@ -1,0 +1,41 @@
+"""The turns around a hit: those just before and after it in the same session, for -A, -B and -C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from smartsearch.types import Corpus, Hit, Turn
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """A hit's place in the corpus and its neighbours in the order they were said."""
+
+    index: int
+    before: tuple[Turn, ...] = ()
+    after: tuple[Turn, ...] = ()
+
+
+def nearby(corpus: Corpus, hits: Sequence[Hit], before: int = 0, after: int = 0) -> list[Nearby]:
+    """One entry a hit: up to `before` and `after` turns of its own session."""
+    places = {_place(turn): index for index, turn in enumerate(corpus.turns)}
+    return [_around(corpus.turns, places[_place(hit.turn)], before, after) for hit in hits]
+
+
+def _around(turns: Sequence[Turn], at: int, before: int, after: int) -> Nearby:
+    first = at
+    while first > 0 and at - first < before and _session(turns[first - 1]) == _session(turns[at]):
+        first -= 1
+    last = at
+    while last + 1 < len(turns) and last - at < after and _session(turns[last + 1]) == _session(turns[at]):
+        last += 1
+    return Nearby(at, tuple(turns[first:at]), tuple(turns[at + 1 : last + 1]))
+
+
+def _place(turn: Turn) -> tuple[str, int, str, str, str, str]:
+    return (turn.path, turn.line, turn.pointer, turn.conversation, turn.session, turn.turn)
+
+
+def _session(turn: Turn) -> tuple[str, str, str]:
+    return (turn.path, turn.conversation, turn.session)

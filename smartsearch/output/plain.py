@@ -1,0 +1,114 @@
+"""Text without colour: one line a turn for pipes, the block for a prompt, Markdown. Pure: strings out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from smartsearch.output.nearby import Nearby
+from smartsearch.types import Hit, Result, Turn
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Control characters but tab and newline: in a transcript they could drive the terminal it is shown on."""
+
+BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Marks that make a terminal show text in another order than it has."""
+
+
+def safe(text: str) -> str:
+    """`text` with control characters spelt out (`\\x1b`), newlines and tabs kept."""
+    return CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """`text` on one line: newlines as `\\n`, control characters spelt out."""
+    return safe(text.replace("\r\n", "\n").replace("\r", "\n")).replace("\n", "\\n")
+
+
+def where(turn: Turn, mark: str = ":") -> str:
+    """`path:line` or, in a format without lines, `path#pointer`."""
+    path = one_line(turn.path)
+    if turn.line:
+        return f"{path}{mark}{turn.line}"
+    return f"{path}#{one_line(turn.pointer)}" if turn.pointer else path
+
+
+def turn_line(turn: Turn, mark: str = ":") -> str:
+    """`path:line:[date] speaker: text`; context has `-` for the mark, as grep does it."""
+    return f"{where(turn, mark)}{mark}{one_line(turn.rendered)}"
+
+
+def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterator[str]:
+    """One line a turn in rank order; with context, `--` between the groups."""
+    for n, hit in enumerate(hits):
+        around = nearby[n] if nearby else Nearby(0)
+        if nearby and n:
+            yield "--"
+        yield from (turn_line(turn, "-") for turn in around.before)
+        yield turn_line(hit.turn)
+        yield from (turn_line(turn, "-") for turn in around.after)
+
+
+def files(hits: Sequence[Hit]) -> list[str]:
+    """The paths of the hits, best first, each once."""
+    return list(dict.fromkeys(one_line(hit.turn.path) for hit in hits))
+
+
+def context(hits: Sequence[Hit], nearby: Sequence[Nearby]) -> Iterator[str]:
+    """The block for a prompt: sessions by their best hit, turns within in the order they were said.
+
+    A turn that is only there as context is marked `(nearby)`. A turn's further lines are indented, so
+    that none of them can pass for a turn.
+    """
+    sessions: dict[tuple[str, str, str], dict[int, tuple[Turn, bool]]] = {}
+    for hit, around in zip(hits, nearby, strict=True):
+        turns = sessions.setdefault((hit.turn.path, hit.turn.conversation, hit.turn.session), {})
+        first = around.index - len(around.before)
+        for offset, turn in enumerate((*around.before, hit.turn, *around.after)):
+            own = first + offset == around.index
+            if own or first + offset not in turns:
+                turns[first + offset] = (turn, own)
+    for number, turns in enumerate(sessions.values()):
+        ordered = [turns[index] for index in sorted(turns)]
+        if number:
+            yield ""
+        yield f"## {header(ordered[0][0])}"
+        for turn, own in ordered:
+            said = safe(turn.rendered).replace("\n", "\n  ")
+            yield said if own else f"(nearby) {said}"
+
+
+def header(turn: Turn) -> str:
+    """`conversation conv-26, session session_1, 2023-05-08`, or the path where the source has no ids."""
+    parts = [f"{name} {value}" for name in ("conversation", "session") if (value := getattr(turn, name))]
+    return one_line(", ".join([*(parts or [turn.path]), *([turn.date] if turn.time else [])]))
+
+
+def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator[str]:
+    """A heading with the question and a numbered list of quotes with their places."""
+    yield f"# {one_line(answer.query)}"
+    for n, hit in enumerate(answer.hits):
+        turn = hit.turn
+        said_by = f"**{one_line(turn.speaker)}**" if turn.speaker else "**turn**"
+        stamp = f", {turn.date}" if turn.time else ""
+        identity = f" ({one_line(turn.turn)})" if turn.turn else ""
+        yield f"\n{hit.rank}. {said_by}{stamp}, `{where(turn)}`{identity}\n"
+        around = nearby[n] if nearby else Nearby(0)
+        for other in around.before:
+            yield quoted(f"(nearby) {other.rendered}") + "\n   >"
+        yield quoted(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)
+        for other in around.after:
+            yield "   >\n" + quoted(f"(nearby) {other.rendered}")
+
+
+def quoted(text: str) -> str:
+    """`text` as a Markdown quote inside a list item."""
+    return "\n".join(f"   > {line}" for line in safe(text).split("\n"))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as lines, each column as wide as its widest cell."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]

@@ -1,0 +1,199 @@
+"""A result or an error as the JSON of schema version 1 (docs/cli.md): fixed keys in fixed order, rounded."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from smartsearch import __version__
+from smartsearch.batch import Outcome
+from smartsearch.config import Config
+from smartsearch.errors import SmartsearchError
+from smartsearch.output.nearby import Nearby
+from smartsearch.types import Budget, Hit, HopTrace, Result, Scores, Term, Turn
+
+SCHEMA_VERSION = 1
+STAGES = ("load", "read", "parse", "retrieve", "colbert", "crossencoder", "rank", "truncate", "total")
+DROPS = ("top_k", "tau", "budget")
+
+Json = dict[str, Any]
+
+
+def result(
+    answer: Result, config: Config, nearby: Sequence[Nearby] | None = None, *, explain: bool = False
+) -> Json:
+    """The record of one answer; `nearby` (one entry a hit) adds each hit's `context`."""
+    trace = answer.trace
+    record: Json = {
+        "schema_version": SCHEMA_VERSION,
+        "tool_version": __version__,
+        "query": answer.query,
+        "profile": answer.profile,
+        "degraded": list(trace.degraded),
+        "fallback": trace.fallback,
+        "candidates": trace.candidates,
+        "budget": budget(answer.budget, config),
+        "timing_ms": {stage: round(trace.timing_ms.get(stage, 0.0), 1) for stage in STAGES},
+        "models": [dataclasses.asdict(model) for model in trace.models],
+        "threads": answer.threads,
+        "terms": [term(t) for t in trace.terms],
+        "hops": [hop(h) for h in trace.hops],
+        "hits": [hit(h, nearby[n] if nearby else None) for n, h in enumerate(answer.hits)],
+    }
+    if explain:
+        record["dropped_hits"] = [
+            {"rank": d.rank, "reason": d.reason, **place(d.turn)} for d in answer.budget.dropped
+        ]
+    record["skipped"] = [dataclasses.asdict(s) for s in answer.skipped]
+    record["warnings"] = list(answer.warnings)
+    return record
+
+
+def error(failure: SmartsearchError) -> Json:
+    """The record of a failure: scripts branch on `kind`."""
+    return {
+        "error": {
+            "kind": failure.kind,
+            "message": failure.message,
+            "hint": failure.hint,
+            "retryable": failure.retryable,
+        }
+    }
+
+
+def outcome(done: Outcome, config: Config) -> Json:
+    """One line of a batch: the record `query` gives with its `id` in front, or an error with its line."""
+    if done.result is not None:
+        return {"id": done.id, **result(done.result, config)}
+    assert done.error is not None
+    return {"id": done.id, "line": done.line, **error(done.error)}
+
+
+def budget(cut: Budget, config: Config) -> Json:
+    """How the ranked list was cut, and how many turns each rule dropped."""
+    dropped = Counter(d.reason for d in cut.dropped)
+    return {
+        "truncate": cut.truncate,
+        "words": cut.words,
+        "used_words": cut.used_words,
+        "tokens": config.tokens,
+        "used_tokens": cut.used_tokens,
+        "tokenizer": cut.tokenizer,
+        "alpha": cut.alpha,
+        "tau": _round(cut.tau),
+        "top_k": cut.top_k,
+        "fill": config.fill,
+        "limit": config.limit,
+        "cut_text": cut.cut_text,
+        "dropped": {
+            reason: dropped.get(reason, 0) for reason in (*DROPS, *sorted(dropped.keys() - set(DROPS)))
+        },
+    }
+
+
+def hit(found: Hit, nearby: Nearby | None = None) -> Json:
+    """One ranked turn: where it stands, what it says, how it scored and why it is here."""
+    turn = found.turn
+    record: Json = {
+        "rank": found.rank,
+        **place(turn),
+        "speaker": turn.speaker,
+        "time": turn.time,
+        "text": turn.text,
+        **({"caption": turn.caption} if turn.caption else {}),
+        "scores": scores(found.scores),
+        "why": {"terms": [term(t) for t in found.terms], "hop": found.hop},
+    }
+    if nearby is not None:
+        record["context"] = {
+            "before": [neighbour(t) for t in nearby.before],
+            "after": [neighbour(t) for t in nearby.after],
+        }
+    return record
+
+
+def place(turn: Turn) -> Json:
+    """Where a turn stands: file, line or pointer, and the source's own ids."""
+    return {
+        "path": turn.path,
+        "line": turn.line,
+        "pointer": turn.pointer,
+        "conversation": turn.conversation,
+        "session": turn.session,
+        "turn": turn.turn,
+    }
+
+
+def neighbour(turn: Turn) -> Json:
+    """A turn shown as context of a hit in the same session of the same file."""
+    return {
+        "line": turn.line,
+        "pointer": turn.pointer,
+        "turn": turn.turn,
+        "speaker": turn.speaker,
+        "time": turn.time,
+        "text": turn.text,
+        **({"caption": turn.caption} if turn.caption else {}),
+    }
+
+
+def scores(given: Scores) -> Json:
+    """A turn's scores; null where that scorer did not see it."""
+    return {
+        "match": _round(given.match),
+        "ce": None if given.ce is None else _round(given.ce),
+        "colbert": None if given.colbert is None else _round(given.colbert),
+        "rrf": _round(given.rrf),
+    }
+
+
+def term(given: Term) -> Json:
+    """A search term; `source` is the question's own word behind a fuzzy one."""
+    record: Json = {"text": given.text, "kind": given.kind, "weight": _round(given.weight), "hop": given.hop}
+    return record | {"source": given.source} if given.source else record
+
+
+def hop(step: HopTrace) -> Json:
+    """One retrieval step: its new terms by name, the turns it added and how many there are then."""
+    return {
+        "hop": step.hop,
+        "kind": step.kind,
+        "terms": [t.text for t in step.terms],
+        "found": step.found,
+        "total": step.total,
+    }
+
+
+def table(name: str, rows: Sequence[Any]) -> Json:
+    """A list of flat records under a versioned heading, as `models` and `formats` print it."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        name: [row if isinstance(row, Mapping) else vars(row) for row in rows],
+    }
+
+
+def dumps(record: Json, *, indent: bool = False) -> str:
+    """UTF-8 JSON; half of a surrogate pair, which JSON cannot hold, becomes U+FFFD."""
+    import orjson
+
+    option = orjson.OPT_INDENT_2 if indent else 0
+    try:
+        return orjson.dumps(record, option=option).decode()
+    except TypeError:
+        return orjson.dumps(_whole(record), option=option).decode()
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, Mapping):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole(item) for item in value]
+    return value
+
+
+def _round(value: float) -> float:
+    return round(float(value), 6)

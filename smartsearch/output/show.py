@@ -1,0 +1,107 @@
+"""One answer in the format asked for, to standard output; warnings and skipped files to standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from smartsearch.config import Config
+from smartsearch.output import explain, plain, record, stream
+from smartsearch.output.nearby import Nearby, nearby
+from smartsearch.types import Corpus, Result
+
+
+@dataclass(frozen=True)
+class View:
+    """How an answer is to be shown: the format, turns of context before and after, and the switches."""
+
+    format: str = "text"
+    before: int = 0
+    after: int = 0
+    explain: bool = False
+    files: bool = False
+    color: str = "auto"
+
+
+def show(answer: Result, corpus: Corpus, config: Config, view: View) -> None:
+    """Print `answer`; `corpus` is where the context turns come from."""
+    wanted = view.before or view.after
+    around = nearby(corpus, answer.hits, view.before, view.after) if wanted else None
+    if view.format == "json":
+        stream.write_json(record.result(answer, config, around, explain=view.explain))
+    elif view.format == "jsonl":
+        stream.write(
+            record.dumps(record.hit(hit, around[n] if around else None)) for n, hit in enumerate(answer.hits)
+        )
+    elif view.format == "md":
+        stream.write(plain.markdown(answer, around))
+    elif view.format == "context":
+        stream.write(plain.context(answer.hits, around or nearby(corpus, answer.hits)))
+    elif view.files:
+        stream.write(plain.files(answer.hits))
+    else:
+        _text(answer, around, view)
+    if view.explain and view.format not in ("json", "jsonl"):
+        mark = "" if sys.stdout.isatty() and view.format == "text" else "# "
+        stream.write(f"{mark}{line}" for line in explain.lines(answer, config))
+    complain(answer)
+
+
+def complain(answer: Result, said: set[str] | None = None) -> None:
+    """Warnings, what was left undone and files that could not be read, on standard error; once each."""
+    said = set() if said is None else said
+    skipped = [f"skipped {s.path}: {s.reason}" for s in answer.skipped]
+    for text in (*answer.warnings, *answer.trace.degraded, *skipped):
+        if text not in said:
+            said.add(text)
+            stream.warn(text)
+
+
+def _text(answer: Result, around: Sequence[Nearby] | None, view: View) -> None:
+    colour = stream.coloured(view.color)
+    if not sys.stdout.isatty():
+        if colour and not around:
+            _coloured_lines(answer)
+        else:
+            stream.write(plain.lines(answer.hits, around))
+        return
+    from smartsearch.output import terminal
+
+    screen = terminal.console(colour=colour)
+    try:
+        for block in terminal.shown(answer.hits, around):
+            screen.print(block)
+        stream.write([])
+    except BrokenPipeError as error:
+        raise stream.PipeClosed from error
+    if answer.hits:
+        screen.print(terminal.footer(answer))
+    else:
+        stream.talk(f"nothing found for {answer.query!r}")
+
+
+def _coloured_lines(answer: Result) -> None:
+    from smartsearch.output import terminal
+
+    screen = terminal.console(colour=True)
+    try:
+        for hit in answer.hits:
+            screen.print(terminal.line(hit), soft_wrap=True)
+        stream.write([])
+    except BrokenPipeError as error:
+        raise stream.PipeClosed from error
+
+
+def table(name: str, rows: Sequence[dict[str, object]], *, as_json: bool) -> None:
+    """Rows of one shape (`models`, `formats`): aligned columns, or JSON."""
+    if as_json:
+        stream.write_json(record.table(name, rows))
+    elif rows:
+        stream.write(
+            plain.aligned([list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)])
+        )
+
+
+def _cell(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -1,0 +1,144 @@
+"""Standard output and standard error: UTF-8, warnings, errors, progress, and a pipe that may close."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from smartsearch.errors import SmartsearchError
+from smartsearch.output import record
+from smartsearch.output.plain import one_line, safe
+
+
+class PipeClosed(Exception):
+    """Whoever read our standard output has gone; nothing is wrong."""
+
+
+def prepare() -> None:
+    """Make both streams UTF-8 whatever the locale; what UTF-8 cannot hold becomes `?`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+
+
+def write(lines: Iterable[str]) -> None:
+    """Print lines to standard output and flush. Raises PipeClosed when nobody reads."""
+    try:
+        for line in lines:
+            sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        raise PipeClosed from error
+
+
+def write_json(value: record.Json) -> None:
+    """Print one record: on one line, indented where a person reads it."""
+    write([record.dumps(value, indent=sys.stdout.isatty())])
+
+
+def finish() -> None:
+    """Flush what is left; a reader that has gone is no error, here or at the interpreter's own flush."""
+    for stream in (sys.stdout, sys.stderr):
+        _flush(stream)
+
+
+def _flush(stream: TextIO) -> None:
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def talk(text: str) -> None:
+    """Say something to the person: standard error, never in the way of the data."""
+    with contextlib.suppress(BrokenPipeError):
+        sys.stderr.write(f"smartsearch: {text}\n")
+        sys.stderr.flush()
+
+
+def warn(text: str) -> None:
+    """Warn on standard error."""
+    talk(f"warning: {one_line(text)}")
+
+
+def fail(error: SmartsearchError, *, as_json: bool) -> None:
+    """Report an error: as a record on standard output where JSON was asked for, else in words."""
+    if as_json:
+        write_json(record.error(error))
+    else:
+        talk(safe(error.message) + (f"\n  try: {safe(error.hint)}" if error.hint else ""))
+
+
+def coloured(choice: str, env: Mapping[str, str] | None = None) -> bool:
+    """Whether to colour standard output: the option, else NO_COLOR, CLICOLOR_FORCE, TERM and the terminal."""
+    env = os.environ if env is None else env
+    if choice != "auto":
+        return choice == "always"
+    if env.get("NO_COLOR"):
+        return False
+    if env.get("CLICOLOR_FORCE", "0") not in ("", "0"):
+        return True
+    return sys.stdout.isatty() and env.get("TERM") != "dumb"
+
+
+def show_cursor() -> None:
+    """Give a terminal its cursor back: a spinner hides it and a process that is ended cannot."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\x1b[?25h")
+
+
+@contextmanager
+def status(said: str, *, wanted: bool) -> Iterator[None]:
+    """A spinner on standard error while the block runs, on a terminal only."""
+    if not (wanted and sys.stderr.isatty()):
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(said):
+        yield
+
+
+@contextmanager
+def progress(total: int | None, *, wanted: bool) -> Iterator[Callable[[], None]]:
+    """A bar on standard error with count, rate and time left; yields what counts one more as done."""
+    if not (wanted and sys.stderr.isatty()):
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    rate = TextColumn("{task.fields[rate]}")
+    columns = (TextColumn("questions"), BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn())
+    screen = Console(stderr=True)
+    with Progress(*columns, console=screen, transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("questions", total=total, rate="")
+
+        def step() -> None:
+            bar.advance(task)
+            speed = bar.tasks[0].speed
+            bar.update(task, rate=f"{speed:.2f}/s" if speed else "")
+
+        yield step
+
+
+@contextmanager
+def sink(out: Path | None, *, append: bool) -> Iterator[Callable[[record.Json], None]]:
+    """Where a batch's records go, one flushed line each: a file, or standard output."""
+    if out is None:
+        yield lambda value: write([record.dumps(value)])
+        return
+    with out.open("ab" if append else "wb") as file:
+
+        def put(value: record.Json) -> None:
+            file.write(record.dumps(value).encode() + b"\n")
+            file.flush()
+
+        yield put

@@ -1,0 +1,177 @@
+"""Fine-tune the cross-encoder: a listwise softmax over one right and several wrong texts, bounded by time."""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from smartsearch.training.chats import Group
+from smartsearch.training.data import read_groups
+from smartsearch.training.evaluate import summary, trial_ranks
+from smartsearch.training.start import Clock, minilm_folder, seed_everything
+
+MAX_LENGTH = 128
+"""Tokens of question and text together; longer texts lose their end (the context comes last)."""
+ENCODER_RATE, HEAD_RATE, DECAY = 6e-5, 1e-3, 0.01
+NO_DROPOUT = {"attention_probs_dropout_prob": 0.0, "hidden_dropout_prob": 0.0}
+"""On a CPU dropout costs 28% of a step (it rules out the fused attention), and no group is seen often."""
+BINARY = 0.2
+"""Weight of the binary cross-entropy, which makes the sigmoid mean something (design.md: `ce` in 0..1)."""
+
+
+def batches(groups: Sequence[Group], size: int, wrong: int, rng: random.Random) -> Iterator[list[list[str]]]:
+    """Endless batches of `size` groups as [question, right, wrong...], groups of like length together.
+
+    The wrong texts are drawn anew in every epoch; the first stored ones are the hardest, all are equal here.
+    """
+    while True:
+        order = rng.sample(range(len(groups)), len(groups))
+        for start in range(0, len(order), size * 32):
+            part = sorted(order[start : start + size * 32], key=lambda i: sum(map(len, groups[i].wrong)))
+            chunks = [part[i : i + size] for i in range(0, len(part), size)]
+            for chunk in rng.sample(chunks, len(chunks)):
+                if len(chunk) == size:
+                    yield [
+                        [
+                            groups[i].question,
+                            groups[i].right,
+                            *rng.sample(groups[i].wrong, min(wrong, len(groups[i].wrong))),
+                        ]
+                        for i in chunk
+                    ]
+
+
+def encode(tokenizer: Any, pairs: Sequence[tuple[str, str]], length: int = MAX_LENGTH) -> Any:
+    """Padded tensors of (question, text) pairs; only the text is cut."""
+    return tokenizer(
+        [a for a, _ in pairs],
+        [b for _, b in pairs],
+        padding=True,
+        truncation="only_second",
+        max_length=length,
+        return_tensors="pt",
+    )
+
+
+def group_loss(logits: Any) -> Any:
+    """Listwise softmax with the right text in column 0, plus a little binary cross-entropy."""
+    import torch
+    from torch.nn import functional
+
+    target = torch.zeros(len(logits), dtype=torch.long)
+    binary = torch.zeros_like(logits)
+    binary[:, 0] = 1.0
+    weight = torch.ones_like(logits) / (logits.shape[1] - 1)
+    weight[:, 0] = 1.0
+    listwise = functional.cross_entropy(logits, target)
+    return (
+        listwise
+        + BINARY * functional.binary_cross_entropy_with_logits(logits, binary, weight) * logits.shape[1]
+    )
+
+
+def parameter_groups(model: Any) -> list[dict[str, Any]]:
+    """The encoder slow, the fresh pooler and classifier fast; no decay on biases and norms."""
+
+    def of(head: bool, decay: bool) -> list[Any]:
+        return [
+            p
+            for name, p in model.named_parameters()
+            if ("classifier" in name or "pooler" in name) == head and (p.ndim > 1) == decay
+        ]
+
+    return [
+        {"params": of(head, decay), "lr": rate, "full": rate, "weight_decay": DECAY if decay else 0.0}
+        for head, rate in ((False, ENCODER_RATE), (True, HEAD_RATE))
+        for decay in (True, False)
+    ]
+
+
+def by_length(model: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]], parts: int = 3) -> Any:
+    """Logits of pairs, run in `parts` of like length: padding a batch to its longest text costs a third."""
+    import torch
+
+    order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
+    size = -(-len(order) // parts)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = [
+            model(**encode(tokenizer, [pairs[i] for i in order[start : start + size]])).logits[:, 0]
+            for start in range(0, len(order), size)
+        ]
+    return torch.cat(found).float()[torch.tensor(order).argsort()]
+
+
+def score_pairs(model: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]], size: int = 64) -> list[float]:
+    """Logits of pairs, in bf16, sorted by length inside so that little padding is computed."""
+    import torch
+
+    order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
+    scores = [0.0] * len(pairs)
+    was_training = model.training
+    model.eval()
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+        for start in range(0, len(order), size):
+            part = order[start : start + size]
+            found = model(**encode(tokenizer, [pairs[i] for i in part])).logits[:, 0].float().tolist()
+            for i, score in zip(part, found, strict=True):
+                scores[i] = score
+    model.train(was_training)
+    return scores
+
+
+def train(options: argparse.Namespace) -> None:
+    """Train for `options.minutes` and save a sentence-transformers CrossEncoder folder to `options.out`."""
+    import torch
+    from sentence_transformers import CrossEncoder
+
+    rng = seed_everything(options.seed)
+    start = str(options.start or minilm_folder())
+    cross = CrossEncoder(start, num_labels=1, max_length=MAX_LENGTH, device="cpu", config_kwargs=NO_DROPOUT)
+    model, tokenizer = cross.model, cross.tokenizer
+    groups = read_groups(options.data / "groups.jsonl")
+    trials = rng.sample(read_groups(options.data / "trials.jsonl"), 50)
+    optimizer = torch.optim.AdamW(parameter_groups(model), betas=(0.9, 0.98))
+    stream = batches([g for g in groups if len(g.wrong) >= options.wrong], options.groups, options.wrong, rng)
+    model.train()
+    clock, step, running, saved = Clock(options.minutes), 0, 0.0, 0.0
+    while clock.progress < 1.0:
+        batch = next(stream)
+        pairs = [(question, text) for question, *texts in batch for text in texts]
+        for part in optimizer.param_groups:
+            part["lr"] = part["full"] * clock.rate()
+        loss = group_loss(by_length(model, tokenizer, pairs).view(len(batch), -1))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        step, running = step + 1, 0.98 * running + 0.02 * loss.item()
+        if step % 25 == 0:
+            print(
+                f"step {step} of time {clock.progress:.2f} loss {running / (1 - 0.98**step):.3f}", flush=True
+            )
+        if clock.progress - saved > 0.12:
+            saved = clock.progress
+            cross.save(str(options.out))
+            ranks = trial_ranks(
+                trials, lambda q, t: score_pairs(model, tokenizer, [(q, x) for x in t]), most=24
+            )
+            print("trial", summary(ranks), flush=True)
+    cross.save(str(options.out))
+    print(f"done: {step} steps of {options.groups} groups, {options.minutes} minutes", flush=True)
+
+
+def main(argv: Sequence[str]) -> int:
+    """`python -m smartsearch.training crossencoder DATA_FOLDER OUT_FOLDER --minutes 40`."""
+    parser = argparse.ArgumentParser(prog="smartsearch.training crossencoder", description=__doc__)
+    parser.add_argument("data", type=Path, help="folder with groups.jsonl and trials.jsonl")
+    parser.add_argument("out", type=Path, help="folder for the CrossEncoder")
+    parser.add_argument("--start", type=Path, help="weights to start from (default: the MiniLM package)")
+    parser.add_argument("--minutes", type=float, default=40.0)
+    parser.add_argument("--groups", type=int, default=16, help="groups a batch")
+    parser.add_argument("--wrong", type=int, default=4, help="wrong texts a group")
+    parser.add_argument("--seed", type=int, default=13)
+    train(parser.parse_args(argv))
+    return 0

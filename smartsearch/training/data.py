@@ -1,0 +1,234 @@
+"""Labelled chats to groups of one right and several wrong texts: hold-out, wrong turns, variation, files."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from smartsearch.rank.text import MONTHS, scored_text
+from smartsearch.training.chats import Chat, Group, Labelled
+from smartsearch.training.names import pick_names, replace_names
+from smartsearch.training.overlap import Overlap, crop, words
+from smartsearch.training.sources_chat import read_chats
+from smartsearch.training.sources_wiki import read_wiki
+from smartsearch.training.wrong import wrong_turns
+
+CEILING = {
+    ("realmem", "memory"): 3600,
+    ("realmem", "fact"): 1600,
+    ("realmem", "exchange"): 1200,
+    ("realmem", "statement"): 1600,
+    ("friendsqa", "question"): 2300,
+    ("friendsqa", "exchange"): 700,
+    ("friendsqa", "statement"): 1000,
+    ("lifebench", "question"): 1900,
+    ("lifebench", "statement"): 700,
+    ("lifebench", "exchange"): 500,
+    ("topical_chat", "exchange"): 2600,
+    ("topical_chat", "statement"): 1600,
+    ("qmsum", "question"): 900,
+    ("nqg", "question"): 1300,
+    ("qed", "question"): 900,
+    ("nq_oracle", "question"): 900,
+}
+"""Groups of each source and kind: chats weigh more than encyclopedic text, labels more than rules."""
+
+
+@dataclass(frozen=True)
+class Mix:
+    """How groups vary: shares in 0..1, `wrong` texts a group, `long` the words kept of a turn, drawn a group.
+
+    The mean of `long` bounds the cost of training; search shows a turn's first 128 tokens instead.
+    """
+
+    wrong: int = 7
+    long: tuple[int, ...] = (30, 40, 50, 75)
+    dated: float = 0.6
+    context: float = 0.6
+    lower: float = 0.15
+    when: float = 0.12
+    mine: float = 0.15
+    held_out: float = 0.08
+
+
+def held_out(chat: Chat, share: float) -> bool:
+    """Whether a chat is for validation only: by a hash of its id; one person of the ten-person sources."""
+    if chat.source in ("realmem", "lifebench"):
+        return chat.id.startswith(("Sophie_Dubois", "yinhao"))
+    digest = hashlib.sha256(f"{chat.source} {chat.id}".encode()).digest()
+    return digest[0] / 256 < (0.15 if chat.source == "friendsqa" else share)
+
+
+def first_person(question: str) -> str:
+    """A question about `User` as the user asks it: `What does User plan` becomes `What do I plan`."""
+    for pattern, new in (
+        (r"\bUser's\b", "my"),
+        (r"\b([Dd])oes User\b", r"\1o I"),
+        (r"\b([Ii])s User\b", r"am I"),
+        (r"\b([Hh])as User\b", r"\1ave I"),
+        (r"\bUser\b", "I"),
+        (r"\btheir\b", "my"),
+        (r"\bthem\b", "me"),
+    ):
+        question = re.sub(pattern, new, question)
+    return question[:1].upper() + question[1:]
+
+
+def _when(time: str, rng: random.Random) -> str:
+    """` in May 2023` or ` on 8 May 2023` for a date, so that dates in questions meet dates of turns."""
+    year, month, day = time[:10].split("-")
+    name = MONTHS[int(month) - 1]
+    return rng.choice(
+        (
+            f" in {name} {year}",
+            f" in {name}",
+            f" on {int(day)} {name} {year}",
+            f" on {name} {int(day)}, {year}",
+        )
+    )
+
+
+def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, rng: random.Random) -> Group:
+    """The texts of `chosen` (the right turn first) as models read them; names, dates and case varied."""
+    right = chosen[0]
+    question, mapping = asked.question, dict[str, str]()
+    mine = chat.source == "realmem" and asked.kind in ("memory", "statement") and rng.random() < mix.mine
+    if mine:
+        question = first_person(question)
+    elif rng.random() < chat.rename:
+        keep = 0.5 if "Assistant" in chat.names else 0.0
+        names = [name for name in chat.names if name != "Assistant" or rng.random() > keep]
+        mapping = pick_names(names, rng, question)
+    dated = rng.random() < mix.dated
+    context = asked.context or rng.random() < mix.context
+    limit = rng.choice(mix.long)
+    query, wanted = words(asked.question), words(asked.question) | words(asked.answer)
+    datable = dated and chat.turns[right].time and re.match(r"(?!when)(?s:.)*\?$", question, re.IGNORECASE)
+    if datable and rng.random() < mix.when:
+        question = question[:-1].rstrip() + _when(chat.turns[right].time, rng) + "?"
+
+    def text(i: int) -> str:
+        turn, before = chat.turns[i], chat.turns[i - 1] if i else None
+        if before is not None and before.session != turn.session:
+            before = None
+        about = wanted if i == right else query if rng.random() < 0.5 else set()
+        turn = replace(turn, text=crop(turn.text, about, limit), time=turn.time if dated else "")
+        return replace_names(scored_text(turn, before if context else None), mapping)
+
+    question = replace_names(question, mapping)
+    if rng.random() < mix.lower:
+        question = question.lower().rstrip("?").rstrip()
+    texts = [text(i) for i in chosen]
+    return Group(chat.source, asked.kind, chat.id, question, texts[0], texts[1:])
+
+
+def make_groups(chat: Chat, questions: Iterable[Labelled], mix: Mix, rng: random.Random) -> Iterator[Group]:
+    """Training groups of a chat's questions; a question with several right turns gives at most two."""
+    overlap = Overlap([turn.spoken for turn in chat.turns])
+    for asked in questions:
+        for right in asked.gold[: 2 if asked.kind == "question" else 1]:
+            wrong = wrong_turns(chat, asked, right, overlap, mix.wrong, rng)
+            if len(wrong) >= 4 and len(chat.turns[right].text) > 2:
+                yield render_group(chat, asked, [right, *wrong], mix, rng)
+
+
+def make_trials(chats: Sequence[Chat], most: int, candidates: int, rng: random.Random) -> list[Group]:
+    """Validation: questions of held-out chats with about `candidates` turns each, half of them by overlap.
+
+    Short chats borrow turns of other held-out chats of their source. Rendered as search does:
+    dated, with context, long turns not cropped.
+    """
+    mix = Mix(long=(100_000,), dated=0.9, context=1.0, lower=0.1, when=0.0, mine=0.0, wrong=candidates - 1)
+    pool = [(chat, asked) for chat in chats for asked in chat.questions if asked.kind != "fact"]
+    trials = []
+    for chat, asked in rng.sample(pool, min(len(pool), most)):
+        spare = candidates - len(chat.turns)
+        if spare > 0:
+            others = [
+                t
+                for other in chats
+                if other.source == chat.source and other.id != chat.id
+                for t in other.turns
+            ]
+            chat = replace(chat, turns=(*chat.turns, *rng.sample(others, min(spare, len(others)))))
+        overlap = Overlap([turn.spoken for turn in chat.turns])
+        wrong = wrong_turns(chat, asked, asked.gold[0], overlap, candidates - 1, rng)
+        trials.append(render_group(chat, asked, [asked.gold[0], *wrong], mix, rng))
+    return trials
+
+
+def write_groups(path: Path, groups: Iterable[Group]) -> None:
+    """JSONL, one group a line."""
+    with path.open("w", encoding="utf-8") as file:
+        for group in groups:
+            file.write(json.dumps(group.record(), ensure_ascii=False) + "\n")
+
+
+def read_groups(path: Path) -> list[Group]:
+    """The groups of a file that `write_groups` wrote."""
+    return [Group(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def cap(
+    chats: Sequence[Chat], ceiling: Mapping[tuple[str, str], int], rng: random.Random
+) -> dict[int, list[Labelled]]:
+    """At most `ceiling` questions of each (source, kind), drawn at random: index of the chat to questions."""
+    kept: dict[int, list[Labelled]] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    pool = [(i, asked) for i, chat in enumerate(chats) for asked in chat.questions]
+    for i, asked in rng.sample(pool, len(pool)):
+        key = (chats[i].source, asked.kind)
+        if counts[key] < ceiling.get(key, 1000):
+            counts[key] += 1
+            kept.setdefault(i, []).append(asked)
+    return kept
+
+
+def build(train: Path, out: Path, seed: int) -> dict[str, int]:
+    """Write `groups.jsonl` and `trials.jsonl` to `out`; the counts of both by source and kind."""
+    rng, mix = random.Random(seed), Mix()
+    chats = [*read_chats(train, rng), *read_wiki(train, rng)]
+    kept = [chat for chat in chats if not held_out(chat, mix.held_out)]
+    unseen = [chat for chat in chats if held_out(chat, mix.held_out)]
+    asked = cap(kept, CEILING, rng)
+    groups = [group for i, chat in enumerate(kept) for group in make_groups(chat, asked.get(i, ()), mix, rng)]
+    rng.shuffle(groups)
+    trials = []
+    for source, most in (
+        ("realmem", 220),
+        ("friendsqa", 180),
+        ("lifebench", 140),
+        ("topical_chat", 120),
+        ("qmsum", 60),
+        ("qed", 30),
+        ("nq_oracle", 30),
+        ("nqg", 30),
+    ):
+        trials += make_trials([chat for chat in unseen if chat.source == source], most, 64, rng)
+    out.mkdir(parents=True, exist_ok=True)
+    write_groups(out / "groups.jsonl", groups)
+    write_groups(out / "trials.jsonl", trials)
+    counts = Counter(f"train {g.source} {g.kind}" for g in groups) + Counter(
+        f"trial {g.source} {g.kind}" for g in trials
+    )
+    (out / "counts.json").write_text(json.dumps(dict(sorted(counts.items())), indent=1))
+    return dict(counts)
+
+
+def main(argv: Sequence[str]) -> int:
+    """`python -m smartsearch.training data TRAIN_FOLDER OUT_FOLDER`."""
+    parser = argparse.ArgumentParser(prog="smartsearch.training data", description=__doc__)
+    parser.add_argument("train", type=Path, help="folder with the training sources (data/train)")
+    parser.add_argument("out", type=Path, help="folder for groups.jsonl and trials.jsonl")
+    parser.add_argument("--seed", type=int, default=13)
+    options = parser.parse_args(argv)
+    for key, count in sorted(build(options.train, options.out, options.seed).items()):
+        print(f"{count:6d} {key}")
+    return 0

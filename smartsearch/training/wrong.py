@@ -1,0 +1,49 @@
+"""Which turns of a chat stand beside the right one as wrong: the near, the similar, the random."""
+
+from __future__ import annotations
+
+import random
+
+from smartsearch.training.chats import Chat, Labelled
+from smartsearch.training.overlap import Overlap, words
+
+
+def wrong_turns(
+    chat: Chat, asked: Labelled, right: int, overlap: Overlap, count: int, rng: random.Random
+) -> list[int]:
+    """Wrong turns of the same chat: neighbours, the same speaker's, the top by overlap, and random ones."""
+    query = words(asked.question)
+    limit = overlap.score(query | words(asked.answer), right) if chat.repeats else float("inf")
+    used = {chat.turns[i].text.lower() for i in asked.gold}
+    closed = set(asked.gold) | asked.related
+
+    def usable(i: int) -> bool:
+        fresh = i not in closed and len(chat.turns[i].text) > 2 and chat.turns[i].text.lower() not in used
+        return fresh and overlap.score(query, i) < limit
+
+    near = [i for i in (right - 1, right + 1, right - 2, right + 2) if 0 <= i < len(chat.turns)]
+    speaker = chat.turns[right].speaker
+    own = [
+        i
+        for i in rng.sample(range(len(chat.turns)), min(len(chat.turns), 40))
+        if chat.turns[i].speaker == speaker
+    ]
+    similar = overlap.top(query, 16)
+    pools = [
+        near,
+        rng.sample(similar, len(similar)),
+        own,
+        rng.sample(range(len(chat.turns)), min(len(chat.turns), 40)),
+    ]
+    quota = [2, max(2, count // 2), 1, count]
+    chosen: list[int] = []
+    for pool, most in zip(pools, quota, strict=True):
+        taken = 0
+        for i in pool:
+            if taken == most or len(chosen) == count:
+                break
+            if i not in chosen and usable(i):
+                chosen.append(i)
+                used.add(chat.turns[i].text.lower())
+                taken += 1
+    return chosen

@@ -1,0 +1,109 @@
+"""`batch` in process: the same answers as `query`, in order, one record a line, resumable."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from smartsearch import cli, pipeline
+from tests.cli.conftest import QUESTION, Run, check_golden
+from tests.cli.fakes import fake_tools
+
+QUESTIONS = [
+    {"id": "q1", "question": QUESTION},
+    {"id": 2, "question": "What did Ilya adopt?", "conversation": "chat"},
+    {"id": "q3", "question": "support group", "paths": ["talk.json"]},
+]
+
+
+@pytest.fixture
+def questions(chats: Path) -> Path:
+    path = chats.parent / "questions.jsonl"
+    path.write_text("".join(json.dumps(q) + "\n" for q in QUESTIONS), encoding="utf-8")
+    return path
+
+
+def untimed(text: str) -> str:
+    return re.sub(r'"timing_ms":\{[^}]*\}', '"timing_ms":{}', text)
+
+
+def test_batch_says_what_query_says_one_by_one(run: Run, questions: Path):
+    lines = run("batch", str(questions), "-n3").out.splitlines()
+    options = [[], ["--conversation", "chat"], ["talk.json"]]
+    for asked, line, own in zip(QUESTIONS, lines, options, strict=True):
+        alone = run("query", asked["question"], *own, "--json", "-n3").out.strip()
+        assert untimed(line) == untimed(alone).replace("{", f'{{"id":{json.dumps(asked["id"])},', 1)
+
+
+def test_batch_output(run: Run, questions: Path):
+    with questions.open("a") as file:
+        file.write('nonsense\n{"id": "q5", "question": "x", "conversation": "chart"}\n')
+    ran = run("batch", str(questions), "-n1")
+    assert ran.code == 2
+    check_golden("batch.jsonl", ran.out)
+
+
+def test_models_are_loaded_and_files_read_once(run: Run, questions: Path, monkeypatch: pytest.MonkeyPatch):
+    from smartsearch import transcripts
+
+    loads: list[object] = []
+    reads: list[object] = []
+    read = transcripts.read
+    monkeypatch.setattr(cli, "load_tools", lambda config: loads.append(config) or fake_tools(config))
+    monkeypatch.setattr(transcripts, "read", lambda paths, **rest: reads.append(paths) or read(paths, **rest))
+    assert run("batch", str(questions)).code == 0
+    assert len(loads) == 1
+    assert reads == [["."], ["talk.json"]]
+
+
+def test_questions_from_standard_input(run: Run, questions: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(questions.read_bytes())))
+    assert [json.loads(line)["id"] for line in run("batch", "-").out.splitlines()] == ["q1", 2, "q3"]
+
+
+def test_transcripts_from_standard_input(run: Run, questions: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Zoe: the support group\nMax: when?\n")))
+    records = [json.loads(line) for line in run("batch", str(questions), "-").out.splitlines()]
+    assert {hit["speaker"] for hit in records[0]["hits"]} == {"Zoe", "Max"}
+    assert records[1]["error"]["kind"] == "unknown_conversation"
+
+
+@pytest.mark.parametrize("kept", [0, 1, 500, -1])
+def test_a_killed_run_resumes_to_the_same_file(run: Run, questions: Path, tmp_path: Path, kept: int):
+    whole, torn = tmp_path / "whole.jsonl", tmp_path / "torn.jsonl"
+    with questions.open("a") as file:
+        file.write("nonsense\n")
+    assert run("batch", str(questions), "--out", str(whole)).code == 2
+    torn.write_bytes(whole.read_bytes()[:kept])
+    ran = run("batch", str(questions), "--out", str(torn), "--resume")
+    assert (ran.code, ran.out) == (2, "")
+    assert untimed(torn.read_text()) == untimed(whole.read_text())
+    before = torn.read_bytes()
+    run("batch", str(questions), "--out", str(torn), "--resume")
+    assert torn.read_bytes() == before
+
+
+def test_errors_of_the_whole_run_are_json_on_standard_output(run: Run):
+    assert run("batch", "nowhere.jsonl").record["error"]["kind"] == "input"
+    assert run("batch", "q.jsonl", "--resume").record["error"]["kind"] == "usage"
+
+
+def test_a_question_that_takes_too_long_fails_alone(
+    run: Run, questions: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def slow(question: str, *rest: object):
+        time.sleep(0 if question == "support group" else 5)
+        return search(question, *rest)
+
+    search = pipeline.search
+    monkeypatch.setattr(pipeline, "search", slow)
+    ran = run("batch", str(questions), "--timeout", "0.5")
+    records = [json.loads(line) for line in ran.out.splitlines()]
+    assert ran.code == 2
+    assert [r["error"]["kind"] for r in records[:2]] == ["timeout", "timeout"]
+    assert records[2]["hits"]

@@ -1,0 +1,169 @@
+"""The command as a process: start-up, closed pipes, signals, locales, a real terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+FAKES = Path(__file__).parent / "fakes.py"
+HEAVY = ("numpy", "spacy", "onnxruntime", "tokenizers", "torch", "rapidfuzz", "orjson", "transformers")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "chat.txt").write_text("Mara: the café has a support group\n" * 100, encoding="utf-8")
+    return tmp_path
+
+
+def environment(**changes: str) -> dict[str, str]:
+    kept = {
+        k: v for k, v in os.environ.items() if not k.startswith(("SMARTSEARCH_", "LC_", "LANG", "NO_COLOR"))
+    }
+    return kept | changes
+
+
+def smartsearch(folder: Path, *arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, str(FAKES), *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False, **options)
+
+
+def python(folder: Path, program: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, cwd=folder, capture_output=True, timeout=25, check=False)
+
+
+def test_help_imports_nothing_heavy():
+    command = [sys.executable, "-X", "importtime", "-m", "smartsearch", "--help"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "Usage: smartsearch" in ran.stdout
+    imported = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}
+    assert "typer" in imported
+    assert not imported & set(HEAVY)
+
+
+def test_a_reader_that_goes_away_is_no_error(folder: Path):
+    text = "Mara: a support group in the café on the corner\n"
+    (folder / "chat.txt").write_text(text * 2000, encoding="utf-8")
+    command = f"({sys.executable} {FAKES} query support --truncate none; echo $? >&2) | head -1"
+    ran = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert ran.stdout == f"chat.txt:1:{text}"
+    assert ran.stderr == "0\n"
+
+
+def test_utf_8_out_whatever_the_locale(folder: Path):
+    env = environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    ran = smartsearch(folder, "query", "café", "--json", "-n1", env=env)
+    record = json.loads(ran.stdout.decode("utf-8"))
+    assert record["query"] == "café"
+    assert record["hits"][0]["text"] == "the café has a support group"
+
+
+def test_ctrl_c_is_130_and_says_nothing(folder: Path):
+    program = (
+        "import pathlib, sys; from smartsearch import cli; "
+        "cli.load_tools = lambda config: pathlib.Path('ready').touch(); "
+        "sys.argv = ['smartsearch', 'query', 'support', '-']; cli.main()"
+    )
+    reader, writer = os.pipe()
+    command, pipe = [sys.executable, "-c", program], subprocess.PIPE
+    process = subprocess.Popen(command, cwd=folder, stdin=reader, stdout=pipe, stderr=pipe)
+    while not (folder / "ready").exists():
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=10)
+    os.close(reader)
+    os.close(writer)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+def test_an_error_does_not_wait_for_models_that_still_load(folder: Path):
+    program = (
+        "import sys, time; from smartsearch import cli; cli.load_tools = lambda config: time.sleep(30); "
+        "sys.argv = ['smartsearch', 'query', 'x', 'nowhere']; cli.main()"
+    )
+    start = time.perf_counter()
+    ran = python(folder, program)
+    assert ran.returncode == 2
+    assert time.perf_counter() - start < 10
+
+
+def test_a_search_deep_in_threads_ends_at_its_timeout(folder: Path):
+    program = (
+        f"import sys, time; sys.path.insert(0, {str(FAKES.parent)!r}); import fakes\n"
+        "from smartsearch import cli\n"
+        "from dataclasses import replace\n"
+        "slow = lambda q, t: time.sleep(30)\n"
+        "cli.load_tools = lambda c: replace(fakes.fake_tools(c), scorers={'ce': slow, 'colbert': slow})\n"
+        "sys.argv = ['smartsearch', 'query', 'support', '--candidates', 'all', '--timeout', '.5', '--json']\n"
+        "cli.main()"
+    )
+    start = time.perf_counter()
+    ran = python(folder, program)
+    assert (ran.returncode, json.loads(ran.stdout)["error"]["kind"]) == (2, "timeout")
+    assert time.perf_counter() - start < 15
+
+
+needs_terminal = pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a Unix terminal")
+
+
+def on_terminal(folder: Path, *arguments: str, stream: str, **env: str) -> tuple[bytes, str]:
+    """What a command says through a pipe, and what it shows on a terminal at `stream`."""
+    main, side = os.openpty()
+    with (folder / "piped").open("wb") as piped:
+        streams = {"stdout": piped, "stderr": piped, stream: side}
+        command = [sys.executable, str(FAKES), *arguments]
+        env = environment(**{"TERM": "xterm-256color", **env})
+        process = subprocess.Popen(command, cwd=folder, env=env, **streams)
+        os.close(side)
+        shown = b"".join(iter(lambda: read(main), b""))
+        os.close(main)
+        assert process.wait(timeout=30) == 0
+    return (folder / "piped").read_bytes(), shown.decode()
+
+
+def read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # how Linux says that the other side has closed it
+        return b""
+
+
+@needs_terminal
+@pytest.mark.parametrize(("env", "coloured"), [({}, True), ({"TERM": "dumb"}, False)])
+def test_on_a_terminal_the_list_is_for_reading(folder: Path, env: dict[str, str], coloured: bool):
+    piped, text = on_terminal(folder, "query", "support", "chat.txt", "-n2", stream="stdout", **env)
+    assert piped == b""
+    assert ("\x1b[" in text) is coloured
+    assert "chat.txt:1" in text
+    assert "2 turns of 100 candidates" in text
+
+
+@needs_terminal
+def test_progress_is_for_the_terminal_and_the_records_for_the_pipe(folder: Path):
+    questions = [{"id": n, "question": "support", "paths": ["chat.txt"]} for n in range(3)]
+    (folder / "q.jsonl").write_text("\n".join(map(json.dumps, questions)), encoding="utf-8")
+    piped, shown = on_terminal(folder, "batch", "q.jsonl", "-n1", stream="stderr")
+    assert [json.loads(line)["id"] for line in piped.splitlines()] == [0, 1, 2]
+    assert "3/3" in shown
+
+
+def test_shell_completion_knows_commands_and_options(folder: Path):
+    env = environment(
+        _SMARTSEARCH_COMPLETE="complete_bash", COMP_WORDS="smartsearch query --trunc", COMP_CWORD="2"
+    )
+    assert smartsearch(folder, env=env).stdout.split() == [b"--truncate"]

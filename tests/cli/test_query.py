@@ -1,0 +1,209 @@
+"""The command line in process: exit codes, streams, formats, errors; golden files pin what is printed.
+
+`SMARTSEARCH_UPDATE_GOLDEN=1 pytest tests/cli` writes the golden files anew.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from smartsearch import cli
+from smartsearch.config import Config
+from smartsearch.errors import ModelError
+from smartsearch.options import PANELS
+from tests.cli.conftest import QUESTION, Ran, Run, check_golden
+from tests.cli.fakes import fake_tools
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("query.txt", []),
+        ("query-context-turns.txt", ["-C1", "-n1"]),
+        ("query-explain.txt", ["--explain", "-n2"]),
+        ("query.json", ["--json"]),
+        ("query-context-explain.json", ["--json", "-A1", "-B2", "-n1", "--explain", "--alpha", "0.5"]),
+        ("query.jsonl", ["--format", "jsonl", "-n2"]),
+        ("query.md", ["--format", "md", "-A1"]),
+        ("query.context", ["--format", "context", "-n2", "-B1"]),
+        ("query-files.txt", ["-l"]),
+    ],
+)
+def test_output(run: Run, name: str, options: list[str]):
+    ran = run("query", QUESTION, *options)
+    assert ran.code == 0
+    check_golden(name, ran.out)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("error-path.json", ["query", "x", "nowhere", "--json"]),
+        ("error-usage.json", ["query", "x", "--candidates", "0", "--format=json"]),
+        ("error-conversation.json", ["query", "x", "--conversation", "chart", "--format", "jsonl"]),
+    ],
+)
+def test_errors_are_json_where_json_was_asked_for(run: Run, name: str, arguments: list[str]):
+    ran = run(*arguments)
+    assert ran.code == 2
+    assert set(ran.record["error"]) == {"kind", "message", "hint", "retryable"}
+    check_golden(name, ran.out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["query", "x", "nowhere"], "nowhere"),
+        (["query", "x", "--hops", "many"], "--hops"),
+        (["query"], "QUESTION"),
+        (["query", ""], "the question is empty"),
+        (["query", "x", "--json", "--format", "md"], None),
+        (["query", "x", "-l", "--format", "md"], "-l"),
+        (["query", "x", "--candidates", "0"], "--candidates"),
+        (["query", "x", "--rank", "ce,ce"], "--rank"),
+        (["query", "x", "--truncate", "some"], "--truncate"),
+        (["query", "x", "--preset", "best"], "--preset"),
+        (["query", "x", "--alpha", "2"], "alpha"),
+        (["query", "x", "--conversation", "chart"], "closest are chat"),
+        (["query", "x", "--input-format", "fax"], "fax"),
+        (["query", "x", "--nonsense"], "--nonsense"),
+        (["quarry"], "quarry"),
+        (["batch", "nowhere.jsonl", "--out", "o"], "nowhere.jsonl"),
+        (["batch", "-", "-", "--out", "o"], "-"),
+    ],
+)
+def test_errors_are_words_on_standard_error_and_exit_2(run: Run, arguments: list[str], said: str | None):
+    ran = run(*arguments)
+    assert ran.code == 2
+    if said is not None:
+        assert ran.out == ""
+        assert ran.err.startswith("smartsearch: ")
+        assert said in ran.err
+        assert "Traceback" not in ran.err
+
+
+def test_nothing_found_is_exit_1_and_still_json(run: Run):
+    assert run("query", "zebra", "--semantic", "off") == Ran(1, "", "")
+    ran = run("query", "zebra", "--semantic", "off", "--json")
+    assert (ran.code, ran.record["hits"], ran.record["candidates"]) == (1, [], 0)
+
+
+def test_two_runs_are_the_same_bytes_but_for_timing(run: Run):
+    first, second = (run("query", QUESTION, "--json").out for _ in range(2))
+    stripped = [re.sub(r'"timing_ms":\{[^}]*\}', "", text) for text in (first, second)]
+    assert stripped[0] == stripped[1]
+    assert first.endswith("}\n")
+
+
+def test_standard_input_is_read_only_when_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch):
+    piped = io.TextIOWrapper(io.BytesIO(b"Zoe: the support group is on Friday\nMax: thanks\n"))
+    monkeypatch.setattr("sys.stdin", piped)
+    assert "Zoe" not in run("query", QUESTION).out
+    assert run("query", QUESTION, "-").out.startswith("-:1:Zoe: the support")
+
+
+def test_a_person_who_gives_a_dash_is_told_that_it_waits(run: Run, monkeypatch: pytest.MonkeyPatch):
+    typed = io.TextIOWrapper(io.BytesIO(b"Zoe: the support group\n"))
+    monkeypatch.setattr(typed, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdin", typed)
+    assert "Ctrl-D" in run("query", QUESTION, "-").err
+
+
+def test_warnings_and_skipped_files_are_told_on_standard_error_and_in_json(run: Run, chats: Path):
+    (chats / "broken.json").write_text("[{", encoding="utf-8")
+    ran = run("query", QUESTION, "--json")
+    assert ran.code == 0
+    assert [s["path"] for s in ran.record["skipped"]] == ["broken.json"]
+    assert "smartsearch: warning: skipped broken.json: " in ran.err
+
+
+def test_options_reach_the_config_and_presets_yield_to_them(run: Run, monkeypatch: pytest.MonkeyPatch):
+    seen: list[Config] = []
+    monkeypatch.setattr(cli, "load_tools", lambda config: seen.append(config) or fake_tools(config))
+    given = "--preset paper-locomo --budget 50 --no-prf --fuzzy --rank ce --candidates 7"
+    run("query", QUESTION, *given.split(), "--order", "time", "--threads", "1")
+    config = seen[0]
+    assert (config.truncate, config.budget, config.prf, config.fuzzy) == ("fixed", 50, False, True)
+    assert (config.rank, config.candidates, config.order, config.cores) == (("ce",), 7, "time", 1)
+
+
+def test_what_the_command_line_leaves_unsaid_the_environment_says(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SMARTSEARCH_LIMIT", "1")
+    assert run("query", QUESTION).out.count("\n") == 1
+    assert run("query", QUESTION, "--limit", "2").out.count("\n") == 2
+
+
+def test_filters(run: Run):
+    assert run("query", QUESTION, "--glob", "*.json", "-l").out == "talk.json\n"
+    assert run("query", QUESTION, "--exclude", "*.json", "-l").out == "chat.txt\n"
+    hits = run("query", QUESTION, "--conversation", "chat", "--json").record["hits"]
+    assert {h["conversation"] for h in hits} == {"chat"}
+
+
+def test_a_question_that_takes_too_long_is_a_timeout(run: Run, monkeypatch: pytest.MonkeyPatch):
+    def slow(config: Config):
+        time.sleep(5)
+
+    monkeypatch.setattr(cli, "load_tools", slow)
+    start = time.perf_counter()
+    ran = run("query", QUESTION, "--timeout", "0.2", "--json")
+    assert time.perf_counter() - start < 2
+    assert (ran.code, ran.record["error"]["kind"], ran.record["error"]["retryable"]) == (2, "timeout", True)
+
+
+def test_a_missing_model_is_told_with_what_to_do(run: Run, monkeypatch: pytest.MonkeyPatch):
+    def missing(config: Config):
+        raise ModelError("no model here", hint="smartsearch models pull paper", kind="model_missing")
+
+    monkeypatch.setattr(cli, "load_tools", missing)
+    ran = run("query", QUESTION)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "smartsearch: no model here\n  try: smartsearch models pull paper\n"
+
+
+def test_a_bug_is_an_internal_error_and_its_traceback_on_request(run: Run, monkeypatch: pytest.MonkeyPatch):
+    def bug(config: Config):
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr(cli, "load_tools", bug)
+    ran = run("query", QUESTION, "--json")
+    assert (ran.code, ran.record["error"]["kind"], ran.err) == (2, "internal", "")
+    monkeypatch.setenv("SMARTSEARCH_DEBUG", "1")
+    assert "Traceback" in run("query", QUESTION, "--json").err
+
+
+def test_ctrl_c_is_130(run: Run, monkeypatch: pytest.MonkeyPatch):
+    def interrupted(*arguments: object):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "ask", interrupted)
+    assert run("query", QUESTION).code == 130
+
+
+@pytest.mark.parametrize("line", ["--help", "-h", "", "query -h", "batch --help", "models", "models pull -h"])
+def test_help(run: Run, line: str):
+    ran = run(*line.split())
+    assert ran.code == 0
+    assert "Usage: smartsearch" in ran.out
+
+
+def test_help_groups_the_options(run: Run):
+    text = run("query", "--help").out
+    places = [text.index(f"─ {panel} ─") for panel in PANELS]
+    assert places == sorted(places)
+
+
+def test_version(run: Run):
+    assert re.fullmatch(r"smartsearch \d+\.\d+\.\d+\n", run("--version").out)
+
+
+def test_formats_are_listed(run: Run):
+    from smartsearch.transcripts import FORMATS
+
+    assert [f["name"] for f in run("formats", "--json").record["formats"]] == [f.name for f in FORMATS]
+    assert run("formats").out.count("\n") == len(FORMATS) + 1

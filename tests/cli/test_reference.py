@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_reference_is_what_the_commands_say():
+    generated = runpy.run_path(str(DOCS / "generate_cli.py"))["reference"]()
+    assert (DOCS / "cli.md").read_text(encoding="utf-8") == generated, "run `python docs/generate_cli.py`"
+
+
+def test_every_option_has_help():
+    generated = (DOCS / "cli.md").read_text(encoding="utf-8")
+    assert "None |" not in generated

@@ -1,0 +1,142 @@
+"""The shipped models: right turns over wrong ones, int8 against fp32, the same answer every way, size."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from smartsearch.config import Config
+from smartsearch.models import manifest, profiles
+from smartsearch.pipeline import search
+from smartsearch.rank.colbert import OnnxColbert
+from smartsearch.rank.crossencoder import OnnxCrossEncoder
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.training.parity import scores
+from smartsearch.transcripts import read
+
+pytestmark = pytest.mark.models
+ROOT = Path(__file__).parents[2]
+FP32 = Path(__file__).parent / "fp32_scores.json"
+QUESTIONS = ROOT / "docs" / "questions.jsonl"
+CASES = [
+    (
+        "Where did Emma move?",
+        "Emma: I moved to Lyon last month and I love it.",
+        [
+            "Omar: I moved the sofa to the other wall.",
+            "Emma: How was your weekend?",
+            "Omar: Lyon has good food.",
+        ],
+    ),
+    (
+        "When did Priya start the pottery class?",
+        "[4 March 2024] Priya: My pottery class started yesterday, my hands are still grey.",
+        [
+            "[4 March 2024] Noah: Pottery sounds messy.",
+            "[9 May 2024] Priya: I started a new book on sailing.",
+            "[4 March 2024] Noah: What time is dinner?",
+        ],
+    ),
+    (
+        "Does Leo have any pets?",
+        "Leo: Two cats, and they hate each other. | Hana: Do you have any pets?",
+        [
+            "Hana: Do you have any pets? | Leo: Hello!",
+            "Leo: The garden needs rain.",
+            "Hana: My sister works as a vet.",
+        ],
+    ),
+    (
+        "what does carla do for work",
+        "Carla: Long shift at the hospital again, we are two nurses short.",
+        ["Carla: Let us meet at the cinema.", "Ben: Work has been slow.", "Ben: I cannot hear you well."],
+    ),
+]
+
+
+@pytest.fixture(scope="module", params=["crossencoder", "colbert"])
+def scorer(request):
+    kind = OnnxCrossEncoder if request.param == "crossencoder" else OnnxColbert
+    return request.param, kind(manifest.SHIPPED / request.param, threads=2)
+
+
+@pytest.mark.parametrize(("question", "right", "wrong"), CASES, ids=[case[0] for case in CASES])
+def test_a_right_turn_outscores_wrong_ones(scorer, question, right, wrong):
+    values = scorer[1](question, [right, *wrong])
+    assert int(np.argmax(values)) == 0, values
+
+
+def spearman(one, two):
+    ranks = [np.argsort(np.argsort(values)) for values in (one, two)]
+    return float(np.corrcoef(*ranks)[0, 1])
+
+
+def test_int8_ranks_like_fp32(scorer):
+    kind, score = scorer
+    exact = json.loads(FP32.read_text(encoding="utf-8"))[kind]
+    found = scores(score, QUESTIONS)
+    correlations = [spearman(exact[name], found[name]) for name in exact]
+    assert np.mean(correlations) > 0.97
+    assert min(correlations) > 0.9
+
+
+def test_a_score_does_not_depend_on_company_or_threads(scorer):
+    kind, score = scorer
+    texts = [text for case in CASES for text in (case[1], *case[2])]
+    question = CASES[0][0]
+    together = score(question, texts)
+    single = type(score)(manifest.SHIPPED / kind, threads=1)
+    assert together.tolist() == [float(single(question, [text])[0]) for text in texts]
+
+
+def test_the_shipped_files_are_those_of_the_manifest_and_at_most_60_mb():
+    assert {s.state for s in profiles.verify("embedded")} == {"ok"}
+    files = [f for name in manifest.FOLDERS for f in (manifest.SHIPPED / name).rglob("*") if f.is_file()]
+    assert sum(f.stat().st_size for f in files) <= 60_000_000
+
+
+@pytest.fixture(scope="module")
+def tools():
+    return profiles.load(Config())
+
+
+def answers():
+    return [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_sample_questions_are_answered(tools):
+    """Every gold turn of the samples survives the default cut, and most questions have one on top."""
+    first = 0
+    for row in answers():
+        haystack = Haystack(read([str(ROOT / path) for path in row["paths"]]))
+        result = search(row["question"], haystack, Config(), tools)
+        names = [f"{Path(h.turn.path).name}:{h.turn.turn or h.turn.line}" for h in result.hits]
+        gold = set(row["gold"])
+        assert gold <= set(names), row["question"]
+        first += bool(gold & set(names[:3]))
+    assert first >= 0.8 * len(answers())
+
+
+def test_the_same_question_twice_is_the_same_to_the_last_digit(tools):
+    haystack = Haystack(read([str(ROOT / "docs" / "samples")]))
+    question = "What does Jonas's new flatmate do for work?"
+    results = [
+        search(question, haystack, Config(), t) for t in (tools, tools, profiles.load(Config(threads=1)))
+    ]
+    bare = [
+        dataclasses.replace(r, threads=0, trace=dataclasses.replace(r.trace, timing_ms={})) for r in results
+    ]
+    assert bare[0] == bare[1] == bare[2]
+
+
+def test_with_candidates_all_both_rankers_see_every_turn(tools):
+    haystack = Haystack(read([str(ROOT / "docs" / "samples")]))
+    result = search("Who plays music?", haystack, Config(candidates=0, truncate="none"), tools)
+    assert all(h.scores.ce is not None and h.scores.colbert is not None for h in result.hits)
+    few = search("Who plays music?", haystack, Config(candidates=5, truncate="none"), tools)
+    assert sum(h.scores.ce is not None for h in few.hits) == 5
+    assert len(few.hits) == len(result.hits)

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+import math
+
+from smartsearch import pipeline
+from smartsearch.config import Config
+from smartsearch.errors import InputError, SearchTimeout
+from smartsearch.output import record
+from smartsearch.types import Budget, Dropped, Hit, Result, Scores, Term, Trace, Turn
+
+
+def answer(**changes: object) -> Result:
+    turn = Turn("it rained", "Ann", "2024-05-01T10:00", path="a.txt", line=3)
+    fuzzy = Term("rained", "FUZZY", 1.23456789, source="raind")
+    hit = Hit(1, turn, Scores(1.23456789, None, 0.1 + 0.2, 1 / 61), (fuzzy,))
+    drops = (Dropped(2, "tau", turn), Dropped(3, "budget", turn), Dropped(4, "tau", turn))
+    budget = Budget("adaptive", 4000, 60, 0.03, 0.0123456789, 4, 5, "tok", drops)
+    values = {"trace": Trace(terms=(fuzzy,), timing_ms={"total": 12.345})} | changes
+    return Result("q", "embedded", (hit,), budget, **values)
+
+
+def test_stages_are_the_pipelines():
+    assert record.STAGES == pipeline.STAGES
+
+
+def test_keys_stand_in_the_documented_order():
+    value = record.result(answer(), Config())
+    assert " ".join(value) == (
+        "schema_version tool_version query profile degraded fallback candidates budget timing_ms models "
+        "threads terms hops hits skipped warnings"
+    )
+    assert " ".join(value["hits"][0]) == (
+        "rank path line pointer conversation session turn speaker time text scores why"
+    )
+
+
+def test_numbers_are_rounded_and_a_scorer_that_did_not_run_is_null():
+    value = record.result(answer(), Config())
+    assert value["hits"][0]["scores"] == {"match": 1.234568, "ce": None, "colbert": 0.3, "rrf": 0.016393}
+    assert value["budget"]["tau"] == 0.012346
+    assert value["timing_ms"]["total"] == 12.3
+    assert value["timing_ms"]["parse"] == 0.0
+
+
+def test_a_fuzzy_term_names_the_word_of_the_question():
+    value = record.result(answer(), Config())
+    expected = {"text": "rained", "kind": "FUZZY", "weight": 1.234568, "hop": 1, "source": "raind"}
+    assert value["terms"] == [expected]
+    assert value["hits"][0]["why"] == {"terms": [expected], "hop": 1}
+
+
+def test_drops_are_counted_and_with_explain_listed():
+    assert record.result(answer(), Config())["budget"]["dropped"] == {"top_k": 0, "tau": 2, "budget": 1}
+    listed = record.result(answer(), Config(), explain=True)["dropped_hits"]
+    assert [(d["rank"], d["reason"]) for d in listed] == [(2, "tau"), (3, "budget"), (4, "tau")]
+
+
+def test_a_caption_is_shown_where_there_is_one():
+    turn = Turn("look", "Ann", caption="a red kite")
+    assert record.hit(Hit(1, turn, Scores(1.0)))["caption"] == "a red kite"
+    assert "caption" not in record.hit(Hit(1, Turn("look"), Scores(1.0)))
+
+
+def test_lone_surrogates_become_replacement_characters():
+    assert json.loads(record.dumps({"path": "caf\udce9", "fine": "\U0001f600", "list": ["\ud800x"]})) == {
+        "path": "caf\ufffd",
+        "fine": "\U0001f600",
+        "list": ["\ufffdx"],
+    }
+
+
+def test_errors_say_kind_message_hint_and_whether_to_try_again():
+    assert record.error(InputError("no file", hint="look")) == {
+        "error": {"kind": "input", "message": "no file", "hint": "look", "retryable": False}
+    }
+    assert record.error(SearchTimeout("slow"))["error"]["retryable"] is True
+
+
+def test_scores_that_are_no_numbers_are_null():
+    assert json.loads(record.dumps({"x": math.nan}))["x"] is None

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from smartsearch import batch
+from smartsearch.errors import InputError, ModelError, SearchTimeout
+from smartsearch.types import Budget, Result, Trace
+
+
+def echo(question: batch.Question) -> Result:
+    return Result(question.text, "fake", (), Budget("none", 0, 0, 0.0, 0.0, 0), Trace())
+
+
+def outcomes(*lines: object, ask=echo, done: batch.Done | None = None) -> list[batch.Outcome]:
+    raw = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
+    return list(batch.run(raw, ask, done or batch.Done()))
+
+
+def test_results_come_in_input_order_with_their_ids():
+    found = outcomes({"id": "b", "question": "one"}, {"id": 7, "question": "two"})
+    assert [(o.id, o.line, o.result and o.result.query) for o in found] == [("b", 1, "one"), (7, 2, "two")]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (b"{oops", "not a line of JSON"),
+        (b"\xff\xfe", "not a line of JSON"),
+        (b"[1]", "not a JSON object"),
+        (b'{"question": "x"}', "no id"),
+        (b'{"id": true, "question": "x"}', "no id"),
+        (b'{"id": 1}', "no question"),
+        (b'{"id": 1, "question": " "}', "no question"),
+        (b'{"id": 1, "question": "x", "paths": 3}', "paths is not"),
+        (b'{"id": 1, "question": "x", "conversation": ["a", 1]}', "conversation is not"),
+    ],
+)
+def test_a_bad_line_is_an_error_with_its_number_and_the_run_goes_on(line: bytes, said: str):
+    bad, good = outcomes(b"", line, {"id": "next", "question": "x"})
+    assert bad.line == 2
+    assert bad.error is not None
+    assert said in bad.error.message
+    assert good.result is not None
+
+
+def test_an_id_may_stand_once():
+    _, second = outcomes({"id": 1, "question": "x"}, {"id": 1, "question": "y"})
+    assert second.error is not None
+    assert "line 1" in second.error.message
+
+
+def test_paths_and_conversation_may_be_one_or_many():
+    seen: list[batch.Question] = []
+    line = {"id": 1, "question": "x", "paths": "a.txt", "conversation": ["c", "d"]}
+    outcomes(line, ask=lambda q: seen.append(q) or echo(q))
+    assert (seen[0].paths, seen[0].conversations) == (("a.txt",), ("c", "d"))
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"), [(SearchTimeout("slow"), "timeout"), (ZeroDivisionError("x"), "internal")]
+)
+def test_a_question_that_fails_does_not_end_the_run(error: Exception, kind: str):
+    def ask(question: batch.Question) -> Result:
+        if question.text == "bad":
+            raise error
+        return echo(question)
+
+    first, second = outcomes({"id": 1, "question": "bad"}, {"id": 2, "question": "x"}, ask=ask)
+    assert first.error is not None
+    assert first.error.kind == kind
+    assert second.result is not None
+
+
+def test_a_missing_model_ends_the_run():
+    def ask(question: batch.Question) -> Result:
+        raise ModelError("no model")
+
+    with pytest.raises(ModelError):
+        outcomes({"id": 1, "question": "x"}, ask=ask)
+
+
+def test_what_is_done_is_skipped_by_id_or_by_line():
+    done = batch.Done(ids={"a"}, lines={2})
+    found = outcomes({"id": "a", "question": "x"}, b"junk", {"id": "c", "question": "x"}, b"junk", done=done)
+    assert [(o.id, o.line) for o in found] == [("c", 3), (None, 4)]
+
+
+def test_resume_reads_ids_and_failures_and_cuts_a_torn_line(tmp_path: Path):
+    out = tmp_path / "out.jsonl"
+    whole = b'{"id":"a","query":"x"}\n{"id":null,"line":2,"error":{}}\n'
+    out.write_bytes(whole + b'{"id":"c","que')
+    done = batch.resume(out)
+    assert (done.ids, done.lines, done.failed) == ({"a"}, {2}, 1)
+    assert out.read_bytes() == whole
+
+
+def test_resume_from_nothing(tmp_path: Path):
+    assert len(batch.resume(tmp_path / "none.jsonl")) == 0
+
+
+@pytest.mark.parametrize("content", [b"hello\n", b'{"no": "id"}\n', b"[1]\n", b"3\n"])
+def test_resume_refuses_and_leaves_alone_a_file_that_is_not_its_own(tmp_path: Path, content: bytes):
+    out = tmp_path / "notes.txt"
+    out.write_bytes(content)
+    with pytest.raises(InputError, match=r"notes\.txt:1"):
+        batch.resume(out)
+    assert out.read_bytes() == content
