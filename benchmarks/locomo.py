@@ -1,6 +1,6 @@
 """Score `smartsearch batch` on LoCoMo-10: retrieval, ranking and the cut, against the gold turns.
 
-    python benchmarks/locomo.py LOCOMO10.json [--out DIR] [--every N] [-- batch options]
+    python benchmarks/locomo.py LOCOMO10.json [--out DIR] [--every N] [--options '...']
 
 Writes the questions, runs the batch command over them (resumable), and scores its output. Nothing
 here is tuned on: the figures are only measured. Definitions: docs/benchmarks.md, seeds 1.5.
@@ -13,6 +13,7 @@ import hashlib
 import json
 import platform
 import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -191,13 +192,13 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="locomo10.json")
     parser.add_argument("--out", type=Path, default=Path(".out/locomo"), help="where runs and the report go")
     parser.add_argument("--every", type=int, default=1, help="take every Nth question only")
-    parser.add_argument("options", nargs="*", help="options for smartsearch batch, after --")
+    parser.add_argument("--options", default="", help="options for smartsearch batch, as one string")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     raw = args.data.read_bytes()
     dropped = Dropped()
     asked = list(questions(json.loads(raw), dropped))[:: args.every]
-    seconds = run_batch(args.data, asked, args.out, args.options)
+    seconds = run_batch(args.data, asked, args.out, shlex.split(args.options))
     by_id = {q.id: q for q in asked}
     total, categories = Tally(), {c: Tally() for c in CATEGORIES}
     records = []

@@ -141,7 +141,7 @@ def train(options: argparse.Namespace) -> None:
         batch = next(stream)
         pairs = [(question, text) for question, *texts in batch for text in texts]
         for part in optimizer.param_groups:
-            part["lr"] = part["full"] * clock.rate()
+            part["lr"] = options.scale * part["full"] * clock.rate()
         loss = group_loss(by_length(model, tokenizer, pairs).view(len(batch), -1))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -172,6 +172,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--minutes", type=float, default=40.0)
     parser.add_argument("--groups", type=int, default=16, help="groups a batch")
     parser.add_argument("--wrong", type=int, default=4, help="wrong texts a group")
+    parser.add_argument("--scale", type=float, default=1.0, help="of both learning rates, for a second round")
     parser.add_argument("--seed", type=int, default=13)
     train(parser.parse_args(argv))
     return 0

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.models import manifest, profiles
+from smartsearch.models import manifest, profiles, store
 from tests.rank import tiny
 
 
@@ -44,7 +46,7 @@ def test_a_missing_hub_model_names_the_command_that_gets_it(no_hub):
 
 
 def test_a_pull_without_the_hub_is_an_error_worth_retrying(no_hub, monkeypatch):
-    monkeypatch.setattr(profiles, "_pull_spacy", lambda ref: None)
+    monkeypatch.setattr(store, "_package", lambda name: Path("here"))
     with pytest.raises(ModelError) as caught:
         profiles.pull("paper")
     assert caught.value.retryable
@@ -58,11 +60,32 @@ def test_a_profile_without_a_cross_encoder_cannot_rank_by_it(no_hub, monkeypatch
         profiles.load(Config(profile="bare"))
 
 
-def test_a_ranker_that_is_missing_is_an_error_when_it_is_asked(no_hub, monkeypatch, nlp):
+def test_a_model_that_is_missing_is_an_error_at_once(no_hub):
+    with pytest.raises(ModelError, match="nobody/nothing") as caught:
+        profiles.load(Config(crossencoder="nobody/nothing"))
+    assert caught.value.kind == "model_missing"
+    with pytest.raises(ModelError, match="no_such_pipeline"):
+        profiles.load(Config(parser="no_such_pipeline"))
+
+
+def test_a_folder_of_the_current_directory_never_stands_in_for_a_profiles_model(
+    no_hub, tmp_path, monkeypatch
+):
+    planted = tmp_path / "mixedbread-ai" / "mxbai-rerank-large-v1"
+    planted.mkdir(parents=True)
+    (planted / "config.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    assert {s.role: s.state for s in profiles.status("paper")}["crossencoder"] == "missing"
+    assert store.locate("crossencoder", store.ModelRef(str(planted), given=True)) == planted
+
+
+def test_a_folder_that_is_no_model_says_what_is_wanted(tmp_path, monkeypatch, nlp):
     monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
-    tools = profiles.load(Config(crossencoder="nobody/nothing", rank=("ce",)))
-    with pytest.raises(ModelError, match="nobody/nothing"):
+    (tmp_path / "notes.txt").write_text("no model")
+    tools = profiles.load(Config(crossencoder=str(tmp_path), rank=("ce",)))
+    with pytest.raises(ModelError, match="cannot be loaded") as caught:
         tools.scorers["ce"]("q", ["t"])
+    assert caught.value.kind == "model_unfit"
 
 
 def test_folders_of_either_kind_load_as_rankers(tmp_path, monkeypatch, nlp):

@@ -1,0 +1,119 @@
+"""Where a model lies on this machine, whether it is whole, what it hashes to, and how to fetch it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from smartsearch.errors import ModelError
+from smartsearch.models import manifest
+from smartsearch.types import ModelInfo
+
+ONNX = ("model.onnx", "config.json")
+"""Files that tell a folder in our own format from one in the hub's."""
+
+
+@dataclass(frozen=True)
+class ModelRef:
+    """A model by name: `shipped:NAME`, a hub id with its pinned revision, or a spaCy package.
+
+    `given` marks a name the user typed, which may also be a folder. A profile's own name never is:
+    a folder of that name in the current directory may be somebody else's.
+    """
+
+    name: str
+    revision: str = ""
+    given: bool = False
+
+    @property
+    def shipped(self) -> Path | None:
+        """The folder of a shipped model, else None."""
+        if self.name.startswith("shipped:"):
+            return manifest.SHIPPED / self.name.removeprefix("shipped:")
+        return None
+
+
+def locate(role: str, ref: ModelRef) -> Path | None:
+    """The folder of a model on this machine, or None; nothing is fetched."""
+    folder = ref.shipped or (Path(ref.name).expanduser() if ref.given else None)
+    if folder and folder.is_dir() and any(folder.iterdir()):
+        return folder
+    if ref.shipped:
+        return None
+    return _package(ref.name) if role == "parser" else _cached(ref)
+
+
+def _package(name: str) -> Path | None:
+    """The data folder of an installed spaCy pipeline: `en_core_web_sm/en_core_web_sm-3.8.0`."""
+    spec = find_spec(name) if name.isidentifier() else None
+    if spec is None or spec.origin is None:
+        return None
+    root = Path(spec.origin).parent
+    return next((folder.parent for folder in sorted(root.glob("*/config.cfg"))), None)
+
+
+def _cached(ref: ModelRef) -> Path | None:
+    """The snapshot of a hub model in the hub's cache."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(ref.name, revision=ref.revision or None, local_files_only=True))
+    except (LocalEntryNotFoundError, HFValidationError, OSError):
+        return None
+
+
+def in_our_format(folder: Path) -> bool:
+    """Whether a folder holds a ranker as `training export` writes it."""
+    return all((folder / name).is_file() for name in ONNX)
+
+
+def info(role: str, ref: ModelRef, folder: Path) -> ModelInfo:
+    """What ran: the revision is the pinned one, the shipped hash, or a hash of file names and sizes."""
+    precision = "int8" if role != "parser" and in_our_format(folder) else "fp32"
+    if ref.shipped:
+        return ModelInfo(role, ref.name, manifest.revision(folder.name), precision)
+    return ModelInfo(role, ref.name, ref.revision or _fingerprint(folder), precision)
+
+
+def _fingerprint(folder: Path) -> str:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    sizes = sorted((str(path.relative_to(folder)), path.stat().st_size) for path in files)
+    return "files-" + hashlib.sha256(repr(sizes).encode()).hexdigest()[:12]
+
+
+def size(folder: Path) -> int:
+    """Bytes of all files below `folder`."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def whole(folder: Path, *, deep: bool) -> bool:
+    """Whether a shipped folder holds the files of the manifest, and with `deep` their very bytes."""
+    listed = manifest.read().get(folder.name, {})
+    if not deep:
+        return bool(listed) and all((folder / name).is_file() for name in listed)
+    found = manifest.hashes(folder)
+    return bool(listed) and all(found.get(name) == digest for name, digest in listed.items())
+
+
+def fetch(role: str, ref: ModelRef) -> None:
+    """Get a model from the model hub (a parser from spaCy's). Raises ModelError, worth retrying."""
+    try:
+        if role == "parser":
+            from spacy.cli.download import download
+
+            download(ref.name)
+        else:
+            from huggingface_hub import snapshot_download
+
+            snapshot_download(ref.name, revision=ref.revision or None)
+    except (Exception, SystemExit) as error:  # the hub's clients raise their own, spaCy exits
+        said = str(error).strip().splitlines()
+        raise ModelError(
+            f"{ref.name} cannot be fetched: {said[0][:200] if said else type(error).__name__}",
+            hint="check the connection, or copy the model to this machine and give its folder",
+            kind="model_fetch",
+            retryable=True,
+        ) from error
