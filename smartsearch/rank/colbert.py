@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.rank.onnx import OnnxModel
+from smartsearch.rank.onnx import FILES, OnnxModel
 
 CACHE_BYTES = 256 * 2**20
 """Token vectors of turns kept in memory, for the next questions over the same turns."""
@@ -63,8 +63,8 @@ class VectorCache:
 class OnnxColbert:
     """A ColBERT from a folder with `model.onnx`, `tokenizer.json` and `config.json`."""
 
-    def __init__(self, folder: Path, threads: int) -> None:
-        self._model = OnnxModel(folder, threads)
+    def __init__(self, folder: Path, threads: int, file: str = FILES[0]) -> None:
+        self._model = OnnxModel(folder, threads, file)
         config = self._model.config
         self._skip = np.asarray(config["skiplist_ids"], dtype=np.int64)
         self._cache = VectorCache()

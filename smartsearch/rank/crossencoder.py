@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.errors import ModelError
-from smartsearch.rank.onnx import OnnxModel
+from smartsearch.rank.onnx import FILES, OnnxModel
 
 QUESTION_SHARE = 0.5
 """A question takes at most this share of the pair's tokens, so that a turn is always seen."""
@@ -30,18 +30,21 @@ def sigmoid(logits: NDArray[Any]) -> NDArray[np.float64]:
 class OnnxCrossEncoder:
     """A cross-encoder from a folder with `model.onnx`, `tokenizer.json` and `config.json`."""
 
-    def __init__(self, folder: Path, threads: int) -> None:
-        self._model = OnnxModel(folder, threads)
+    def __init__(self, folder: Path, threads: int, file: str = FILES[0]) -> None:
+        self._model = OnnxModel(folder, threads, file)
         self._max_length = int(self._model.config["max_length"])
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """Scores of `texts` in their order, shape (n,). Long turns are read up to the pair's limit."""
+        return sigmoid(self.logits(question, texts))
+
+    def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """As a call, before the sigmoid: what training teaches with."""
         model = self._model
         head = [model.cls, *model.tokens([question])[0][: int(self._max_length * QUESTION_SHARE)], model.sep]
         room = self._max_length - len(head) - 1
         rows = [_pair(head, [*ids[:room], model.sep]) for ids in model.tokens(texts)]
-        logits = np.array([output.reshape(()) for output in model.run(rows)], dtype=np.float64)
-        return sigmoid(logits)
+        return np.array([output.reshape(()) for output in model.run(rows)], dtype=np.float64)
 
 
 def _pair(question: list[int], text: list[int]) -> dict[str, list[int]]:

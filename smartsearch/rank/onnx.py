@@ -26,8 +26,8 @@ MAX_CHARACTERS = 4000
 class OnnxModel:
     """An encoder in a folder: its session, its tokenizer and its own `config.json`."""
 
-    def __init__(self, folder: Path, threads: int) -> None:
-        missing = [name for name in FILES if not (folder / name).is_file()]
+    def __init__(self, folder: Path, threads: int, file: str = FILES[0]) -> None:
+        missing = [name for name in (file, *FILES[1:]) if not (folder / name).is_file()]
         if missing:
             raise ModelError(
                 f"{folder} has no {missing[0]}",
@@ -45,7 +45,7 @@ class OnnxModel:
         try:
             self.config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
             self._session = onnxruntime.InferenceSession(
-                str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+                str(folder / file), options, providers=["CPUExecutionProvider"]
             )
             self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         except Exception as error:  # onnxruntime and tokenizers raise bare or private classes

@@ -7,7 +7,7 @@ import sys
 
 COMMANDS = (
     *("all", "data", "crossencoder", "colbert", "export"),
-    *("parity", "evaluate", "overlap", "parser", "manifest"),
+    *("evaluate", "overlap", "parser", "manifest"),
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from smartsearch.models import manifest
-from smartsearch.training import colbert, crossencoder, data, evaluate, export, parity, parser
+from smartsearch.training import colbert, crossencoder, data, evaluate, export, parser
 
 
 def main(argv: Sequence[str]) -> int:
@@ -18,8 +18,6 @@ def main(argv: Sequence[str]) -> int:
     options.add_argument(
         "--minutes", type=float, nargs=2, default=(38.0, 28.0), help="of cross-encoder and ColBERT"
     )
-    options.add_argument("--questions", type=Path, default=Path("docs/questions.jsonl"))
-    options.add_argument("--scores", type=Path, default=Path("tests/models/fp32_scores.json"))
     chosen = options.parse_args(argv)
     groups, cross, late = (str(chosen.work / name) for name in ("data", "ce", "colbert"))
     shipped = {name: str(manifest.SHIPPED / name) for name in manifest.FOLDERS}
@@ -31,7 +29,6 @@ def main(argv: Sequence[str]) -> int:
         (colbert, [groups, late, "--teacher", shipped["crossencoder"], "--minutes", str(chosen.minutes[1])]),
         (export, ["colbert", late, shipped["colbert"], "--data", groups]),
         (evaluate, [groups, shipped["crossencoder"], shipped["colbert"]]),
-        (parity, [f"{cross}/onnx", f"{late}/onnx", str(chosen.questions), str(chosen.scores)]),
     )
     for step, arguments in steps:
         print(f"== {step.__name__.rpartition('.')[2]} {' '.join(arguments)}", flush=True)

@@ -1,4 +1,4 @@
-"""The shipped models: right turns over wrong ones, int8 against fp32, the same answer every way, size."""
+"""The shipped models in the pipeline: sample questions answered, the same answer every way, hashes, size."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import dataclasses
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from smartsearch.config import Config
@@ -15,47 +14,12 @@ from smartsearch.pipeline import search
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.training.parity import scores
+from smartsearch.training.sample import SAMPLE
 from smartsearch.transcripts import read
 
 pytestmark = pytest.mark.models
 ROOT = Path(__file__).parents[2]
-FP32 = Path(__file__).parent / "fp32_scores.json"
 QUESTIONS = ROOT / "docs" / "questions.jsonl"
-CASES = [
-    (
-        "Where did Emma move?",
-        "Emma: I moved to Lyon last month and I love it.",
-        [
-            "Omar: I moved the sofa to the other wall.",
-            "Emma: How was your weekend?",
-            "Omar: Lyon has good food.",
-        ],
-    ),
-    (
-        "When did Priya start the pottery class?",
-        "[4 March 2024] Priya: My pottery class started yesterday, my hands are still grey.",
-        [
-            "[4 March 2024] Noah: Pottery sounds messy.",
-            "[9 May 2024] Priya: I started a new book on sailing.",
-            "[4 March 2024] Noah: What time is dinner?",
-        ],
-    ),
-    (
-        "Does Leo have any pets?",
-        "Leo: Two cats, and they hate each other. | Hana: Do you have any pets?",
-        [
-            "Hana: Do you have any pets? | Leo: Hello!",
-            "Leo: The garden needs rain.",
-            "Hana: My sister works as a vet.",
-        ],
-    ),
-    (
-        "what does carla do for work",
-        "Carla: Long shift at the hospital again, we are two nurses short.",
-        ["Carla: Let us meet at the cinema.", "Ben: Work has been slow.", "Ben: I cannot hear you well."],
-    ),
-]
 
 
 @pytest.fixture(scope="module", params=["crossencoder", "colbert"])
@@ -64,30 +28,10 @@ def scorer(request):
     return request.param, kind(manifest.SHIPPED / request.param, threads=2)
 
 
-@pytest.mark.parametrize(("question", "right", "wrong"), CASES, ids=[case[0] for case in CASES])
-def test_a_right_turn_outscores_wrong_ones(scorer, question, right, wrong):
-    values = scorer[1](question, [right, *wrong])
-    assert int(np.argmax(values)) == 0, values
-
-
-def spearman(one, two):
-    ranks = [np.argsort(np.argsort(values)) for values in (one, two)]
-    return float(np.corrcoef(*ranks)[0, 1])
-
-
-def test_int8_ranks_like_fp32(scorer):
-    kind, score = scorer
-    exact = json.loads(FP32.read_text(encoding="utf-8"))[kind]
-    found = scores(score, QUESTIONS)
-    correlations = [spearman(exact[name], found[name]) for name in exact]
-    assert np.mean(correlations) > 0.97
-    assert min(correlations) > 0.9
-
-
 def test_a_score_does_not_depend_on_company_or_threads(scorer):
     kind, score = scorer
-    texts = [text for case in CASES for text in (case[1], *case[2])]
-    question = CASES[0][0]
+    texts = [text for _, right, wrong in SAMPLE for text in (right, *wrong)]
+    question = SAMPLE[0][0]
     together = score(question, texts)
     single = type(score)(manifest.SHIPPED / kind, threads=1)
     assert together.tolist() == [float(single(question, [text])[0]) for text in texts]
