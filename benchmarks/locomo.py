@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from smartsearch.config import Config
-from smartsearch.models.profiles import tokenizer
+from smartsearch.models.profiles import tokenizer, verify
 from smartsearch.truncate import truncate
 from smartsearch.types import Hit, Scores, Turn
 
@@ -80,6 +80,27 @@ def _gold(evidence: Iterable[str], turns: set[str], dropped: Dropped) -> Iterato
                 yield name
             else:
                 dropped.absent.append(name)
+
+
+def receipt(data: bytes, options: str) -> dict[str, Any]:
+    """What the results depend on: they are resumed only where all of it is the same."""
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
+    return {
+        "data_sha256": hashlib.sha256(data).hexdigest(),
+        "options": options,
+        "models": {status.role: status.revision for status in verify("embedded")},
+        "commit": commit.stdout.strip(),
+    }
+
+
+def check_receipt(out: Path, now: dict[str, Any]) -> None:
+    """Stop where the folder holds results of other data, options or models."""
+    path = out / "receipt.json"
+    before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else now
+    differ = [name for name in ("data_sha256", "options", "models") if before[name] != now[name]]
+    if differ and (out / "results.jsonl").is_file():
+        sys.exit(f"{out} holds results of another run ({', '.join(differ)} differ): give another --out")
+    path.write_text(json.dumps(now, indent=1) + "\n", encoding="utf-8")
 
 
 def run_batch(data: Path, asked: list[Question], out: Path, options: list[str]) -> float:
@@ -198,6 +219,8 @@ def main() -> None:
     raw = args.data.read_bytes()
     dropped = Dropped()
     asked = list(questions(json.loads(raw), dropped))[:: args.every]
+    origin = receipt(raw, args.options)
+    check_receipt(args.out, origin)
     seconds = run_batch(args.data, asked, args.out, shlex.split(args.options))
     by_id = {q.id: q for q in asked}
     total, categories = Tally(), {c: Tally() for c in CATEGORIES}
@@ -212,14 +235,13 @@ def main() -> None:
         if question.gold:
             score(question, record, (total, categories[question.category]))
     report = {
-        "data_sha256": hashlib.sha256(raw).hexdigest(),
+        **origin,
         "asked": len(asked),
         "answered": len(records),
         "wall_seconds_this_run": round(seconds, 1),
         "evidence_dropped": {"malformed": dropped.malformed, "absent": dropped.absent},
         "machine": platform.processor() or platform.machine(),
         "threads": records[0]["threads"] if records else 0,
-        "models": records[0]["models"] if records else [],
         "command": " ".join(sys.argv),
         "all": total.report(),
         "by_category": {f"{c} {name}": categories[c].report() for c, name in CATEGORIES.items()},

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from smartsearch.pipeline import Tools
     from smartsearch.retrieve.grep import Haystack
 
+STDIN_BYTES = 1 << 30
+"""As much as one file may hold (transcripts/files.py)."""
 KEPT_CORPORA = 2
 KEPT_HAYSTACKS = 8
 """How many of the last used transcripts stay in memory between the questions of a batch."""
@@ -25,7 +27,7 @@ V = TypeVar("V")
 
 
 @dataclass(frozen=True)
-class Source:
+class Scope:
     """What is searched: paths (`-` is standard input) and the filters over what they hold."""
 
     paths: tuple[str, ...] = (".",)
@@ -36,7 +38,7 @@ class Source:
     input_format: str = "auto"
 
     @property
-    def unfiltered(self) -> Source:
+    def unfiltered(self) -> Scope:
         """The same files without the filters that work on turns."""
         return replace(self, conversations=(), sessions=())
 
@@ -50,18 +52,18 @@ class Library:
         self._corpora: OrderedDict[Hashable, Corpus] = OrderedDict()
         self._haystacks: OrderedDict[Hashable, Haystack] = OrderedDict()
 
-    def haystack(self, source: Source) -> Haystack:
+    def haystack(self, source: Scope) -> Haystack:
         """The turns of `source`, ready for grep. Raises InputError when nothing can be read."""
         return _kept(self._haystacks, KEPT_HAYSTACKS, source, lambda: self._prepared(source))
 
-    def _prepared(self, source: Source) -> Haystack:
+    def _prepared(self, source: Scope) -> Haystack:
         from smartsearch.retrieve.grep import Haystack
 
         files = source.unfiltered
         corpus = _kept(self._corpora, KEPT_CORPORA, files, lambda: self._read(files))
         return Haystack(filtered(corpus, source))
 
-    def _read(self, source: Source) -> Corpus:
+    def _read(self, source: Scope) -> Corpus:
         from smartsearch import transcripts
 
         return transcripts.read(
@@ -78,11 +80,15 @@ class Library:
                 "- is not open for transcripts here", hint="give a file, or - as a PATH of the command"
             )
         if self._piped is None:
-            self._piped = self._stdin.read()
+            self._piped = self._stdin.read(STDIN_BYTES + 1)
+            if len(self._piped) > STDIN_BYTES:
+                raise InputError(
+                    "standard input is longer than 1 GiB", hint="give it as files", kind="too_large"
+                )
         return io.BytesIO(self._piped)
 
 
-def filtered(corpus: Corpus, source: Source) -> Corpus:
+def filtered(corpus: Corpus, source: Scope) -> Corpus:
     """The turns of the conversations and sessions asked for. Raises InputError for an unknown id."""
     turns = corpus.turns
     for name, wanted in (("conversation", source.conversations), ("session", source.sessions)):
@@ -95,9 +101,7 @@ def filtered(corpus: Corpus, source: Source) -> Corpus:
     return corpus if turns is corpus.turns else replace(corpus, turns=turns)
 
 
-def ask(
-    question: str, source: Source, config: Config, tools: Callable[[], Tools], library: Library
-) -> Result:
+def ask(question: str, source: Scope, config: Config, tools: Callable[[], Tools], library: Library) -> Result:
     """The answer of `search`, with what reading said and how long loading, reading and all of it took.
 
     `tools` is called after the transcripts are read, so that models can load meanwhile.

@@ -126,6 +126,8 @@ def _identity(values: dict[str, Any]) -> Identity:
     identity = values.get("id")
     if isinstance(identity, bool) or not isinstance(identity, str | int):
         raise InputError("no id: a string or a whole number", hint=_SHAPE)
+    if isinstance(identity, int) and abs(identity) > 2**53:
+        raise InputError("the id is a number of more than 53 bits", hint="make it a string")
     return identity
 
 

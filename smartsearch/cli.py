@@ -143,6 +143,8 @@ def batch_command(
     """
     if resume and out is None:
         raise UsageError("--resume needs --out", hint="--out answers.jsonl --resume")
+    if out is not None and _same_file(out, [questions, *(paths or [])]):
+        raise UsageError(f"--out {out} is one of the inputs", hint="another file")
     config = search.config()
     source = filters.source(paths)
     if questions == "-" and "-" in source.paths:
@@ -193,6 +195,10 @@ def formats(json: Annotated[bool, typer.Option("--json", help="As JSON.")] = Fal
     return ExitCode.FOUND
 
 
+def _same_file(out: Path, inputs: Sequence[str]) -> bool:
+    return out.exists() and any(Path(name).is_file() and out.samefile(name) for name in inputs)
+
+
 def _utf8(argument: str) -> str:
     """An argument as typed: Python holds bytes that a non-UTF-8 locale cannot read as lone surrogates."""
     try:
@@ -233,7 +239,7 @@ def wants_json(arguments: Sequence[str]) -> bool:
     own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
     value = own[own.index("--format") + 1 :][:1] if "--format" in own else []
     value += [a.removeprefix("--format=") for a in own if a.startswith("--format=")]
-    to_stdout = not {"--out", "-o"} & {a.partition("=")[0] for a in own}
+    to_stdout = not any(a.startswith(("--out", "-o")) for a in own)
     return "--json" in own or any(v in JSON_FORMATS for v in value) or (own[:1] == ["batch"] and to_stdout)
 
 

@@ -33,6 +33,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "order": ("rank", "time"),
 }
 RANKERS = ("ce", "colbert")
+LARGEST = 1e9
+"""No setting is ever larger; refuses infinity too."""
 UNTRUSTED = ("profile", "parser", "crossencoder", "colbert")
 """Keys a project file may not set: they decide which code or weights are loaded."""
 
@@ -124,14 +126,15 @@ def check(config: Config) -> Config:
     for name, allowed in CHOICES.items():
         if getattr(config, name) not in allowed:
             raise ConfigError(f"{name} is {getattr(config, name)!r}", hint=f"one of {', '.join(allowed)}")
-    unknown = [r for r in config.rank if r not in RANKERS]
-    if unknown:
-        raise ConfigError(f"rank names {unknown[0]!r}", hint="ce,colbert, ce, colbert or none")
+    if len(set(config.rank) & set(RANKERS)) < len(config.rank):
+        raise ConfigError(f"rank is {','.join(config.rank)!r}", hint="ce,colbert, ce, colbert or none")
+    for field in dataclasses.fields(config):
+        value = getattr(config, field.name)
+        lowest = -1 if field.name == "candidates" else 0
+        if isinstance(value, int | float) and not lowest <= value < LARGEST:
+            raise ConfigError(f"{field.name} is {value}", hint=f"a number from {lowest} up")
     if not 0.0 <= config.alpha < 1.0:
         raise ConfigError(f"alpha is {config.alpha}", hint="a share of the best score, 0 up to 1")
-    for name in ("budget", "tokens", "limit", "threads", "timeout", "hops"):
-        if getattr(config, name) < 0:
-            raise ConfigError(f"{name} is {getattr(config, name)}", hint="0 or more")
     if config.top_k < 1:
         raise ConfigError(f"top_k is {config.top_k}", hint="1 or more")
     return config
@@ -147,7 +150,7 @@ def build(
 ) -> Config:
     """One Config from all sources; `given` holds what the command line said, None meaning unsaid.
 
-    Raises ConfigError for an unknown key, a value of the wrong type, or one out of range.
+    Raises ConfigError for an unknown key of a file, a value of the wrong type, or one out of range.
     """
     env = os.environ if env is None else env
     folder = Path.cwd() if folder is None else folder

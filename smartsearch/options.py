@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import typer
 
-from smartsearch.ask import Source
+from smartsearch.ask import Scope
 from smartsearch.config import CHOICES, PRESETS, Config, build
 from smartsearch.errors import UsageError
 from smartsearch.output.show import View
@@ -84,7 +84,11 @@ class SearchOptions:
     prf: bool | None = switch(
         "prf", RETRIEVAL, "One more step over nouns that several of the best turns share."
     )
-    mode: str | None = setting("mode", RETRIEVAL, "A turn must contain any term (or) or every term (and).")
+    mode: str | None = setting(
+        "mode",
+        RETRIEVAL,
+        "A turn must contain any term (or), or every term of the question and no hops (and).",
+    )
     semantic: str | None = setting(
         "semantic", RETRIEVAL, "Search by meaning: off, when words find too little, always."
     )
@@ -160,9 +164,9 @@ class FilterOptions:
         metavar="NAME",
     )
 
-    def source(self, paths: Sequence[str] | None) -> Source:
+    def source(self, paths: Sequence[str] | None) -> Scope:
         """The source of these filters over `paths`, by default the current folder."""
-        return Source(
+        return Scope(
             tuple(paths or (".",)),
             tuple(self.conversation or ()),
             tuple(self.session or ()),

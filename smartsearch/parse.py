@@ -20,6 +20,9 @@ HOP_LABELS = frozenset({"PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT"})
 """Entity labels that become terms of the next hop (paper 3.2: person, organisation, location, event)."""
 
 CACHED_TURNS = 4096
+LONGEST = 20_000
+"""Characters of a text that spaCy reads: it refuses a million, and a name so far in is no top name."""
+ARTICLES = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "his", "her", "their"))
 
 
 def fold(text: str) -> str:
@@ -77,20 +80,20 @@ class Parser:
         if doc is None:
             if len(self._seen) >= CACHED_TURNS:
                 self._seen.clear()
-            doc = self._seen[text] = self._nlp(text)
+            doc = self._seen[text] = self._nlp(text[:LONGEST])
         return doc
 
     def parse(self, question: str, config: Config) -> Query:
         """Terms of the question in order of appearance, each once with its highest weight (seeds 1.5)."""
-        doc = self._nlp(question)
+        doc = self._nlp(question[:LONGEST])
         terms = list(_terms(doc, config))
         if terms:
             return Query(question, _distinct(terms))
         words = [t.text for t in doc if not t.is_stop and not t.is_punct and not t.is_space]
         if words:
             terms = [Term(word, "TOKEN", 1.0) for word in words]
-            return Query(question, _distinct(terms), "all words that are not stop words")
-        return Query(question, (), "no term in the question")
+            return Query(question, _distinct(terms), "every word that is not a stop word was searched")
+        return Query(question, (), "there was no word to search for")
 
     def entities(self, texts: Iterable[str]) -> list[str]:
         """Names of people, organisations, places and events in the turns, in order, each once."""
@@ -149,9 +152,9 @@ def _is_noun(token: Token) -> bool:
 
 
 def _trimmed(span: Span) -> str:
-    """The span without leading articles and stop words or a trailing possessive."""
+    """The span without leading articles or a trailing possessive; "Will" and "US" are no stop words here."""
     tokens = list(span)
-    while tokens and (tokens[0].is_stop or tokens[0].is_punct or tokens[0].is_space):
+    while tokens and (tokens[0].lower_ in ARTICLES or tokens[0].is_punct or tokens[0].is_space):
         tokens.pop(0)
     while tokens and (tokens[-1].text.lower() in ("'s", "’s") or tokens[-1].is_punct or tokens[-1].is_space):
         tokens.pop()

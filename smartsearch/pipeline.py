@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from smartsearch.config import Config
 from smartsearch.parse import Parser
@@ -15,19 +15,20 @@ from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Dense, gather
 from smartsearch.retrieve.semantic import Scorer, nearest
 from smartsearch.truncate import Tokenizer, truncate
-from smartsearch.types import Hit, ModelInfo, Query, Result, Trace
-
-STAGES = ("load", "read", "parse", "retrieve", "colbert", "crossencoder", "rank", "truncate", "total")
+from smartsearch.types import STAGES, Hit, ModelInfo, Query, Result, Trace
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What a search needs beside its input: the parser, the scorers by name, and how tokens count."""
+    """What a search needs beside its input: the parser, the scorers by name, and how tokens count.
+
+    `models` says what each is, by `parser` and the scorers' names.
+    """
 
     parser: Parser
     scorers: Mapping[str, Scorer]
     tokenizer: Tokenizer
-    models: tuple[ModelInfo, ...] = ()
+    models: Mapping[str, ModelInfo] = field(default_factory=dict)
 
 
 def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> Result:
@@ -45,13 +46,15 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer)
     if config.order == "time":
         kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
+    searched = any(step.kind == "semantic" for step in evidence.hops)
+    ran = dict.fromkeys(["parser", *config.rank, *(["colbert"] if searched else [])])
     trace = Trace(
         terms=tuple(term for step in evidence.hops for term in step.terms),
         hops=evidence.hops,
         candidates=len(evidence.candidates),
         fallback=query.fallback,
         timing_ms=clock.stages() | dict(ranking.timing_ms),
-        models=tools.models,
+        models=tuple(tools.models[name] for name in ran if name in tools.models),
         degraded=(*degraded, *ranking.degraded),
     )
     warnings = _warnings(query, budget.cut_text)
@@ -70,7 +73,11 @@ def _dense(
     query: Query, haystack: Haystack, config: Config, tools: Tools, degraded: list[str]
 ) -> Dense | None:
     """The dense search over all turns, or None where it is off, impossible or too large."""
-    if config.semantic == "off" or "colbert" not in tools.scorers:
+    if config.semantic == "off":
+        return None
+    if "colbert" not in tools.scorers:
+        if config.semantic == "always":
+            degraded.append(f"no dense search: the profile {config.profile} has no ColBERT")
         return None
 
     def run() -> list[int]:
@@ -90,9 +97,9 @@ def _dense(
 def _warnings(query: Query, cut_text: bool) -> tuple[str, ...]:
     warnings = []
     if query.fallback:
-        warnings.append(f"the parser found no noun, name or verb in the question; used {query.fallback}")
+        warnings.append(f"the parser found no noun, name or verb in the question: {query.fallback}")
     if cut_text:
-        warnings.append("the first turn alone is longer than the budget and was cut")
+        warnings.append("a turn was cut to fit the budget")
     return tuple(warnings)
 
 

@@ -44,7 +44,7 @@ def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple
     ranks = {hit.rank for hit in kept}
     dropped += [_drop(hit, "budget") for hit in rest if hit.rank not in ranks]
     kept = kept[: config.limit] if config.limit else kept
-    whole = {hit.rank: hit.turn.text for hit in hits}
+    whole = {hit.rank: hit.turn for hit in hits}
     budget = Budget(
         truncate=config.truncate,
         words=words,
@@ -55,7 +55,7 @@ def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple
         used_tokens=sum(tokenizer.count(hit.turn.rendered) for hit in kept),
         tokenizer=tokenizer.name,
         dropped=tuple(sorted(dropped, key=lambda d: d.rank)),
-        cut_text=any(hit.turn.text != whole[hit.rank] for hit in kept),
+        cut_text=any(hit.turn is not whole[hit.rank] for hit in kept),
     )
     return tuple(kept), budget
 
@@ -71,33 +71,52 @@ def _drop(hit: Hit, reason: str) -> Dropped:
 
 
 def _filled(hits: Sequence[Hit], words: int, tokens: int, fill: str, tokenizer: Tokenizer) -> list[Hit]:
-    """Whole turns in order until the next would overflow (`stop`), or past it (`skip`, `cut`)."""
+    """Whole turns in order until the next overflows (`stop`), or past it (`skip`, `cut`); 0 is no ceiling."""
     kept: list[Hit] = []
-    used_words = used_tokens = 0
+    left = _Room(words or None, tokens or None, tokenizer)
     for hit in hits:
-        cost_words = hit.turn.words
-        cost_tokens = tokenizer.count(hit.turn.rendered) if tokens else 0
-        over = (words and used_words + cost_words > words) or (tokens and used_tokens + cost_tokens > tokens)
-        if not over:
+        rest = left.after(hit)
+        if rest is not None:
             kept.append(hit)
-            used_words += cost_words
-            used_tokens += cost_tokens
+            left = rest
+        elif fill == "skip":
             continue
-        if fill == "skip":
-            continue
-        if fill == "cut" and kept:
-            kept.append(_cut(hit, words - used_words, tokens - used_tokens, tokenizer))
-        break
-    return kept or [_cut(hit, words, tokens, tokenizer) for hit in hits[:1]]
+        else:
+            if fill == "cut" and kept and not left.full:
+                kept.append(left.cut(hit))
+            break
+    return kept or [left.cut(hit) for hit in hits[:1]]
 
 
-def _cut(hit: Hit, words: int, tokens: int, tokenizer: Tokenizer) -> Hit:
-    """The hit with its text cut at a word so that the rendered turn fits; at least one word stays."""
-    body = hit.turn.text.split()
-    if words > 0:
-        body = body[: max(1, words - (hit.turn.words - len(body)))]
-    shorter = replace(hit.turn, text=" ".join(body), caption="")
-    while tokens > 0 and len(body) > 1 and tokenizer.count(shorter.rendered) > tokens:
-        body = body[: len(body) * 9 // 10]
-        shorter = replace(shorter, text=" ".join(body))
-    return replace(hit, turn=shorter)
+@dataclass(frozen=True)
+class _Room:
+    """What is left of the ceilings; None where there is none."""
+
+    words: int | None
+    tokens: int | None
+    tokenizer: Tokenizer
+
+    @property
+    def full(self) -> bool:
+        return self.words == 0 or self.tokens == 0
+
+    def after(self, hit: Hit) -> _Room | None:
+        """The room behind `hit`, or None if it does not fit whole."""
+        words = None if self.words is None else self.words - hit.turn.words
+        tokens = None if self.tokens is None else self.tokens - self.tokenizer.count(hit.turn.rendered)
+        fits = (words is None or words >= 0) and (tokens is None or tokens >= 0)
+        return replace(self, words=words, tokens=tokens) if fits else None
+
+    def cut(self, hit: Hit) -> Hit:
+        """The hit with its text cut at a word so that it fits, its caption gone; something always stays."""
+        bare = replace(hit.turn, caption="")
+        body = bare.text.split()
+        if self.words is not None:
+            body = body[: max(1, self.words - (bare.words - len(body)))]
+        shorter = replace(bare, text=" ".join(body))
+        while self.tokens is not None and self.tokenizer.count(shorter.rendered) > self.tokens:
+            short = shorter.text[: len(shorter.text) * 9 // 10]
+            if not short:
+                break
+            shorter = replace(bare, text=short.rsplit(None, 1)[0] if " " in short else short)
+        return replace(hit, turn=shorter)

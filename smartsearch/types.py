@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+STAGES = ("load", "read", "parse", "retrieve", "colbert", "crossencoder", "rank", "truncate", "total")
+"""The stages that are timed, in the order they are shown."""
+
 
 @dataclass(frozen=True)
 class Turn:

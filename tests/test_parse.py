@@ -60,6 +60,15 @@ def test_entities_of_turns_are_people_places_organisations_and_events(parser):
     assert found == ["Ilya", "Petra", "New York", "Quill Co"]
 
 
+def test_a_name_that_looks_like_a_stop_word_is_an_entity(parser):
+    assert parser.entities(["ask Will about it"]) == ["Will"]
+
+
+def test_a_text_of_any_length_is_read(parser):
+    assert parser.entities(["Ilya " + "dog " * 400_000]) == ["Ilya"]
+    assert parser.parse("dog " * 400_000, Config()).terms
+
+
 def test_nouns_count_the_turns_they_stand_in(parser):
     assert parser.nouns(["dog dog garden", "the dog of Mara"]) == [("dog", 2), ("garden", 1), ("Mara", 1)]
 

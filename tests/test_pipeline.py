@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from smartsearch.config import Config
-from smartsearch.pipeline import STAGES, Tools, search
+from smartsearch.pipeline import Tools, search
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.truncate import Tokenizer
-from smartsearch.types import Corpus, ModelInfo, Turn
+from smartsearch.types import STAGES, Corpus, ModelInfo, Turn
 from tests.conftest import corpus, haystack
 
 
@@ -25,7 +25,7 @@ def overlap(question, texts):
 
 @pytest.fixture
 def tools(parser):
-    models = (ModelInfo("parser", "fake", "0", "fp32"),)
+    models = {name: ModelInfo(name, "fake", "0", "fp32") for name in ("parser", "ce", "colbert")}
     return Tools(
         parser, {"ce": overlap, "colbert": overlap}, Tokenizer("words", lambda t: len(t.split())), models
     )
@@ -86,6 +86,20 @@ def test_the_dense_fallback_serves_a_question_without_a_hit(tools):
     assert off.hits == ()
 
 
+def test_what_ran_is_listed_and_nothing_else(tools):
+    def roles(question, **settings):
+        return [m.role for m in search(question, haystack(*CHAT), Config(**settings), tools).trace.models]
+
+    assert roles("dog dog", rank=("ce",), semantic="off") == ["parser", "ce"]
+    assert roles("dog", rank=(), semantic="off") == ["parser"]
+    assert roles("dog", rank=("ce",)) == ["parser", "ce", "colbert"]  # the dense fallback ran
+
+
+def test_mode_and_finds_only_turns_with_every_term(tools):
+    result = search("Mara dog", haystack(*CHAT), Config(mode="and", truncate="none"), tools)
+    assert {h.turn.text for h in result.hits} == {"I adopted a dog", "my dog plays in the garden"}
+
+
 def test_a_dense_fallback_over_too_many_turns_is_left_out_and_said(tools):
     result = search("zzz", haystack(*CHAT), Config(semantic_max_turns=3), tools)
     assert result.hits == ()
@@ -102,7 +116,7 @@ EDGE_CASES = {
     "one passage": ("Mara: dog",),
     "identical turns": ("Mara: dog",) * 200,
     "one speaker": tuple(f"Mara: dog number {i}" for i in range(10_000)),
-    "long turn": ("Mara: " + "dog " * 50_000,),
+    "long turn": ("Mara: " + "dog " * 300_000,),
     "another script": ("Мара: собака живёт дома", "Мара: 五月に犬を飼った"),
     "empty text": ("Mara: ", "", "Mara: dog"),
 }

@@ -95,6 +95,26 @@ def test_the_limit_hides_without_dropping_and_is_not_counted_as_used():
     assert budget.dropped == ()
 
 
+def test_cut_adds_nothing_to_a_budget_that_is_used_up():
+    kept, budget = cut(hits(0.9, 0.8), truncate="fixed", budget=5, fill="cut")
+    assert kept == [1]
+    assert not budget.cut_text
+
+
+def test_a_caption_goes_first_when_a_turn_is_cut():
+    found = [Hit(1, Turn("a b c", "S", caption="x " * 100), Scores(1, 0.9))]
+    kept, budget = truncate(found, Config(truncate="fixed", budget=10), TOKENS)
+    assert kept[0].turn.rendered == "S: a b c"
+    assert budget.cut_text
+
+
+def test_a_turn_without_spaces_is_cut_by_characters():
+    found = [Hit(1, Turn("犬" * 1000), Scores(1, 0.9))]
+    kept, budget = truncate(found, Config(tokens=50), TOKENS)
+    assert 0 < len(kept[0].turn.text) <= 50
+    assert budget.cut_text
+
+
 def test_a_token_ceiling_counts_with_the_named_tokenizer():
     kept, budget = cut(hits(0.9, 0.8, 0.7), tokens=10)
     assert kept == [1, 2]  # five letters a turn

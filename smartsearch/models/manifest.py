@@ -6,33 +6,40 @@ import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 SHIPPED = Path(__file__).parent
 MANIFEST = SHIPPED / "manifest.json"
 FOLDERS = ("en_smartsearch", "crossencoder", "colbert")
 
-Hashes = dict[str, str]
+Files = dict[str, dict[str, Any]]
+"""By path inside a folder: `sha256` and `bytes`."""
 
 
-def hashes(folder: Path) -> Hashes:
-    """SHA-256 of every file below `folder`, by its path in there."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(f.relative_to(folder)): hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
+def files(folder: Path) -> Files:
+    """SHA-256 and size of every file below `folder`, by its path in there."""
+    return {
+        str(path.relative_to(folder)): {
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+            "bytes": path.stat().st_size,
+        }
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
-def write() -> dict[str, Hashes]:
-    """Hash the shipped folders into `manifest.json`; returns what was written."""
-    table = {name: hashes(SHIPPED / name) for name in FOLDERS}
+def write() -> None:
+    """Describe the files of the shipped folders in `manifest.json`."""
+    table = {name: files(SHIPPED / name) for name in FOLDERS}
     MANIFEST.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    return table
 
 
 @lru_cache(maxsize=1)
-def read() -> dict[str, Hashes]:
-    """The shipped hashes by folder, or an empty table where the manifest is missing."""
+def read() -> dict[str, Files]:
+    """The shipped files by folder, or an empty table where the manifest is missing."""
     if not MANIFEST.is_file():
         return {}
-    table: dict[str, Hashes] = json.loads(MANIFEST.read_text(encoding="utf-8"))
+    table: dict[str, Files] = json.loads(MANIFEST.read_text(encoding="utf-8"))
     return table
 
 

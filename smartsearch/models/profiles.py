@@ -105,20 +105,23 @@ def load(config: Config) -> Tools:
         os.environ["HF_HUB_OFFLINE"] = "1"
     profile = profile_of(config)
     rankers = {name: ref for name, role in RANKER_ROLE.items() if (ref := _ref(profile, role))}
-    used = {"parser": profile.parser}
-    for name in config.rank:
-        if name in rankers:
-            used[RANKER_ROLE[name]] = rankers[name]
-        elif name == "ce":
-            raise ModelError(f"profile {profile.name} has no crossencoder", hint="--rank or --profile")
-    folders = {role: _located(role, ref) for role, ref in used.items()}
+    wanted = [name for name in config.rank if name in rankers]
+    lacking = [RANKER_ROLE[name] for name in config.rank if name not in rankers]
+    if lacking and (not wanted or "crossencoder" in lacking):
+        raise ModelError(f"profile {profile.name} has no {lacking[0]}", hint="another --rank or --profile")
+    parser = _located("parser", profile.parser)
+    for name in wanted:
+        _located(RANKER_ROLE[name], rankers[name])
     scorers = {name: _Deferred(_opener(name, ref, config.cores)) for name, ref in rankers.items()}
-    for name in config.rank:
-        if name in scorers:
-            scorers[name].begin()
+    for name in wanted:
+        scorers[name].begin()
     light = all(ref.shipped for ref in (profile.parser, *rankers.values()))
-    nlp = parse.load(str(folders["parser"]), needs_torch=not light)
-    infos = tuple(store.info(role, ref, folders[role]) for role, ref in used.items())
+    nlp = parse.load(str(parser), needs_torch=not light)
+    infos = {"parser": store.info("parser", profile.parser, parser)}
+    for name, ref in rankers.items():
+        folder = store.locate(RANKER_ROLE[name], ref)
+        if folder is not None:
+            infos[name] = store.info(RANKER_ROLE[name], ref, folder)
     return Tools(parse.Parser(nlp), dict(scorers), tokenizer(), infos)
 
 
@@ -168,10 +171,11 @@ def _opener(name: str, ref: ModelRef, threads: int) -> Callable[[], Scorer]:
 
         role = RANKER_ROLE[name]
         folder = _located(role, ref)
-        if ref.shipped or store.in_our_format(folder):
+        if store.in_our_format(role, folder):
             return OnnxCrossEncoder(folder, threads) if name == "ce" else OnnxColbert(folder, threads)
         try:
-            return HubCrossEncoder(str(folder)) if name == "ce" else HubColbert(str(folder))
+            hub = HubCrossEncoder if name == "ce" else HubColbert
+            return hub(str(folder), threads)
         except (OSError, ValueError, ImportError, KeyError) as error:
             raise ModelError(
                 f"{folder} cannot be loaded as a {role}: {str(error).strip().splitlines()[0][:200]}",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from smartsearch.errors import ModelError
 from smartsearch.models import manifest
 from smartsearch.types import ModelInfo
-
-ONNX = ("model.onnx", "config.json")
-"""Files that tell a folder in our own format from one in the hub's."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +66,37 @@ def _cached(ref: ModelRef) -> Path | None:
         return None
 
 
-def in_our_format(folder: Path) -> bool:
-    """Whether a folder holds a ranker as `training export` writes it."""
-    return all((folder / name).is_file() for name in ONNX)
+def in_our_format(role: str, folder: Path) -> bool:
+    """Whether a folder holds a ranker as `training export` writes it, going by its `config.json`.
+
+    Raises ModelError when it holds the other ranker.
+    """
+    config = _config(folder)
+    if "format" not in config:
+        return False
+    if config.get("kind") != role:
+        raise ModelError(
+            f"{folder} holds a {config.get('kind')}, not a {role}",
+            hint="give the folder of the right one",
+            kind="model_unfit",
+        )
+    return True
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return config if isinstance(config, dict) else {}
 
 
 def info(role: str, ref: ModelRef, folder: Path) -> ModelInfo:
     """What ran: the revision is the pinned one, the shipped hash, or a hash of file names and sizes."""
-    precision = "int8" if role != "parser" and in_our_format(folder) else "fp32"
+    precision = str(_config(folder).get("precision", "fp32")) if role != "parser" else "fp32"
     if ref.shipped:
-        return ModelInfo(role, ref.name, manifest.revision(folder.name), precision)
+        revision = manifest.revision(folder.name) if whole(folder, deep=False) else "modified"
+        return ModelInfo(role, ref.name, revision, precision)
     return ModelInfo(role, ref.name, ref.revision or _fingerprint(folder), precision)
 
 
@@ -92,10 +114,12 @@ def size(folder: Path) -> int:
 def whole(folder: Path, *, deep: bool) -> bool:
     """Whether a shipped folder holds the files of the manifest, and with `deep` their very bytes."""
     listed = manifest.read().get(folder.name, {})
-    if not deep:
-        return bool(listed) and all((folder / name).is_file() for name in listed)
-    found = manifest.hashes(folder)
-    return bool(listed) and all(found.get(name) == digest for name, digest in listed.items())
+    if deep:
+        return bool(listed) and manifest.files(folder) == listed
+    return bool(listed) and all(
+        (folder / name).is_file() and (folder / name).stat().st_size == known["bytes"]
+        for name, known in listed.items()
+    )
 
 
 def fetch(role: str, ref: ModelRef) -> None:
@@ -104,7 +128,8 @@ def fetch(role: str, ref: ModelRef) -> None:
         if role == "parser":
             from spacy.cli.download import download
 
-            download(ref.name)
+            with contextlib.redirect_stdout(sys.stderr):
+                download(ref.name, False, False, "-q")
         else:
             from huggingface_hub import snapshot_download
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from smartsearch.config import Config
 from smartsearch.output.plain import aligned, one_line, where
-from smartsearch.output.record import STAGES, budget
-from smartsearch.types import Dropped, Hit, Result, Term
+from smartsearch.output.record import budget
+from smartsearch.types import STAGES, Dropped, Hit, Result, Term
 
 SHOWN_DROPS = 10
 """Dropped turns that are listed by name; JSON lists them all."""

@@ -19,8 +19,7 @@ class Nearby:
 
 def nearby(corpus: Corpus, hits: Sequence[Hit], before: int = 0, after: int = 0) -> list[Nearby]:
     """One entry a hit: up to `before` and `after` turns of its own session."""
-    places = {_place(turn): index for index, turn in enumerate(corpus.turns)}
-    return [_around(corpus.turns, places[_place(hit.turn)], before, after) for hit in hits]
+    return [_around(corpus.turns, hit.index, before, after) for hit in hits]
 
 
 def _around(turns: Sequence[Turn], at: int, before: int, after: int) -> Nearby:
@@ -31,10 +30,6 @@ def _around(turns: Sequence[Turn], at: int, before: int, after: int) -> Nearby:
     while last + 1 < len(turns) and last - at < after and _session(turns[last + 1]) == _session(turns[at]):
         last += 1
     return Nearby(at, tuple(turns[first:at]), tuple(turns[at + 1 : last + 1]))
-
-
-def _place(turn: Turn) -> tuple[str, int, str, str, str, str]:
-    return (turn.path, turn.line, turn.pointer, turn.conversation, turn.session, turn.turn)
 
 
 def _session(turn: Turn) -> tuple[str, str, str]:

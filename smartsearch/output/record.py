@@ -12,10 +12,9 @@ from smartsearch.batch import Outcome
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
 from smartsearch.output.nearby import Nearby
-from smartsearch.types import Budget, Hit, HopTrace, Result, Scores, Term, Turn
+from smartsearch.types import STAGES, Budget, Hit, HopTrace, Result, Scores, Term, Turn
 
 SCHEMA_VERSION = 1
-STAGES = ("load", "read", "parse", "retrieve", "colbert", "crossencoder", "rank", "truncate", "total")
 DROPS = ("top_k", "tau", "budget")
 
 Json = dict[str, Any]

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
-from smartsearch.errors import SmartsearchError
+from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.output import record
 from smartsearch.output.plain import one_line, safe
 
@@ -135,10 +135,30 @@ def sink(out: Path | None, *, append: bool) -> Iterator[Callable[[record.Json], 
     if out is None:
         yield lambda value: write([record.dumps(value)])
         return
-    with out.open("ab" if append else "wb") as file:
+    if not out.parent.is_dir():
+        raise UsageError(f"there is no folder {out.parent}", hint="make it, or another --out", kind="output")
+    file: BinaryIO | None = None
 
-        def put(value: record.Json) -> None:
-            file.write(record.dumps(value).encode() + b"\n")
-            file.flush()
+    def put(value: record.Json) -> None:
+        nonlocal file
+        if file is None:  # only now, so that a run that fails before its first record leaves the old file
+            file = _opened(out, append=append)
+        file.write(record.dumps(value).encode() + b"\n")
+        file.flush()
 
+    try:
         yield put
+        if file is None and not append:
+            _opened(out, append=False).close()
+    finally:
+        if file is not None:
+            file.close()
+
+
+def _opened(out: Path, *, append: bool) -> BinaryIO:
+    try:
+        return out.open("ab" if append else "wb")
+    except OSError as error:
+        raise UsageError(
+            f"{out} cannot be written: {error.strerror}", hint="another --out", kind="output"
+        ) from error

@@ -44,6 +44,7 @@ def rank(
 ) -> Ranking:
     """Score `candidates` (given by match weight, which settles ties) and fuse; all of them come back."""
     indices = [c.index for c in candidates]
+    names = [name for name in config.rank if name in scorers]
     degraded: list[str] = []
 
     def score(name: str, over: Sequence[int]) -> _Scored:
@@ -53,7 +54,7 @@ def rank(
         return _Scored({i: float(v) for i, v in zip(over, values, strict=True)}, spent)
 
     scored: dict[str, _Scored] = {}
-    if len(config.rank) == 2:
+    if len(names) == 2:
         pool = indices if config.candidates == 0 else indices[: config.colbert_turns]
         if len(pool) < len(indices):
             degraded.append(
@@ -63,13 +64,13 @@ def rank(
         best = _cross_encoder_share(config, len(pool))
         if best == len(pool):
             with ThreadPoolExecutor(2) as threads:
-                jobs = {name: threads.submit(score, name, pool) for name in config.rank}
+                jobs = {name: threads.submit(score, name, pool) for name in names}
                 scored = {name: job.result() for name, job in jobs.items()}
         else:
             scored["colbert"] = score("colbert", pool)
             scored["ce"] = score("ce", order(scored["colbert"].by_index)[:best])
-    elif config.rank:
-        only = config.rank[0]
+    elif names:
+        only = names[0]
         scored[only] = score(only, indices[: config.candidates] if config.candidates > 0 else indices)
     return _fused(candidates, scored, config, tuple(degraded))
 

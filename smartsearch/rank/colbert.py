@@ -103,10 +103,12 @@ class OnnxColbert:
 class HubColbert:
     """Any PyLate ColBERT model, by hub id or folder."""
 
-    def __init__(self, name: str, revision: str | None = None) -> None:
+    def __init__(self, name: str, threads: int) -> None:
+        import torch
         from pylate.models import ColBERT
 
-        self._model: Any = ColBERT(name, revision=revision, device="cpu", local_files_only=True)
+        torch.set_num_threads(threads)
+        self._model: Any = ColBERT(name, device="cpu", local_files_only=True)
         self._cache = VectorCache()
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -59,12 +59,13 @@ def _pair(question: list[int], text: list[int]) -> dict[str, list[int]]:
 class HubCrossEncoder:
     """Any sentence-transformers CrossEncoder with one output, by hub id or folder."""
 
-    def __init__(self, name: str, revision: str | None = None) -> None:
+    def __init__(self, name: str, threads: int) -> None:
         import torch
         from sentence_transformers import CrossEncoder
 
+        torch.set_num_threads(threads)
         self._identity = torch.nn.Identity()
-        self._model: Any = CrossEncoder(name, revision=revision, device="cpu", local_files_only=True)
+        self._model: Any = CrossEncoder(name, device="cpu", local_files_only=True)
         outputs = self._model.model.config.num_labels
         if outputs != 1:
             raise ModelError(

@@ -64,10 +64,6 @@ class OnnxModel:
         short = [text[:MAX_CHARACTERS] for text in texts]
         return [e.ids for e in self._tokenizer.encode_batch(short, add_special_tokens=False)]
 
-    def count(self, text: str) -> int:
-        """Tokens in a text, without special tokens."""
-        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
-
     def run(self, inputs: Sequence[Mapping[str, Sequence[int]]]) -> list[NDArray[np.float32]]:
         """The first output of each input, in order, without the axis of the batch."""
         if len(inputs) < 2 or self._threads == 1:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from smartsearch.parse import fold
 from smartsearch.types import Candidate, Corpus, Term
@@ -31,7 +32,9 @@ class Haystack:
         for text in folded:
             self.starts.append(position)
             position += len(text) + 1
-        self._words: tuple[str, ...] | None = None
+        names = {fold(turn.speaker) for turn in corpus.turns}
+        self.speakers = frozenset(word for name in names for word in (name, *name.split()))
+        self._words: dict[str, None] | None = None
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -54,10 +57,10 @@ class Haystack:
             at = self.text.find(needle, self.starts[turn + 1])
         return found
 
-    def words(self) -> tuple[str, ...]:
+    def words(self) -> dict[str, None]:
         """The distinct words of the corpus, sorted: what a term without a hit is matched to."""
         if self._words is None:
-            self._words = tuple(sorted(set(re.findall(r"\w{3,}", self.text))))
+            self._words = dict.fromkeys(sorted(set(re.findall(r"\w{3,}", self.text))))
         return self._words
 
     def _turn_at(self, position: int) -> int:
@@ -92,9 +95,24 @@ def merge(into: Found, new: Mapping[int, Mapping[str, Term]]) -> int:
 
 
 def counted(terms: Mapping[str, Term]) -> tuple[Term, ...]:
-    """The terms of one turn that count: a matched phrase absorbs its own words (seeds 1.5)."""
-    absorbed = {word for key in terms if " " in key for word in key.split()}
-    return tuple(term for key, term in terms.items() if key not in absorbed)
+    """The terms of one turn that count: a matched phrase absorbs the terms that are words of it (seeds 1.5).
+
+    The phrase then weighs as much as the heaviest of them, and is as early.
+    """
+    inside = {key: _phrase_around(key, terms) for key in terms}
+    kept = {key: term for key, term in terms.items() if inside[key] is None}
+    for key, phrase in inside.items():
+        if phrase is not None:
+            whole, part = kept[phrase], terms[key]
+            kept[phrase] = replace(whole, weight=max(whole.weight, part.weight), hop=min(whole.hop, part.hop))
+    return tuple(kept.values())
+
+
+def _phrase_around(key: str, terms: Mapping[str, Term]) -> str | None:
+    """The longest other term in which `key` stands as whole words."""
+    longer = [other for other in terms if len(other) > len(key) and key in other]
+    whole = [o for o in longer if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", o)]
+    return max(whole, key=len, default=None)
 
 
 def match_weight(terms: Mapping[str, Term]) -> float:

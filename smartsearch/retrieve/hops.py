@@ -28,7 +28,7 @@ class _Gathering:
     def __init__(self, haystack: Haystack, config: Config) -> None:
         self.haystack, self.config = haystack, config
         self.found: Found = {}
-        self.known = {fold(turn.speaker) for turn in haystack.corpus.turns}
+        self.known = set(haystack.speakers)
         self.steps: list[HopTrace] = []
 
     def step(self, kind: str, hop: int, terms: Sequence[Term], mode: str = "or") -> int:
@@ -60,9 +60,14 @@ def gather(
     config: Config,
     dense: Dense | None = None,
 ) -> Evidence:
-    """All evidence for a question, before any ranking: grep, fuzzy, dense fallback, entity hops, PRF."""
+    """All evidence for a question, before any ranking: grep, fuzzy, dense fallback, entity hops, PRF.
+
+    In mode `and` grep alone decides: everything else would bring in turns that lack a term.
+    """
     state = _Gathering(haystack, config)
     state.step("grep", 1, query.terms, config.mode)
+    if config.mode == "and":
+        return Evidence(tuple(by_match_weight(state.found)), tuple(state.steps))
     if config.fuzzy:
         _fuzzy(state, query)
     if dense is not None and (config.semantic == "always" or len(state.found) < config.semantic_below):
@@ -90,7 +95,11 @@ def _nearest_words(term: Term, haystack: Haystack, config: Config) -> list[Term]
     if len(word) < config.min_length:
         return []
     close = process.extract(
-        word, haystack.words(), scorer=fuzz.ratio, score_cutoff=config.fuzzy_cutoff, limit=config.fuzzy_words
+        word,
+        tuple(haystack.words()),
+        scorer=fuzz.ratio,
+        score_cutoff=config.fuzzy_cutoff,
+        limit=config.fuzzy_words,
     )
     near = {str(match): score / 100.0 for match, score, _ in close}
     near.update(dict.fromkeys(_short_forms(word, term, haystack), 0.9))
@@ -102,7 +111,7 @@ def _short_forms(word: str, term: Term, haystack: Haystack) -> list[str]:
     """Corpus words a name is shortened to: `Mel` for `Melanie`. Proper nouns only."""
     if term.kind not in ("PROPN", "ENT"):
         return []
-    present = set(haystack.words())
+    present = haystack.words()
     return [word[:n] for n in range(len(word) - 1, 2, -1) if word[:n] in present][:1]
 
 

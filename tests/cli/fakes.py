@@ -47,10 +47,10 @@ def fake_tools(config: Config) -> Tools:
         FakeParser(),  # type: ignore[arg-type]
         {"ce": lambda q, t: 1 / (1 + np.exp(3 - 2 * shared(q, t))), "colbert": lambda q, t: shared(q, t) / 3},
         Tokenizer("letters/4", lambda text: -(-len(text) // 4)),
-        (
-            ModelInfo("crossencoder", "fake-ce", "abc123", "int8"),
-            ModelInfo("colbert", "fake-colbert", "def456", "int8"),
-        ),
+        {
+            "ce": ModelInfo("crossencoder", "fake-ce", "abc123", "int8"),
+            "colbert": ModelInfo("colbert", "fake-colbert", "def456", "int8"),
+        },
     )
 
 

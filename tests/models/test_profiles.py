@@ -9,6 +9,8 @@ import pytest
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.models import manifest, profiles, store
+from smartsearch.pipeline import search
+from tests.conftest import haystack
 from tests.rank import tiny
 
 
@@ -95,9 +97,31 @@ def test_folders_of_either_kind_load_as_rankers(tmp_path, monkeypatch, nlp):
     tools = profiles.load(Config(crossencoder=str(ours), colbert=str(hub)))
     assert tools.scorers["ce"]("q", ["dog"]).shape == (1,)
     assert tools.scorers["colbert"]("q", ["dog"]).shape == (1,)
-    info = {m.role: (m.precision, m.revision[:6]) for m in tools.models}
+    info = {m.role: (m.precision, m.revision[:6]) for m in tools.models.values()}
     assert info["crossencoder"] == ("int8", "files-")
     assert info["colbert"] == ("fp32", "files-")
+
+
+def test_a_profile_without_colbert_searches_with_what_it_has(tmp_path, monkeypatch, nlp):
+    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    ours = profiles.ModelRef(str(tiny.onnx_folder(tmp_path / "ce", "crossencoder")), given=True)
+    parser = profiles.PROFILES["embedded"].parser
+    monkeypatch.setitem(profiles.PROFILES, "one", profiles.Profile("one", "", parser, ours, None))
+    config = Config(profile="one", semantic="always")
+    result = search("Where is the dog?", haystack("Mara: dog", "Ilya: rain"), config, profiles.load(config))
+    assert [m.role for m in result.trace.models] == ["parser", "crossencoder"]
+    assert result.hits[0].scores.ce is not None
+    assert "no ColBERT" in result.trace.degraded[0]
+    with pytest.raises(ModelError, match="no colbert"):
+        profiles.load(Config(profile="one", rank=("colbert",)))
+
+
+def test_the_other_ranker_is_refused(tmp_path, monkeypatch, nlp):
+    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    folder = tiny.onnx_folder(tmp_path / "colbert", "colbert")
+    tools = profiles.load(Config(crossencoder=str(folder), rank=("ce",)))
+    with pytest.raises(ModelError, match="holds a colbert"):
+        tools.scorers["ce"]("q", ["t"])
 
 
 def test_a_changed_byte_in_a_shipped_model_is_found(tmp_path, monkeypatch):

@@ -19,7 +19,9 @@ def turn(text: str, n: int = 1, *, session: str = "s1", speaker: str = "Ann", **
 
 
 def hit(said: Turn, rank: int = 1, *words: str) -> Hit:
-    return Hit(rank, said, Scores(2.0, 0.5, 0.1, 0.01), tuple(Term(w, "NOUN", 2.0) for w in words))
+    terms = tuple(Term(w, "NOUN", 2.0) for w in words)
+    index = next((n for n, other in enumerate(TALK.turns) if other.line == said.line), -1)
+    return Hit(rank, said, Scores(2.0, 0.5, 0.1, 0.01), terms, index=index)
 
 
 def result(*hits: Hit, **trace: object) -> Result:

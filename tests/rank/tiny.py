@@ -83,12 +83,15 @@ def onnx_folder(folder: Path, kind: str) -> Path:
         ]
         tensors = [numpy_helper.from_array(is_dog, "table"), numpy_helper.from_array(np.array([1]), "axis")]
         output = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["b", 1])
-        config = {"max_length": 32}
+        config = {"format": 1, "kind": kind, "precision": "int8", "max_length": 32}
     else:
         nodes = [helper.make_node("Gather", ["table", "input_ids"], ["vectors"])]
         tensors = [numpy_helper.from_array(np.eye(size, dtype=np.float32), "table")]
         output = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["b", "t", size])
         config = {
+            "format": 1,
+            "kind": kind,
+            "precision": "int8",
             "query_length": 8,
             "document_length": 16,
             "query_prefix_id": 5,

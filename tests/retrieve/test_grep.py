@@ -53,6 +53,18 @@ def test_a_matched_phrase_absorbs_its_words():
     assert match_weight(found[1]) == 4.0
 
 
+def test_a_phrase_takes_the_weight_and_hop_of_a_heavier_word_in_it():
+    found = {"petra": Term("Petra", "PROPN", 4.0, 1), "petra novak": Term("Petra Novak", "HOP", 2.5, 2)}
+    (only,) = counted(found)
+    assert (only.text, only.weight, only.hop) == ("Petra Novak", 4.0, 1)
+
+
+def test_words_are_found_in_a_phrase_behind_hyphens_and_apostrophes_too():
+    keys = ("jean-luc picard", "jean", "luc", "picard", "card", "new york city", "york city")
+    found = {key: Term(key, "ENT", 1.0) for key in keys}
+    assert [t.text for t in counted(found)] == ["jean-luc picard", "card", "new york city"]
+
+
 def test_the_highest_weight_of_a_term_wins_across_hops():
     found = grep(haystack("Mara: dog"), [DOG])
     assert merge(found, {0: {"dog": Term("dog", "HOP", 2.5, 2)}}) == 0

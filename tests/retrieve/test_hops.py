@@ -51,13 +51,19 @@ def test_three_hops_are_the_limit_and_the_default(parser):
 
 
 def test_hops_stop_when_an_entity_finds_nothing_new(parser):
-    evidence = run(parser, "dog?", ("Mara: dog of Petra", "Petra: the dog"), prf=False)
+    evidence = run(parser, "dog?", ("Mara: dog of Petra", "Mara: Petra and the dog"), prf=False)
     assert [step.kind for step in evidence.hops] == ["grep", "entity"]
 
 
 def test_terms_of_the_question_are_not_used_again(parser):
     evidence = run(parser, "Where does Petra work?", prf=False)
     assert "Petra" not in [t.text for step in evidence.hops[1:] for t in step.terms]
+
+
+def test_a_speakers_name_or_first_name_is_no_hop_term(parser):
+    lines = ("Petra Novak: hello", "Mara: my flatmate is Petra", "Petra Novak: rain")
+    evidence = run(parser, "Who is the flatmate?", lines, prf=False)
+    assert indices(evidence) == [1]
 
 
 def test_prf_takes_nouns_that_two_of_the_top_turns_share(parser):
