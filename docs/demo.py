@@ -12,7 +12,7 @@ SAMPLES = Path("docs/samples")
 COMMANDS = (
     ["query", "When did Maya adopt the dog?", str(SAMPLES), "-n", "3"],
     ["query", "What does Jonas's new flatmate do for work?", str(SAMPLES), "-n", "3"],
-    ["query", "which budget spreadsheet did i settle on", str(SAMPLES), "-n", "2", "--explain"],
+    ["query", "who could lend leonie a small accordion", str(SAMPLES), "-n", "2", "--explain"],
 )
 
 

@@ -1,0 +1,23 @@
+"""The one-command recipe names steps and options that exist, in an order in which each finds its input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from smartsearch.training.recipe import COMMANDS, MINUTES, steps
+
+
+def test_every_step_exists_and_finds_what_an_earlier_one_wrote() -> None:
+    written: set[str] = set()
+    for command, arguments in steps(Path("source"), Path("work"), MINUTES):
+        assert command in COMMANDS
+        paths = [a for a in arguments if a.startswith("work/")]
+        new = {"data": paths, "export": [arguments[2]] if command == "export" else []}
+        made = new.get(command, [arguments[1]])
+        assert set(paths) - set(made) <= written, (command, arguments)
+        written |= set(made)
+
+
+def test_the_last_export_of_each_ranker_is_the_shipped_one() -> None:
+    exported = {a[0]: a[2] for c, a in steps(Path("source"), Path("work"), MINUTES) if c == "export"}
+    assert all("smartsearch/models" in out for out in exported.values())
