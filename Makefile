@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+PIP    := $(BIN)/pip install -qq --disable-pip-version-check
 STAMP  := $(VENV)/.installed
 TRAIN  := $(VENV)/.installed-train
 DATA   ?= ../shared/data
@@ -18,20 +19,21 @@ help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 $(VENV)/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "smartsearch needs Python 3.10 or later: make PYTHON=python3.12 ..."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+	  || { echo "smartsearch needs Python 3.10 or later: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
 
 $(STAMP): pyproject.toml | $(VENV)/bin/python
-	@echo "setting up .venv (once; some minutes, 2 GB)"
-	$(BIN)/pip install --quiet "$(TORCH)+cpu" 2>/dev/null \
-	  || $(BIN)/pip install --quiet --retries 1 --timeout 15 "$(TORCH)+cpu" --index-url https://download.pytorch.org/whl/cpu 2>/dev/null \
-	  || $(BIN)/pip install --quiet $(TORCH)
-	$(BIN)/pip install --quiet $(TORCH) -e ".[dev]"
+	@echo "setting up .venv: once, a minute or two, 2 GB"
+	@$(PIP) --upgrade pip
+	@$(PIP) "$(TORCH)+cpu" 2>/dev/null \
+	  || $(PIP) --retries 1 --timeout 15 "$(TORCH)+cpu" --index-url https://download.pytorch.org/whl/cpu 2>/dev/null \
+	  || $(PIP) $(TORCH)
+	@$(PIP) $(TORCH) -e ".[dev]"
 	@touch $@
 
 $(TRAIN): $(STAMP)
-	$(BIN)/pip install --quiet $(TORCH) -e ".[dev,train]"
+	@$(PIP) $(TORCH) -e ".[dev,train]"
 	@touch $@
 
 demo: $(STAMP) ## set everything up and answer questions over the sample transcripts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 SAMPLES = Path("docs/samples")
 COMMANDS = (
     ["query", "When did Maya adopt the dog?", str(SAMPLES), "-n", "3"],
-    ["query", "What does Jonas's new flatmate do for work?", str(SAMPLES), "-n", "3"],
+    ["query", "Where is the workshop of the man who quoted 340 euros?", str(SAMPLES), "-n", "3"],
     ["query", "who could lend leonie a small accordion", str(SAMPLES), "-n", "2", "--explain"],
 )
 
@@ -20,7 +19,10 @@ def main() -> int:
     """Run the commands one after the other; the first exit code that is not 0 ends it."""
     os.chdir(Path(__file__).parent.parent)
     for command in COMMANDS:
-        print(f"\n$ smartsearch {shlex.join(command)}", flush=True)
+        print(
+            "\n$ smartsearch " + " ".join(f'"{word}"' if " " in word else word for word in command),
+            flush=True,
+        )
         code = subprocess.run([sys.executable, "-m", "smartsearch", *command], check=False).returncode
         if code:
             return code

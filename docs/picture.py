@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import os
 import pty
-import shlex
 import sys
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
-COMMAND = ["query", "What does Jonas's new flatmate do for work?", "docs/samples", "-n", "3"]
+COMMAND = ["query", "Where is the workshop of the man who quoted 340 euros?", "docs/samples", "-n", "3"]
 WIDTH = 100
 
 
@@ -37,7 +36,8 @@ def main() -> None:
     """Run the command, draw the picture."""
     os.chdir(Path(__file__).parent.parent)
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="256")
-    console.print(Text(f"$ smartsearch {shlex.join(COMMAND)}", style="bold"))
+    command = " ".join(f'"{word}"' if " " in word else word for word in COMMAND)
+    console.print(Text(f"$ smartsearch {command}", style="bold"))
     console.print(Text.from_ansi(captured(COMMAND)))
     console.save_svg("docs/answer.svg", title="smartsearch")
 

@@ -23,13 +23,13 @@ Vectors = NDArray[np.float16]
 
 
 def maxsim(question: NDArray[Any], turns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
-    """Late interaction of one question (q, d) with n turns (t_i, d); shape (n,), in [-q, q]."""
-    if not turns:
-        return np.zeros(0)
-    starts = np.cumsum([0, *(len(turn) for turn in turns[:-1])])
-    similar = np.concatenate(turns).astype(np.float32) @ np.asarray(question, dtype=np.float32).T
-    scores: NDArray[np.float64] = np.maximum.reduceat(similar, starts, axis=0).sum(axis=1, dtype=np.float64)
-    return scores
+    """Late interaction of one question (q, d) with n turns (t_i, d); shape (n,), in [-q, q].
+
+    Turn by turn: the sums inside one large product would depend on what else is in it.
+    """
+    wanted = np.asarray(question, dtype=np.float32).T
+    best = ((turn.astype(np.float32) @ wanted).max(axis=0) for turn in turns)
+    return np.array([values.sum(dtype=np.float64) for values in best], dtype=np.float64)
 
 
 class VectorCache:

@@ -74,7 +74,8 @@ def test_utf_8_out_whatever_the_locale(folder: Path):
 
 def test_ctrl_c_is_130_and_says_nothing(folder: Path):
     program = (
-        "import pathlib, sys; from smartsearch import cli; "
+        "import pathlib, signal, sys; from smartsearch import cli; "
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "  # background jobs start with it ignored
         "cli.load_tools = lambda config: pathlib.Path('ready').touch(); "
         "sys.argv = ['smartsearch', 'query', 'support', '-']; cli.main()"
     )

@@ -53,16 +53,17 @@ def answers():
 
 
 def test_the_sample_questions_are_answered(tools):
-    """Every gold turn of the samples survives the default cut, and most questions have one on top."""
-    first = 0
+    """Nearly all gold turns of the samples survive the default cut, and most questions have one on top."""
+    first = found = 0
     for row in answers():
         haystack = Haystack(read([str(ROOT / path) for path in row["paths"]]))
         result = search(row["question"], haystack, Config(), tools)
         names = [f"{Path(h.turn.path).name}:{h.turn.turn or h.turn.line}" for h in result.hits]
         gold = set(row["gold"])
-        assert gold <= set(names), row["question"]
+        found += len(gold & set(names))
         first += bool(gold & set(names[:3]))
-    assert first >= 0.8 * len(answers())
+    assert first >= 0.9 * len(answers())
+    assert found >= 0.9 * sum(len(row["gold"]) for row in answers())
 
 
 def test_the_same_question_twice_is_the_same_to_the_last_digit(tools):
