@@ -241,6 +241,7 @@ def package(nlp: Language, report: dict[str, Any], out: Path) -> None:
         performance=report,
     )
     shutil.rmtree(out, ignore_errors=True)
+    nlp.config["paths"] = {**nlp.config["paths"], "train": None, "dev": None}  # this machine's
     nlp.to_disk(out)
     (out / "vocab" / "strings.json").write_text("[]\n", encoding="utf-8")
 
