@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,3 +87,22 @@ def test_with_candidates_all_both_rankers_see_every_turn(tools):
     few = search("Who plays music?", haystack, Config(candidates=5, truncate="none"), tools)
     assert sum(h.scores.ce is not None for h in few.hits) == 5
     assert len(few.hits) == len(result.hits)
+
+
+def test_batch_answers_as_query_does_one_by_one(tmp_path):
+    """ColBERT's vectors are kept between the questions of a batch; that must not show."""
+    asked = [answers()[n] for n in (0, 11)]
+    lines = [json.dumps({"id": row["id"], "question": row["question"]}) for row in asked]
+    (tmp_path / "questions.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    samples = str(ROOT / "docs" / "samples")
+    together = run("batch", str(tmp_path / "questions.jsonl"), samples)
+    for row, line in zip(asked, together.splitlines(), strict=True):
+        alone, batched = json.loads(run("query", row["question"], samples, "--json")), json.loads(line)
+        assert batched.pop("id") == row["id"]
+        assert alone.pop("timing_ms").keys() == batched.pop("timing_ms").keys()
+        assert alone == batched
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "smartsearch", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
