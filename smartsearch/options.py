@@ -117,7 +117,10 @@ class SearchOptions:
         "colbert", RANKING, "A ColBERT model: hub id or folder.", metavar="MODEL", shown="the profile's"
     )
     preset: str | None = option(
-        RANKING, "A named bundle of options, the paper's own settings.", "--preset", choices=tuple(PRESETS)
+        RANKING,
+        "A named bundle of options, the paper's own settings; models come from --profile.",
+        "--preset",
+        choices=tuple(PRESETS),
     )
 
     limit: int | None = setting(

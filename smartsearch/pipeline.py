@@ -12,7 +12,7 @@ from smartsearch.parse import Parser
 from smartsearch.rank.cascade import Ranking, rank
 from smartsearch.rank.text import scored_texts
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.retrieve.hops import Dense, gather
+from smartsearch.retrieve.hops import Dense, Evidence, gather
 from smartsearch.retrieve.semantic import Scorer, nearest
 from smartsearch.truncate import Tokenizer, truncate
 from smartsearch.types import STAGES, Hit, ModelInfo, Query, Result, Trace
@@ -57,7 +57,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         models=tuple(tools.models[name] for name in ran if name in tools.models),
         degraded=(*degraded, *ranking.degraded),
     )
-    warnings = _warnings(query, budget.cut_text)
+    warnings = _warnings(query, evidence, budget.cut_text)
     return Result(question, config.profile, kept, budget, trace, config.cores, warnings=warnings)
 
 
@@ -73,7 +73,7 @@ def _dense(
     query: Query, haystack: Haystack, config: Config, tools: Tools, degraded: list[str]
 ) -> Dense | None:
     """The dense search over all turns, or None where it is off, impossible or too large."""
-    if config.semantic == "off":
+    if config.semantic == "off" or not any(c.isalnum() for c in query.text):
         return None
     if "colbert" not in tools.scorers:
         if config.semantic == "always":
@@ -94,8 +94,15 @@ def _dense(
     return run
 
 
-def _warnings(query: Query, cut_text: bool) -> tuple[str, ...]:
+def _warnings(query: Query, evidence: Evidence, cut_text: bool) -> tuple[str, ...]:
     warnings = []
+    fuzzy = [term for step in evidence.hops for term in step.terms if step.kind == "fuzzy"]
+    for source in dict.fromkeys(term.source for term in fuzzy):
+        near = ", ".join(term.text for term in fuzzy if term.source == source)
+        warnings.append(f"no turn contains {source!r}; searched for {near}")
+    by_words = sum(step.found for step in evidence.hops if step.kind in ("grep", "fuzzy"))
+    if evidence.candidates and not by_words:
+        warnings.append("no turn contains a word of the question; these are the nearest in meaning")
     if query.fallback:
         warnings.append(f"the parser found no noun, name or verb in the question: {query.fallback}")
     if cut_text:

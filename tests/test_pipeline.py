@@ -84,6 +84,14 @@ def test_the_dense_fallback_serves_a_question_without_a_hit(tools):
     assert result.hits
     off = search("zzz", haystack(*CHAT), Config(semantic="off"), tools)
     assert off.hits == ()
+    assert search("?!", haystack(*CHAT), Config(), tools).hits == ()
+
+
+def test_what_was_searched_instead_is_told(tools):
+    result = search("Where does Petrra live?", haystack("Mara: Petra is here"), Config(), tools)
+    assert result.warnings == ("no turn contains 'Petrra'; searched for petra",)
+    near = search("zzz", haystack(*CHAT), Config(fuzzy=False), tools)
+    assert any("nearest in meaning" in warning for warning in near.warnings)
 
 
 def test_what_ran_is_listed_and_nothing_else(tools):

@@ -135,9 +135,8 @@ def fetch(role: str, ref: ModelRef) -> None:
 
             snapshot_download(ref.name, revision=ref.revision or None)
     except (Exception, SystemExit) as error:  # the hub's clients raise their own, spaCy exits
-        said = str(error).strip().splitlines()
         raise ModelError(
-            f"{ref.name} cannot be fetched: {said[0][:200] if said else type(error).__name__}",
+            f"{ref.name} cannot be fetched from the model hub ({type(error).__name__})",
             hint="check the connection, or copy the model to this machine and give its folder",
             kind="model_fetch",
             retryable=True,

@@ -51,7 +51,7 @@ def show(answer: Result, corpus: Corpus, config: Config, view: View) -> None:
 def complain(answer: Result, said: set[str] | None = None) -> None:
     """Warnings, what was left undone and files that could not be read, on standard error; once each."""
     said = set() if said is None else said
-    skipped = [f"skipped {s.path}: {s.reason}" for s in answer.skipped]
+    skipped = [f"left out: {s.path}: {s.reason}" for s in answer.skipped]
     for text in (*answer.warnings, *answer.trace.degraded, *skipped):
         if text not in said:
             said.add(text)

@@ -58,8 +58,8 @@ def rank(
         pool = indices if config.candidates == 0 else indices[: config.colbert_turns]
         if len(pool) < len(indices):
             degraded.append(
-                f"ColBERT saw the {len(pool)} candidates of highest match weight out of {len(indices)}; "
-                "--candidates all scores every one"
+                f"{len(indices)} turns were found; the {len(pool)} that match best were ranked "
+                "(--candidates all ranks every one and takes longer)"
             )
         best = _cross_encoder_share(config, len(pool))
         if best == len(pool):

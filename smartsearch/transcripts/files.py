@@ -38,31 +38,34 @@ class Selection:
     globs: Sequence[str] = ()
     excludes: Sequence[str] = ()
 
-    def takes(self, name: str, relative: str) -> bool:
-        """Whether a file of this name, at this path below the folder, is meant."""
+    def takes(self, path: str, relative: str) -> bool:
+        """Whether the file at `path`, which is `relative` to the folder that is walked, is meant."""
         if self.globs:
-            return any(_fits(glob, name, relative) for glob in self.globs)
-        return PurePath(name).suffix.lower() in SUFFIXES
+            return any(_fits(glob, path, relative) for glob in self.globs)
+        return PurePath(path).suffix.lower() in SUFFIXES
 
-    def drops(self, name: str, relative: str) -> bool:
+    def drops(self, path: str, relative: str) -> bool:
         """Whether a file or folder is excluded."""
-        return any(_fits(glob.rstrip("/"), name, relative) for glob in self.excludes)
+        return any(_fits(glob.rstrip("/"), path, relative) for glob in self.excludes)
 
 
-def _fits(glob: str, name: str, relative: str) -> bool:
-    """A glob without a slash fits a name at any depth, one with a slash the path below the folder."""
+def _fits(glob: str, path: str, relative: str) -> bool:
+    """Without a slash a glob fits a name at any depth, with one the path below the folder or as shown."""
     if "/" not in glob:
-        return fnmatchcase(name, glob)
-    return fnmatchcase(relative, glob.removeprefix("./")) or (
-        glob.startswith("**/") and _fits(glob[3:], name, relative)
+        return fnmatchcase(PurePath(path).name, glob)
+    plain = glob.removeprefix("./")
+    return (
+        fnmatchcase(relative, plain)
+        or fnmatchcase(path.removeprefix("./"), plain)
+        or (glob.startswith("**/") and _fits(glob[3:], path, relative))
     )
 
 
 def find(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]:
     """Every file that the paths name, once, as the user would type it; `-` is standard input.
 
-    Folders are walked by name, hidden entries left out; globs and excludes are for what a walk finds, a file
-    named by the user is always taken. Raises InputError `path_not_found`.
+    Folders are walked by name, hidden entries left out; globs choose among what a walk finds, excludes
+    hold for files the user named too. Raises InputError `path_not_found`.
     """
     seen: set[str] = set()
     for path in paths:
@@ -85,7 +88,7 @@ def _named(path: str, selection: Selection) -> Iterator[str | Skipped]:
         return
     if stat.S_ISDIR(mode):
         yield from _walk(path, selection)
-    else:
+    elif not selection.drops(path, path):
         yield path
 
 
@@ -121,9 +124,9 @@ def _walk(top: str, selection: Selection) -> Iterator[str | Skipped]:
         below: list[tuple[str, str]] = []
         for name in names:
             path, inner = _join(folder, name), _join(relative, name)
-            if name.startswith(".") or selection.drops(name, inner):
+            if name.startswith(".") or selection.drops(path, inner):
                 continue
-            found = _entry(path, name, inner, selection)
+            found = _entry(path, inner, selection)
             if isinstance(found, Skipped):
                 yield found
             elif found:
@@ -136,18 +139,18 @@ def _join(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}" if folder else name
 
 
-def _entry(path: str, name: str, relative: str, selection: Selection) -> Skipped | bool:
+def _entry(path: str, relative: str, selection: Selection) -> Skipped | bool:
     """Whether a folder's entry is to be visited, or why it cannot be."""
     try:
         mode = Path(path).stat().st_mode
     except OSError as error:
         reason = error.strerror or str(error)
-        return Skipped(path, "unreadable", reason) if selection.takes(name, relative) else False
+        return Skipped(path, "unreadable", reason) if selection.takes(path, relative) else False
     if stat.S_ISDIR(mode):
         if Path(path).is_symlink():
             return Skipped(path, "folder_link", "a link to a folder is not followed; name it to search it")
         return True
-    return stat.S_ISREG(mode) and selection.takes(name, relative)
+    return stat.S_ISREG(mode) and selection.takes(path, relative)
 
 
 def load(path: str, stdin: BinaryIO | None, limits: Limits) -> bytes:

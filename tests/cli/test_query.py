@@ -119,7 +119,7 @@ def test_warnings_and_skipped_files_are_told_on_standard_error_and_in_json(run: 
     ran = run("query", QUESTION, "--json")
     assert ran.code == 0
     assert [s["path"] for s in ran.record["skipped"]] == ["broken.json"]
-    assert "smartsearch: warning: skipped broken.json: " in ran.err
+    assert "smartsearch: warning: left out: broken.json: " in ran.err
 
 
 def test_options_reach_the_config_and_presets_yield_to_them(run: Run, monkeypatch: pytest.MonkeyPatch):

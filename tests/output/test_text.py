@@ -156,7 +156,7 @@ def test_complaints_are_made_once(capsys: pytest.CaptureFixture[str]):
     show.complain(answer, said)
     show.complain(answer, said)
     err = capsys.readouterr().err
-    assert err == "smartsearch: warning: w\\nx\nsmartsearch: warning: skipped a: bad\n"
+    assert err == "smartsearch: warning: w\\nx\nsmartsearch: warning: left out: a: bad\n"
 
 
 @pytest.mark.parametrize(

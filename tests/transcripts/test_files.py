@@ -98,3 +98,18 @@ def test_a_path_that_does_not_exist_is_named_with_a_hint(tree: Path, path: str, 
     assert raised.value.kind == "path_not_found"
     assert path in raised.value.message
     assert raised.value.hint.startswith(hint)
+
+
+def test_a_path_as_the_tool_shows_it_selects_too(tree: Path) -> None:
+    everything = found("chats")
+    first = everything[0]
+    assert isinstance(first, str)
+    assert found("chats", excludes=(first,)) == everything[1:]
+    assert found("chats", globs=(first,)) == [first]
+    assert found("./chats", excludes=(f"./{first}",)) == [f"./{name}" for name in everything[1:]]
+
+
+def test_a_named_file_can_be_excluded(tree: Path) -> None:
+    first = found("chats")[0]
+    assert isinstance(first, str)
+    assert found(first, excludes=(Path(first).name,)) == []
