@@ -110,27 +110,34 @@ def load(config: Config) -> Tools:
     if lacking and (not wanted or "crossencoder" in lacking):
         raise ModelError(f"profile {profile.name} has no {lacking[0]}", hint="another --rank or --profile")
     parser = _located("parser", profile.parser)
+    folders = {name: store.locate(RANKER_ROLE[name], ref) for name, ref in rankers.items()}
     for name in wanted:
-        _located(RANKER_ROLE[name], rankers[name])
-    scorers = {name: _Deferred(_opener(name, ref, config.cores)) for name, ref in rankers.items()}
+        if folders[name] is None:
+            raise _missing(RANKER_ROLE[name], rankers[name])
+    scorers = {
+        name: _Deferred(_opener(name, ref, folders[name], config.cores)) for name, ref in rankers.items()
+    }
     for name in wanted:
         scorers[name].begin()
     light = all(ref.shipped for ref in (profile.parser, *rankers.values()))
     nlp = parse.load(str(parser), needs_torch=not light)
     infos = {"parser": store.info("parser", profile.parser, parser)}
-    for name, ref in rankers.items():
-        folder = store.locate(RANKER_ROLE[name], ref)
+    for name, folder in folders.items():
         if folder is not None:
-            infos[name] = store.info(RANKER_ROLE[name], ref, folder)
+            infos[name] = store.info(RANKER_ROLE[name], rankers[name], folder)
     return Tools(parse.Parser(nlp), dict(scorers), tokenizer(), infos)
 
 
 def _located(role: str, ref: ModelRef) -> Path:
     folder = store.locate(role, ref)
-    if folder is not None:
-        return folder
+    if folder is None:
+        raise _missing(role, ref)
+    return folder
+
+
+def _missing(role: str, ref: ModelRef) -> ModelError:
     if ref.shipped:
-        raise ModelError(
+        return ModelError(
             f"the shipped {role} is not in {ref.shipped}",
             hint="install smartsearch again",
             kind="model_missing",
@@ -139,7 +146,7 @@ def _located(role: str, ref: ModelRef) -> Path:
     pull = (
         f"smartsearch models pull {profiles[0]}" if profiles else "give a folder, or the id of a pulled model"
     )
-    raise ModelError(
+    return ModelError(
         f"the {role} {ref.name!r} is not on this machine",
         hint=f"{pull}, or --profile embedded",
         kind="model_missing",
@@ -164,13 +171,14 @@ class _Deferred:
         return self.begin().result()(question, texts)
 
 
-def _opener(name: str, ref: ModelRef, threads: int) -> Callable[[], Scorer]:
+def _opener(name: str, ref: ModelRef, folder: Path | None, threads: int) -> Callable[[], Scorer]:
     def opened() -> Scorer:
+        role = RANKER_ROLE[name]
+        if folder is None:
+            raise _missing(role, ref)
         from smartsearch.rank.colbert import HubColbert, OnnxColbert
         from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder
 
-        role = RANKER_ROLE[name]
-        folder = _located(role, ref)
         if store.in_our_format(role, folder):
             return OnnxCrossEncoder(folder, threads) if name == "ce" else OnnxColbert(folder, threads)
         try:

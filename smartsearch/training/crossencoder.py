@@ -105,21 +105,15 @@ def by_length(model: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]], part
 
 
 def score_pairs(model: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]], size: int = 64) -> list[float]:
-    """Logits of pairs, in bf16, sorted by length inside so that little padding is computed."""
+    """Logits of pairs by the model in training, about `size` pairs at a time."""
     import torch
 
-    order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
-    scores = [0.0] * len(pairs)
     was_training = model.training
     model.eval()
-    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
-        for start in range(0, len(order), size):
-            part = order[start : start + size]
-            found = model(**encode(tokenizer, [pairs[i] for i in part])).logits[:, 0].float().tolist()
-            for i, score in zip(part, found, strict=True):
-                scores[i] = score
+    with torch.inference_mode():
+        scores = by_length(model, tokenizer, pairs, parts=-(-len(pairs) // size)).tolist()
     model.train(was_training)
-    return scores
+    return list(scores)
 
 
 def train(options: argparse.Namespace) -> None:
