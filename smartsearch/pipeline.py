@@ -38,7 +38,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         query = tools.parser.parse(question, config)
     degraded: list[str] = []
     with clock("retrieve"):
-        dense = _dense(query, haystack, config, tools, degraded)
+        dense = dense_search(query, haystack, config, tools, degraded)
         evidence = gather(query, haystack, tools.parser, config, dense)
     with clock("rank"):
         ranking = rank(question, evidence.candidates, haystack.corpus, tools.scorers, config)
@@ -69,7 +69,7 @@ def _hits(ranking: Ranking, haystack: Haystack) -> list[Hit]:
     ]
 
 
-def _dense(
+def dense_search(
     query: Query, haystack: Haystack, config: Config, tools: Tools, degraded: list[str]
 ) -> Dense | None:
     """The dense search over all turns, or None where it is off, impossible or too large."""

@@ -10,8 +10,8 @@ import smartsearch
 ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
     *("types", "errors", "config", "transcripts", "parse", "retrieve", "rank", "truncate", "pipeline"),
-    *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "serve", "mcp"),
-    *("output", "options", "models_cli", "cli", "__main__"),
+    *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "serve", "mcp", "bench"),
+    *("output", "options", "models_cli", "bench_cli", "cli", "__main__"),
 )
 
 

@@ -44,10 +44,10 @@ def scored_text(turn: Turn, previous: Turn | None = None) -> str:
     return " ".join(text.split())
 
 
-def scored_texts(corpus: Corpus, indices: Sequence[int]) -> list[str]:
-    """The scored text of each turn in `indices`, with the turn before it in the session as context."""
+def scored_texts(corpus: Corpus, indices: Sequence[int], *, context: bool = True) -> list[str]:
+    """The scored text of each turn in `indices`, with the turn before it in the session as `context`."""
     texts = []
     for i in indices:
-        before = corpus.previous[i]
+        before = corpus.previous[i] if context else -1
         texts.append(scored_text(corpus.turns[i], corpus.turns[before] if before >= 0 else None))
     return texts

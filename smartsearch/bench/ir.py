@@ -1,0 +1,40 @@
+"""Measures of a ranking that the field has agreed on, by its own library (`ir-measures` over trec_eval)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from smartsearch.errors import SmartsearchError
+
+DEPTH = 100
+"""Ranked passages that are looked at."""
+
+
+def ranking_measures(
+    ranked: Mapping[str, Sequence[int]], gold: Mapping[str, Sequence[int]]
+) -> dict[str, float]:
+    """nDCG@10, mean reciprocal rank and mean average precision, over the questions that have gold.
+
+    `ranked` holds the best passages of each question, best first (the best DEPTH count); `gold` those that
+    hold a gold turn.
+    """
+    try:
+        import ir_measures
+        from ir_measures import AP, RR, Qrel, ScoredDoc, nDCG
+    except ImportError as error:
+        raise SmartsearchError(
+            "ranking measures need the package ir-measures",
+            hint="pip install 'smartsearch[bench]'",
+            kind="extra_missing",
+        ) from error
+    names = {nDCG @ 10: "ndcg@10", RR @ DEPTH: "mrr", AP @ DEPTH: "map"}
+    judged = [Qrel(question, str(place), 1) for question, places in gold.items() for place in places]
+    if not judged:
+        return {}
+    listed = [
+        ScoredDoc(question, str(place), float(-rank))
+        for question, order in ranked.items()
+        for rank, place in enumerate(order[:DEPTH], 1)
+    ]
+    found = ir_measures.calc_aggregate(list(names), judged, listed)
+    return {name: float(found[measure]) for measure, name in names.items()}

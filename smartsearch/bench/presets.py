@@ -1,0 +1,66 @@
+"""Named grids: the rows of the paper's tables, its negative controls, the full cross product."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from smartsearch.bench import grid
+from smartsearch.bench.grid import Row
+from smartsearch.config import Config
+from smartsearch.errors import UsageError
+
+REFERENCE = "I3 cascade B2:0.03:60:4000"
+"""What `smartsearch query` does by default: the row that others are compared with."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A cross product of names."""
+
+    retrievals: tuple[str, ...]
+    rankers: tuple[str, ...]
+    cuts: tuple[str, ...]
+
+
+FIXED = ("B1:1000", "B1:2000", "B1:3000", "B1:4000")
+ADAPTIVE = tuple(f"B2:{alpha}:60:4000" for alpha in ("0", "0.01", "0.03", "0.05", "0.1"))
+RANKERS = ("weight", "corpus", "ce", "colbert", "rrf", "rrf:0.5", "cascade", "zscore", "product")
+_DEFAULT = Block(("I3",), ("cascade", "weight", "colbert"), (ADAPTIVE[2], "B1:2000"))
+_TABLES = (
+    Block(
+        ("I3",), ("cascade", "rrf", "ce", "colbert", "weight", "corpus"), ("B0", *FIXED, *ADAPTIVE)
+    ),  # T1, T5, T9
+    Block(("IF0", "IF1", "IF2", "IF3"), ("ce",), ("B1:2000", ADAPTIVE[2])),  # T3
+    Block(("I0",), ("rrf", "cascade"), ("B1:2000", *FIXED, *ADAPTIVE)),  # T3, T5
+    Block(("I3",), ("rrf:0.5", "zscore", "product"), ("B1:2000",)),  # T8: R4a-eq, R4c
+)
+_CONTROLS = (
+    Block(("I3+A2", "I3+lemma"), ("cascade",), ("B1:2000",)),
+    Block(("I3",), ("mmr:0.7",), ("B1:2000",)),
+    Block(("I3",), ("cascade",), ("B1:2000+C1", "B1:2000+C2", "B1:2000+C1C2", "A1v1:0.2", "A1v2:0.5")),
+)
+GRIDS: dict[str, tuple[Block, ...]] = {
+    "default": (_DEFAULT,),
+    "paper": (_DEFAULT, *_TABLES),
+    "controls": (_DEFAULT, *_CONTROLS),
+    "full": (
+        _DEFAULT,
+        Block(("I3", "I0", "ID", "IF0", "IF1", "IF2", "IF3"), RANKERS, ("B0", *FIXED, *ADAPTIVE)),
+        *_CONTROLS,
+    ),
+}
+
+
+def rows(names: Sequence[str], rivals: Sequence[str], base: Config) -> tuple[Row, ...]:
+    """The rows of these grids, each once, and each rival under their cuts that need no score."""
+    blocks = [block for name in names for block in _grid(name)]
+    own = [row for block in blocks for row in grid.rows(block.retrievals, block.rankers, block.cuts, base)]
+    cuts = dict.fromkeys(row.cut.name for row in own if not row.cut.rendering)
+    return tuple(dict.fromkeys([*own, *grid.rival_rows(rivals, list(cuts))]))
+
+
+def _grid(name: str) -> tuple[Block, ...]:
+    if name not in GRIDS:
+        raise UsageError(f"no grid {name!r}", hint=f"one of {', '.join(GRIDS)}")
+    return GRIDS[name]

@@ -1,0 +1,99 @@
+"""Rank orders from scores there are already: each ranker of the grid over one question's candidates.
+
+The same arithmetic as `rank.cascade` and `rank.fuse`, over arrays, because a grid asks it a million times;
+a test holds the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.bench.grid import Ranker
+from smartsearch.bench.scoring import Floats, Scored, reading
+from smartsearch.bench.types import Indices
+from smartsearch.config import Config
+
+Vectors = Callable[[], NDArray[np.float32]]
+"""Unit vectors of the corpus, shape (turns, d): asked for by MMR alone."""
+
+
+def ordered(scored: Scored, retrieval: str, ranker: Ranker, config: Config, vectors: Vectors) -> Indices:
+    """The candidates of `retrieval` in the order of `ranker`, best first, ties by match weight.
+
+    Every candidate is there: those a scorer did not read come last, by match weight.
+    """
+    candidates = scored.found[retrieval].indices
+    if ranker.kind == "weight":
+        return candidates
+    if ranker.kind == "corpus":
+        return np.sort(candidates)
+    if ranker.kind in ("ce", "colbert"):
+        return candidates[_descending(_of(scored, ranker.kind)[candidates])]
+    if ranker.kind == "cascade":
+        read = reading(ranker, candidates, scored.colbert, config)
+        pool = candidates[: config.colbert_turns]
+        ce = np.full(len(_of(scored, "ce")), np.nan)
+        ce[read] = _of(scored, "ce")[read]
+        return candidates[_descending(_fused(ranker, candidates, ce, _only(_of(scored, "colbert"), pool)))]
+    ce, colbert = _of(scored, "ce"), _of(scored, "colbert")
+    if ranker.kind == "zscore":
+        sums = ranker.weight_ce * _standard(_logit(ce[candidates]))
+        sums = sums + ranker.weight_colbert * _standard(colbert[candidates])
+        return candidates[_descending(sums)]
+    if ranker.kind == "product":
+        return candidates[_descending(_scaled(_logit(ce[candidates])) * _scaled(colbert[candidates]))]
+    fused = _fused(ranker, candidates, ce, colbert)
+    order = candidates[_descending(fused)]
+    if ranker.kind == "mmr":
+        from smartsearch.bench.mmr import mmr
+
+        order = mmr(order, -np.sort(-fused), vectors(), trade_off=ranker.trade_off)
+    return order
+
+
+def _of(scored: Scored, name: str) -> Floats:
+    scores = scored.ce if name == "ce" else scored.colbert
+    if scores is None:
+        raise ValueError(f"{name} was not scored")
+    return scores
+
+
+def _only(scores: Floats, places: Indices) -> Floats:
+    kept = np.full(len(scores), np.nan)
+    kept[places] = scores[places]
+    return kept
+
+
+def _descending(values: Floats) -> Indices:
+    """Positions by descending value, NaN last, ties as they stand."""
+    return np.argsort(-values, kind="stable")
+
+
+def _fused(ranker: Ranker, candidates: Indices, ce: Floats, colbert: Floats) -> Floats:
+    """Weighted RRF (paper 3.3) of the two scorers' ranks over the candidates each has read."""
+    total = np.zeros(len(candidates))
+    for weight, scores in ((ranker.weight_colbert, colbert), (ranker.weight_ce, ce)):
+        values = scores[candidates]
+        read = np.flatnonzero(~np.isnan(values))
+        ranks = np.empty(len(read))
+        ranks[_descending(values[read])] = np.arange(1, len(read) + 1)
+        total[read] += weight / (ranker.k + ranks)
+    return total
+
+
+def _logit(sigmoid: Floats) -> Floats:
+    inside = np.clip(sigmoid, 1e-12, 1 - 1e-12)
+    return np.asarray(np.log(inside) - np.log1p(-inside))
+
+
+def _standard(values: Floats) -> Floats:
+    spread = float(values.std()) if len(values) else 0.0
+    return (values - values.mean()) / spread if spread else np.zeros(len(values))
+
+
+def _scaled(values: Floats) -> Floats:
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    return (values - low) / (high - low) if high > low else np.ones(len(values))

@@ -1,0 +1,179 @@
+"""An outcome summed up as one JSON-able dict: the record that is kept, tabulated and plotted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from smartsearch.bench import ir
+from smartsearch.bench.measures import LEVELS, TOP, Recall, Resampling, Table, holm, recall
+from smartsearch.bench.run import BUDGETS, Outcome
+from smartsearch.bench.scoring import Floats
+
+SCHEMA_VERSION = 1
+AT_DEPTH = {level: [f"{level}@{depth}" for depth in (1, 3, 5, 10)] for level in LEVELS}
+AT_DEPTH["turn"] = [*AT_DEPTH["turn"], f"turn@{TOP}"]
+LOST = ("not retrieved", "top_k", "tau", "budget")
+COMPARED = ("kept", f"turn@{TOP}")
+"""The two recalls in which every row is compared with the reference row."""
+
+
+def summary(outcome: Outcome, reference: str = "") -> dict[str, Any]:
+    """Rows, their recalls with intervals and categories, and each against the row named `reference`.
+
+    Rows are in the order of the spec; the reference defaults to the first. Recall is over the questions
+    with gold; `questions` of a row counts those.
+    """
+    gold = outcome.table("question")
+    resampling = Resampling(len(outcome.ids))
+    categories = np.array(outcome.categories)
+    tables = {
+        row.name: _joined(outcome, row.retrieval.name, row.ranker.name, row.name) for row in outcome.spec.rows
+    }
+    standard = {key: ir.ranking_measures(ranked, outcome.gold) for key, ranked in outcome.ranked.items()}
+    rows = []
+    for row in outcome.spec.rows:
+        table = tables[row.name]
+        record: dict[str, Any] = {
+            "name": row.name,
+            "retrieval": row.retrieval.name,
+            "rank": row.ranker.name,
+            "cut": row.cut.name,
+        }
+        record |= _row(table, gold, resampling)
+        of_ranking = standard.get((row.retrieval.name, row.ranker.name), {})
+        record |= {name: _number(value) for name, value in of_ranking.items()}
+        record["by_category"] = {
+            str(name): _row(_some(table, categories == name), _some(gold, categories == name), None)
+            for name in sorted(set(outcome.categories))
+        }
+        rows.append(record)
+    _compare(rows, tables, gold, reference or (rows[0]["name"] if rows else ""), resampling)
+    return {
+        "rows": rows,
+        "gold": {level: int(gold[level].sum()) for level in LEVELS},
+        "questions": {
+            "asked": len(outcome.ids),
+            "with_gold": int((gold["turn"] > 0).sum()),
+            "abstention": sum(outcome.abstention),
+        },
+        "passages_a_question": _mean(np.array(outcome.turns, dtype=np.float64)),
+        "agreement": _agreement(gold, outcome.scorer_ranks),
+        "curves": _curves(outcome, gold["turn"]),
+    }
+
+
+def _joined(outcome: Outcome, retrieval: str, ranker: str, row: str) -> dict[str, Floats]:
+    table = outcome.table("ranking", retrieval, ranker) | outcome.table("row", row)
+    table["kept"] = table["fate kept"]
+    return table
+
+
+def _some(table: Table, where: Any) -> dict[str, Floats]:
+    return {name: values[where] for name, values in table.items()}
+
+
+def _row(table: Table, gold: Table, resampling: Resampling | None) -> dict[str, Any]:
+    asked = gold["turn"] > 0
+    first = table["first"][asked]
+    found = first[~np.isnan(first)]
+    recalls = {
+        name: _recall(table[name], gold["turn"], resampling)
+        for name in ("retrieved", *AT_DEPTH["turn"], "kept")
+    }
+    for level in ("chunk", "session"):
+        recalls |= {name: _recall(table[name], gold[level], resampling) for name in AT_DEPTH[level]}
+    return {
+        "questions": int(asked.sum()),
+        "gold": int(gold["turn"].sum()),
+        "candidates": _mean(table["candidates"][asked]),
+        "first": {
+            "mean": _mean(found),
+            "median": float(np.median(found)) if len(found) else None,
+            "found": len(found),
+        },
+        "recall": recalls,
+        "words": _mean(table["words"][asked]),
+        "tokens": _mean(table["tokens"][asked]),
+        "passages": _mean(table["passages"][asked]),
+        "lost": {name: int(table[f"fate {name}"].sum()) for name in LOST},
+    }
+
+
+def _recall(found: Floats, total: Floats, resampling: Resampling | None) -> dict[str, float | None]:
+    read: Recall = recall(found, total, resampling)
+    values = {"micro": read.micro, "macro": read.macro, "any": read.any, "all": read.all}
+    if resampling is not None:
+        values |= {"low": read.low, "high": read.high}
+    return {name: _number(value) for name, value in values.items()}
+
+
+def _compare(
+    rows: list[dict[str, Any]],
+    tables: dict[str, dict[str, Floats]],
+    gold: Table,
+    reference: str,
+    resampling: Resampling,
+) -> None:
+    """Add to each row how it differs from the reference; p-values adjusted over all rows (Holm)."""
+    others = [row for row in rows if row["name"] != reference]
+    for name in COMPARED if reference in tables else ():
+        base = tables[reference][name]
+        found = [resampling.difference(tables[row["name"]][name], base, gold["turn"]) for row in others]
+        adjusted = holm([p for *_, p in found])
+        for row, (gap, low, high, p), p_holm in zip(others, found, adjusted, strict=True):
+            values = {"difference": gap, "low": low, "high": high, "p": p, "p_holm": p_holm}
+            numbers = {key: _number(value) for key, value in values.items()}
+            row.setdefault("against", {"reference": reference})[name] = numbers
+
+
+def _agreement(gold: Table, ranks: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """Spearman's correlation over questions, gold in the top 62 of either scorer, and gold ranks by both."""
+    values = gold["spearman"][~np.isnan(gold["spearman"])]
+    if not len(values):
+        return {}
+    low, middle, high = np.percentile(values, (5, 50, 95))
+    return {
+        "spearman": {
+            "mean": _mean(values),
+            "p5": _number(low),
+            "median": _number(middle),
+            "p95": _number(high),
+        },
+        f"union@{TOP}": _recall(gold[f"union@{TOP}"], gold["turn"], None),
+        "gold_ranks": [list(pair) for pair in ranks],
+    }
+
+
+def _curves(outcome: Outcome, total: Floats) -> list[dict[str, Any]]:
+    """For each ranking the recall over fixed budgets, and how the ranks of first gold turns are spread."""
+    curves = []
+    for key in outcome.columns:
+        if key[0] != "curve":
+            continue
+        table = outcome.table(*key)
+        first = outcome.table("ranking", *key[1:])["first"]
+        ranks = first[~np.isnan(first)]
+        shares = {
+            str(depth): _number(float((ranks <= depth).mean())) for depth in (1, 2, 3, 5, 10, 20, 50, 100)
+        }
+        curves.append(
+            {
+                "ranking": " ".join(part for part in key[1:] if part),
+                "budgets": list(BUDGETS),
+                "recall": [_number(table[str(words)].sum() / max(1.0, total.sum())) for words in BUDGETS],
+                "first_within": shares if len(ranks) else {},
+            }
+        )
+    return curves
+
+
+def _mean(values: Floats) -> float | None:
+    return _number(values.mean()) if len(values) else None
+
+
+def _number(value: float) -> float | None:
+    """A number as JSON has it: rounded to 5 places, None for NaN."""
+    return None if np.isnan(value) else round(float(value), 5)

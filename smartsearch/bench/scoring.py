@@ -1,0 +1,203 @@
+"""What a row needs of a question: candidates by retrieval and two scores a turn, computed once and kept.
+
+Scores are looked up in the store first; only what is missing is computed, and it is put there question by
+question. Retrieval is the pipeline's own `gather`, the texts are the rankers' own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import smartsearch
+from smartsearch.bench.grid import Ranker, Retrieval
+from smartsearch.bench.store import Store, corpus_digest, digest
+from smartsearch.bench.types import BenchQuestion, Indices
+from smartsearch.config import Config
+from smartsearch.errors import ModelError
+from smartsearch.pipeline import Tools, dense_search
+from smartsearch.rank.text import scored_texts
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.retrieve.hops import Evidence, gather
+from smartsearch.types import Corpus
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What one retrieval found, by match weight: places in the corpus, match weights, hops; shape (n,)."""
+
+    indices: Indices
+    weights: Floats
+    hops: Indices
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A question with its candidates by retrieval and the scores of its turns.
+
+    `ce` (sigmoid) and `colbert` have shape (turns,) with NaN where the scorer did not read the turn, and
+    are None where no row asks for the scorer.
+    """
+
+    question: BenchQuestion
+    found: Mapping[str, Candidates]
+    ce: Floats | None
+    colbert: Floats | None
+
+
+@dataclass(frozen=True)
+class Haystacked:
+    """A corpus ready to search, and the key of its text. `context`: scorers see the turn before too."""
+
+    corpus: Corpus
+    context: bool = True
+
+    @cached_property
+    def haystack(self) -> Haystack:
+        """The corpus made ready for grep."""
+        return Haystack(self.corpus)
+
+    @cached_property
+    def key(self) -> str:
+        """The digest of all that matching and scoring read."""
+        return corpus_digest(self.corpus, context=self.context)
+
+    def texts(self, indices: Sequence[int]) -> list[str]:
+        """What a scorer reads of these turns."""
+        return scored_texts(self.corpus, indices, context=self.context)
+
+
+class Scoring:
+    """Scores questions with the models of `tools`, keeping everything in `store`."""
+
+    def __init__(self, tools: Tools, store: Store, config: Config) -> None:
+        self.tools, self.store, self.config = tools, store, config
+        self.pairs = 0  # question-turn pairs the cross-encoder read in this run
+        self._code = _code_digest()
+
+    def score(
+        self,
+        question: BenchQuestion,
+        ready: Haystacked,
+        wanted: Sequence[tuple[Retrieval, Sequence[Ranker]]],
+    ) -> Scored:
+        """Everything the retrievals and rankers of `wanted` need of this question."""
+        rankers = [ranker for _, some in wanted for ranker in some]
+        colbert = None
+        dense = any(way.config(self.config).semantic != "off" for way, _ in wanted)
+        if dense or any(ranker.reads_colbert for ranker in rankers):
+            colbert = self.colbert(question.text, ready)
+        found = {way.name: self._found(question, ready, way, colbert) for way, _ in wanted if way.name}
+        read: set[int] = set()
+        for way, some in wanted:
+            for ranker in some:
+                if ranker.reads_ce:
+                    read.update(reading(ranker, found[way.name].indices, colbert, self.config).tolist())
+        ce = None
+        if any(ranker.reads_ce for ranker in rankers):
+            ce = self._scores("ce", question.text, ready, np.array(sorted(read), dtype=np.int64))
+        return Scored(question, found, ce, colbert)
+
+    def colbert(self, text: str, ready: Haystacked) -> Floats:
+        """ColBERT's score of every turn for a question or some words, shape (turns,)."""
+        return self._scores("colbert", text, ready, np.arange(len(ready.corpus.turns)))
+
+    def _scores(self, name: str, question: str, ready: Haystacked, over: Indices) -> Floats:
+        """One scorer's value a turn, at least those of `over`; what is missing is computed and kept."""
+        key = digest(self._model(name), question, ready.key)
+        held = self.store.get(name, key)
+        values = np.full(len(ready.corpus.turns), np.nan) if held is None else held.astype(np.float64)
+        missing = over[np.isnan(values[over])]
+        if len(missing):
+            fresh = self.tools.scorers[name](question, ready.texts(missing.tolist()))
+            values[missing] = fresh
+            self.store.put(name, key, values)
+            self.pairs += len(missing) if name == "ce" else 0
+        return values
+
+    def _found(
+        self, question: BenchQuestion, ready: Haystacked, way: Retrieval, colbert: Floats | None
+    ) -> Candidates:
+        config = way.config(self.config)
+        uses = self._model("parser") + (self._model("colbert") if config.semantic != "off" else "")
+        asked = question.date if way.dates else ""
+        settings = repr([(name, getattr(config, name)) for name in _RETRIEVAL_FIELDS])
+        key = digest(self._code, uses, settings, way.name, question.text, asked, ready.key)
+        held = self.store.get("candidates", key)
+        if held is None:
+            evidence = self._gather(question, ready, way, config, colbert)
+            held = np.array([(c.index, c.weight, c.hop) for c in evidence.candidates]).reshape(-1, 3)
+            self.store.put("candidates", key, held)
+        table = held.astype(np.float64)
+        return Candidates(table[:, 0].astype(np.int64), table[:, 1], table[:, 2].astype(np.int64))
+
+    def _gather(
+        self,
+        question: BenchQuestion,
+        ready: Haystacked,
+        way: Retrieval,
+        config: Config,
+        colbert: Floats | None,
+    ) -> Evidence:
+        query = self.tools.parser.parse(question.text, config)
+        if way.lemmas:
+            from smartsearch.bench.controls import with_lemmas
+
+            query = with_lemmas(query, ready.haystack)
+        known = replace(self.tools, scorers={} if colbert is None else {"colbert": _Known(colbert)})
+        dense = dense_search(query, ready.haystack, config, known, [])
+        evidence = gather(query, ready.haystack, self.tools.parser, config, dense)
+        if way.dates:
+            from smartsearch.bench.controls import with_dates
+
+            evidence = with_dates(evidence, question.text, ready.corpus, question.date)
+        return evidence
+
+    def _model(self, name: str) -> str:
+        """Role, id, revision and precision of a model. Raises ModelError where there is none."""
+        info = self.tools.models.get(name)
+        if info is None:
+            raise ModelError(
+                f"profile {self.config.profile} has no {name}", hint="another --profile, or rows without it"
+            )
+        return f"{info.role} {info.id} {info.revision} {info.precision}"
+
+
+class _Known:
+    """A scorer that answers, for all turns of a corpus at once, from scores there are already."""
+
+    def __init__(self, scores: Floats) -> None:
+        self._scores = scores
+
+    def __call__(self, _: str, texts: Sequence[str]) -> Floats:
+        if len(texts) != len(self._scores):
+            raise ValueError(f"{len(texts)} texts, scores of {len(self._scores)}")
+        return self._scores
+
+
+def reading(ranker: Ranker, candidates: Indices, colbert: Floats | None, config: Config) -> Indices:
+    """The candidates that the cross-encoder reads under `ranker`, as `rank.cascade` has it."""
+    if ranker.kind != "cascade" or colbert is None:
+        return candidates
+    pool = candidates[: config.colbert_turns]
+    return pool[np.argsort(-colbert[pool], kind="stable")[: ranker.head]]
+
+
+_FIELDS = [field.name for field in dataclasses.fields(Config)]
+_RETRIEVAL_FIELDS = _FIELDS[: _FIELDS.index("profile")]
+
+
+def _code_digest() -> str:
+    """A key of the code that finds candidates: cached candidates must not outlive it."""
+    root = Path(smartsearch.__file__).parent
+    files = [root / "parse.py", *(root / "bench" / name for name in ("controls.py", "lemmas.py"))]
+    files += sorted((root / "retrieve").glob("*.py"))
+    return digest(*(path.read_text(encoding="utf-8") for path in files if path.is_file()))

@@ -1,0 +1,86 @@
+"""What a benchmark has computed, kept in one SQLite file: an interrupted run loses nothing, a grid reuses it.
+
+An entry is keyed by everything its value depends on, so a changed model, question or transcript is never
+mistaken for the old one, and several datasets share a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import sqlite3
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.errors import InputError
+from smartsearch.rank.text import scored_texts
+from smartsearch.types import Corpus
+
+_SCHEMA = """create table if not exists entries
+(kind text not null, key text not null, value blob not null, primary key (kind, key)) without rowid"""
+
+
+def digest(*parts: str) -> str:
+    """A short key of `parts`; their borders count, so that ("ab", "c") and ("a", "bc") differ."""
+    hashed = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        hashed.update(len(data).to_bytes(8, "little"))
+        hashed.update(data)
+    return hashed.hexdigest()
+
+
+def corpus_digest(corpus: Corpus, *, context: bool = True) -> str:
+    """A key of all that matching and scoring read of a corpus: fields, sessions, and the turn before."""
+    spoken = [turn.spoken for turn in corpus.turns]
+    return digest(*spoken, "\0", *scored_texts(corpus, range(len(corpus.turns)), context=context))
+
+
+class Store:
+    """Arrays by kind and key in an SQLite file. Use as a context manager; what was put is there at once."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or make the file. Raises InputError where it is no store or cannot be written."""
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=60.0)
+            self._db.execute("pragma journal_mode = wal")
+            self._db.execute("pragma synchronous = normal")
+            self._db.execute(_SCHEMA)
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(
+                f"{path} cannot be used as a score store: {error}",
+                hint="another --store, or remove the file",
+                kind="store",
+            ) from error
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._db.close()
+
+    def get(self, kind: str, key: str) -> NDArray[np.generic] | None:
+        """The array put under `kind` and `key`, or None."""
+        row = self._db.execute("select value from entries where kind = ? and key = ?", (kind, key)).fetchone()
+        if row is None:
+            return None
+        array: NDArray[np.generic] = np.load(io.BytesIO(row[0]), allow_pickle=False)
+        return array
+
+    def put(self, kind: str, key: str, array: NDArray[np.generic]) -> None:
+        """Keep `array`, over what stood there."""
+        buffer = io.BytesIO()
+        np.save(buffer, array, allow_pickle=False)
+        self._db.execute("insert or replace into entries values (?, ?, ?)", (kind, key, buffer.getvalue()))
+
+    def count(self, kind: str) -> int:
+        """How many entries of a kind there are."""
+        row = self._db.execute("select count(*) from entries where kind = ?", (kind,)).fetchone()
+        return int(row[0])

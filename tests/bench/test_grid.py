@@ -1,0 +1,102 @@
+"""Names of the grid, and what they stand for."""
+
+from __future__ import annotations
+
+import pytest
+
+from smartsearch.bench import grid, presets
+from smartsearch.config import Config
+from smartsearch.errors import UsageError
+
+BASE = Config()
+
+
+def test_the_cross_product_has_every_combination_once():
+    rows = grid.rows(["IF0", "IF3", "IF0"], ["ce", "rrf"], ["B0", "B1:500"], BASE)
+    assert len(rows) == 8
+    assert rows[0].name == "IF0 ce B0"
+    assert len({row.name for row in rows}) == 8
+
+
+def test_retrieval_names_change_the_config_as_the_paper_has_it():
+    plain = grid.retrieval("IF0").config(BASE)
+    assert (plain.hops, plain.prf, plain.semantic, plain.fuzzy) == (1, False, "off", False)
+    assert grid.retrieval("IF1").config(BASE).prf
+    assert grid.retrieval("IF2").config(BASE).hops == 3
+    assert grid.retrieval("I0").config(BASE).semantic == "fallback"
+    assert grid.retrieval("AND").config(BASE).mode == "and"
+    assert grid.retrieval("I3").config(BASE) == BASE
+
+
+def test_controls_are_added_to_a_retrieval():
+    both = grid.retrieval("IF3+A2+lemma")
+    assert both.dates
+    assert both.lemmas
+    assert not grid.retrieval("IF3").dates
+
+
+def test_rankers_take_what_the_name_leaves_open_from_the_config():
+    assert (grid.ranker("rrf", BASE).weight_ce, grid.ranker("rrf", BASE).weight_colbert) == (0.7, 0.3)
+    half = grid.ranker("rrf:0.5:20", BASE)
+    assert (half.weight_ce, half.weight_colbert, half.k) == (0.5, 0.5, 20)
+    assert grid.ranker("cascade", BASE).head == BASE.cascade
+    assert grid.ranker("cascade:64", BASE).head == 64
+    assert grid.ranker("mmr:0.6", BASE).trade_off == 0.6
+
+
+def test_cuts_have_budget_alpha_and_k():
+    adaptive = grid.cut("B2:.03:60:4000")
+    assert (adaptive.alpha, adaptive.top_k, adaptive.words) == (0.03, 60, 4000)
+    assert grid.cut("B2") == grid.Cut("B2", "adaptive", 4000, 0.03, 60)
+    assert grid.cut("B1").words == 2000
+    assert grid.cut("B1:2000+C1C2").rendering == "C1C2"
+    assert grid.cut("A1v1").share == 0.2
+    assert grid.cut("A1v2").floor == 0.5
+    assert grid.cut("B2:0").alpha == 0.0
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (grid.retrieval, "IF4"),
+        (grid.retrieval, "IF0+A3"),
+        (lambda n: grid.ranker(n, BASE), "bm25x"),
+        (lambda n: grid.ranker(n, BASE), "rrf:2"),
+        (lambda n: grid.ranker(n, BASE), "ce:1"),
+        (grid.cut, "B3"),
+        (grid.cut, "B1:none"),
+        (grid.cut, "B1:100:2"),
+        (grid.cut, "B1:nan"),
+        (grid.cut, "B2+C3"),
+    ],
+)
+def test_a_name_that_is_none_is_told_with_those_there_are(make, name):
+    with pytest.raises(UsageError) as caught:
+        make(name)
+    assert name.split(":")[0].split("+")[-1] in caught.value.message
+    assert caught.value.hint
+
+
+def test_rivals_only_get_cuts_that_need_no_score():
+    rows = grid.rival_rows(["bm25"], ["B0", "B1:2000", "B2:.03", "A1v1"])
+    assert [row.name for row in rows] == ["bm25 B0", "bm25 B1:2000"]
+
+
+def test_every_preset_holds_the_reference_row_and_parses():
+    for name in presets.GRIDS:
+        rows = presets.rows([name], ["bm25"], BASE)
+        assert presets.REFERENCE in {row.name for row in rows}
+        assert len({row.name for row in rows}) == len(rows)
+        assert any(row.ranker.kind == "rival" for row in rows)
+
+
+def test_the_paper_grid_has_k_60_with_alpha_0():
+    names = {row.name for row in presets.rows(["paper"], [], BASE)}
+    assert "I3 rrf B2:0:60:4000" in names
+    assert {"IF0 ce B1:2000", "IF3 ce B1:2000", "I0 rrf B1:2000"} <= names
+
+
+def test_needs_lists_each_retrieval_once_with_its_rankers():
+    rows = grid.rows(["IF0"], ["ce", "rrf"], ["B0", "B1"], BASE) + grid.rival_rows(["bm25"], ["B0"])
+    wanted = [(way.name, [r.name for r in rankers]) for way, rankers in grid.needs(rows)]
+    assert wanted == [("IF0", ["ce", "rrf"]), ("", ["bm25"])]

@@ -1,0 +1,153 @@
+"""Every measure against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from smartsearch.bench import measures
+from smartsearch.bench.cutting import Kept
+from smartsearch.bench.ir import ranking_measures
+from smartsearch.bench.measures import Gold, Resampling, holm, recall, spearman
+
+
+def gold(*turns, chunks=(), sessions=()):
+    return Gold(tuple(np.atleast_1d(turn) for turn in turns), frozenset(chunks), frozenset(sessions))
+
+
+SIX = np.arange(6)
+CHUNKS = np.array([0, 0, 1, 1, 2, 2])
+SESSIONS = np.array([0, 0, 0, 1, 1, 1])
+
+
+def test_of_a_ranking():
+    """Ranked 4, 1, 0, 5; gold 0 (rank 3), 5 (rank 4) and 3 (not retrieved)."""
+    order = np.array([4, 1, 0, 5])
+    found = measures.of_ranking(order, gold(0, 3, 5, chunks=(0, 1, 2), sessions=(0, 1)), CHUNKS, SESSIONS)
+    assert found["candidates"] == 4
+    assert found["retrieved"] == 2
+    assert found["first"] == 3
+    assert [found[f"turn@{k}"] for k in (1, 3, 5, 10, 62)] == [0, 1, 2, 2, 2]
+    # chunks in order of their best turn: 2, 0; chunk 1 is not there
+    assert [found[f"chunk@{k}"] for k in (1, 3)] == [1, 2]
+    # sessions: 1 (turn 4), then 0 (turn 1)
+    assert [found[f"session@{k}"] for k in (1, 3)] == [1, 2]
+
+
+def test_first_is_no_number_where_nothing_was_retrieved():
+    found = measures.of_ranking(np.array([1]), gold(5), CHUNKS, SESSIONS)
+    assert math.isnan(found["first"])
+    assert found["retrieved"] == 0
+
+
+def test_a_gold_turn_in_two_passages_counts_once_at_the_better_rank():
+    found = measures.of_ranking(np.array([3, 2, 1]), gold(np.array([1, 2])), CHUNKS, SESSIONS)
+    assert found["retrieved"] == 1
+    assert found["first"] == 2
+
+
+def test_of_a_cut_says_where_each_gold_turn_was_lost():
+    """Ranked 4, 1, 0, 5, 2 with fates kept, tau, kept, top_k, budget; gold is everything, 3 not retrieved."""
+    kept = Kept(np.array([0, 2, 0, 1, 3], dtype=np.int8), 12, 15)
+    found = measures.of_cut(np.array([4, 1, 0, 5, 2]), kept, gold(*range(6)))
+    fates = {name: found[f"fate {name}"] for name in ("kept", "tau", "top_k", "budget", "not retrieved")}
+    assert fates == {"kept": 2, "tau": 1, "top_k": 1, "budget": 1, "not retrieved": 1}
+    assert (found["words"], found["tokens"], found["passages"]) == (12, 15, 2)
+
+
+def test_the_curve_counts_gold_within_each_budget():
+    """Passages of 10 words each, gold at ranks 1 and 3; the first is always kept."""
+    found = measures.curve(np.array([2, 0, 5]), np.array([10, 20, 30]), gold(2, 5), (5, 20, 30))
+    assert found == {"5": 1, "20": 1, "30": 2}
+
+
+def test_four_readings_of_a_recall():
+    """1 of 2, 3 of 3, 0 of 1; a question without gold does not count."""
+    read = recall(np.array([1.0, 3, 0, 0]), np.array([2.0, 3, 1, 0]))
+    assert read.micro == pytest.approx(4 / 6)
+    assert read.macro == pytest.approx((0.5 + 1 + 0) / 3)
+    assert read.any == pytest.approx(2 / 3)
+    assert read.all == pytest.approx(1 / 3)
+
+
+def test_recall_without_any_gold_is_no_number():
+    assert math.isnan(recall(np.zeros(3), np.zeros(3)).micro)
+
+
+def test_the_interval_holds_the_recall_and_narrows_with_questions():
+    def width(questions):
+        found = np.tile([1.0, 0.0, 1.0, 1.0], questions // 4)
+        low, high = Resampling(questions).interval(found, np.ones(questions))
+        assert low < 0.75 < high
+        return high - low
+
+    # the standard error of a share of .75 is sqrt(.1875 / n): about .34 and .085 for 1.96 times both sides
+    assert width(100) == pytest.approx(2 * 1.96 * math.sqrt(0.1875 / 100), rel=0.15)
+    assert width(1600) == pytest.approx(2 * 1.96 * math.sqrt(0.1875 / 1600), rel=0.15)
+
+
+def test_the_paired_test_agrees_with_scipys():
+    from scipy.stats import permutation_test
+
+    random = np.random.default_rng(5)
+    one = random.integers(0, 2, 60).astype(float)
+    other = np.where(random.random(60) < 0.8, one, 1 - one)
+    other[:6] = 0.0
+    gap, low, high, p = Resampling(60).difference(one, other, np.ones(60))
+    expected = permutation_test(
+        (one, other),
+        lambda a, b, axis: np.mean(a - b, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+    )
+    assert gap == pytest.approx(float(one.mean() - other.mean()))
+    assert low <= gap <= high
+    assert p == pytest.approx(expected.pvalue, abs=0.03)
+
+
+def test_equal_rows_do_not_differ():
+    values = np.array([1.0, 0, 1])
+    assert Resampling(3).difference(values, values, np.ones(3)) == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_holm_multiplies_the_smallest_by_the_number_of_tests():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_spearman_looks_at_turns_both_read():
+    one = np.array([1.0, 2, 3, np.nan, 9])
+    assert spearman(one, np.array([10.0, 20, 30, 0, np.nan])) == pytest.approx(1.0)
+    assert spearman(one, np.array([30.0, 20, 10, 0, np.nan])) == pytest.approx(-1.0)
+    assert math.isnan(spearman(one[:2], one[:2]))
+
+
+def test_the_librarys_measures_by_hand():
+    """Gold at ranks 2 and 4 of question a; question b finds nothing."""
+    found = ranking_measures({"a": [7, 3, 5, 9], "b": [1]}, {"a": [3, 9], "b": [2]})
+    ideal = 1 + 1 / math.log2(3)
+    ndcg = (1 / math.log2(3) + 1 / math.log2(5)) / ideal
+    assert found["ndcg@10"] == pytest.approx(ndcg / 2)
+    assert found["mrr"] == pytest.approx(0.5 / 2)
+    assert found["map"] == pytest.approx((1 / 2 + 2 / 4) / 2 / 2)
+
+
+def test_the_librarys_recall_is_our_macro_recall():
+    import ir_measures
+    from ir_measures import Qrel, R, ScoredDoc
+
+    random = np.random.default_rng(2)
+    hits, totals, judged, listed = [], [], [], []
+    for question in range(20):
+        order = random.permutation(30)
+        wanted = random.permutation(30)[: random.integers(1, 5)]
+        found = measures.of_ranking(order, gold(*wanted), np.zeros(30, dtype=int), np.zeros(30, dtype=int))
+        hits.append(found["turn@5"])
+        totals.append(float(len(wanted)))
+        judged += [Qrel(str(question), str(place), 1) for place in wanted]
+        listed += [ScoredDoc(str(question), str(place), float(-rank)) for rank, place in enumerate(order)]
+    theirs = ir_measures.calc_aggregate([R @ 5], judged, listed)[R @ 5]
+    assert recall(np.array(hits), np.array(totals)).macro == pytest.approx(theirs)

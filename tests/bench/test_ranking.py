@@ -1,0 +1,107 @@
+"""The grid's rankings are the pipeline's own, over arrays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from smartsearch.bench import grid
+from smartsearch.bench.ranking import ordered
+from smartsearch.bench.scoring import Candidates, Scored, reading
+from smartsearch.bench.types import BenchQuestion
+from smartsearch.config import Config
+from smartsearch.rank.cascade import rank
+from smartsearch.types import Candidate, Corpus, Turn
+
+TURNS = 60
+
+
+def drawn(seed: int):
+    """A question's candidates and scores, with ties."""
+    random = np.random.default_rng(seed)
+    indices = random.permutation(TURNS)[:45]
+    weights = np.sort(random.integers(1, 5, 45).astype(float))[::-1]
+    order = np.lexsort((indices, -weights))
+    indices = indices[order]
+    weights = weights[order]
+    ce = np.round(random.random(TURNS), 1) * 0.9 + 0.05
+    colbert = np.round(random.random(TURNS) * 20)
+    found = {"I3": Candidates(indices, weights, np.ones(45, dtype=np.int64))}
+    return Scored(BenchQuestion("q", "a question"), found, ce, colbert)
+
+
+def by_pipeline(scored: Scored, config: Config) -> list[int]:
+    corpus = Corpus(tuple(Turn(text=f"turn {i}", turn=str(i)) for i in range(TURNS)))
+    found = scored.found["I3"]
+    candidates = [
+        Candidate(int(i), (), float(w), 1) for i, w in zip(found.indices, found.weights, strict=True)
+    ]
+
+    def scorer(values):
+        return lambda _, texts: np.array([values[int(text.split("|")[0].split()[-1])] for text in texts])
+
+    scorers = {"ce": scorer(scored.ce), "colbert": scorer(scored.colbert)}
+    return [c.index for c in rank("a question", candidates, corpus, scorers, config).candidates]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("rrf", {"candidates": 0}),
+        ("rrf:0.5", {"candidates": 0, "weight_ce": 0.5, "weight_colbert": 0.5}),
+        ("cascade", {"cascade": 12}),
+        ("cascade:7", {"candidates": 7}),
+        ("cascade:9", {"candidates": 9, "colbert_turns": 20}),
+        ("ce", {"rank": ("ce",)}),
+        ("colbert", {"rank": ("colbert",)}),
+        ("weight", {"rank": ()}),
+    ],
+)
+def test_orders_are_those_of_the_pipeline(seed, name, changes):
+    config = replace(Config(), **changes)
+    scored = drawn(seed)
+    order = ordered(scored, "I3", grid.ranker(name, config), config, lambda: np.zeros((0, 0)))
+    assert order.tolist() == by_pipeline(scored, config)
+
+
+def test_corpus_order_is_ascending():
+    config = Config()
+    order = ordered(drawn(1), "I3", grid.ranker("corpus", config), config, lambda: np.zeros((0, 0)))
+    assert order.tolist() == sorted(order.tolist())
+
+
+def simple(ce, colbert):
+    found = {"I3": Candidates(np.arange(3), np.ones(3), np.ones(3, dtype=np.int64))}
+    return Scored(BenchQuestion("q", "?"), found, np.array(ce), np.array(colbert))
+
+
+def test_score_fusion_can_disagree_with_rank_fusion():
+    """Turn 2 is third by the cross-encoder but far ahead by ColBERT: scores see how far, ranks do not."""
+    scored = simple([0.52, 0.51, 0.50], [1.0, 2.0, 30.0])
+    config = Config()
+
+    def first(name):
+        return ordered(scored, "I3", grid.ranker(name, config), config, lambda: np.zeros((0, 0)))[0]
+
+    assert first("rrf:0.9") == 0
+    assert first("zscore:0.4") == 2
+    assert first("product") == 1  # the best product of min-max scores: the others have a zero
+
+
+def test_equal_scores_leave_the_order_of_match_weight():
+    scored = simple([0.5, 0.5, 0.5], [3.0, 3.0, 3.0])
+    for name in ("zscore", "product", "rrf", "ce"):
+        order = ordered(scored, "I3", grid.ranker(name, Config()), Config(), lambda: np.zeros((0, 0)))
+        assert order.tolist() == [0, 1, 2]
+
+
+def test_a_cascade_reads_the_best_of_colbert():
+    scored = drawn(3)
+    read = reading(grid.ranker("cascade:5", Config()), scored.found["I3"].indices, scored.colbert, Config())
+    least = min(scored.colbert[read])
+    others = [scored.colbert[i] for i in scored.found["I3"].indices if i not in set(read.tolist())]
+    assert len(read) == 5
+    assert max(others) <= least

@@ -1,0 +1,72 @@
+"""What was computed is there again, under its own key only."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from smartsearch.bench.store import Store, corpus_digest, digest
+from smartsearch.errors import InputError
+from smartsearch.types import Corpus, Turn
+
+
+def test_arrays_come_back_as_they_were_put(tmp_path):
+    values = np.array([0.25, np.nan, 1e-300])
+    with Store(tmp_path / "deep" / "scores.db") as store:
+        store.put("ce", "k", values)
+    with Store(tmp_path / "deep" / "scores.db") as store:
+        found = store.get("ce", "k")
+        assert np.array_equal(found, values, equal_nan=True)
+        assert found.dtype == np.float64
+        assert store.get("colbert", "k") is None
+        assert (store.count("ce"), store.count("colbert")) == (1, 0)
+
+
+def test_a_later_value_replaces_the_first(tmp_path):
+    with Store(tmp_path / "s.db") as store:
+        store.put("ce", "k", np.zeros(2))
+        store.put("ce", "k", np.ones(3))
+        assert store.get("ce", "k").tolist() == [1, 1, 1]
+
+
+def test_what_was_put_is_on_disk_at_once(tmp_path):
+    """A killed run must find it: nothing waits for the end."""
+    with Store(tmp_path / "s.db") as store:
+        store.put("ce", "k", np.ones(1))
+        other = sqlite3.connect(tmp_path / "s.db")
+        assert other.execute("select count(*) from entries").fetchone() == (1,)
+        other.close()
+
+
+def test_a_file_that_is_no_store_is_told_by_name(tmp_path):
+    (tmp_path / "chat.txt").write_text("Ann: hello, this is no database at all\n" * 50)
+    with pytest.raises(InputError, match=r"chat\.txt"):
+        Store(tmp_path / "chat.txt")
+
+
+def test_borders_of_parts_count():
+    assert digest("ab", "c") != digest("a", "bc")
+    assert digest("a") == digest("a")
+
+
+def test_the_key_of_a_corpus_changes_with_all_that_is_read_of_it():
+    turns = (Turn("hello", "Ann", "2024-05-08", session="s1"), Turn("hi", "Bo", "2024-05-08", session="s1"))
+    base = corpus_digest(Corpus(turns))
+    for change in (
+        {"text": "bye"},
+        {"speaker": "Al"},
+        {"time": "2024-05-09"},
+        {"caption": "a cat"},
+        {"session": "s2"},
+    ):
+        assert corpus_digest(Corpus((turns[0], replace(turns[1], **change)))) != base, change
+    assert corpus_digest(Corpus(turns), context=False) != base
+    assert (
+        corpus_digest(
+            Corpus((replace(turns[0], path="elsewhere.txt"), replace(turns[1], path="elsewhere.txt")))
+        )
+        == base
+    )
