@@ -26,16 +26,21 @@ def detect(source: Source) -> bool:
 def read(source: Source) -> Iterator[Record]:
     """Turns of every haystack: conversation is the question's id, turn its 1-based number in the session."""
     for n, item in enumerate(source.items()):
-        sessions = item.value.get("haystack_sessions") if isinstance(item.value, dict) else None
-        if not isinstance(sessions, list):
-            yield FormatError("no `haystack_sessions` list here", line=item.line, pointer=item.pointer)
-            continue
-        name = str(item.value.get("question_id") or f"{source.stem}-{n}")
-        ids, dates = _list(item.value, "haystack_session_ids"), _list(item.value, "haystack_dates")
-        for s, turns in enumerate(sessions):
-            session = str(ids[s]) if s < len(ids) else str(s + 1)
-            time = to_iso(dates[s]) if s < len(dates) else ""
-            yield from _session(source.path, item, s, turns, (name, session, time))
+        yield from read_question(source.path, item, f"{source.stem}-{n}")
+
+
+def read_question(path: str, item: Item, default: str) -> Iterator[Record]:
+    """Turns of one question's haystack, parsed already; `default` is its id where it has none."""
+    sessions = item.value.get("haystack_sessions") if isinstance(item.value, dict) else None
+    if not isinstance(sessions, list):
+        yield FormatError("no `haystack_sessions` list here", line=item.line, pointer=item.pointer)
+        return
+    name = str(item.value.get("question_id") or default)
+    ids, dates = _list(item.value, "haystack_session_ids"), _list(item.value, "haystack_dates")
+    for s, turns in enumerate(sessions):
+        session = str(ids[s]) if s < len(ids) else str(s + 1)
+        time = to_iso(dates[s]) if s < len(dates) else ""
+        yield from _session(path, item, s, turns, (name, session, time))
 
 
 def _list(value: dict[str, Any], key: str) -> list[Any]:
