@@ -1,0 +1,466 @@
+"""Oracle traces: the shortest way to all the gold of a question (paper table 1; seeds 1.9).
+
+A state is what gold is covered and which terms may be used; an edge is a tool with some of those terms.
+Dijkstra over the lexicographic cost (edges, tool rank grep < AND < semantic, terms). The gold says which
+state is the goal and which edges help, never which terms there are: those come from the question or
+from turns that an earlier edge of the same path found.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.parse import fold
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.types import Term
+
+GREP, AND, SEMANTIC = "grep", "and", "semantic"
+TOOLS = (GREP, AND, SEMANTIC)
+"""Grep for any term, grep for every term, search by meaning: from the cheapest to the dearest."""
+
+SOLVED, NO_GOLD, NO_PATH, CAPPED = "", "no gold", "no path", "capped"
+REASONS = (NO_GOLD, NO_PATH, CAPPED)
+"""Why a question has no trace: nothing to find, no way to it, the search given up."""
+
+Entities = Callable[[Sequence[int]], list[str]]
+"""The names found in some turns, given by their places."""
+Semantic = Callable[[Sequence[str]], list[int]]
+"""The places of the turns nearest to some terms, best first; no terms stand for the whole question."""
+
+
+@dataclass(frozen=True)
+class OracleOptions:
+    """Where the search ends and what an edge may find (seeds 1.5, 1.9).
+
+    `results` cuts what a grep edge finds to so many turns in corpus order, as `grep -m` does; 0 leaves
+    it whole. `sources` are the turns of an edge, best match weight first, whose names become terms; 0 is
+    all of them. Terms that came from a turn weigh `weight_hop`.
+    """
+
+    hops: int = 3
+    expansions: int = 20_000
+    results: int = 0
+    semantic_top: int = 10
+    semantic_terms: int = 1  # most terms of a semantic edge that is not the whole question
+    sources: int = 10
+    subset: int = 4  # most terms of a grep edge that does not use them all
+    weight_hop: float = 2.5
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One step: its tool, its terms, how many turns it found, the places of the gold it was first to find.
+
+    A semantic edge without terms searched for the whole question.
+    """
+
+    tool: str
+    terms: tuple[str, ...]
+    found: int
+    gold: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class OracleTrace:
+    """The shortest path to a question's gold, or the reason there is none (`REASONS`).
+
+    `semantic_needed`: no path of so few edges does without a semantic edge. `semantic_ties`: this one
+    does, another of as many edges has one. `expansions` counts the edges tried.
+    """
+
+    solved: bool
+    reason: str = SOLVED
+    hops: int = 0
+    path: tuple[Edge, ...] = ()
+    semantic_needed: bool = False
+    semantic_ties: bool = False
+    expansions: int = 0
+
+
+@dataclass(frozen=True)
+class OracleSummary:
+    """Traces in figures, table 1. Shares are 0 to 1; those by hop and tool are of the solved only.
+
+    `hops` counts solved questions by the number of their edges, `tools` their edges by tool.
+    """
+
+    questions: int
+    with_gold: int
+    solved: int
+    solved_share: float
+    hops: dict[str, int]
+    hop_shares: dict[str, float]
+    tools: dict[str, int]
+    tool_shares: dict[str, float]
+    semantic_needed: int
+    semantic_needed_share: float
+    semantic_ties: int
+    semantic_ties_share: float
+    unsolved: dict[str, int]
+    expansions: int
+
+
+class Postings:
+    """Grep's answers in one haystack, one scan a term: made once for all questions asked of it."""
+
+    def __init__(self, haystack: Haystack, *, word_boundary: bool = False) -> None:
+        self.haystack = haystack
+        self._word_boundary = word_boundary
+        self._places: dict[str, NDArray[np.int64]] = {}
+        self._bits: dict[str, int] = {}
+
+    def places(self, key: str) -> NDArray[np.int64]:
+        """The places of the turns with a folded term, ascending, shape (n,)."""
+        found = self._places.get(key)
+        if found is None:
+            turns = self.haystack.turns_with(key, word_boundary=self._word_boundary)
+            found = self._places[key] = np.array(turns, dtype=np.int64)
+        return found
+
+    def bits(self, key: str) -> int:
+        """The same turns as a number: bit n is the turn at place n."""
+        bits = self._bits.get(key)
+        if bits is None:
+            bits = self._bits[key] = _to_bits(self.places(key).tolist())
+        return bits
+
+
+def trace(
+    question_terms: Sequence[Term],
+    gold: frozenset[int],
+    postings: Postings,
+    *,
+    entities: Entities,
+    semantic: Semantic | None = None,
+    options: OracleOptions | None = None,
+) -> OracleTrace:
+    """The shortest path from the terms of a question to all of its gold (places in the corpus).
+
+    `entities` and `semantic` run the models and are asked for the same thing more than once: the caller
+    remembers. Without `semantic` only grep is used.
+
+    Without a cap on results no AND edge is ever on a path: the OR of the same terms finds all that it
+    finds, puts that first, and is cheaper.
+    """
+    options = options or OracleOptions()
+    if not gold:
+        return OracleTrace(solved=False, reason=NO_GOLD)
+    asked = _Asked(question_terms, gold, postings, entities, semantic, options)
+    way = _shortest(asked, options.hops, asked.ranks)
+    if way.path is None:
+        reason = CAPPED if way.capped else NO_PATH
+        return OracleTrace(solved=False, reason=reason, expansions=way.expansions)
+    needed = _uses(way.path, SEMANTIC)
+    tries, ties = way.expansions, False
+    if semantic is not None and not needed:
+        other = _shortest(asked, len(way.path), _MEANING_FIRST)
+        tries += other.expansions
+        ties = other.path is not None and _uses(other.path, SEMANTIC)
+    path = tuple(asked.walk(_reduced(asked, way.path)))
+    return OracleTrace(
+        solved=True,
+        hops=len(path),
+        path=path,
+        semantic_needed=needed,
+        semantic_ties=ties,
+        expansions=tries,
+    )
+
+
+def summarise(traces: Iterable[OracleTrace]) -> OracleSummary:
+    """The figures of table 1 over the traces of a dataset."""
+    every = list(traces)
+    solved = [t for t in every if t.solved]
+    unsolved = Counter(t.reason for t in every if not t.solved)
+    with_gold = len(every) - unsolved[NO_GOLD]
+    hops = Counter(str(t.hops) for t in solved)
+    tools = Counter(edge.tool for t in solved for edge in t.path)
+    needed = sum(t.semantic_needed for t in solved)
+    ties = sum(t.semantic_ties for t in solved)
+    return OracleSummary(
+        questions=len(every),
+        with_gold=with_gold,
+        solved=len(solved),
+        solved_share=_share(len(solved), with_gold),
+        hops=dict(sorted(hops.items())),
+        hop_shares={hop: _share(n, len(solved)) for hop, n in sorted(hops.items())},
+        tools={tool: tools[tool] for tool in TOOLS},
+        tool_shares={tool: _share(tools[tool], tools.total()) for tool in TOOLS},
+        semantic_needed=needed,
+        semantic_needed_share=_share(needed, len(solved)),
+        semantic_ties=ties,
+        semantic_ties_share=_share(ties, len(solved)),
+        unsolved={reason: unsolved[reason] for reason in REASONS},
+        expansions=sum(t.expansions for t in every),
+    )
+
+
+@dataclass(frozen=True)
+class _Step:
+    tool: str
+    keys: tuple[str, ...]
+
+
+_Path = tuple[_Step, ...]
+_Cost = tuple[int, int, int]
+"""Edges, the sum of the tools' ranks, terms: compared in this order."""
+
+_MEANING_FIRST = {SEMANTIC: 0, GREP: 1, AND: 1}
+"""Ranks under which the shortest path has a semantic edge if any path of so few edges has one."""
+
+
+@dataclass(frozen=True)
+class _Node:
+    covered: int
+    usable: frozenset[str]
+    path: _Path = ()
+
+
+@dataclass(frozen=True)
+class _Way:
+    path: _Path | None
+    expansions: int
+    capped: bool = False
+
+
+class _Asked:
+    """One question: its goal, the terms met so far, and what the tools answer. Sets of turns are bits."""
+
+    def __init__(
+        self,
+        question_terms: Sequence[Term],
+        gold: frozenset[int],
+        postings: Postings,
+        entities: Entities,
+        semantic: Semantic | None,
+        options: OracleOptions,
+    ) -> None:
+        self.goal = _to_bits(gold)
+        self.options = options
+        self.postings = postings
+        self.terms: dict[str, Term] = {}
+        for term in question_terms:
+            key = _key(term.text)
+            if key and (key not in self.terms or term.weight > self.terms[key].weight):
+                self.terms[key] = term
+        self.start = _Node(0, frozenset(self.terms))
+        # one semantic edge is dearer than AND edges all the way
+        self.ranks = {GREP: 0, AND: 1, SEMANTIC: options.hops + 1}
+        self._entities, self._semantic = entities, semantic
+        self._answers: dict[_Step, int] = {}
+        self._names: dict[_Step, frozenset[str]] = {}
+        self._near: dict[tuple[str, ...], list[int]] = {}
+
+    def found(self, step: _Step) -> int:
+        """The turns that a step finds."""
+        bits = self._answers.get(step)
+        if bits is None:
+            bits = self._answers[step] = self._find(step)
+        return bits
+
+    def _find(self, step: _Step) -> int:
+        if step.tool == SEMANTIC:
+            return _to_bits(self._nearest(step.keys))
+        inside = [self.postings.bits(key) for key in step.keys]
+        bits = inside[0] if inside else 0
+        for other in inside[1:]:
+            bits = bits | other if step.tool == GREP else bits & other
+        return _to_bits(_places(bits, self.options.results)) if self.options.results else bits
+
+    def _nearest(self, keys: tuple[str, ...]) -> list[int]:
+        near = self._near.get(keys)
+        if near is None:
+            texts = [self.terms[key].text for key in keys]
+            answer = self._semantic(texts) if self._semantic else []
+            near = self._near[keys] = answer[: self.options.semantic_top]
+        return near
+
+    def names(self, step: _Step) -> frozenset[str]:
+        """The folded names in the best turns of a step; who speaks is no name to search for (seeds 1.5)."""
+        keys = self._names.get(step)
+        if keys is None:
+            named = {_key(name): name for name in self._entities(self._best(step))}
+            fresh = {k: n for k, n in named.items() if k and k not in self.postings.haystack.speakers}
+            for key, name in fresh.items():
+                self.terms.setdefault(key, Term(name, "HOP", self.options.weight_hop, 2))
+            keys = self._names[step] = frozenset(fresh)
+        return keys
+
+    def _best(self, step: _Step) -> list[int]:
+        """The turns whose names a step gives: by the weights of its terms in them, ties in corpus order."""
+        count = self.options.sources
+        if step.tool == SEMANTIC:
+            near = self._nearest(step.keys)
+            return near[:count] if count else near
+        bits = self.found(step)
+        if step.tool == AND or len(step.keys) == 1 or not count:
+            return _places(bits, count)
+        weights = np.zeros(len(self.postings.haystack))
+        for key in step.keys:
+            weights[self.postings.places(key)] += self.terms[key].weight
+        return sorted(_places(bits), key=lambda place: -weights[place])[:count]
+
+    def steps(self, node: _Node, ranks: Mapping[str, int], *, last: bool) -> Iterator[_Step]:
+        """The edges out of a node, the cheaper tool and the fewer terms first.
+
+        An uncapped grep for all usable terms finds what any of them finds, so it comes first, with the
+        fewest terms that do where it reaches the goal; other grep edges then serve for their names only.
+        """
+        usable = sorted(node.usable, key=lambda key: (-self.terms[key].weight, key))
+        for tool in sorted(TOOLS, key=ranks.__getitem__):
+            if tool == SEMANTIC:
+                yield from self._by_meaning(usable)
+            elif self.options.results:
+                yield from self._capped(tool, usable)
+            elif tool == GREP:
+                yield from self._uncapped(node, usable, last=last)
+
+    def _by_meaning(self, usable: Sequence[str]) -> Iterator[_Step]:
+        if self._semantic is not None:
+            for size in range(self.options.semantic_terms + 1):
+                yield from (_Step(SEMANTIC, keys) for keys in combinations(usable, size))
+
+    def _uncapped(self, node: _Node, usable: Sequence[str], *, last: bool) -> Iterator[_Step]:
+        if not usable:
+            return
+        missing = self.goal & ~node.covered
+        cover = smallest_cover({key: self.postings.bits(key) & missing for key in usable}, missing)
+        yield _Step(GREP, cover or tuple(usable))
+        if not last:
+            for size in range(1, min(self.options.subset, len(usable) - 1) + 1):
+                yield from (_Step(GREP, keys) for keys in combinations(usable, size))
+
+    def _capped(self, tool: str, usable: Sequence[str]) -> Iterator[_Step]:
+        fewest = 2 if tool == AND else 1
+        for size in range(fewest, min(self.options.subset, len(usable)) + 1):
+            yield from (_Step(tool, keys) for keys in combinations(usable, size))
+        if tool == GREP and len(usable) > self.options.subset:
+            yield _Step(GREP, tuple(usable))
+
+    def walk(self, path: _Path) -> Iterator[Edge]:
+        """The edges of a path as they are reported."""
+        covered = 0
+        for step in path:
+            bits = self.found(step)
+            new = bits & self.goal & ~covered
+            covered |= new
+            texts = tuple(self.terms[key].text for key in step.keys)
+            yield Edge(step.tool, texts, bits.bit_count(), tuple(_places(new)))
+
+    def solves(self, path: _Path) -> bool:
+        """Whether a path uses only terms it has met and ends with all gold covered."""
+        covered, usable = 0, self.start.usable
+        for step in path:
+            if not usable.issuperset(step.keys):
+                return False
+            covered |= self.found(step) & self.goal
+            if step is not path[-1]:
+                usable = usable | self.names(step)
+        return covered == self.goal
+
+
+def _shortest(asked: _Asked, hops: int, ranks: Mapping[str, int]) -> _Way:
+    """Dijkstra from the question's terms to the goal, at most `hops` edges long.
+
+    A state is left out when one as cheap has covered as much and may use as much. When the expansions
+    are spent, a path already seen is taken: it has the fewest edges, though perhaps not the fewest terms.
+    """
+    best: tuple[_Cost, _Path] | None = None
+    queue: list[tuple[_Cost, int, _Node]] = [((0, 0, 0), 0, asked.start)]
+    settled: list[_Node] = []
+    tries = 0
+    while queue:
+        (edges, rank, size), _, node = heapq.heappop(queue)
+        if best and (edges + 1, rank, size) >= best[0]:
+            break
+        if any(_dominates(other, node) for other in settled):
+            continue
+        settled.append(node)
+        last = edges + 1 == hops
+        for step in asked.steps(node, ranks, last=last):
+            tries += 1
+            if tries > asked.options.expansions:
+                return _Way(best[1] if best else None, tries - 1, capped=True)
+            cost = (edges + 1, rank + ranks[step.tool], size + len(step.keys))
+            covered = node.covered | (asked.found(step) & asked.goal)
+            if covered == asked.goal:
+                if best is None or cost < best[0]:
+                    best = cost, (*node.path, step)
+                break
+            if last:
+                continue
+            after = _Node(covered, node.usable | asked.names(step), (*node.path, step))
+            if not _dominates(node, after):
+                heapq.heappush(queue, (cost, tries, after))
+    return _Way(best[1] if best else None, tries)
+
+
+def _dominates(one: _Node, other: _Node) -> bool:
+    return other.covered & ~one.covered == 0 and other.usable <= one.usable
+
+
+def _reduced(asked: _Asked, path: _Path) -> _Path:
+    """The path without the terms it can do without, the lightest dropped first, from its end."""
+    for place in reversed(range(len(path))):
+        for key in reversed(path[place].keys):
+            keys = tuple(k for k in path[place].keys if k != key)
+            shorter = (*path[:place], _Step(path[place].tool, keys), *path[place + 1 :])
+            if keys and path[place].tool == GREP and asked.solves(shorter):
+                path = shorter
+    return path
+
+
+def smallest_cover(covers: Mapping[str, int], needed: int) -> tuple[str, ...] | None:
+    """The fewest keys whose bits together make `needed`, earlier keys preferred; None if all do not.
+
+    Every cover has a key with the lowest bit that is missing, so only those are tried at each step.
+    """
+    reached: dict[int, tuple[str, ...]] = {0: ()}
+    while reached:
+        if needed in reached:
+            return reached[needed]
+        grown: dict[int, tuple[str, ...]] = {}
+        for bits, keys in reached.items():
+            missing = needed & ~bits
+            lowest = missing & -missing
+            for key, covered in covers.items():
+                if covered & lowest:
+                    grown.setdefault((bits | covered) & needed, (*keys, key))
+        reached = grown
+    return None
+
+
+def _uses(path: _Path, tool: str) -> bool:
+    return any(step.tool == tool for step in path)
+
+
+def _key(text: str) -> str:
+    return fold(text).strip()
+
+
+def _to_bits(places: Iterable[int]) -> int:
+    bits = 0
+    for place in places:
+        bits |= 1 << place
+    return bits
+
+
+def _places(bits: int, count: int = 0) -> list[int]:
+    """The places of the lowest `count` bits that are set, ascending; 0 is all of them."""
+    places: list[int] = []
+    while bits and (not count or len(places) < count):
+        lowest = bits & -bits
+        places.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return places
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

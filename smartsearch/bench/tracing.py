@@ -1,0 +1,73 @@
+"""Oracle traces of a dataset: runs `oracle` with the parser, the names of turns and ColBERT behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import numpy as np
+
+from smartsearch.bench import oracle
+from smartsearch.bench.oracle import OracleOptions, OracleSummary
+from smartsearch.bench.scoring import Haystacked, Scoring
+from smartsearch.bench.types import Dataset
+from smartsearch.parse import Parser
+from smartsearch.types import Turn
+
+Nearest = Callable[[str], tuple[int, ...]]
+"""The places of the turns nearest to a text, best first."""
+
+
+def traces(
+    dataset: Dataset,
+    scoring: Scoring,
+    ways: Sequence[OracleOptions],
+    step: Callable[[], None] = lambda: None,
+) -> list[OracleSummary]:
+    """One summary a way, over whole turns. Names of a turn and near turns of a text are remembered."""
+    found: list[list[oracle.OracleTrace]] = [[] for _ in ways]
+    for group in dataset.groups():
+        ready = Haystacked(group.corpus)
+        postings = oracle.Postings(ready.haystack)
+        entities = _names(group.corpus.turns, scoring.tools.parser)
+        nearest = _nearest(ready, scoring)
+        for question in group.questions:
+            terms = scoring.tools.parser.parse(question.text, scoring.config).terms
+            semantic = None if nearest is None else _asking(nearest, question.text)
+            for some, way in zip(found, ways, strict=True):
+                one = oracle.trace(
+                    terms, question.gold, postings, entities=entities, semantic=semantic, options=way
+                )
+                some.append(one)
+            step()
+    return [oracle.summarise(some) for some in found]
+
+
+def _names(turns: Sequence[Turn], parser: Parser) -> oracle.Entities:
+    """The names in some turns, in order, each once."""
+
+    @cache
+    def inside(place: int) -> tuple[str, ...]:
+        return tuple(parser.entities([turns[place].said]))
+
+    return lambda places: list(dict.fromkeys(name for place in places for name in inside(place)))
+
+
+def _nearest(ready: Haystacked, scoring: Scoring) -> Nearest | None:
+    """ColBERT over all turns; None where the profile has none."""
+    colbert = scoring.tools.scorers.get("colbert")
+    if colbert is None:
+        return None
+    texts = ready.texts(range(len(ready.corpus.turns)))
+
+    @cache
+    def best(text: str) -> tuple[int, ...]:
+        order = np.argsort(-colbert(text, texts), kind="stable")
+        return tuple(order[: OracleOptions().semantic_top].tolist())
+
+    return best
+
+
+def _asking(nearest: Nearest, question: str) -> oracle.Semantic:
+    """The dense search for a question, or for some of its terms."""
+    return lambda terms: list(nearest(" ".join(terms) or question))

@@ -1,0 +1,135 @@
+"""Failure classes and where the gold was lost, on hand-worked rankings."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from smartsearch.bench.cutting import REASONS
+from smartsearch.bench.failures import Outcome, answer_absent, classify, losses, summary
+
+
+def outcome(gold, fates, **rest):
+    """`fates` is `place:fate` in ranked order; a place with `*` the cross-encoder did not read."""
+    ranked = [item.partition(":") for item in fates.split()]
+    return Outcome(
+        gold=frozenset(gold),
+        ranked=np.array([int(place.strip("*")) for place, _, _ in ranked], dtype=np.int64),
+        fate=np.array([REASONS.index(fate) for _, _, fate in ranked], dtype=np.int8),
+        read=np.array(["*" not in place for place, _, _ in ranked], dtype=bool),
+        **rest,
+    )
+
+
+RANKED = "7:kept 3:kept 9:tau 4:kept 1:budget 2:top_k *5:top_k"
+
+
+def kind(case, rule="all"):
+    got = classify(case, rule)
+    return got.kind, got.split
+
+
+@pytest.mark.parametrize(
+    ("gold", "rest", "expected"),
+    [
+        ({7, 4}, {}, ("ok", "")),
+        ({7, 4}, {"right": True}, ("ok", "")),
+        ({7, 4}, {"right": False}, ("LLM inference", "")),
+        ({1}, {"right": True}, ("ok", "")),
+        (set(), {}, ("no evidence", "")),
+        ({7}, {"missing": 1}, ("no evidence", "")),
+        ({0, 8}, {}, ("search miss", "")),
+        ({7, 8}, {}, ("search miss", "")),
+        ({9}, {}, ("reranker/budget", "tau")),
+        ({1}, {}, ("reranker/budget", "budget")),
+        ({2}, {"right": False}, ("reranker/budget", "top_k")),
+        ({5}, {}, ("reranker/budget", "cascade")),
+        ({7, 1, 2}, {}, ("reranker/budget", "top_k")),
+        ({8, 1}, {}, ("reranker/budget", "budget")),
+    ],
+)
+def test_the_class_when_all_gold_counts(gold, rest, expected):
+    assert kind(outcome(gold, RANKED, **rest)) == expected
+
+
+@pytest.mark.parametrize(
+    ("gold", "rest", "expected"),
+    [
+        ({7, 8, 1}, {}, ("ok", "")),
+        ({7, 8}, {"right": False}, ("LLM inference", "")),
+        ({7}, {"missing": 1}, ("ok", "")),
+        (set(), {"missing": 2}, ("no evidence", "")),
+        ({0, 8}, {}, ("search miss", "")),
+        ({8, 9, 1, 5}, {}, ("reranker/budget", "budget")),
+    ],
+)
+def test_the_class_when_any_gold_counts(gold, rest, expected):
+    assert kind(outcome(gold, RANKED, **rest), "any") == expected
+
+
+def test_each_gold_turn_is_followed_to_where_it_was_lost():
+    expected = {"not retrieved": 2, "cascade": 1, "top_k": 1, "tau": 1, "budget": 1, "kept": 2}
+    assert losses(outcome({0, 1, 2, 4, 5, 7, 8, 9}, RANKED)) == expected
+    assert losses(outcome(set(), RANKED)) == {}
+
+
+def test_a_turn_that_was_kept_unread_is_kept():
+    assert losses(outcome({6}, "*6:kept")) == {"kept": 1}
+
+
+def test_without_a_cross_encoder_there_is_no_cascade():
+    case = dataclasses.replace(outcome({5}, RANKED), read=None)
+    assert (losses(case), kind(case)) == ({"top_k": 1}, ("reranker/budget", "top_k"))
+
+
+def test_nothing_retrieved_is_a_search_miss():
+    assert kind(outcome({3}, "")) == ("search miss", "")
+    assert kind(outcome({3}, ""), "any") == ("search miss", "")
+
+
+def test_a_class_says_where_its_gold_went_in_pipeline_order():
+    got = classify(outcome({8, 7, 2}, RANKED))
+    assert list(got.gold.items()) == [("not retrieved", 1), ("top_k", 1), ("kept", 1)]
+
+
+def test_an_unknown_rule_is_refused():
+    with pytest.raises(ValueError, match="'most'"):
+        classify(outcome({7}, RANKED), "most")
+
+
+@pytest.mark.parametrize(
+    ("answer", "absent"),
+    [
+        ("A piccolo", True),
+        ("the FLUTE, and a piccolo", False),
+        ("2023", False),
+        ("in 2024", True),
+        ("Straße", False),
+        ("he was", False),
+        ("", False),
+        ("no", False),
+    ],
+)
+def test_an_answer_none_of_whose_words_was_said(answer, absent):
+    assert answer_absent(answer, "[2023-05-07] mara: i sold my flutes in the hauptstrasse") is absent
+
+
+def test_a_summary_counts_by_category_in_order():
+    cases = [
+        ("2 temporal", outcome({7}, RANKED)),
+        ("1 multi-hop", outcome({7, 1}, RANKED, answer_absent=True)),
+        ("1 multi-hop", outcome({8}, RANKED)),
+        ("1 multi-hop", outcome({9, 2}, RANKED)),
+    ]
+    got = summary((category, classify(case)) for category, case in cases)
+    assert list(got.by_category) == ["1 multi-hop", "2 temporal"]
+    multi = got.by_category["1 multi-hop"]
+    assert (multi.questions, multi.answer_absent) == (3, 1)
+    assert multi.kinds == {"search miss": 1, "reranker/budget": 2}
+    assert multi.splits == {"top_k": 1, "budget": 1}
+    assert multi.gold == {"not retrieved": 1, "top_k": 1, "tau": 1, "budget": 1, "kept": 1}
+    assert (got.overall.questions, got.overall.kinds["ok"], got.overall.gold["kept"]) == (4, 1, 2)
+    assert json.loads(json.dumps(dataclasses.asdict(got)))["overall"]["questions"] == 4
