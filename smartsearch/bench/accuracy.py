@@ -1,0 +1,475 @@
+"""Accuracy with a language model: a reader answers from the context, a judge marks the answer.
+
+Two protocols, as the systems the paper compares with are measured (seeds 1.3 T6): `memos`, a short
+answer, and `evermemos`, an answer in seven steps. Both are judged CORRECT or WRONG. Figures are
+comparable only between runs of one protocol with one reader and one judge (seeds 1.3, threats).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, fields
+
+from smartsearch.bench.prompts import FINAL, judgement, nudge, short_answer, step_answer
+from smartsearch.bench.types import BenchQuestion
+from smartsearch.errors import UsageError
+from smartsearch.llm import Client, LLMError, Message, Reply
+
+READER, JUDGE = "reader", "judge"
+JUDGE_TOKENS = 512
+"""The most a judge may write: a sentence and a label, with room for one that thinks first."""
+JUDGE_TRIES = 3
+"""Requests for one vote; a judge that writes no label in so many leaves it unread."""
+VOTE_TEMPERATURE = 0.7
+"""Of a judge with several votes: at 0 they would only repeat each other."""
+PATIENCE = 3
+"""Questions in a row that may fail at the endpoint before no more are asked."""
+EXPECTED_ANSWER, EXPECTED_VERDICT = 12, 40
+"""Tokens an estimate assumes for the answer that is judged and for a judge's vote."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A question with the context the reader gets: rendered lines, as they go into the prompt."""
+
+    question: BenchQuestion
+    context: str
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a reader is asked and which part of its reply is the answer.
+
+    `max_tokens`: the most the reader may write. `expected_tokens`: what an estimate assumes.
+    """
+
+    name: str
+    ask: Callable[[str, str, str], list[Message]]
+    in_steps: bool
+    max_tokens: int
+    expected_tokens: int
+
+
+PROTOCOLS = {
+    p.name: p
+    for p in (
+        Protocol("memos", short_answer, False, 512, EXPECTED_ANSWER),
+        Protocol("evermemos", step_answer, True, 2048, 400),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Calls and tokens of one role. `new_*`: those not answered from the cache, which cost money now.
+
+    `estimated_calls`: those whose tokens the server did not tell.
+    """
+
+    calls: int = 0
+    new_calls: int = 0
+    estimated_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    new_prompt_tokens: int = 0
+    new_completion_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Usage)))
+
+
+def usage_of(reply: Reply) -> Usage:
+    """The usage of one call."""
+    new = int(not reply.cached)
+    tokens = (reply.prompt_tokens, reply.completion_tokens)
+    return Usage(1, new, int(reply.estimated), *tokens, new * tokens[0], new * tokens[1])
+
+
+@dataclass(frozen=True)
+class Price:
+    """USD per million tokens read (`input`) and written (`output`)."""
+
+    input: float
+    output: float
+
+    def of(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """USD."""
+        return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
+
+
+@dataclass(frozen=True)
+class Cost:
+    """USD: of all calls as if none had been cached, and of those made now."""
+
+    total: float
+    new: float
+
+
+def cost(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> Cost:
+    """What `usage` by role costs; `prices` by the same roles."""
+    return Cost(
+        sum(prices[role].of(u.prompt_tokens, u.completion_tokens) for role, u in usage.items()),
+        sum(prices[role].of(u.new_prompt_tokens, u.new_completion_tokens) for role, u in usage.items()),
+    )
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One reading of an answer by the judge. `correct` is None where no label could be read."""
+
+    correct: bool | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one question.
+
+    `verdict` is None where the votes have no majority (unjudged) and where `error` says that the
+    reader or the judge failed. `note`: what was odd about the reader's reply.
+    """
+
+    id: str
+    category: str
+    answer: str
+    verdict: bool | None
+    votes: tuple[Vote, ...]
+    usage: Mapping[str, Usage]
+    note: str = ""
+    error: LLMError | None = None
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Questions by what became of them."""
+
+    correct: int = 0
+    wrong: int = 0
+    unjudged: int = 0
+    failed: int = 0
+
+    @property
+    def questions(self) -> int:
+        """All that were asked."""
+        return self.correct + self.wrong + self.unjudged + self.failed
+
+    @property
+    def accuracy(self) -> float | None:
+        """Correct among those with a verdict, 0 to 1; None without any."""
+        judged = self.correct + self.wrong
+        return self.correct / judged if judged else None
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """A protocol run over questions: outcomes in the order of the items, counts, tokens by role.
+
+    `reader` and `judge` are the models as their servers name them. `stopped` is why the rest was not
+    asked (an endpoint that is down, a key refused), or None.
+    """
+
+    protocol: str
+    reader: tuple[str, ...]
+    judge: tuple[str, ...]
+    overall: Tally
+    by_category: Mapping[str, Tally]
+    usage: Mapping[str, Usage]
+    outcomes: tuple[Outcome, ...]
+    stopped: LLMError | None = None
+
+
+def measure(
+    items: Iterable[Item],
+    reader: Client,
+    judge: Client | None,
+    protocol: str,
+    *,
+    jobs: int = 4,
+    votes: int = 1,
+    step: Callable[[], None] = lambda: None,
+    on_verdict: Callable[[Outcome], None] | None = None,
+) -> Accuracy:
+    """Let `reader` answer each item and `judge` (None: the reader's model) mark it, `jobs` at a time.
+
+    `step` and `on_verdict` are called once a question, in this thread, as they end. A question that
+    fails is counted and the others go on; after PATIENCE failures of the endpoint in a row no more
+    are asked and `stopped` says why. With a cache, an interrupted run goes on where it was. Raises
+    UsageError.
+    """
+    stop = threading.Event()
+    asker = _Asker(reader, judge or reader, _protocol(protocol, votes), votes, stop)
+    if jobs < 1:
+        raise UsageError(f"{jobs} jobs", hint="at least one question at a time")
+    outcomes: dict[int, Outcome] = {}
+    in_a_row = 0
+    stopped: LLMError | None = None
+    # Closed here, not when collected: an interrupt in `step` must stop the workers at once.
+    with closing(_side_by_side(asker.ask, items, jobs, stop)) as ended:
+        for number, outcome in ended:
+            if outcome is None:
+                continue
+            outcomes[number] = outcome
+            in_a_row = _failures(outcome, in_a_row)
+            if in_a_row >= PATIENCE and stopped is None:
+                stopped = outcome.error
+                stop.set()
+            if on_verdict:
+                on_verdict(outcome)
+            step()
+    ordered = tuple(outcomes[number] for number in sorted(outcomes))
+    categories = sorted({outcome.category for outcome in ordered})
+    return Accuracy(
+        protocol=protocol,
+        reader=tuple(sorted(asker.models[READER])),
+        judge=tuple(sorted(asker.models[JUDGE])),
+        overall=_tally(ordered),
+        by_category={c: _tally([o for o in ordered if o.category == c]) for c in categories},
+        usage={role: sum((o.usage[role] for o in ordered), Usage()) for role in (READER, JUDGE)},
+        outcomes=ordered,
+        stopped=stopped,
+    )
+
+
+def _failures(outcome: Outcome, before: int) -> int:
+    """How many questions in a row the endpoint failed: one from the cache says nothing about it."""
+    if outcome.error and outcome.error.kind != "llm_request":
+        return before + 1
+    asked = outcome.error or any(usage.new_calls for usage in outcome.usage.values())
+    return 0 if asked else before
+
+
+def _protocol(name: str, votes: int) -> Protocol:
+    if name not in PROTOCOLS:
+        raise UsageError(f"no protocol {name!r}", hint=f"one of {', '.join(PROTOCOLS)}")
+    if votes < 1 or votes % 2 == 0:
+        raise UsageError(f"{votes} judge votes", hint="an odd number, so that there is a majority")
+    return PROTOCOLS[name]
+
+
+def _tally(outcomes: Sequence[Outcome]) -> Tally:
+    counts: Counter[str] = Counter()
+    for outcome in outcomes:
+        if outcome.error:
+            counts["failed"] += 1
+        elif outcome.verdict is None:
+            counts["unjudged"] += 1
+        else:
+            counts["correct" if outcome.verdict else "wrong"] += 1
+    return Tally(**counts)
+
+
+def _side_by_side(
+    ask: Callable[[Item], Outcome | None], items: Iterable[Item], jobs: int, stop: threading.Event
+) -> Generator[tuple[int, Outcome | None], None, None]:
+    """Item numbers and outcomes as they end. Takes items as workers come free; none once `stop` is set.
+
+    However it is left, requests on their way are waited for, so that what they cost is kept.
+    """
+    numbered = enumerate(items)
+    with ThreadPoolExecutor(jobs) as pool, _set_on_error(stop):
+        running: dict[Future[Outcome | None], int] = {}
+        while True:
+            while len(running) < jobs and not stop.is_set():
+                number, item = next(numbered, (-1, None))
+                if item is None:
+                    break
+                running[pool.submit(ask, item)] = number
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
+
+
+@contextmanager
+def _set_on_error(stop: threading.Event) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        stop.set()
+        raise
+
+
+class _Asker:
+    """Asks one question after the other of the same reader and judge; several threads may."""
+
+    def __init__(
+        self, reader: Client, judge: Client, protocol: Protocol, votes: int, stop: threading.Event
+    ) -> None:
+        self.clients = {READER: reader, JUDGE: judge}
+        self.protocol, self.votes, self.stop = protocol, votes, stop
+        self.models: dict[str, set[str]] = {READER: set(), JUDGE: set()}
+
+    def ask(self, item: Item) -> Outcome | None:
+        """The outcome of a question; None where the run was stopped before it had one."""
+        question = item.question
+        usage = {READER: Usage(), JUDGE: Usage()}
+        answer, note, verdict, error = "", "", None, None
+        votes: list[Vote] = []
+        try:
+            messages = self.protocol.ask(question.text, item.context, question.date)
+            reply = self._complete(READER, messages, usage, self.protocol.max_tokens)
+            answer, note = _answer(reply, self.protocol)
+            while verdict is None and len(votes) < self.votes:
+                votes.append(self._vote(question, answer, len(votes), usage))
+                verdict = _majority(votes, self.votes)
+        except LLMError as failed:
+            if failed.kind == "llm_stopped":
+                return None
+            error = failed
+        return Outcome(question.id, question.category, answer, verdict, tuple(votes), usage, note, error)
+
+    def _vote(self, question: BenchQuestion, answer: str, number: int, usage: dict[str, Usage]) -> Vote:
+        """One vote; the number is its seed, so that every vote of several is a request of its own."""
+        messages = judgement(question.text, question.answer, answer, question.abstention)
+        several = self.votes > 1
+        text = ""
+        for _ in range(JUDGE_TRIES):
+            reply = self._complete(
+                JUDGE,
+                messages,
+                usage,
+                JUDGE_TOKENS,
+                temperature=VOTE_TEMPERATURE if several else 0.0,
+                seed=number if several else None,
+            )
+            text = reply.text
+            vote = read_label(text)
+            if vote is not None:
+                return vote
+            messages = [*messages, *nudge(text)]
+        return Vote(None, f"no label in {JUDGE_TRIES} replies, the last: {text[:200]!r}")
+
+    def _complete(
+        self,
+        role: str,
+        messages: Sequence[Message],
+        usage: dict[str, Usage],
+        max_tokens: int,
+        *,
+        temperature: float = 0.0,
+        seed: int | None = None,
+    ) -> Reply:
+        reply = self.clients[role].complete(
+            messages, max_tokens=max_tokens, temperature=temperature, seed=seed, stop=self.stop
+        )
+        usage[role] += usage_of(reply)
+        self.models[role].add(reply.model)
+        return reply
+
+
+_FINAL = re.compile(rf"^\W*{re.escape(FINAL.rstrip(':'))}\W*?[:：]", re.IGNORECASE | re.MULTILINE)
+
+
+def _answer(reply: Reply, protocol: Protocol) -> tuple[str, str]:
+    """The answer in a reader's reply, and what was odd about it. Raises LLMError where there is none."""
+    text = reply.text.strip()
+    final = list(_FINAL.finditer(text)) if protocol.in_steps else []
+    answer = text[final[-1].end() :].strip(" \n*_") if final else text
+    unfinished = protocol.in_steps and not final
+    if not answer or (unfinished and reply.finish == "length"):
+        raise LLMError(
+            f"the reader's reply has no answer (finish reason {reply.finish!r},"
+            f" {reply.completion_tokens} tokens written of at most {protocol.max_tokens})",
+            hint="a model that reasons less",
+            kind="llm_request",
+        )
+    if unfinished:
+        return answer.splitlines()[-1].strip(), f"no line begins with {FINAL!r}: the last line was taken"
+    return answer, "cut at the token limit" if reply.finish == "length" else ""
+
+
+def read_label(text: str) -> Vote | None:
+    """The vote in a judge's reply: its last JSON object with a `label` of CORRECT or WRONG, or None."""
+    decoder = json.JSONDecoder()
+    vote = None
+    for place in re.finditer(r"\{", text):
+        try:
+            value, _ = decoder.raw_decode(text, place.start())
+        except (ValueError, RecursionError):
+            continue
+        label = str(value.get("label")).strip().upper()
+        if label in ("CORRECT", "WRONG"):
+            vote = Vote(label == "CORRECT", str(value.get("reason") or ""))
+    return vote
+
+
+def _majority(votes: Sequence[Vote], of: int) -> bool | None:
+    """What more than half of `of` votes say, unread ones counting for neither side; else None."""
+    for side in (True, False):
+        if sum(vote.correct is side for vote in votes) > of / 2:
+            return side
+    return None
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens read and written."""
+
+    prompt: int
+    completion: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run will take, before anything is sent: an estimate, of every call, cached or not.
+
+    `tokens` by role, written ones as assumed (`assumptions` says how); `cost` in USD, and `cost_limit`
+    if every reply were as long as allowed and every vote cast; both None without prices.
+    """
+
+    questions: int
+    calls: int
+    tokens: Mapping[str, Tokens]
+    cost: float | None
+    cost_limit: float | None
+    assumptions: str
+
+
+def estimate(
+    items: Iterable[Item],
+    count: Callable[[str], int],
+    protocol: str,
+    *,
+    votes: int = 1,
+    prices: Mapping[str, Price] | None = None,
+) -> Estimate:
+    """The calls, tokens (by `count`) and cost of `measure` over `items`; sends nothing. Raises UsageError."""
+    chosen = _protocol(protocol, votes)
+    questions = read = judged = 0
+    for item in items:
+        asked = item.question
+        questions += 1
+        read += _count(chosen.ask(asked.text, item.context, asked.date), count)
+        judged += _count(judgement(asked.text, asked.answer, "", asked.abstention), count)
+    calls = questions * votes
+    tokens = {
+        READER: Tokens(read, questions * chosen.expected_tokens),
+        JUDGE: Tokens(votes * judged + calls * EXPECTED_ANSWER, calls * EXPECTED_VERDICT),
+    }
+    most = {
+        READER: Tokens(read, questions * chosen.max_tokens),
+        JUDGE: Tokens(votes * judged + calls * chosen.max_tokens, calls * JUDGE_TOKENS),
+    }
+    return Estimate(
+        questions,
+        questions + calls,
+        tokens,
+        _price(tokens, prices) if prices else None,
+        _price(most, prices) if prices else None,
+        f"an estimate: {chosen.expected_tokens} tokens an answer and {EXPECTED_VERDICT} a vote assumed,"
+        " by our tokenizer's count; retries come on top, cached replies cost nothing",
+    )
+
+
+def _count(messages: Sequence[Message], count: Callable[[str], int]) -> int:
+    return sum(count(message["content"]) for message in messages)
+
+
+def _price(tokens: Mapping[str, Tokens], prices: Mapping[str, Price]) -> float:
+    return sum(prices[role].of(t.prompt, t.completion) for role, t in tokens.items())

@@ -1,0 +1,473 @@
+"""An OpenAI-compatible chat-completions client: where it is, retries, and replies kept in a file.
+
+Only `answer` and `bench` use it: search itself needs no language model. Protocol and fault handling
+follow seeds section 6.3; what to ask is for others to say (`bench/prompts.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from smartsearch.errors import InputError, SmartsearchError
+
+OPENAI = "https://api.openai.com/v1"
+"""The base URL where none is set."""
+TIMEOUT = 120.0
+"""Seconds a server may stay silent: a long context on a local model takes a minute to read."""
+RETRIES = 4
+"""Tries after the first (seeds 6.3), 1, 2, 4 and 8 seconds apart where the server names no wait."""
+LONGEST_WAIT = 120.0
+"""Seconds; a server that asks for more (`Retry-After`) has a quota used up, not a busy moment."""
+
+Message = Mapping[str, str]
+"""`role` (system, user or assistant) and `content`."""
+
+Wait = Callable[[threading.Event, float], bool]
+"""Sleeps some seconds or until the event is set; says whether it was set."""
+
+
+class LLMError(SmartsearchError):
+    """A language model that is not set up, not there, or gives no usable reply.
+
+    `kind`: llm_missing (a setting), llm_unreachable, llm_busy (429), llm_refused (key, quota),
+    llm_not_found (address or model), llm_request (this request only), llm_reply (not the protocol),
+    llm_stopped (the caller's `stop` was set). `after`: seconds the server asked to wait.
+    """
+
+    kind = "llm_unreachable"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        kind: str = "",
+        retryable: bool = False,
+        after: float | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, kind=kind, retryable=retryable)
+        self.after = after
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a model is. `prefix` begins the names of the variables it came from, for error messages."""
+
+    base_url: str
+    model: str
+    key: str = field(default="", repr=False)
+    prefix: str = "SMARTSEARCH_LLM"
+
+    @property
+    def url(self) -> str:
+        """The base URL as it may be shown: without user, password and query."""
+        parts = urlsplit(self.base_url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+
+    def redacted(self, text: str) -> str:
+        """`text` without the key."""
+        return text.replace(self.key, "***") if self.key else text
+
+
+def reader_endpoint(env: Mapping[str, str] | None = None, model: str = "") -> Endpoint:
+    """The model that answers: SMARTSEARCH_LLM_BASE_URL, _MODEL and _KEY; `model` goes before _MODEL.
+
+    The URL falls back to OPENAI_BASE_URL, then OpenAI's own. OPENAI_API_KEY is used where that is
+    the address, so that it is sent nowhere else. Raises LLMError "llm_missing", naming every variable.
+    """
+    env = os.environ if env is None else env
+    openai_url = env.get("OPENAI_BASE_URL", "").strip() or OPENAI
+    url = env.get("SMARTSEARCH_LLM_BASE_URL", "").strip() or openai_url
+    key = env.get("SMARTSEARCH_LLM_KEY", "").strip()
+    if not key and url.rstrip("/") in (openai_url.rstrip("/"), OPENAI):
+        key = env.get("OPENAI_API_KEY", "").strip()
+    model = model or env.get("SMARTSEARCH_LLM_MODEL", "").strip()
+    return _checked(Endpoint(url, model, key), "SMARTSEARCH_LLM_KEY (or OPENAI_API_KEY)")
+
+
+def judge_endpoint(reader: Endpoint, env: Mapping[str, str] | None = None, model: str = "") -> Endpoint:
+    """The model that judges: SMARTSEARCH_JUDGE_BASE_URL, _MODEL and _KEY, each the reader's where unset.
+
+    The reader's key is not sent to another address. Raises LLMError "llm_missing".
+    """
+    env = os.environ if env is None else env
+    prefix = "SMARTSEARCH_JUDGE"
+    url = env.get(f"{prefix}_BASE_URL", "").strip() or reader.base_url
+    key = env.get(f"{prefix}_KEY", "").strip()
+    if not key and url.rstrip("/") == reader.base_url.rstrip("/"):
+        key = reader.key
+    model = model or env.get(f"{prefix}_MODEL", "").strip() or reader.model
+    return _checked(Endpoint(url, model, key, prefix), f"{prefix}_KEY")
+
+
+def _checked(endpoint: Endpoint, key_name: str) -> Endpoint:
+    host = _host(endpoint.base_url)
+    if not host:
+        raise LLMError(
+            f"{endpoint.prefix}_BASE_URL is no http or https address: {endpoint.url}",
+            hint="such as http://localhost:8000/v1",
+            kind="llm_missing",
+        )
+    missing = [] if endpoint.model else [f"{endpoint.prefix}_MODEL"]
+    if not endpoint.key and not _is_local(host):
+        missing.append(key_name)
+    if missing:
+        raise LLMError(
+            f"no language model at {endpoint.url}: {' and '.join(missing)} not set",
+            hint=f"set them; a server on this machine needs {endpoint.prefix}_BASE_URL and _MODEL, no key",
+            kind="llm_missing",
+        )
+    if not all(" " < character <= "~" for character in endpoint.key):
+        raise LLMError(
+            f"{key_name} holds a blank or a character that no key has",
+            hint="copy the key again, without quotes and line ends",
+            kind="llm_missing",
+        )
+    return endpoint
+
+
+def _host(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises where it is no number
+    except ValueError:
+        return ""
+    return (parts.hostname or "") if parts.scheme in ("http", "https") else ""
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model said, without its thinking. Tokens are the server's count, or ours where `estimated`.
+
+    `model` is the name the server gives, with its version. `finish` is "stop" for a whole reply and
+    "length" for one cut at `max_tokens`. `cached`: it came from the file and cost nothing now.
+    """
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    model: str
+    finish: str = "stop"
+    estimated: bool = False
+    cached: bool = False
+
+
+def rough_tokens(text: str) -> int:
+    """About how many tokens an English text has: one for four characters, OpenAI's rule of thumb."""
+    return -(-len(text) // 4)
+
+
+_SCHEMA = """create table if not exists replies
+(key text primary key, text text not null, prompt_tokens integer not null, completion_tokens integer not null,
+ model text not null, finish text not null, estimated integer not null) without rowid"""
+
+
+class ReplyCache:
+    """Replies by request in an SQLite file (it may be a bench store's): what was paid for stays paid for.
+
+    Holds texts and token counts; of the request only a digest, of the key nothing. Safe to use from
+    several threads.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open or make the file. Raises InputError where that cannot be."""
+        self.path = path
+        self._lock = threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=60.0, check_same_thread=False)
+            self._db.execute("pragma journal_mode = wal")
+            self._db.execute("pragma synchronous = normal")
+            self._db.execute(_SCHEMA)
+        except (sqlite3.Error, OSError) as error:
+            raise self._unusable(error) from error
+
+    def get(self, key: str) -> Reply | None:
+        """The reply kept under `key`, marked `cached`, or None."""
+        columns = "text, prompt_tokens, completion_tokens, model, finish, estimated"
+        row = self._run(f"select {columns} from replies where key = ?", (key,))
+        if row is None:
+            return None
+        text, prompt, completion, model, finish, estimated = row
+        return Reply(text, prompt, completion, model, finish, bool(estimated), cached=True)
+
+    def put(self, key: str, reply: Reply) -> None:
+        """Keep `reply`; it is in the file when this returns."""
+        values = (reply.text, reply.prompt_tokens, reply.completion_tokens, reply.model, reply.finish)
+        row = (key, *values, int(reply.estimated))
+        self._run("insert or replace into replies values (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+    def _run(self, sql: str, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        try:
+            with self._lock:
+                row: tuple[Any, ...] | None = self._db.execute(sql, values).fetchone()
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+        return row
+
+    def _unusable(self, error: Exception) -> InputError:
+        return InputError(
+            f"{self.path} cannot be used to keep replies: {error}",
+            hint="another file, or remove this one",
+            kind="store",
+        )
+
+
+class Client:
+    """One model at one endpoint. Safe to use from several threads.
+
+    `count` counts the tokens of replies that come without `usage`; `wait` is how it sleeps.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        cache: ReplyCache | None = None,
+        *,
+        timeout: float = TIMEOUT,
+        retries: int = RETRIES,
+        wait: Wait = threading.Event.wait,
+        count: Callable[[str], int] = rough_tokens,
+    ) -> None:
+        """Sends nothing yet. Raises LLMError "llm_missing" without the openai package."""
+        try:
+            from openai import OpenAI
+        except ImportError as error:
+            raise LLMError(
+                "the package openai is not installed",
+                hint="pip install 'smartsearch[llm]'",
+                kind="llm_missing",
+            ) from error
+        self.endpoint, self.cache = endpoint, cache
+        self._timeout, self._retries, self._wait, self._count = timeout, retries, wait, count
+        self._unsupported: frozenset[str] = frozenset()
+        # Its own retries are off: they pass over half a reply's JSON and cannot be stopped.
+        self._openai = OpenAI(
+            base_url=endpoint.base_url, api_key=endpoint.key or "none", timeout=timeout, max_retries=0
+        )
+
+    @property
+    def unsupported(self) -> tuple[str, ...]:
+        """Request parameters the model turned down and that were left out (reasoning models: temperature)."""
+        return tuple(sorted(self._unsupported))
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int,
+        temperature: float = 0.0,
+        seed: int | None = None,
+        stop: threading.Event | None = None,
+    ) -> Reply:
+        """The model's reply to `messages`: from the cache, else from the server, with retries.
+
+        A kept reply is found again for the same address, model, messages and parameters. An empty
+        reply is given back but not kept. `stop`, once set, lets a request on its way finish and
+        starts none. Raises LLMError, whose text never holds the key.
+        """
+        stop = threading.Event() if stop is None else stop
+        request: dict[str, Any] = {
+            "model": self.endpoint.model,
+            "messages": [{name: _encodable(value) for name, value in m.items()} for m in messages],
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+        }
+        if seed is not None:
+            request["seed"] = seed
+        key = _digest(self.endpoint.url, request)
+        kept = self.cache.get(key) if self.cache else None
+        if kept is not None:
+            return kept
+        reply = self._patiently(request, stop)
+        if self.cache and reply.text.strip():
+            self.cache.put(key, reply)
+        return reply
+
+    def close(self) -> None:
+        """Close the connections; the cache stays open."""
+        self._openai.close()
+
+    def _patiently(self, request: dict[str, Any], stop: threading.Event) -> Reply:
+        """One request, sent again after what may pass: timeouts, lost connections, 429, 5xx, broken JSON."""
+        for tried in range(1, self._retries + 2):
+            if stop.is_set():
+                raise LLMError("stopped before the request was sent", kind="llm_stopped", retryable=True)
+            try:
+                return self._once(request)
+            except LLMError as error:
+                if not error.retryable:
+                    raise
+                delay = 2.0 ** (tried - 1) if error.after is None else error.after
+                if tried > self._retries or delay > LONGEST_WAIT or self._wait(stop, delay):
+                    raise _after_tries(error, tried) from None
+        raise AssertionError("the last try returns or raises")
+
+    def _once(self, request: dict[str, Any]) -> Reply:
+        import openai
+
+        # `from None` below: the library's errors hold the request, and with it the key.
+        while True:
+            sent = _without(request, self._unsupported)
+            try:
+                raw = self._openai.chat.completions.with_raw_response.create(**sent)
+            except openai.APITimeoutError:
+                raise self._error(f"gave no answer in {self._timeout:g} seconds") from None
+            except openai.APIConnectionError as error:
+                raise self._error(f"cannot be reached or broke off: {error.__cause__ or error}") from None
+            except openai.BadRequestError as error:
+                fresh = str(error.param) if error.param in _OPTIONAL else ""
+                if not fresh or fresh not in sent:
+                    raise self._refusal(error) from None
+                self._unsupported |= {fresh}
+                continue
+            except openai.APIStatusError as error:
+                raise self._refusal(error) from None
+            return self._reply(raw.http_response.content, request)
+
+    def _error(self, what: str, *, hint: str = "", retryable: bool = True, **more: Any) -> LLMError:
+        prefix = self.endpoint.prefix
+        hint = hint or (
+            f"is the server up, and is {prefix}_BASE_URL its address? "
+            "What was answered is kept: the same command goes on from there"
+        )
+        message = self.endpoint.redacted(f"{self.endpoint.url} {what}")
+        return LLMError(message, hint=hint, retryable=retryable, **more)
+
+    def _refusal(self, error: Any) -> LLMError:
+        """An HTTP status other than 200 (openai.APIStatusError) in the user's words."""
+        status, prefix = error.status_code, self.endpoint.prefix
+        said = self._said(error.body)
+        if status == 401:  # the server's own words may show a part of the key
+            hint = f"check {prefix}_KEY"
+            return self._error("refused the key (401)", hint=hint, retryable=False, kind="llm_refused")
+        if status in (402, 403) or error.code == "insufficient_quota":
+            hint = f"check the account behind {prefix}_KEY, its quota and which models it may use"
+            return self._error(
+                f"refused the request ({status}{said})", hint=hint, retryable=False, kind="llm_refused"
+            )
+        if status == 404:
+            hint = f"check {prefix}_BASE_URL (it often ends in /v1) and {prefix}_MODEL"
+            what = f"has no such address or model {self.endpoint.model!r} (404{said})"
+            return self._error(what, hint=hint, retryable=False, kind="llm_not_found")
+        if status == 429:
+            after = _retry_after(error.response.headers)
+            asked = f", asks to wait {after:g} seconds" if after is not None else ""
+            return self._error(
+                f"has too many requests (429{asked}{said})",
+                hint="fewer --jobs, or later; what was answered is kept",
+                kind="llm_busy",
+                after=after,
+            )
+        if status >= 500 or status in (408, 409, 425):
+            after = _retry_after(error.response.headers)
+            return self._error(f"failed ({status}{said})", after=after)
+        hint = "a shorter context, or another model"
+        return self._error(
+            f"cannot serve this request ({status}{said})", hint=hint, retryable=False, kind="llm_request"
+        )
+
+    def _said(self, body: object) -> str:
+        """`: ` and the server's own message, short, or nothing."""
+        message = body.get("message") if isinstance(body, dict) else body
+        return f": {self._short(message)}" if isinstance(message, str) and message.strip() else ""
+
+    def _short(self, text: str) -> str:
+        """The start of `text` on one line. The key goes first: cut in two it would not be found."""
+        return " ".join(self.endpoint.redacted(text).split())[:200]
+
+    def _reply(self, body: bytes, request: Mapping[str, Any]) -> Reply:
+        """The chat-completions body as a Reply. Raises LLMError "llm_reply" where it is something else."""
+        try:
+            values = json.loads(body)
+            choice = values["choices"][0]
+            text = choice["message"].get("content") or ""
+            finish = str(choice.get("finish_reason") or "stop")
+            if not isinstance(text, str):
+                raise TypeError("content is no text")
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            start = self._short(body.decode("utf-8", "replace"))
+            hint = f"is {self.endpoint.prefix}_BASE_URL the address of a chat-completions server?"
+            raise self._error(f"sent no chat completion: {start!r}", hint=hint, kind="llm_reply") from None
+        text = _encodable(text)
+        model = _encodable(str(values.get("model") or self.endpoint.model))
+        usage = values.get("usage")
+        usage = usage if isinstance(usage, dict) else {}
+        tokens = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+        if isinstance(tokens[0], int) and isinstance(tokens[1], int):
+            return Reply(_without_thinking(text), tokens[0], tokens[1], model, finish)
+        prompt = sum(self._count(message["content"]) for message in request["messages"])
+        completion = self._count(text)
+        return Reply(_without_thinking(text), prompt, completion, model, finish, estimated=True)
+
+
+_OPTIONAL = ("max_tokens", "temperature", "seed")
+"""What a model may turn down: newer OpenAI models want `max_completion_tokens` and their own temperature."""
+
+
+def _after_tries(error: LLMError, tried: int) -> LLMError:
+    message = f"{error.message} ({tried} tries)" if tried > 1 else error.message
+    return LLMError(message, hint=error.hint, kind=error.kind, retryable=True, after=error.after)
+
+
+def _without(request: Mapping[str, Any], unsupported: frozenset[str]) -> dict[str, Any]:
+    sent = {name: value for name, value in request.items() if name not in unsupported}
+    if "max_tokens" in unsupported:
+        sent["max_completion_tokens"] = request["max_tokens"]
+    return sent
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds from a `Retry-After` header, which holds seconds or an HTTP date."""
+    value = headers.get("retry-after", "").strip()
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+    return max(0.0, (moment - datetime.now(timezone.utc)).total_seconds())
+
+
+def _encodable(text: str) -> str:
+    """`text` without lone surrogates: half an emoji, from a transcript or a reply cut at its limit."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _digest(url: str, request: Mapping[str, Any]) -> str:
+    canonical = json.dumps([url, request], sort_keys=True)
+    return hashlib.blake2b(canonical.encode(), digest_size=16).hexdigest()
+
+
+def _without_thinking(text: str) -> str:
+    """`text` without the reasoning that some local models write between think tags."""
+    if text.lstrip().startswith("<think>") and "</think>" not in text:
+        return ""
+    return text.rpartition("</think>")[2].strip()

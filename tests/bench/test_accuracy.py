@@ -1,0 +1,397 @@
+"""Reader and judge over questions, end to end against a server on this machine."""
+
+from __future__ import annotations
+
+import re
+import threading
+
+import pytest
+
+from smartsearch.bench.accuracy import (
+    JUDGE,
+    READER,
+    Cost,
+    Item,
+    Price,
+    Tally,
+    Tokens,
+    Usage,
+    Vote,
+    cost,
+    estimate,
+    measure,
+    read_label,
+)
+from smartsearch.bench.types import BenchQuestion
+from smartsearch.errors import UsageError
+from smartsearch.llm import Client, Endpoint, ReplyCache
+from tests.llm_server import llm_server, says, status
+
+KEY = "sk-very-secret-93"
+GOLD = {"flute": "Mara", "tiles": "Lisbon", "dog": "a terrier", "organ": "in May"}
+ANSWERS = {**GOLD, "dog": "a cat"}
+"""What the scripted reader says: all right but one."""
+
+
+def item(word: str, category: str = "4 single-hop", **more) -> Item:
+    question = BenchQuestion(
+        id=f"q-{word}", text=f"What of the {word}?", category=category, answer=GOLD.get(word, ""), **more
+    )
+    return Item(question, f"[2023-05-08] Mara: about the {word}")
+
+
+ITEMS = [item("flute"), item("tiles", "1 multi-hop"), item("dog"), item("organ")]
+
+
+def is_judge(body) -> bool:
+    return "<reference>" in body["messages"][1]["content"]
+
+
+def part(name: str, body) -> str:
+    return re.search(rf"<{name}>\n(.*?)\n</{name}>", body["messages"][1]["content"], re.DOTALL)[1]
+
+
+def honest(body) -> str:
+    """Answers from ANSWERS; judges by equality with the reference."""
+    if is_judge(body):
+        label = "CORRECT" if part("answer", body) == part("reference", body) else "WRONG"
+        return f'{{"reason": "compared", "label": "{label}"}}'
+    text = body["messages"][1]["content"]
+    return next(answer for word, answer in ANSWERS.items() if f"the {word}?" in text)
+
+
+@pytest.fixture(scope="module")
+def servers():
+    """A reader's server and another, for a judge."""
+    with llm_server(honest) as one, llm_server(honest) as two:
+        yield one, two
+
+
+@pytest.fixture
+def server(servers):
+    return servers[0].reset()
+
+
+@pytest.fixture
+def other(servers):
+    servers[1].reply = honest
+    return servers[1].reset()
+
+
+_clients: dict[str, Client] = {}
+
+
+def client(server, cache: ReplyCache | None = None) -> Client:
+    """One that tries twice and never sleeps. One a server is enough: only its cache is a test's own."""
+    made = _clients.get(server.url)
+    if made is None:
+        endpoint = Endpoint(server.url, "tiny", KEY)
+        made = Client(endpoint, retries=1, wait=lambda event, seconds: event.is_set(), count=len)
+        _clients[server.url] = made
+    made.cache = cache
+    return made
+
+
+def test_a_run_from_end_to_end(server):
+    steps, seen = [], []
+    result = measure(
+        ITEMS, client(server), None, "memos", jobs=2, step=lambda: steps.append(1), on_verdict=seen.append
+    )
+    assert result.overall == Tally(correct=3, wrong=1)
+    assert result.overall.accuracy == 0.75
+    assert result.by_category == {"1 multi-hop": Tally(correct=1), "4 single-hop": Tally(correct=2, wrong=1)}
+    assert [(o.id, o.answer, o.verdict) for o in result.outcomes] == [
+        ("q-flute", "Mara", True),
+        ("q-tiles", "Lisbon", True),
+        ("q-dog", "a cat", False),
+        ("q-organ", "in May", True),
+    ]
+    assert result.usage[READER] == result.usage[JUDGE] == Usage(4, 4, 0, 40, 8, 40, 8)
+    assert (len(steps), len(seen), result.stopped) == (4, 4, None)
+    assert result.reader == result.judge == ("tiny-2024",)
+
+
+def test_the_reader_gets_context_date_and_question(server):
+    measure([item("flute", date="2023-06-01")], client(server), None, "memos", jobs=1)
+    asked = server.requests[0]["messages"][1]["content"]
+    assert "[2023-05-08] Mara: about the flute" in asked
+    assert asked.endswith("The question is asked on 2023-06-01.\nQuestion: What of the flute?")
+    assert server.requests[0]["temperature"] == 0.0
+
+
+def test_the_seven_steps_end_in_the_answer_that_is_judged(server):
+    server.script = [says("1. Ask: who. Final answer: not yet\n7. Decide: her.\n\n**Final answer:** Mara")]
+    result = measure([item("flute")], client(server), None, "evermemos")
+    assert [(o.answer, o.verdict, o.note) for o in result.outcomes] == [("Mara", True, "")]
+    rules = server.requests[0]["messages"][0]["content"]
+    assert re.findall(r"^(\d)\. ", rules, re.MULTILINE) == list("1234567")
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "answer", "tally"),
+    [
+        ("1. Ask\n7. Decide\nMara", "stop", "Mara", Tally(correct=1)),
+        ("1. Ask\n2. Collect: Mara", "length", "", Tally(failed=1)),
+        (None, "length", "", Tally(failed=1)),
+        ("FINAL ANSWER: Mara", "stop", "Mara", Tally(correct=1)),
+        ("final answer:\n- Mara\n- Ilya", "stop", "- Mara\n- Ilya", Tally(wrong=1)),
+        ("steps\nFinal answer:", "stop", "", Tally(failed=1)),
+    ],
+)
+def test_a_reply_without_its_last_line(server, text, finish, answer, tally):
+    server.script = [says(text, finish=finish)]
+    result = measure([item("flute")], client(server), None, "evermemos")
+    assert result.overall == tally
+    assert result.outcomes[0].answer == answer
+    assert bool(result.outcomes[0].note) == (text == "1. Ask\n7. Decide\nMara")
+
+
+def test_reader_and_judge_may_be_two_models(server, other):
+    result = measure(ITEMS[:1], client(server), client(other), "memos")
+    assert (len(server.requests), len(other.requests)) == (1, 1)
+    assert is_judge(other.requests[0])
+    assert result.overall == Tally(correct=1)
+
+
+def test_an_unreadable_judge_is_asked_again(server, other):
+    last = says('```json\n{"label": "correct"}\n```')
+    other.script = [says("I think it is right."), says('{"label": "MAYBE"}'), last]
+    result = measure(ITEMS[:1], client(server), client(other), "memos")
+    assert result.overall == Tally(correct=1)
+    assert [len(request["messages"]) for request in other.requests] == [2, 4, 6]
+    assert other.requests[1]["messages"][2] == {"role": "assistant", "content": "I think it is right."}
+    assert result.usage[JUDGE].calls == 3
+
+
+def test_a_judge_never_readable_leaves_the_question_unjudged(server, other, tmp_path):
+    cache = ReplyCache(tmp_path / "replies.db")
+    other.reply = lambda body: "Hard to say."
+    result = measure(ITEMS[:2], client(server, cache), client(other, cache), "memos")
+    assert len(other.requests) == 6
+    assert result.overall == Tally(unjudged=2)
+    assert result.overall.accuracy is None
+    assert [o.verdict for o in result.outcomes] == [None, None]
+    assert "Hard to say." in result.outcomes[0].votes[0].reason
+
+
+def test_an_empty_judge_is_unreadable_too(server, other):
+    other.script = [says(None)]
+    assert measure(ITEMS[:1], client(server), client(other), "memos").overall == Tally(correct=1)
+
+
+@pytest.mark.parametrize(
+    ("labels", "verdict", "cast"),
+    [
+        ("CCW", True, 2),
+        ("CWW", False, 3),
+        ("WCW", False, 3),
+        ("C?C", True, 3),
+        ("CW?", None, 3),
+        ("C??", None, 3),
+    ],
+)
+def test_the_majority_of_three_votes(server, other, labels, verdict, cast):
+    """Voting ends as soon as two agree; each vote has its own seed."""
+    words = {"C": '{"label": "CORRECT"}', "W": '{"label": "WRONG"}', "?": "hm"}
+    other.reply = lambda body: words[labels[body["seed"]]]
+    result = measure(ITEMS[:1], client(server), client(other), "memos", votes=3)
+    assert result.outcomes[0].verdict is verdict
+    assert len(result.outcomes[0].votes) == cast
+    assert {request["temperature"] for request in other.requests} == {0.7}
+
+
+def test_abstention_is_judged_by_another_rule(server):
+    server.script = [says("It is not mentioned."), says('{"label": "CORRECT"}')]
+    result = measure([item("boat", abstention=True)], client(server), None, "memos", jobs=1)
+    assert result.overall == Tally(correct=1)
+    rule = server.requests[1]["messages"][0]["content"]
+    assert "CORRECT if the answer says that the information is not there" in rule
+    measure(ITEMS[:1], client(server), None, "memos")
+    assert "WRONG if it contradicts the reference" in server.requests[-1]["messages"][0]["content"]
+
+
+def test_one_failing_question_loses_no_other(server):
+    server.script = [says(), says(), status(400, "context too long")]
+    result = measure(ITEMS, client(server), None, "memos", jobs=1)
+    assert result.overall == Tally(correct=2, wrong=1, failed=1)
+    assert result.overall.accuracy == pytest.approx(2 / 3)
+    failed = result.outcomes[1]
+    assert (failed.id, failed.verdict, failed.error.kind) == ("q-tiles", None, "llm_request")
+    assert "context too long" in str(failed.error)
+
+
+def test_requests_too_long_do_not_stop_the_run(server):
+    server.script = [status(400, "context too long")] * 3
+    result = measure(ITEMS, client(server), None, "memos", jobs=1)
+    assert (result.overall, result.stopped) == (Tally(correct=1, failed=3), None)
+
+
+@pytest.mark.parametrize(("fault", "kind"), [(status(401), "llm_refused"), (status(503), "llm_unreachable")])
+def test_a_dead_endpoint_stops_the_run_and_keeps_what_was_answered(server, tmp_path, fault, kind):
+    cache = ReplyCache(tmp_path / "replies.db")
+    many = [
+        ITEMS[0],
+        ITEMS[1],
+        ITEMS[2],
+        ITEMS[0],
+        ITEMS[3],
+        ITEMS[1],
+        *(item("dog", f"{n}") for n in range(20)),
+    ]
+    many[6] = Item(ITEMS[2].question, "another context")
+    taken = []
+
+    def items():
+        for one in many:
+            taken.append(one)
+            yield one
+
+    server.script = [says()] * 4 + [fault] * 200
+    result = measure(items(), client(server, cache), None, "memos", jobs=1)
+    assert result.stopped is not None
+    assert result.stopped.kind == kind
+    # Two are answered; then three fail, and two known from the cache in between are no sign of life.
+    assert result.overall == Tally(correct=4, failed=3)
+    assert len(taken) == 7
+    server.script.clear()
+    again = measure(ITEMS, client(server, cache), None, "memos", jobs=1)
+    assert again.overall == Tally(correct=3, wrong=1)
+    assert (again.usage[READER].new_calls, again.usage[JUDGE].new_calls) == (2, 2)
+
+
+def test_a_judge_that_is_down_loses_no_answer(server, other):
+    other.script = [status(500)] * 99
+    result = measure(ITEMS, client(server), client(other), "memos", jobs=1)
+    assert result.overall == Tally(failed=3)
+    assert [o.answer for o in result.outcomes] == ["Mara", "Lisbon", "a cat"]
+    assert result.usage[READER].calls == 3
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_an_interrupted_run_goes_on_where_it_was(server, tmp_path, jobs):
+    cache = ReplyCache(tmp_path / "replies.db")
+    many = [Item(one.question, f"{one.context} {n}") for n in range(5) for one in ITEMS]
+
+    def interrupt(left=[4]):  # noqa: B006 - counts over the calls
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        measure(many, client(server, cache), None, "memos", jobs=jobs, step=interrupt)
+    read = sum(not is_judge(request) for request in server.requests)
+    assert 4 <= read <= 4 + jobs
+    result = measure(many, client(server, cache), None, "memos", jobs=jobs)
+    assert result.overall == Tally(correct=15, wrong=5)
+    assert (result.usage[READER].calls, result.usage[READER].new_calls) == (20, 20 - read)
+
+
+def test_an_interrupt_keeps_the_reply_on_its_way_and_asks_nothing_more(server, tmp_path):
+    """Of two questions side by side, the second's reading comes after the interrupt: no judging follows."""
+    cache = ReplyCache(tmp_path / "replies.db")
+    late = threading.Event()
+
+    def answers_tiles_late(handler, body):
+        if not is_judge(body) and "tiles" in body["messages"][1]["content"]:
+            late.wait(5)
+        says()(handler, body)
+
+    def interrupt():
+        threading.Timer(0.2, late.set).start()
+        raise KeyboardInterrupt
+
+    server.script = [answers_tiles_late] * 4
+    with pytest.raises(KeyboardInterrupt):
+        measure(ITEMS, client(server, cache), None, "memos", jobs=2, step=interrupt)
+    judged = [part("answer", body) for body in server.requests if is_judge(body)]
+    assert judged == ["Mara"]
+    server.reset()
+    measure([ITEMS[1]], client(server, cache), None, "memos")
+    assert [is_judge(body) for body in server.requests] == [True]
+
+
+def test_a_second_run_sends_nothing_and_costs_nothing(server, tmp_path):
+    path = tmp_path / "replies.db"
+    for _ in range(2):
+        cache = ReplyCache(path)
+        result = measure(ITEMS, client(server, cache), None, "memos", jobs=2)
+        cache.close()
+    assert len(server.requests) == 8
+    assert result.overall == Tally(correct=3, wrong=1)
+    assert result.usage[READER] == Usage(4, 0, 0, 40, 8, 0, 0)
+    prices = {READER: Price(1, 1), JUDGE: Price(1, 1)}
+    assert cost(result.usage, prices) == Cost(pytest.approx(96e-6), 0.0)
+    assert KEY.encode() not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert KEY not in repr(result)
+
+
+def test_cost_by_hand():
+    """Reader 2 M in at 0.15 and 0.5 M out at 0.60; judge 1 M in at 2 and 0.1 M out at 8; half new."""
+    usage = {
+        READER: Usage(4, 2, 0, 2_000_000, 500_000, 1_000_000, 250_000),
+        JUDGE: Usage(4, 2, 0, 1_000_000, 100_000, 500_000, 50_000),
+    }
+    prices = {READER: Price(0.15, 0.60), JUDGE: Price(2.0, 8.0)}
+    assert cost(usage, prices) == Cost(pytest.approx(0.30 + 0.30 + 2.0 + 0.8), pytest.approx(1.7))
+
+
+def test_replies_without_usage_are_counted_as_estimated(server):
+    server.script = [says("Mara", usage=False)]
+    result = measure(ITEMS[:1], client(server), None, "memos", jobs=1)
+    assert (result.usage[READER].estimated_calls, result.usage[JUDGE].estimated_calls) == (1, 0)
+    assert result.usage[READER].completion_tokens == 4
+
+
+def test_the_estimate_by_hand():
+    """Counting 1 token a message: a call reads 2. Two questions, three votes each."""
+    prices = {READER: Price(1.0, 10.0), JUDGE: Price(2.0, 20.0)}
+    told = estimate(ITEMS[:2], lambda text: 1, "evermemos", votes=3, prices=prices)
+    assert (told.questions, told.calls) == (2, 8)
+    assert told.tokens == {READER: Tokens(4, 800), JUDGE: Tokens(12 + 72, 240)}
+    assert told.cost == pytest.approx((4 + 8000 + 168 + 4800) / 1e6)
+    assert told.cost_limit == pytest.approx((4 + 40_960 + 2 * (12 + 6 * 2048) + 20 * 6 * 512) / 1e6)
+    assert told.assumptions.startswith("an estimate: 400 tokens")
+    free = estimate(ITEMS[:2], lambda text: 1, "memos")
+    assert (free.calls, free.cost, free.cost_limit) == (4, None, None)
+    assert free.tokens == {READER: Tokens(4, 24), JUDGE: Tokens(4 + 24, 80)}
+
+
+def test_the_estimate_counts_what_is_then_sent(server):
+    words = {READER: 0, JUDGE: 0}
+    told = estimate(ITEMS, lambda text: len(text.split()), "memos")
+    assert server.requests == []
+    measure(ITEMS, client(server), None, "memos")
+    for body in server.requests:
+        role = JUDGE if is_judge(body) else READER
+        words[role] += sum(len(message["content"].split()) for message in body["messages"])
+    assert told.tokens[READER].prompt == words[READER]
+    # Six words of answers are judged where the estimate assumes 12 tokens for each of four.
+    assert told.tokens[JUDGE].prompt == words[JUDGE] - 6 + 4 * 12
+
+
+@pytest.mark.parametrize(
+    ("text", "vote"),
+    [
+        ('{"label": "CORRECT"}', Vote(True, "")),
+        (
+            'Let me see {1}. {"reason": "off by a year", "label": "Wrong "} Done.',
+            Vote(False, "off by a year"),
+        ),
+        ('{"result": {"label": "WRONG"}}', Vote(False, "")),
+        ('{"label": "WRONG"} no: {"label": "CORRECT"}', Vote(True, "")),
+        ('{"label": "CORRECT"', None),
+        ("CORRECT", None),
+        ('{"label": true}', None),
+        ('{"label": "NOT CORRECT"}', None),
+        ("", None),
+    ],
+)
+def test_labels(text, vote):
+    assert read_label(text) == vote
+
+
+@pytest.mark.parametrize("wrong", [{"protocol": "mem"}, {"votes": 2}, {"votes": 0}, {"jobs": 0}])
+def test_wrong_options(server, wrong):
+    with pytest.raises(UsageError):
+        measure(ITEMS, client(server), None, **{"protocol": "memos", **wrong})
+    assert server.requests == []

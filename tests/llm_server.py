@@ -1,0 +1,138 @@
+"""A chat-completions server on this machine whose replies and faults a test writes down."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Body = dict[str, Any]
+
+
+class LLMServer(ThreadingHTTPServer):
+    """Does what `script` says, one action a request, then answers with `reply(request body)`.
+
+    `requests` are the bodies it got, `keys` their Authorization headers.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, reply: Callable[[Body], str]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.reply = reply
+        self.script: list[Action] = []
+        self.requests: list[Body] = []
+        self.keys: list[str] = []
+        self.released = threading.Event()
+        self.lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def reset(self) -> LLMServer:
+        """As new, for the next test: no script and nothing seen. A new server and client cost 30 ms."""
+        self.script, self.requests, self.keys = [], [], []
+        return self
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hung up is what some tests are about: no traceback."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: LLMServer
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.server.lock:
+            self.server.requests.append(body)
+            self.server.keys.append(self.headers.get("Authorization", ""))
+            action = self.server.script.pop(0) if self.server.script else says()
+        action(self, body)
+
+    def send(self, status: int, content: bytes, length: int = 0, **headers: str) -> None:
+        """`length`: the Content-Length told, where it is not that of `content`."""
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(length or len(content)))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(content)
+        self.wfile.flush()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Silent."""
+
+
+Action = Callable[[_Handler, Body], None]
+
+
+def completion(text: str | None, *, usage: bool = True, finish: str = "stop") -> Body:
+    """A chat completion. Its usage: 10 tokens read and 2 written, whatever the text."""
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}
+    body: Body = {"id": "c1", "object": "chat.completion", "model": "tiny-2024", "choices": [choice]}
+    if usage:
+        body["usage"] = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
+    return body
+
+
+def says(text: str | None = "", *, usage: bool = True, finish: str = "stop") -> Action:
+    """A good reply of `text`, or of what the server's `reply` makes of the request."""
+
+    def action(handler: _Handler, body: Body) -> None:
+        said = handler.server.reply(body) if text == "" else text
+        handler.send(200, json.dumps(completion(said, usage=usage, finish=finish)).encode())
+
+    return action
+
+
+def hangs(handler: _Handler, body: Body) -> None:
+    """Says nothing for as long as the test runs."""
+    handler.server.released.wait(10)
+    handler.close_connection = True
+
+
+def status(code: int, message: str = "no", *, error: Body | None = None, **headers: str) -> Action:
+    """An error as OpenAI writes it; `error` adds to its fields."""
+
+    def action(handler: _Handler, body: Body) -> None:
+        content = json.dumps({"error": {"message": message, **(error or {})}}).encode()
+        handler.send(code, content, **headers)
+
+    return action
+
+
+def half(handler: _Handler, body: Body) -> None:
+    """The first half of a good reply, then the line goes dead."""
+    content = json.dumps(completion("never whole")).encode()
+    handler.send(200, content[: len(content) // 2], length=len(content))
+    handler.close_connection = True
+
+
+def raw(content: str) -> Action:
+    """Any body under status 200."""
+
+    def action(handler: _Handler, body: Body) -> None:
+        handler.send(200, content.encode())
+
+    return action
+
+
+@contextmanager
+def llm_server(reply: Callable[[Body], str] = lambda body: "fine") -> Iterator[LLMServer]:
+    """A running server, stopped afterwards."""
+    server = LLMServer(reply)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.released.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,335 @@
+"""The chat-completions client against a server on this machine: each fault, the cache, the settings."""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+
+import pytest
+
+from smartsearch.errors import InputError
+from smartsearch.llm import Client, Endpoint, LLMError, ReplyCache, judge_endpoint, reader_endpoint
+from tests.llm_server import half, hangs, llm_server, raw, says, status
+
+KEY = "sk-very-secret-93"
+ASK = [{"role": "user", "content": "Who plays the flute?"}]
+
+
+@pytest.fixture(scope="module")
+def running():
+    with llm_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running):
+    return running.reset()
+
+
+@pytest.fixture(scope="module")
+def shared(running):
+    """A client that keeps nothing and never sleeps, and the list it notes its waits in."""
+    noted = []
+
+    def wait(event, seconds):
+        noted.append(seconds)
+        return event.is_set()
+
+    made = Client(Endpoint(running.url, "tiny", KEY), wait=wait)
+    yield made, noted
+    made.close()
+
+
+@pytest.fixture
+def client(shared):
+    made, noted = shared
+    noted.clear()
+    return made
+
+
+@pytest.fixture
+def waits(shared):
+    return shared[1]
+
+
+def test_a_reply_with_its_tokens(server, client):
+    reply = client.complete(ASK, max_tokens=7, seed=3)
+    assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("fine", 10, 2)
+    assert (reply.model, reply.cached, reply.estimated) == ("tiny-2024", False, False)
+    sent = {"model": "tiny", "messages": ASK, "max_tokens": 7, "temperature": 0.0, "seed": 3}
+    assert server.requests == [sent]
+    assert server.keys == [f"Bearer {KEY}"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "waited"),
+    [
+        (status(429, Retry_After="7"), [7.0]),
+        (status(429), [1.0]),
+        (status(500), [1.0]),
+        (status(503, Retry_After="2.5"), [2.5]),
+        (half, [1.0]),
+        (raw('{"choices": [{"message": {"con'), [1.0]),
+        (raw('{"choices": []}'), [1.0]),
+        (raw('{"error": {"message": "overloaded"}}'), [1.0]),
+        (raw("[1]"), [1.0]),
+        (raw("<html>not here</html>"), [1.0]),
+    ],
+)
+def test_what_may_pass_is_tried_again(server, client, waits, fault, waited):
+    server.script = [fault]
+    assert client.complete(ASK, max_tokens=7).text == "fine"
+    assert waits == waited
+    assert len(server.requests) == 2
+
+
+def test_a_server_that_says_nothing(server):
+    waited = []
+    server.script = [hangs]
+    endpoint = Endpoint(server.url, "tiny")
+    client = Client(
+        endpoint, timeout=0.3, retries=0, wait=lambda event, seconds: bool(waited.append(seconds))
+    )
+    with pytest.raises(LLMError, match=r"no answer in 0\.3 seconds") as caught:
+        client.complete(ASK, max_tokens=7)
+    assert (caught.value.kind, caught.value.retryable, waited) == ("llm_unreachable", True, [])
+
+
+def test_waits_double_and_end(server, client, waits):
+    server.script = [status(502, "bad gateway")] * 9
+    with pytest.raises(LLMError, match=r"502: bad gateway.*5 tries") as caught:
+        client.complete(ASK, max_tokens=7)
+    assert waits == [1.0, 2.0, 4.0, 8.0]
+    assert len(server.requests) == 5
+    assert (caught.value.kind, caught.value.retryable) == ("llm_unreachable", True)
+
+
+def test_retry_after_as_a_date(server, client, waits):
+    server.script = [
+        status(429, Retry_After=format_datetime(datetime.now(timezone.utc) + timedelta(seconds=30)))
+    ]
+    client.complete(ASK, max_tokens=7)
+    assert 25 < waits[0] <= 30
+
+
+def test_a_wait_of_an_hour_is_not_waited(server, client, waits):
+    server.script = [status(429, Retry_After="3600")]
+    with pytest.raises(LLMError, match="asks to wait 3600 seconds") as caught:
+        client.complete(ASK, max_tokens=7)
+    assert (caught.value.kind, waits) == ("llm_busy", [])
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (status(401, f"Incorrect API key provided: {KEY}"), "llm_refused"),
+        (status(403, f"{KEY} may not use this model"), "llm_refused"),
+        (status(403, "x" * 190 + KEY), "llm_refused"),
+        (status(429, "pay first", error={"code": "insufficient_quota"}), "llm_refused"),
+        (status(404, f"no model, {KEY}"), "llm_not_found"),
+        (status(400, f"context too long, {KEY}"), "llm_request"),
+    ],
+)
+def test_what_will_not_pass_is_not_tried_again_and_shows_no_key(server, client, waits, fault, kind):
+    server.script = [fault]
+    with pytest.raises(LLMError) as caught:
+        client.complete(ASK, max_tokens=7)
+    assert (caught.value.kind, caught.value.retryable, waits) == (kind, False, [])
+    assert len(server.requests) == 1
+    shown = "".join(traceback.format_exception(caught.value)) + caught.value.hint + repr(vars(client))
+    assert KEY[:9] not in shown
+
+
+def test_a_server_that_is_not_there():
+    with llm_server() as server:
+        url = server.url
+    waited = []
+    client = Client(
+        Endpoint(url, "tiny", KEY), retries=1, wait=lambda event, seconds: bool(waited.append(seconds))
+    )
+    with pytest.raises(LLMError) as caught:
+        client.complete(ASK, max_tokens=7)
+    assert (caught.value.kind, caught.value.retryable, waited) == ("llm_unreachable", True, [1.0])
+    assert url in str(caught.value)
+    assert "SMARTSEARCH_LLM_BASE_URL" in caught.value.hint
+
+
+def test_a_stop_ends_the_waiting_and_sends_nothing_more(server, client, waits):
+    stop = threading.Event()
+    server.script = [lambda handler, body: (stop.set(), status(500)(handler, body))]
+    with pytest.raises(LLMError, match="500"):
+        client.complete(ASK, max_tokens=7, stop=stop)
+    with pytest.raises(LLMError) as caught:
+        client.complete(ASK, max_tokens=8, stop=stop)
+    assert caught.value.kind == "llm_stopped"
+    assert len(server.requests) == 1
+
+
+def test_parameters_a_model_turns_down_are_left_out_from_then_on(server):
+    """As OpenAI's reasoning models do."""
+    server.script = [
+        status(400, error={"param": "max_tokens", "code": "unsupported_parameter"}),
+        status(400, error={"param": "temperature", "code": "unsupported_value"}),
+    ]
+    client = Client(Endpoint(server.url, "tiny"))
+    for _ in range(2):
+        assert client.complete(ASK, max_tokens=7).text == "fine"
+    assert client.unsupported == ("max_tokens", "temperature")
+    assert len(server.requests) == 4
+    assert server.requests[3] == {"model": "tiny", "messages": ASK, "max_completion_tokens": 7}
+
+
+def test_tokens_are_counted_here_when_the_server_does_not(server):
+    server.script = [says("one two three", usage=False)]
+    reply = Client(Endpoint(server.url, "tiny"), count=lambda text: len(text.split())).complete(
+        ASK, max_tokens=7
+    )
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.estimated) == (4, 3, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("<think>\nPetra?\n</think>\n\nMara", "Mara"),
+        ("Petra?</think>Mara", "Mara"),
+        ("<think> and it never ended", ""),
+        (None, ""),
+    ],
+)
+def test_thinking_is_no_part_of_the_reply(server, client, text, kept):
+    server.script = [says(text)]
+    assert client.complete(ASK, max_tokens=7).text == kept
+
+
+def test_half_an_emoji_either_way(server, client, tmp_path):
+    server.script = [raw('{"choices": [{"message": {"content": "so \\ud83d"}}]}')]
+    cached = Client(client.endpoint, ReplyCache(tmp_path / "replies.db"))
+    messages = [{"role": "user", "content": "why \ud83d"}]
+    assert cached.complete(messages, max_tokens=7).text == "so ?"
+    assert cached.complete(messages, max_tokens=7).cached
+
+
+def test_a_kept_reply_is_not_asked_for_again(server, tmp_path):
+    path = tmp_path / "kept" / "replies.db"
+    first = Client(Endpoint(server.url, "tiny", KEY), ReplyCache(path)).complete(ASK, max_tokens=7)
+    cache = ReplyCache(path)
+    again = Client(Endpoint(server.url + "/", "tiny", "another-key"), cache)
+    reply = again.complete(ASK, max_tokens=7)
+    assert len(server.requests) == 1
+    assert (reply.cached, reply.text, reply.prompt_tokens, reply.model) == (True, "fine", 10, "tiny-2024")
+    assert first.cached is False
+    again.complete(ASK, max_tokens=8)
+    again.complete(ASK, max_tokens=7, temperature=0.5)
+    again.complete(ASK, max_tokens=7, seed=1)
+    again.complete([*ASK, *ASK], max_tokens=7)
+    Client(Endpoint(server.url, "other", KEY), cache).complete(ASK, max_tokens=7)
+    assert len(server.requests) == 6
+    cache.close()
+    kept = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert b"fine" in kept
+    assert KEY.encode() not in kept
+
+
+def test_neither_failures_nor_empty_replies_are_kept(server, tmp_path):
+    client = Client(Endpoint(server.url, "tiny"), ReplyCache(tmp_path / "replies.db"), retries=0)
+    server.script = [status(500), says(None, finish="length"), says("at last")]
+    with pytest.raises(LLMError):
+        client.complete(ASK, max_tokens=7)
+    empty = client.complete(ASK, max_tokens=7)
+    assert (empty.text, empty.finish) == ("", "length")
+    assert client.complete(ASK, max_tokens=7).text == "at last"
+
+
+def test_several_threads_share_a_client_and_its_cache(tmp_path):
+    with llm_server(lambda body: body["messages"][0]["content"].upper()) as server:
+        client = Client(Endpoint(server.url, "tiny"), ReplyCache(tmp_path / "replies.db"))
+
+        def ask(number):
+            return client.complete([{"role": "user", "content": f"n{number % 20}"}], max_tokens=7).text
+
+        with ThreadPoolExecutor(6) as pool:
+            first = list(pool.map(ask, range(20)))
+            asked = len(server.requests)
+            assert first == list(pool.map(ask, range(20))) == [f"N{n}" for n in range(20)]
+        assert (asked, len(server.requests)) == (20, 20)
+
+
+def test_a_file_that_is_no_cache(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("the flute is in the kitchen, " * 99)
+    with pytest.raises(InputError, match=r"notes\.txt cannot be used") as caught:
+        ReplyCache(path)
+    assert caught.value.kind == "store"
+
+
+def test_settings_of_the_reader():
+    env = {"SMARTSEARCH_LLM_BASE_URL": "https://llm.test/v1", "SMARTSEARCH_LLM_MODEL": "m"}
+    env["SMARTSEARCH_LLM_KEY"] = f"{KEY}\n"
+    assert reader_endpoint(env) == Endpoint("https://llm.test/v1", "m", KEY)
+    assert reader_endpoint(env, "other").model == "other"
+    assert KEY not in repr(reader_endpoint(env))
+
+
+def test_settings_fall_back_to_openai():
+    env = {"OPENAI_API_KEY": KEY, "SMARTSEARCH_LLM_MODEL": "m"}
+    assert reader_endpoint(env) == Endpoint("https://api.openai.com/v1", "m", KEY)
+    env["OPENAI_BASE_URL"] = "https://proxy.test/v1"
+    assert reader_endpoint(env) == Endpoint("https://proxy.test/v1", "m", KEY)
+
+
+def test_the_openai_key_goes_nowhere_else():
+    env = {"OPENAI_API_KEY": KEY, "SMARTSEARCH_LLM_MODEL": "m"}
+    assert reader_endpoint({**env, "SMARTSEARCH_LLM_BASE_URL": "http://localhost:8000/v1"}).key == ""
+    with pytest.raises(LLMError, match="SMARTSEARCH_LLM_KEY"):
+        reader_endpoint({**env, "SMARTSEARCH_LLM_BASE_URL": "https://llm.test/v1"})
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+def test_a_local_server_needs_no_key(host):
+    env = {"SMARTSEARCH_LLM_BASE_URL": f"http://{host}:8000/v1", "SMARTSEARCH_LLM_MODEL": "m"}
+    assert reader_endpoint(env).key == ""
+
+
+@pytest.mark.parametrize(
+    ("env", "named"),
+    [
+        ({}, "SMARTSEARCH_LLM_MODEL and SMARTSEARCH_LLM_KEY"),
+        ({"OPENAI_API_KEY": KEY}, "SMARTSEARCH_LLM_MODEL"),
+        ({"SMARTSEARCH_LLM_BASE_URL": "http://localhost:1/v1"}, "SMARTSEARCH_LLM_MODEL"),
+        ({"SMARTSEARCH_LLM_BASE_URL": "localhost:8000", "SMARTSEARCH_LLM_MODEL": "m"}, "BASE_URL"),
+        ({"SMARTSEARCH_LLM_BASE_URL": "http://h:x/v1", "SMARTSEARCH_LLM_MODEL": "m"}, "BASE_URL"),
+        ({"SMARTSEARCH_LLM_KEY": f"{KEY} {KEY}", "SMARTSEARCH_LLM_MODEL": "m"}, "SMARTSEARCH_LLM_KEY"),
+        ({"SMARTSEARCH_LLM_KEY": f"“{KEY}”", "SMARTSEARCH_LLM_MODEL": "m"}, "SMARTSEARCH_LLM_KEY"),
+    ],
+)
+def test_a_missing_setting_is_named(env, named):
+    with pytest.raises(LLMError) as caught:
+        reader_endpoint(env)
+    assert caught.value.kind == "llm_missing"
+    assert named in str(caught.value)
+    assert KEY not in str(caught.value) + caught.value.hint
+
+
+def test_settings_of_the_judge_are_the_readers_where_unset():
+    reader = Endpoint("https://llm.test/v1", "m", KEY)
+    assert judge_endpoint(reader, {}) == Endpoint("https://llm.test/v1", "m", KEY, "SMARTSEARCH_JUDGE")
+    assert judge_endpoint(reader, {"SMARTSEARCH_JUDGE_MODEL": "big"}).model == "big"
+    elsewhere = {"SMARTSEARCH_JUDGE_BASE_URL": "https://judge.test/v1"}
+    with pytest.raises(LLMError, match="SMARTSEARCH_JUDGE_KEY"):
+        judge_endpoint(reader, elsewhere)
+    assert judge_endpoint(reader, {**elsewhere, "SMARTSEARCH_JUDGE_KEY": "k"}).key == "k"
+
+
+def test_a_password_in_the_address_is_not_shown():
+    endpoint = Endpoint("https://ann:pw@llm.test:8/v1/?api-key=pw", "m")
+    assert endpoint.url == "https://llm.test:8/v1"
+
+
+def test_without_the_package(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "openai", None)
+    with pytest.raises(LLMError) as caught:
+        Client(Endpoint("http://localhost/v1", "m"))
+    assert (caught.value.kind, caught.value.hint) == ("llm_missing", "pip install 'smartsearch[llm]'")
