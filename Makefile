@@ -13,10 +13,10 @@ DATA   ?= ../shared/data
 TORCH  := torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix bench models
+.PHONY: help demo test check fix bench bench-check models
 
 help: ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
@@ -52,8 +52,11 @@ fix: $(STAMP) ## format and mend what the linter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(STAMP) ## score the shipped models on LoCoMo-10 (DATA=folder with eval/locomo10.json)
-	$(BIN)/python benchmarks/locomo.py $(DATA)/eval/locomo10.json
+bench: $(STAMP) ## the paper's tables on LoCoMo-10 (DATA=folder with eval/locomo10.json): hours, once
+	$(BIN)/smartsearch bench $(DATA)/eval/locomo10.json --grid paper,controls --rival all --oracle --out .out/bench
+
+bench-check: $(STAMP) ## compare a small set of figures with benchmarks/expected.toml: minutes
+	$(BIN)/python benchmarks/check.py --data $(DATA)/eval
 
 models: $(TRAIN) ## train the shipped models again from DATA (about two hours on 2 cores)
 	$(BIN)/python -m smartsearch.training all $(DATA)/train

@@ -16,6 +16,8 @@ import typer
 
 from smartsearch import __version__, batch
 from smartsearch.ask import Library, ask, unexpected
+from smartsearch.bench_cli import EXAMPLES as BENCH_EXAMPLES
+from smartsearch.bench_cli import bench
 from smartsearch.config import Config
 from smartsearch.deadline import deadline
 from smartsearch.errors import ExitCode, SearchTimeout, SmartsearchError, UsageError
@@ -180,6 +182,9 @@ def batch_command(
                 failed += outcome.error is not None
                 step()
     return ExitCode.ERROR if failed else ExitCode.FOUND
+
+
+app.command(epilog=BENCH_EXAMPLES)(takes_records(bench))
 
 
 @app.command()

@@ -15,7 +15,10 @@ from smartsearch.config import CHOICES, PRESETS, Config, build
 from smartsearch.errors import UsageError
 from smartsearch.output.show import View
 
-PANELS = BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, RUN = (
+PANELS = DATA, GRID, LLM, BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, RUN = (
+    "Data",
+    "Grid",
+    "Language model",
     "Budget",
     "Retrieval",
     "Ranking",
@@ -55,7 +58,30 @@ def switch(name: str, panel: str, help: str) -> Any:
 
 
 @dataclass(frozen=True)
-class SearchOptions:
+class ModelOptions:
+    """Which models run and how."""
+
+    profile: str | None = setting("profile", RANKING, "Set of models, see `smartsearch models list`.")
+    parser: str | None = setting(
+        "parser", RANKING, "A spaCy pipeline: name or folder.", metavar="MODEL", shown="the profile's"
+    )
+    crossencoder: str | None = setting(
+        "crossencoder", RANKING, "A cross-encoder: hub id or folder.", metavar="MODEL", shown="the profile's"
+    )
+    colbert: str | None = setting(
+        "colbert", RANKING, "A ColBERT model: hub id or folder.", metavar="MODEL", shown="the profile's"
+    )
+
+    threads: int | None = setting("threads", RUN, "Threads the models use.", min=0, shown="all cores")
+    offline: bool | None = switch("offline", RUN, "Never ask the model hub for anything.")
+
+    def models(self) -> Config:
+        """The Config of these options over environment and files. Raises ConfigError."""
+        return build({field.name: getattr(self, field.name) for field in fields(ModelOptions)})
+
+
+@dataclass(frozen=True)
+class SearchOptions(ModelOptions):
     """What becomes the Config: the same for one question and for many."""
 
     truncate: str | None = setting(
@@ -103,18 +129,8 @@ class SearchOptions:
         shown=f"{Config().cascade} with both rankers, else all",
     )
 
-    profile: str | None = setting("profile", RANKING, "Set of models, see `smartsearch models list`.")
     rank: str | None = setting(
         "rank", RANKING, "Which rankers run.", choices=RANKS, shown=",".join(Config().rank)
-    )
-    parser: str | None = setting(
-        "parser", RANKING, "A spaCy pipeline: name or folder.", metavar="MODEL", shown="the profile's"
-    )
-    crossencoder: str | None = setting(
-        "crossencoder", RANKING, "A cross-encoder: hub id or folder.", metavar="MODEL", shown="the profile's"
-    )
-    colbert: str | None = setting(
-        "colbert", RANKING, "A ColBERT model: hub id or folder.", metavar="MODEL", shown="the profile's"
     )
     preset: str | None = option(
         RANKING,
@@ -130,8 +146,6 @@ class SearchOptions:
     timeout: float | None = setting(
         "timeout", RUN, "Give up on a question after this long.", metavar="SECONDS", min=0, shown="never"
     )
-    threads: int | None = setting("threads", RUN, "Threads the models use.", min=0, shown="all cores")
-    offline: bool | None = switch("offline", RUN, "Never ask the model hub for anything.")
 
     def config(self) -> Config:
         """The Config of these options over environment and files. Raises ConfigError or UsageError."""

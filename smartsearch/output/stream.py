@@ -107,7 +107,7 @@ def status(said: str, *, wanted: bool) -> Iterator[None]:
 
 
 @contextmanager
-def progress(total: int | None, *, wanted: bool) -> Iterator[Callable[[], None]]:
+def progress(total: int | None, *, wanted: bool, title: str = "questions") -> Iterator[Callable[[], None]]:
     """A bar on standard error with count, rate and time left; yields what counts one more as done."""
     if not (wanted and sys.stderr.isatty()):
         yield lambda: None
@@ -116,10 +116,10 @@ def progress(total: int | None, *, wanted: bool) -> Iterator[Callable[[], None]]
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     rate = TextColumn("{task.fields[rate]}")
-    columns = (TextColumn("questions"), BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn())
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn())
     screen = Console(stderr=True)
     with Progress(*columns, console=screen, transient=True, redirect_stdout=False) as bar:
-        task = bar.add_task("questions", total=total, rate="")
+        task = bar.add_task(title, total=total, rate="")
 
         def step() -> None:
             bar.advance(task)

@@ -194,7 +194,9 @@ def test_help(run: Run, line: str):
 
 def test_help_groups_the_options(run: Run):
     text = run("query", "--help").out
-    places = [text.index(f"─ {panel} ─") for panel in PANELS]
+    places = [
+        text.index(f"─ {panel} ─") for panel in PANELS if panel not in ("Data", "Grid", "Language model")
+    ]
     assert places == sorted(places)
 
 

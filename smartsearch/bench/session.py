@@ -1,0 +1,190 @@
+"""One benchmark from data to record: the grid, warm queries, oracle traces, failures, accuracy."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from smartsearch.bench import cutting, failures, grid, live, presets, render, rivals, tracing
+from smartsearch.bench.datasets import open_dataset
+from smartsearch.bench.oracle import OracleOptions
+from smartsearch.bench.receipt import receipt
+from smartsearch.bench.results import SCHEMA_VERSION, summary
+from smartsearch.bench.run import Outcome, Spec, ready, run
+from smartsearch.bench.scoring import Scoring
+from smartsearch.bench.types import BenchQuestion, Dataset
+from smartsearch.bench.units import unit_of
+from smartsearch.config import Config
+from smartsearch.errors import UsageError
+from smartsearch.parse import fold
+from smartsearch.pipeline import Tools
+
+Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
+"""Begins a stage of so many steps, by its title; what it gives is called after each."""
+
+
+ORACLES = (OracleOptions(), OracleOptions(results=100))
+"""Without a limit on what an edge finds, where AND can never be needed, and with one."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for. Names are those of `grid`, `presets` and `rivals`; `live` counts warm queries."""
+
+    path: str
+    format: str = "auto"
+    every: int = 1
+    grids: tuple[str, ...] = ()
+    retrievals: tuple[str, ...] = ()
+    rankers: tuple[str, ...] = ()
+    cuts: tuple[str, ...] = ()
+    rivals: tuple[str, ...] = ()
+    unit: str = "turn"
+    context: bool = True
+    reference: str = ""
+    oracle: bool = False
+    live: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A request whose names are known to be right: the data is open, the rows stand."""
+
+    request: Request
+    dataset: Dataset
+    spec: Spec
+
+
+def plan(request: Request, config: Config) -> Plan:
+    """Check the whole request and open the data, before a model is loaded or a question asked.
+
+    Raises UsageError for a name that is none, InputError for data that cannot be read.
+    """
+    unit_of(request.unit)
+    own: list[grid.Row] = []
+    loaded = rivals.load(request.rivals)
+    names = [rival.name for rival in loaded]
+    if request.retrievals or request.rankers or request.cuts:
+        cuts = request.cuts or ("B1:2000",)
+        own += grid.rows(request.retrievals or ("I3",), request.rankers or ("cascade",), cuts, config)
+        own += grid.rival_rows(names, cuts)
+    if request.grids or not own:
+        own += presets.rows(request.grids or ("default",), names, config)
+    rows = tuple(dict.fromkeys(own))
+    known = [row.name for row in rows]
+    reference = request.reference or (presets.REFERENCE if presets.REFERENCE in known else known[0])
+    if reference not in known:
+        raise UsageError(f"no row {reference!r}", hint=f"one of {', '.join(known[:8])}, ...")
+    dataset = open_dataset(request.path, format=request.format, every=request.every)
+    return Plan(request, dataset, Spec(rows, tuple(loaded), request.unit, request.context, reference))
+
+
+def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, Any], Outcome]:
+    """The record of the benchmark, all but the receipt, and the outcome it sums up."""
+    dataset, spec = planned.dataset, planned.spec
+    started = time.perf_counter()
+    record: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "kind": "smartsearch bench"}
+    record["dataset"] = {
+        "name": dataset.name,
+        "format": dataset.format,
+        "path": dataset.path,
+        "sha256": dataset.sha256,
+        "questions": dataset.questions,
+        "every": planned.request.every,
+        "dropped": dataset.dropped,
+        "notes": list(dataset.notes),
+    }
+    count = scoring.tools.tokenizer.count
+    with stage("questions", dataset.questions) as step:
+        outcome = run(dataset, spec, scoring, count, step)
+    record |= summary(outcome, spec.reference)
+    record["latency"] = None
+    if planned.request.live and spec.unit == "turn" and spec.context:
+        wanted = min(planned.request.live, dataset.questions)
+        with stage("warm queries", wanted) as step:
+            record["latency"] = _latency(live.measure(dataset, scoring, wanted, step))
+    record["oracle"] = None
+    if planned.request.oracle:
+        with stage("oracle traces", dataset.questions) as step:
+            free, limited = tracing.traces(dataset, scoring, ORACLES, step)
+        record["oracle"] = dataclasses.asdict(free)
+        record["oracle_limited"] = {"results": ORACLES[1].results, **dataclasses.asdict(limited)}
+    record["seconds"] = round(time.perf_counter() - started, 1)
+    record["pairs_scored"] = scoring.pairs
+    return record, outcome
+
+
+def signed(
+    record: dict[str, Any], planned: Plan, command: Sequence[str], config: Config, tools: Tools
+) -> dict[str, Any]:
+    """The record with its receipt: code, machine, models, settings."""
+    spec = planned.spec
+    run_record = receipt(command, config, tools.models)
+    run_record |= {"unit": spec.unit, "context": spec.context, "tokenizer": tools.tokenizer.name}
+    run_record |= {"seconds": record.pop("seconds"), "pairs_scored": record.pop("pairs_scored")}
+    return {**record, "reference": spec.reference, "run": run_record}
+
+
+def contexts(
+    planned: Plan, outcome: Outcome, count: Callable[[str], int]
+) -> Iterator[tuple[BenchQuestion, str]]:
+    """Each question with the text the reference row leaves a reader: what an LLM is asked with."""
+    row = next(row for row in planned.spec.rows if row.name == planned.spec.reference)
+    rendering = render.rendering(row.cut.rendering)
+    for group in planned.dataset.groups():
+        prepared = ready(group, planned.spec, count)
+        for question in group.questions:
+            order, kept = outcome.kept[question.id]
+            stay = order[kept.fate == cutting.KEPT].tolist()
+            yield question, rendering.text(prepared.passages, stay, prepared.sessions)
+
+
+def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None]) -> dict[str, Any] | None:
+    """Why the reference row fails where it does, by the all-gold and the any-gold rule (seeds 1.10).
+
+    `verdicts` of a judge by question; without them nobody can tell an error of inference. None where
+    passages are no turns, and for questions of abstention, which have no gold to lose.
+    """
+    row = next(row for row in planned.spec.rows if row.name == planned.spec.reference)
+    if planned.spec.unit != "turn" or row.ranker.kind == "rival":
+        return None
+    found: dict[str, list[tuple[str, failures.Failure]]] = {rule: [] for rule in failures.RULES}
+    absent = planned.dataset.dropped.get("absent", [])
+    for group in planned.dataset.groups():
+        said = fold("\n".join(turn.rendered for turn in group.corpus.turns))
+        for question in group.questions:
+            if question.abstention:
+                continue
+            order, kept = outcome.kept[question.id]
+            happened = failures.Outcome(
+                gold=question.gold,
+                ranked=order,
+                fate=kept.fate,
+                read=outcome.read.get(question.id),
+                missing=sum(item.startswith(f"{question.id}:") for item in absent),
+                right=verdicts.get(question.id),
+                answer_absent=failures.answer_absent(question.answer, said),
+            )
+            for rule, counted in found.items():
+                counted.append((question.category, failures.classify(happened, rule)))
+    return {"reference": row.name} | {
+        rule: dataclasses.asdict(failures.summary(counted)) for rule, counted in found.items()
+    }
+
+
+def _latency(seen: live.Live) -> dict[str, Any]:
+    return {
+        "questions": seen.questions,
+        "candidates": round(float(np.mean(seen.candidates)), 1) if seen.candidates else None,
+        "stages": {
+            stage: {name: round(value, 2) for name, value in both.items()}
+            for stage, both in seen.summary().items()
+        },
+        "first_ms": round(float(np.median(seen.first_ms)), 1) if seen.first_ms else None,
+    }

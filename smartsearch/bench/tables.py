@@ -1,0 +1,372 @@
+"""The tables of a result in words: what the terminal, the HTML page and docs/results.md show alike.
+
+A result is the record `session.signed` gives and a JSON file keeps; any number in it may be null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from smartsearch.bench.failures import STAGES
+from smartsearch.bench.measures import LEVELS, TOP
+
+Json = Mapping[str, Any]
+
+NONE = "-"
+"""A figure there is none of."""
+SIGNIFICANT = 0.05
+"""A difference gets a star where its p-value, adjusted over all rows (Holm), is below."""
+LOST = {"not retrieved": "not retrieved", "top_k": "top K", "tau": "tau", "budget": "budget"}
+"""Where a gold turn was lost, in the order of the pipeline, as it is headed."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table of text cells; the first column names the line. `caption` says how to read it.
+
+    `in_words`: the cells are text to read, not figures to compare.
+    """
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    in_words: bool = False
+
+    def only(self, columns: Sequence[str]) -> Table:
+        """The same with these columns alone."""
+        places = [self.head.index(name) for name in columns]
+        rows = tuple(tuple(row[i] for i in places) for row in self.rows)
+        return Table(self.title, tuple(columns), rows, self.caption)
+
+
+def share(value: float | None, places: int = 3) -> str:
+    """A share as papers print it: `.864`, `1.000`, `-.012`."""
+    if value is None:
+        return NONE
+    said = f"{round(value, places) + 0.0:.{places}f}"
+    return said.replace("0.", ".", 1) if said.lstrip("-").startswith("0.") else said
+
+
+def signed(value: float | None) -> str:
+    """A difference of shares: `+.012`, `-.012`."""
+    said = share(value)
+    return said if value is None or said.startswith("-") else f"+{said}"
+
+
+def percent(value: float | None) -> str:
+    """A share in per cent: `87.8%`."""
+    return NONE if value is None else f"{value * 100:.1f}%"
+
+
+def number(value: float | None, places: int = 0) -> str:
+    """A number with thousands parted: `1,979`."""
+    return NONE if value is None else f"{value:,.{places}f}"
+
+
+def short(value: float | None) -> str:
+    """A rank with as many digits as it needs: `1`, `10.8`."""
+    return NONE if value is None else f"{value:,.1f}".removesuffix(".0")
+
+
+def interval(recall: Json) -> str:
+    """A recall's 95% interval: `[.851, .876]`."""
+    low, high = recall.get("low"), recall.get("high")
+    return NONE if low is None or high is None else f"[{share(low)}, {share(high)}]"
+
+
+def micro(row: Json, measure: str) -> float | None:
+    """The micro recall of a row, None where it was not measured."""
+    value: float | None = row["recall"].get(measure, {}).get("micro")
+    return value
+
+
+def reference(result: Json) -> Json | None:
+    """The row others are compared with; None without rows."""
+    rows: Sequence[Json] = result["rows"]
+    named = [row for row in rows if row["name"] == result.get("reference")]
+    return next(iter([*named, *(row for row in rows if "against" not in row), *rows]), None)
+
+
+def ranking(row: Json) -> str:
+    """What ranked the row: `I3 cascade`, `bm25`; the name of its curve."""
+    return " ".join(part for part in (row["retrieval"], row["rank"]) if part)
+
+
+def gap(row: Json, measure: str = "kept") -> str:
+    """How a row differs from the reference: `-.012*`, or `reference`."""
+    if "against" not in row:
+        return "reference"
+    found = row["against"].get(measure, {})
+    p = found.get("p_holm")
+    return signed(found.get("difference")) + ("*" if p is not None and p < SIGNIFICANT else "")
+
+
+RANKED = ("row", "candidates", "first", "retrieved", "R@5", "R@10", f"top {TOP}")
+CUT = ("row", "kept", "95%", "words", "tokens", "difference")
+
+
+def rows(result: Json) -> Table:
+    """Every row: what was retrieved, how it was ranked, what the cut kept (columns RANKED, then CUT)."""
+    lines = tuple(
+        (
+            row["name"],
+            number(row["candidates"]),
+            f"{short(row['first']['mean'])} / {short(row['first']['median'])}",
+            *(share(micro(row, name)) for name in ("retrieved", "turn@5", "turn@10", f"turn@{TOP}", "kept")),
+            interval(row["recall"].get("kept", {})),
+            number(row["words"]),
+            number(row["tokens"]),
+            gap(row),
+        )
+        for row in result["rows"]
+    )
+    base = reference(result)
+    against = f" difference: of kept against {base['name']}, * where Holm's p < .05;" if base else ""
+    caption = (
+        "Recall is micro: gold turns found / gold turns. first: mean / median rank of the first gold turn, "
+        f"where one was retrieved; kept: after the cut, with its 95% bootstrap interval;{against} "
+        "candidates, words, tokens: mean a question."
+    )
+    return Table("Rows", (*RANKED, *CUT[1:]), lines, caption)
+
+
+def categories(row: Json) -> Table:
+    """One row by category of question, and all of them last."""
+    parts = {**row["by_category"], "all": row}
+    head = ("category", "questions", "gold", "first", "retrieved", "R@5", "R@10", f"top {TOP}", "kept")
+    measures = ("retrieved", "turn@5", "turn@10", f"turn@{TOP}", "kept")
+    lines = tuple(
+        (
+            name or "(none)",
+            number(part["questions"]),
+            number(part["gold"]),
+            f"{short(part['first']['mean'])} / {short(part['first']['median'])}",
+            *(share(micro(part, measure)) for measure in measures),
+        )
+        for name, part in parts.items()
+    )
+    return Table(
+        f"By category: {row['name']}", head, lines, "Questions with gold; micro recall of gold turns."
+    )
+
+
+def losses(rows: Sequence[Json]) -> Table:
+    """Where each row lost its gold turns: counts and, for what is kept, the share."""
+    lines = tuple(
+        (
+            row["name"],
+            number(row["gold"]),
+            *(number(row["lost"].get(reason)) for reason in LOST),
+            number(row["gold"] - sum(row["lost"].get(reason) or 0 for reason in LOST)),
+            percent(micro(row, "kept")),
+        )
+        for row in rows
+    )
+    caption = (
+        "Gold turns by where they were lost: never a candidate, ranked below the top K of the cut, scored "
+        "under its threshold tau, or ranked too low for its budget. Every gold turn is counted once."
+    )
+    return Table("Where gold was lost", ("row", "gold", *LOST.values(), "kept", "share"), lines, caption)
+
+
+def levels(rows: Sequence[Json]) -> Table:
+    """Micro recall at each depth by turn, chunk and session; one line a ranking."""
+    names = [f"{level}@{depth}" for level in LEVELS for depth in (1, 3, 5, 10)]
+    lines = {ranking(row): tuple(share(micro(row, name)) for name in names) for row in rows}
+    caption = (
+        "Micro recall of gold turns, of the 258-token chunks that hold one (QRRanker paper, table 2) and of "
+        "the sessions that hold one, in the first 1, 3, 5 and 10."
+    )
+    return Table(
+        "Turns, chunks, sessions", ("ranking", *names), tuple((k, *v) for k, v in lines.items()), caption
+    )
+
+
+def agreement(result: Json) -> Table | None:
+    """How far the two scorers agree; None where one of them did not run."""
+    found = result.get("agreement") or {}
+    if not found:
+        return None
+    spearman, union = found["spearman"], found[f"union@{TOP}"]
+    lines = (
+        ("Spearman's rho a question: mean", share(spearman["mean"])),
+        ("Spearman's rho: 5th, 50th, 95th percentile", _listed(spearman, ("p5", "median", "p95"))),
+        (f"gold in the top {TOP} of either: micro", share(union["micro"])),
+        (f"gold in the top {TOP} of either: macro, any, all", _listed(union, ("macro", "any", "all"))),
+    )
+    caption = "Over the candidates that both the cross-encoder and ColBERT read."
+    return Table("Agreement of the two scorers", ("measure", "value"), lines, caption)
+
+
+def _listed(values: Json, names: Sequence[str]) -> str:
+    return ", ".join(share(values[name]) for name in names)
+
+
+def latency(result: Json) -> Table | None:
+    """Milliseconds a stage over warm queries; None where none were timed."""
+    found = result.get("latency")
+    if not found or not found["stages"]:
+        return None
+    lines = tuple(
+        (stage, number(spent["p50"], 1), number(spent["p95"], 1)) for stage, spent in found["stages"].items()
+    )
+    run = result["run"]
+    first = found.get("first_ms")
+    cold = f" The first question of a conversation: {number(first)} ms (median)." if first else ""
+    caption = (
+        f"{number(found['questions'])} warm queries through the whole pipeline, "
+        f"{number(found['candidates'])} candidates a question on average, {run['threads']} threads, profile "
+        f"{run['profile']}.{cold}"
+    )
+    return Table("Latency by stage, milliseconds", ("stage", "p50", "p95"), lines, caption)
+
+
+def oracle(result: Json) -> Table | None:
+    """Oracle traces by hops and tools; None where none were made."""
+    found = result.get("oracle")
+    if not found:
+        return None
+    lines = [
+        ("questions with gold", number(found["with_gold"]), NONE),
+        ("solved", number(found["solved"]), percent(found["solved_share"])),
+        *(
+            (f"hops: {n}", number(count), percent(found["hop_shares"][n]))
+            for n, count in found["hops"].items()
+        ),
+        *(
+            (f"edges: {tool}", number(count), percent(found["tool_shares"][tool]))
+            for tool, count in found["tools"].items()
+        ),
+        ("semantic is needed", number(found["semantic_needed"]), percent(found["semantic_needed_share"])),
+        ("semantic would do as well", number(found["semantic_ties"]), percent(found["semantic_ties_share"])),
+        *((f"unsolved: {reason}", number(count), NONE) for reason, count in found["unsolved"].items()),
+    ]
+    caption = (
+        "The shortest way to all gold of a question. Shares below the second line are of the solved traces."
+    )
+    return Table("Oracle traces", ("figure", "count", "share"), tuple(lines), caption)
+
+
+def failures(result: Json) -> Table | None:
+    """Questions by failure class under either rule; None where they were not told apart."""
+    found = result.get("failures")
+    if not found:
+        return None
+    both = [found[rule]["overall"] for rule in ("all", "any")]
+    lines = [("questions", *(number(tally["questions"]) for tally in both))]
+    for part, before in (("kinds", ""), ("splits", "of reranker/budget: ")):
+        names = dict.fromkeys(name for tally in both for name in tally[part])
+        lines += [(before + name, *(number(tally[part].get(name, 0)) for tally in both)) for name in names]
+    lines.append(("answer's words nowhere in the data", *(number(tally["answer_absent"]) for tally in both)))
+    caption = (
+        f"Of {found['reference']}: under all gold every gold turn has to be left after the cut, under any "
+        "gold one of them. Errors of inference are told apart only with a judge."
+    )
+    return Table("Failure classes", ("class", "all gold", "any gold"), tuple(lines), caption)
+
+
+def stages(result: Json) -> Table | None:
+    """How far the reference row's gold turns came, by category; None where it is not known."""
+    found = result.get("failures")
+    if not found:
+        return None
+    parts = {**found["all"]["by_category"], "all": found["all"]["overall"]}
+    wanted = dict.fromkeys(name for tally in parts.values() for name in tally["gold"])
+    names = [name for name in STAGES if name in wanted]
+    lines = tuple(
+        (
+            category or "(none)",
+            number(sum(tally["gold"].values())),
+            *(number(tally["gold"].get(name, 0)) for name in names),
+        )
+        for category, tally in parts.items()
+    )
+    caption = (
+        f"Gold turns of {found['reference']} by the stage that lost them. cascade: dropped, and never read "
+        "by the cross-encoder."
+    )
+    return Table("Gold turns by category", ("category", "gold", *names), lines, caption)
+
+
+def accuracy(result: Json) -> Table | None:
+    """Answers judged by a language model, by category; None without one."""
+    found = result.get("accuracy")
+    if not found:
+        return None
+    counts = ("questions", "correct", "wrong", "unjudged", "failed")
+    parts = {**found["by_category"], "all": found["overall"]}
+    lines = tuple(
+        (name or "(none)", *(number(tally[count]) for count in counts), percent(tally["accuracy"]))
+        for name, tally in parts.items()
+    )
+    spent = "; ".join(
+        f"{role} {number(usage['prompt_tokens'])} tokens in, {number(usage['completion_tokens'])} out"
+        for role, usage in found["usage"].items()
+    )
+    cost = f"; ${found['cost']['total']:.2f}" if found["cost"] else ""
+    stopped = f" Stopped early: {found['stopped']}." if found["stopped"] else ""
+    caption = (
+        f"Protocol {found['protocol']}, reader {', '.join(found['reader'])}, judge "
+        f"{', '.join(found['judge'])}. Accuracy is of the judged. {spent}{cost}.{stopped}"
+    )
+    return Table("Accuracy with a language model", ("category", *counts, "accuracy"), lines, caption)
+
+
+def receipt(result: Json) -> Table:
+    """What the figures depend on: data, code, models, machine, command."""
+    data, run, asked = result["dataset"], result["run"], result["questions"]
+    machine = run["machine"]
+    memory = f", {short(machine['memory_gib'])} GiB" if machine.get("memory_gib") else ""
+    gold = ", ".join(f"{number(result['gold'][level])} {level}s" for level in LEVELS)
+    lines = [
+        ("data", f"{data['name']} ({data['format']}), {data['path']}"),
+        ("sha256 of the data", data["sha256"]),
+        (
+            "questions",
+            f"{number(asked['asked'])} asked, {number(asked['with_gold'])} with gold, "
+            f"{number(asked['abstention'])} abstentions",
+        ),
+        ("gold", gold),
+        ("passages a question", short(result["passages_a_question"])),
+        ("passage", f"{run['unit']}, scored {'with' if run['context'] else 'without'} its context"),
+        ("code", f"smartsearch {run['version']}{_commit(run)}"),
+        *(
+            ("model: " + model["role"], f"{model['id']} {model['revision']} {model['precision']}".strip())
+            for model in run["models"]
+        ),
+        ("tokens counted by", run["tokenizer"]),
+        ("profile", run["profile"]),
+        ("settings that are not the default", _settings(run.get("config") or {})),
+        ("machine", f"{machine['cpu']}, {machine['cores']} cores{memory}"),
+        ("system", f"{machine['system']}, Python {machine['python']}"),
+        ("threads", str(run["threads"])),
+        ("date", run["date"]),
+        ("seconds", number(run["seconds"])),
+    ]
+    return Table("Receipt", ("what", "value"), tuple(lines), in_words=True)
+
+
+def _commit(run: Json) -> str:
+    if not run["commit"]:
+        return ""
+    return f", commit {run['commit']}" + (" with changes that are not committed" if run["dirty"] else "")
+
+
+def _settings(config: Json) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in config.items()) or "none"
+
+
+def dropped(result: Json) -> Table | None:
+    """What the data names and its reader left out, by reason; None where nothing was."""
+    found = result["dataset"]["dropped"]
+    lines = tuple((reason, number(len(what)), _some(what)) for reason, what in found.items())
+    head = ("reason", "count", "which")
+    return Table("Left out of the data", head, lines, in_words=True) if lines else None
+
+
+def _some(named: Sequence[str], most: int = 12) -> str:
+    more = f", and {len(named) - most:,} more" if len(named) > most else ""
+    return ", ".join(named[:most]) + more

@@ -1,0 +1,94 @@
+"""A benchmark's result: tables on a terminal, aligned columns in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rich.console import Console, JustifyMethod
+from rich.table import Table as Grid
+from rich.text import Text
+
+from smartsearch.bench import tables
+from smartsearch.bench.tables import Json, Table
+from smartsearch.output import stream, terminal
+from smartsearch.output.plain import BIDI, aligned, one_line
+
+_WIDE = 140
+"""Columns of a terminal from which the table of rows fits in one piece."""
+
+
+def show(result: Json, color: str = "auto") -> None:
+    """Print `result`; in a pipe titles and notes are lines that begin with `# `."""
+    if not sys.stdout.isatty():
+        stream.write(lines(result))
+        return
+    screen = terminal.console(colour=stream.coloured(color))
+    base = tables.reference(result)
+    try:
+        for table in blocks(result, split=screen.width < _WIDE):
+            _draw(screen, table, base["name"] if base else "")
+        stream.write([])
+    except BrokenPipeError as error:
+        raise stream.PipeClosed from error
+
+
+def blocks(result: Json, *, split: bool = False) -> Iterator[Table]:
+    """The tables in the order they are shown; `split` parts that of the rows into ranking and cut."""
+    rows, base = tables.rows(result), tables.reference(result)
+    if split:
+        yield replace(rows.only(tables.RANKED), caption="")
+        rows = rows.only(tables.CUT)
+    yield rows
+    if base is not None:
+        yield tables.categories(base)
+        yield tables.losses([row for row in result["rows"] if row["cut"] == base["cut"]])
+    others = (
+        tables.stages,
+        tables.failures,
+        tables.agreement,
+        tables.latency,
+        tables.oracle,
+        tables.accuracy,
+    )
+    for make in others:
+        table = make(result)
+        if table is not None:
+            yield table
+
+
+def lines(result: Json) -> Iterator[str]:
+    """The result as plain lines: each table under its title, empty lines between."""
+    data, asked = result["dataset"], result["questions"]
+    yield f"# {one_line(data['name'])}: {asked['asked']} questions, {asked['with_gold']} with gold"
+    for table in blocks(result):
+        yield ""
+        yield f"# {one_line(table.title)}"
+        yield from aligned([[one_line(cell) for cell in row] for row in (table.head, *table.rows)])
+        if table.caption:
+            yield f"# {one_line(table.caption)}"
+
+
+def _draw(screen: Console, table: Table, bold: str) -> None:
+    drawn = Grid(title=Text(_seen(table.title), "bold"), title_justify="left", box=None, pad_edge=False)
+    numeric = [column for column in range(1, len(table.head)) if _numeric(table, column)]
+    for place, name in enumerate(table.head):
+        figures = place in numeric
+        side: JustifyMethod = "right" if figures else "left"
+        drawn.add_column(Text(name, "dim"), justify=side, overflow="fold", no_wrap=figures)
+    for row in table.rows:
+        drawn.add_row(*(Text(_seen(cell)) for cell in row), style="bold" if row[0] == bold else "")
+    screen.print(drawn)
+    if table.caption:
+        screen.print(Text(_seen(table.caption), "dim"))
+    screen.print()
+
+
+def _numeric(table: Table, column: int) -> bool:
+    """Whether a column holds figures, to stand at the right."""
+    return all(row[column][:1] in "+-.[0123456789" or row[column] == "reference" for row in table.rows)
+
+
+def _seen(text: str) -> str:
+    return BIDI.sub("", one_line(text))

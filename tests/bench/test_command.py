@@ -1,0 +1,178 @@
+"""`smartsearch bench` as a user meets it: what it writes, what it says, and how it fails."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from smartsearch import cli
+from smartsearch.llm import Client
+from smartsearch.models import profiles
+from tests.bench.conftest import tools_with_parser
+from tests.llm_server import llm_server
+from tests.transcripts.build import lines, put
+
+
+@pytest.fixture(autouse=True)
+def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("LLM_BASE_URL", "LLM_MODEL", "LLM_KEY", "JUDGE_BASE_URL", "JUDGE_MODEL", "JUDGE_KEY"):
+        monkeypatch.delenv(f"SMARTSEARCH_{name}", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no-config"))
+    monkeypatch.setattr(profiles, "load", tools_with_parser)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str]):
+    def ran(*arguments: str):
+        code = cli.run(["bench", *arguments])
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return ran
+
+
+def written(folder: Path) -> dict:
+    (path,) = folder.glob("*.json")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_a_run_prints_a_table_and_writes_record_and_page(run, chats: Path, tmp_path: Path):
+    code, out, err = run(str(chats), "--out", "results", "--live", "2")
+    assert code == 0
+    assert "I3 cascade B2:0.03:60:4000" in out
+    record = written(tmp_path / "results")
+    assert record["schema_version"] == 1
+    assert record["dataset"]["questions"] == 4
+    assert record["failures"]["all"]["overall"]["questions"] == 4
+    assert record["run"]["command"].startswith("smartsearch")
+    (page,) = (tmp_path / "results").glob("*.html")
+    assert "<svg" in page.read_text(encoding="utf-8")
+    assert str(page.relative_to(tmp_path)) in err
+
+
+def test_json_prints_the_record_that_is_written(run, chats: Path, tmp_path: Path):
+    code, out, _ = run(str(chats), "--json", "--live", "0", "--rank", "ce,colbert", "--cut", "B0,B1:9")
+    assert code == 0
+    record = json.loads(out)
+    assert record == written(tmp_path / "smartsearch-bench")
+    names = ["I3 ce B0", "I3 ce B1:9", "I3 colbert B0", "I3 colbert B1:9"]
+    assert [row["name"] for row in record["rows"]] == names
+
+
+def test_rows_can_be_compared_with_any_of_them(run, chats: Path):
+    _, out, _ = run(
+        str(chats), "--json", "--live", "0", "--rank", "ce,corpus", "--reference", "I3 corpus B1:2000"
+    )
+    rows = json.loads(out)["rows"]
+    assert "against" not in rows[1]
+    assert rows[0]["against"]["reference"] == "I3 corpus B1:2000"
+
+
+def test_ones_own_rival_runs_from_its_file(run, chats: Path, tmp_path: Path):
+    rival = """
+import numpy as np
+
+NAME = "last"
+
+
+def build(corpus):
+    return lambda question: np.arange(len(corpus.turns), dtype=float)
+"""
+    put(tmp_path, "last.py", rival)
+    _, out, _ = run(str(chats), "--json", "--live", "0", "--rival", "last.py,grep", "--cut", "B0")
+    rows = {row["name"]: row for row in json.loads(out)["rows"]}
+    assert rows["last B0"]["first"]["mean"] == pytest.approx((6 + 1 + 2 + 5) / 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.json"], "nowhere.json"),
+        (["{chats}", "--rank", "best"], "best"),
+        (["{chats}", "--cut", "B2:2"], "B2:2"),
+        (["{chats}", "--rival", "elastic"], "elastic"),
+        (["{chats}", "--unit", "paragraph"], "paragraph"),
+        (["{chats}", "--reference", "I3 magic"], "I3 magic"),
+        (["{chats}", "--dataset", "locomo"], "folder"),
+        (["{chats}", "--judge", "gpt"], "--reader"),
+        (["{chats}", "--reader", "gpt"], "SMARTSEARCH_LLM_KEY"),
+        (["{chats}", "--reader", "gpt", "--votes", "2"], "--votes"),
+        (["{chats}", "--store", "{chats}/chat.txt"], "chat.txt"),
+        (["{chats}", "--out", "{chats}/chat.txt"], "chat.txt"),
+    ],
+)
+def test_what_is_wrong_is_told_with_a_hint_and_nothing_is_written(
+    run, chats: Path, tmp_path: Path, arguments: list[str], said: str
+):
+    code, out, err = run(*[argument.format(chats=chats) for argument in arguments])
+    assert code == 2
+    assert out == ""
+    assert said in err
+    assert "try:" in err
+    assert not list(tmp_path.glob("**/*.html"))
+    assert (chats / "chat.txt").read_text(encoding="utf-8").startswith("[2024-05-08 13:56] Mara")
+
+
+def test_bad_lines_lose_no_good_ones(run, chats: Path):
+    with (chats / "questions.jsonl").open("a", encoding="utf-8") as file:
+        file.write("not json\n" + lines({"id": "q9", "question": "Who?", "gold": ["chat.txt:99"]}))
+    code, out, err = run(str(chats), "--json", "--live", "0")
+    assert code == 0
+    assert json.loads(out)["dataset"]["questions"] == 5
+    assert "1 unreadable" in err
+    assert "q9: chat.txt:99" in err
+
+
+def answered(body) -> str:
+    """Right about the support group, wrong about all else."""
+    text = body["messages"][1]["content"]
+    if "<reference>" in text:
+        return '{"reason": "looked", "label": "%s"}' % ("CORRECT" if "Mondays" in text else "WRONG")
+    return "on Mondays at the library" if "meet?" in text else "no idea"
+
+
+@pytest.fixture
+def asked(chats: Path) -> Path:
+    records = [json.loads(line) for line in (chats / "questions.jsonl").read_text().splitlines()]
+    for record in records:
+        record["answer"] = "on Mondays" if record["id"] == "q2" else "something"
+    put(chats, "questions.jsonl", "".join(lines(record) for record in records))
+    return chats
+
+
+def test_accuracy_with_a_language_model(run, asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with llm_server(answered) as server:
+        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
+        arguments = (str(asked), "--json", "--live", "0", "--reader", "tiny", "--price", "1/2")
+        code, out, err = run(*arguments)
+        assert code == 0
+        sent = len(server.requests)
+        found = json.loads(out)
+        assert sent == 8
+        assert found["accuracy"]["overall"]["correct"] == 1
+        assert found["accuracy"]["by_category"]["where"]["accuracy"] == 1.0
+        assert found["failures"]["all"]["overall"]["kinds"]["LLM inference"] >= 1
+        assert "8 calls" in err
+        assert "$" in err
+        again = json.loads(run(*arguments)[1])
+        assert len(server.requests) == sent
+        assert again["accuracy"]["overall"] == found["accuracy"]["overall"]
+        assert again["accuracy"]["cost"]["new"] == 0.0
+
+
+def test_an_endpoint_that_is_down_loses_nothing(
+    run, asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(Client.__init__.__kwdefaults__, "retries", 0)
+    monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", "http://127.0.0.1:9/v1")
+    code, _, err = run(str(asked), "--out", "results", "--live", "0", "--reader", "tiny")
+    assert code == 2
+    assert "127.0.0.1:9" in err
+    record = written(tmp_path / "results")
+    assert record["accuracy"]["stopped"] == "llm_unreachable"
+    assert record["rows"][0]["recall"]["retrieved"]["micro"] > 0

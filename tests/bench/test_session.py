@@ -1,0 +1,198 @@
+"""A whole benchmark over a small dataset: rows, units, warm queries, oracle, failures, receipt."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from smartsearch.bench import presets, session
+from smartsearch.bench.results import summary
+from smartsearch.bench.scoring import Scoring
+from smartsearch.bench.session import Request
+from smartsearch.bench.store import Store
+from smartsearch.config import Config
+from smartsearch.errors import InputError, UsageError
+from smartsearch.pipeline import search
+from smartsearch.retrieve.grep import Haystack
+from tests.bench.conftest import tools_with_parser
+
+CONFIG = Config()
+
+
+@contextmanager
+def quiet(title, total):
+    yield lambda: None
+
+
+def measured(chats: Path, tmp_path: Path, config: Config = CONFIG, **asked):
+    planned = session.plan(Request(str(chats), **asked), config)
+    with Store(tmp_path / "scores.db") as store:
+        scoring = Scoring(tools_with_parser(config), store, config)
+        return planned, *session.measure(planned, scoring, quiet)
+
+
+def test_a_row_is_what_search_does(chats: Path, tmp_path: Path):
+    """The reference row keeps, question by question, the very turns that a query keeps."""
+    planned, _, outcome = measured(chats, tmp_path)
+    (group,) = planned.dataset.groups()
+    for question in group.questions:
+        result = search(question.text, Haystack(group.corpus), CONFIG, tools_with_parser(CONFIG))
+        order, kept = outcome.kept[question.id]
+        assert [hit.index for hit in result.hits] == order[kept.fate == 0].tolist()
+        assert result.budget.used_words == kept.words
+
+
+def test_recall_and_losses_add_up_by_hand(chats: Path, tmp_path: Path):
+    """q4 asks for a word nobody says; the rest of the gold, 4 turns, shares a word with its question."""
+    _, record, _ = measured(chats, tmp_path, retrievals=("IF0",), rankers=("weight",), cuts=("B1:14",))
+    (row,) = record["rows"]
+    assert record["gold"] == {"turn": 5, "chunk": 4, "session": 4}
+    assert row["recall"]["retrieved"]["micro"] == pytest.approx(4 / 5)
+    assert row["recall"]["retrieved"]["any"] == pytest.approx(3 / 4)
+    assert row["first"]["found"] == 3
+    lost = row["lost"]
+    assert lost["not retrieved"] == 1
+    assert sum(lost.values()) + round(row["recall"]["kept"]["micro"] * 5) == 5
+    assert set(row["by_category"]) == {"when", "where", "what"}
+    assert row["by_category"]["where"]["recall"]["retrieved"]["micro"] == 1.0
+
+
+def test_interrupted_and_resumed_gives_the_same_record(chats: Path, tmp_path: Path):
+    asked = {"grids": ("controls",)}
+    planned = session.plan(Request(str(chats), **asked), CONFIG)
+    with Store(tmp_path / "scores.db") as store:
+        scoring = Scoring(tools_with_parser(CONFIG), store, CONFIG)
+        steps = iter([None, None])
+
+        @contextmanager
+        def breaking(title, total):
+            def step():
+                if next(steps, "end") == "end":
+                    raise KeyboardInterrupt
+
+            yield step
+
+        with pytest.raises(KeyboardInterrupt):
+            session.measure(planned, scoring, breaking)
+        assert scoring.pairs > 0
+    _, resumed, _ = measured(chats, tmp_path, **asked)
+    _, whole, _ = measured(chats, tmp_path / "other", **asked)
+    assert resumed["rows"] == whole["rows"]
+    assert resumed["pairs_scored"] < whole["pairs_scored"]
+
+
+def test_every_preset_runs_and_is_json(chats: Path, tmp_path: Path):
+    _, record, _ = measured(chats, tmp_path, grids=tuple(presets.GRIDS))
+    names = [row["name"] for row in record["rows"]]
+    assert presets.REFERENCE in names
+    assert "I3+lemma cascade B1:2000" in names
+    reference = next(row for row in record["rows"] if row["name"] == presets.REFERENCE)
+    assert "against" not in reference
+    assert all("against" in row for row in record["rows"] if row is not reference)
+    json.dumps(record, allow_nan=False)
+
+
+@pytest.mark.parametrize("unit", ["pair", "window:3", "chunk:30"])
+def test_other_units_find_the_turns_inside(chats: Path, tmp_path: Path, unit: str):
+    _, record, outcome = measured(
+        chats, tmp_path, unit=unit, retrievals=("IF0",), rankers=("ce",), cuts=("B0",)
+    )
+    (row,) = record["rows"]
+    assert row["recall"]["kept"]["micro"] == row["recall"]["retrieved"]["micro"] >= 4 / 5
+    assert record["gold"]["turn"] == 5
+    assert outcome.turns[0] < 6 or unit.startswith("window")
+    assert record["latency"] is None
+
+
+def test_a_rival_ranks_every_turn(chats: Path, tmp_path: Path):
+    asked = {
+        "retrievals": ("IF0",),
+        "rankers": ("weight",),
+        "cuts": ("B0",),
+        "rivals": ("grep", "full_context"),
+    }
+    _, record, _ = measured(chats, tmp_path, **asked)
+    rows = {row["name"]: row for row in record["rows"]}
+    assert rows["full_context B0"]["candidates"] == 6
+    assert rows["full_context B0"]["recall"]["kept"]["micro"] == 1.0
+    assert rows["full_context B0"]["first"]["mean"] == pytest.approx((1 + 6 + 3 + 2) / 4)
+
+
+def test_warm_queries_are_timed_and_compared(chats: Path, tmp_path: Path):
+    _, record, _ = measured(chats, tmp_path, live=3)
+    assert record["latency"]["questions"] == 3
+    assert set(record["latency"]["stages"]) >= {"parse", "retrieve", "colbert", "crossencoder", "total"}
+    assert record["latency"]["stages"]["total"]["p50"] > 0
+
+
+def test_scores_of_another_time_are_found_out(chats: Path, tmp_path: Path):
+    """The store says what no model says now: told, with the file and the question."""
+    config = replace(CONFIG, candidates=0)
+    measured(chats, tmp_path, config, rankers=("rrf",))
+    with Store(tmp_path / "scores.db") as store:
+        rows = store._db.execute("select key from entries where kind = 'ce'").fetchall()
+        for (key,) in rows:
+            store.put("ce", key, np.nan_to_num(-store.get("ce", key), nan=np.nan))
+    with pytest.raises(InputError, match=r"scores\.db.*question q\d"):
+        measured(chats, tmp_path, config, rankers=("rrf",), live=4)
+
+
+def test_oracle_and_failures(chats: Path, tmp_path: Path):
+    planned, record, outcome = measured(chats, tmp_path, oracle=True)
+    assert record["oracle"]["with_gold"] == 4
+    assert record["oracle"]["solved"] >= 3
+    blamed = session.blamed(planned, outcome, {"q1": True, "q2": False})
+    kinds = blamed["all"]["overall"]["kinds"]
+    assert kinds["LLM inference"] == 1
+    assert sum(kinds.values()) == 4
+    assert sum(blamed["all"]["overall"]["gold"].values()) == 5
+
+
+def test_contexts_are_what_the_reference_row_keeps(chats: Path, tmp_path: Path):
+    planned, _, outcome = measured(chats, tmp_path, rankers=("ce",), cuts=("B1:16+C2",))
+    texts = {question.id: text for question, text in session.contexts(planned, outcome, len)}
+    assert texts["q2"].splitlines()[0] == "M=Mara, I=Ilya"
+    assert "M: The support group meets on Mondays" in texts["q2"]
+
+
+def test_the_receipt_says_what_ran(chats: Path, tmp_path: Path):
+    planned, record, _ = measured(chats, tmp_path)
+    config = replace(CONFIG, cascade=64)
+    signed = session.signed(record, planned, ["smartsearch", "bench"], config, tools_with_parser(config))
+    assert signed["run"]["config"] == {"cascade": 64}
+    assert {model["role"] for model in signed["run"]["models"]} == {"parser", "crossencoder", "colbert"}
+    assert len(signed["dataset"]["sha256"]) == 64
+    assert signed["run"]["command"] == "smartsearch bench"
+    assert signed["reference"] == presets.REFERENCE
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"grids": ("no such",)},
+        {"retrievals": ("I9",)},
+        {"rivals": ("bm26",)},
+        {"reference": "I3 rrf B9"},
+        {"unit": "page"},
+    ],
+)
+def test_a_wrong_name_is_told_before_anything_runs(chats: Path, asked):
+    with pytest.raises(UsageError) as caught:
+        session.plan(Request(str(chats), **asked), CONFIG)
+    assert caught.value.hint
+
+
+def test_the_reference_is_compared_question_by_question(chats: Path, tmp_path: Path):
+    _, _, outcome = measured(chats, tmp_path, rankers=("cascade", "corpus"), cuts=("B1:14",))
+    record = summary(outcome, "I3 cascade B1:14")
+    corpus = record["rows"][1]
+    gap = corpus["against"]["kept"]["difference"]
+    assert gap == pytest.approx(
+        corpus["recall"]["kept"]["micro"] - record["rows"][0]["recall"]["kept"]["micro"], abs=1e-4
+    )
+    assert corpus["against"]["reference"] == "I3 cascade B1:14"
