@@ -67,6 +67,9 @@ def section(result: Json) -> Iterator[str]:
         f"{number(asked['asked'])} questions, {number(asked['with_gold'])} with gold: "
         f"{number(result['gold']['turn'])} turns."
     )
+    every = result["dataset"].get("every", 1)
+    if every > 1:
+        yield f"A sample, every {every}th question: no figures to set beside those of all."
     yield from paper.notes(0) if study(result) == paper.LOCOMO else ()
     for part in (
         table_1,

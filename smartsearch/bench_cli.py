@@ -277,7 +277,7 @@ def _written(record: dict[str, Any], out: Path) -> list[Path]:
     path = out / f"{stamp}-{record['dataset']['name']}.json"
     page = path.with_suffix(".html")
     try:
-        path.write_text(dumps(record, indent=True) + "\n", encoding="utf-8")
+        path.write_text(dumps(record) + "\n", encoding="utf-8")
         page.write_text(html.page([record]), encoding="utf-8")
     except OSError as error:
         said = f"{error.filename} cannot be written: {error.strerror}"

@@ -195,7 +195,7 @@ def latency_by_stage(result: Json, key: str) -> Plot | None:
         _svg(draw, key, 0.9 + 0.3 * len(stages), alt),
         "Shorter is better: the bar is the median, the whisker ends at the 95th percentile, and both are "
         f"written beside it. {number(found['questions'])} warm queries, {number(found.get('candidates'))} "
-        "candidates a question on average.",
+        "candidates a question on average; rank holds both scorers and their fusion.",
     )
 
 

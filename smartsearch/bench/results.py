@@ -20,10 +20,10 @@ COMPARED = ("kept", f"turn@{TOP}")
 """The two recalls in which every row is compared with the reference row."""
 
 
-def summary(outcome: Outcome, reference: str = "") -> dict[str, Any]:
-    """Rows, their recalls with intervals and categories, and each against the row named `reference`.
+def summary(outcome: Outcome) -> dict[str, Any]:
+    """Rows, their recalls with intervals and categories, and each against the spec's reference row.
 
-    Rows are in the order of the spec; the reference defaults to the first. Recall is over the questions
+    Rows are in the order of the spec. Recall is over the questions
     with gold; `questions` of a row counts those.
     """
     gold = outcome.table("question")
@@ -50,7 +50,7 @@ def summary(outcome: Outcome, reference: str = "") -> dict[str, Any]:
             for name in sorted(set(outcome.categories))
         }
         rows.append(record)
-    _compare(rows, tables, gold, reference or (rows[0]["name"] if rows else ""), resampling)
+    _compare(rows, tables, gold, outcome.spec.reference, resampling)
     return {
         "rows": rows,
         "gold": {level: int(gold[level].sum()) for level in LEVELS},
@@ -62,6 +62,7 @@ def summary(outcome: Outcome, reference: str = "") -> dict[str, Any]:
         "passages_a_question": _mean(np.array(outcome.turns, dtype=np.float64)),
         "agreement": _agreement(gold, outcome.scorer_ranks),
         "curves": _curves(outcome, gold["turn"]),
+        "per_question": _per_question(outcome, tables[outcome.spec.reference], gold),
     }
 
 
@@ -119,7 +120,7 @@ def _compare(
 ) -> None:
     """Add to each row how it differs from the reference; p-values adjusted over all rows (Holm)."""
     others = [row for row in rows if row["name"] != reference]
-    for name in COMPARED if reference in tables else ():
+    for name in COMPARED:
         base = tables[reference][name]
         found = [resampling.difference(tables[row["name"]][name], base, gold["turn"]) for row in others]
         adjusted = holm([p for *_, p in found])
@@ -168,6 +169,19 @@ def _curves(outcome: Outcome, total: Floats) -> list[dict[str, Any]]:
             }
         )
     return curves
+
+
+def _per_question(outcome: Outcome, table: Table, gold: Table) -> dict[str, list[Any]]:
+    """The reference row question by question, by column: where to look for what went wrong."""
+    columns = {
+        name: table[name] for name in ("candidates", "retrieved", "first", f"turn@{TOP}", "kept", "words")
+    }
+    return {
+        "id": outcome.ids,
+        "category": outcome.categories,
+        "gold": [int(count) for count in gold["turn"]],
+        **{name: [None if np.isnan(v) else int(v) for v in values] for name, values in columns.items()},
+    }
 
 
 def _mean(values: Floats) -> float | None:

@@ -35,14 +35,14 @@ SCATTERED = 4000
 class Spec:
     """What is run: the rows, and the passage (`unit`, `context`).
 
-    `reference` names the row that the others are compared with and whose lists are kept; "" is the first.
+    `reference` names the row that the others are compared with and whose lists are kept.
     """
 
     rows: tuple[Row, ...]
+    reference: str
     rivals: tuple[Rival, ...] = ()
     unit: str = "turn"
     context: bool = True
-    reference: str = ""
 
 
 @dataclass

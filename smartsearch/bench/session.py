@@ -82,7 +82,7 @@ def plan(request: Request, config: Config) -> Plan:
     if reference not in known:
         raise UsageError(f"no row {reference!r}", hint=f"one of {', '.join(known[:8])}, ...")
     dataset = open_dataset(request.path, format=request.format, every=request.every)
-    return Plan(request, dataset, Spec(rows, tuple(loaded), request.unit, request.context, reference))
+    return Plan(request, dataset, Spec(rows, reference, tuple(loaded), request.unit, request.context))
 
 
 def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, Any], Outcome]:
@@ -103,7 +103,7 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
     count = scoring.tools.tokenizer.count
     with stage("questions", dataset.questions) as step:
         outcome = run(dataset, spec, scoring, count, step)
-    record |= summary(outcome, spec.reference)
+    record |= summary(outcome)
     record["latency"] = None
     if planned.request.live and spec.unit == "turn" and spec.context:
         wanted = min(planned.request.live, dataset.questions)

@@ -219,7 +219,7 @@ def latency(result: Json) -> Table | None:
     caption = (
         f"{number(found['questions'])} warm queries through the whole pipeline, "
         f"{number(found['candidates'])} candidates a question on average, {run['threads']} threads, profile "
-        f"{run['profile']}.{cold}"
+        f"{run['profile']}. rank holds both scorers and their fusion.{cold}"
     )
     return Table("Latency by stage, milliseconds", ("stage", "p50", "p95"), lines, caption)
 

@@ -425,6 +425,12 @@ def test_times_go_to_the_ranking_that_was_timed():
     assert cells(text, "### Table 9", "ours: I3 cascade")[4] == "-"
 
 
+def test_a_sample_is_called_one():
+    sampled = {**result()["dataset"], "every": 8}
+    assert "A sample, every 8th question" in markdown(result(dataset=sampled))
+    assert "A sample" not in markdown(result())
+
+
 def test_other_data_have_the_same_tables_without_the_paper():
     other = {**result()["dataset"], "name": "100K", "format": "beam"}
     text = markdown(result(dataset=other))
