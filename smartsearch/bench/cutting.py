@@ -58,7 +58,7 @@ def cut(order: Indices, ce: Floats | None, how: Cut, words: Costs, tokens: Costs
     count = max(count, min(1, len(rest)))
     fate[rest[:count]] = KEPT
     used = int(spent[count - 1]) if count else 0
-    cost = int(running(order[rest[:count]], tokens, sessions)[-1]) if count else 0
+    cost = _together(order[rest[:count]], tokens, sessions)
     return Kept(fate, min(used, how.words) if how.words else used, cost)
 
 
@@ -79,6 +79,16 @@ def _high_enough(scores: Floats, alive: NDArray[np.bool_], how: Cut) -> NDArray[
     if not stays[alive].any():
         stays[np.flatnonzero(alive)[0]] = True
     return stays
+
+
+def _together(kept: Indices, costs: Costs, sessions: Indices) -> int:
+    """What passages cost together: their own, the headers of their sessions, the legend."""
+    if not len(kept):
+        return 0
+    total = int(costs.each[kept].sum()) + costs.legend
+    if costs.header.any():
+        total += int(costs.header[np.unique(sessions[kept])].sum())
+    return total
 
 
 def running(order: Indices, costs: Costs, sessions: Indices) -> Indices:

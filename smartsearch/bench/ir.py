@@ -20,7 +20,7 @@ def ranking_measures(
     """
     try:
         import ir_measures
-        from ir_measures import AP, RR, Qrel, ScoredDoc, nDCG
+        from ir_measures import AP, RR, nDCG
     except ImportError as error:
         raise SmartsearchError(
             "ranking measures need the package ir-measures",
@@ -28,13 +28,12 @@ def ranking_measures(
             kind="extra_missing",
         ) from error
     names = {nDCG @ 10: "ndcg@10", RR @ DEPTH: "mrr", AP @ DEPTH: "map"}
-    judged = [Qrel(question, str(place), 1) for question, places in gold.items() for place in places]
+    judged = {question: {str(place): 1 for place in places} for question, places in gold.items() if places}
     if not judged:
         return {}
-    listed = [
-        ScoredDoc(question, str(place), float(-rank))
+    listed = {
+        question: {str(place): float(-rank) for rank, place in enumerate(order[:DEPTH], 1)}
         for question, order in ranked.items()
-        for rank, place in enumerate(order[:DEPTH], 1)
-    ]
+    }
     found = ir_measures.calc_aggregate(list(names), judged, listed)
     return {name: float(found[measure]) for measure, name in names.items()}

@@ -41,14 +41,41 @@ class Gold:
         return {"turn": len(self.turns), "chunk": len(self.chunks), "session": len(self.sessions)}[level]
 
 
-def of_ranking(order: Indices, gold: Gold, chunks: Indices, sessions: Indices) -> dict[str, float]:
+@dataclass(frozen=True)
+class Placed:
+    """Where a ranked list has a question's gold: positions from 0, and the gold turn that each holds.
+
+    `at` and `turn` have shape (found,): one entry for each ranked passage with gold. `gold` counts turns.
+    """
+
+    at: Indices
+    turn: Indices
+    gold: int
+
+    def best(self, values: Floats, nothing: float) -> Floats:
+        """The largest of the values (n,) of the passages with each gold turn, shape (gold,)."""
+        found = np.full(self.gold, nothing)
+        np.maximum.at(found, self.turn, values[self.at])
+        return found
+
+
+def placed(order: Indices, gold: Gold, passages: int) -> Placed:
+    """Finds the gold in a ranked list of so many passages."""
+    position = np.full(passages, -1)
+    position[order] = np.arange(len(order))
+    turn = np.repeat(np.arange(len(gold.turns)), [len(inside) for inside in gold.turns])
+    at = position[np.concatenate(gold.turns)] if gold.turns else np.zeros(0, dtype=np.int64)
+    return Placed(at[at >= 0], turn[at >= 0], len(gold.turns))
+
+
+def of_ranking(
+    order: Indices, where: Placed, gold: Gold, chunks: Indices, sessions: Indices
+) -> dict[str, float]:
     """Measures of a ranked list `order` (n,) of passages, of `chunks` and `sessions` (passages,).
 
     `first` is the rank of the first gold turn, NaN where none was retrieved.
     """
-    position = np.full(len(sessions), np.inf)
-    position[order] = np.arange(1, len(order) + 1)
-    ranks = np.array([position[inside].min() for inside in gold.turns])
+    ranks = -where.best(-np.arange(1.0, len(order) + 1), -np.inf)
     values = {"candidates": float(len(order)), "retrieved": float(np.isfinite(ranks).sum())}
     values["first"] = float(ranks.min()) if len(ranks) and np.isfinite(ranks.min()) else float("nan")
     for depth in (*DEPTHS, TOP):
@@ -60,32 +87,24 @@ def of_ranking(order: Indices, gold: Gold, chunks: Indices, sessions: Indices) -
     return values
 
 
-def of_cut(order: Indices, kept: Kept, gold: Gold) -> dict[str, float]:
+FATES = ("not retrieved", *REASONS[1:], REASONS[KEPT])
+"""What may become of a gold turn, from the worst: one that several passages hold has the best of theirs."""
+
+
+def of_cut(where: Placed, kept: Kept) -> dict[str, float]:
     """Measures of a cut list: gold turns kept, and the others by where they were lost."""
-    fate = np.full(1 + max((int(p.max()) for p in (order, *gold.turns) if len(p)), default=0), -1)
-    fate[order] = kept.fate
+    codes = np.where(kept.fate == KEPT, len(REASONS), kept.fate).astype(np.float64)
+    counts = np.bincount(where.best(codes, 0.0).astype(np.int64), minlength=len(FATES))
     values = {"words": float(kept.words), "tokens": float(kept.tokens)}
-    values["passages"] = float((kept.fate == KEPT).sum())
-    # A turn that several passages contain has the best fate of them: kept, then the last cut it reached.
-    lost = dict.fromkeys(("not retrieved", *REASONS), 0)
-    for inside in gold.turns:
-        fates = fate[inside]
-        if (fates < 0).all():
-            lost["not retrieved"] += 1
-        elif (fates == KEPT).any():
-            lost["kept"] += 1
-        else:
-            lost[REASONS[int(fates.max())]] += 1
-    return values | {f"fate {name}": float(count) for name, count in lost.items()}
+    values["passages"] = float(np.count_nonzero(kept.fate == KEPT))
+    return values | {f"fate {name}": float(count) for name, count in zip(FATES, counts, strict=True)}
 
 
-def curve(order: Indices, spent: Indices, gold: Gold, budgets: Sequence[int]) -> dict[str, float]:
+def curve(where: Placed, spent: Indices, budgets: Sequence[int]) -> dict[str, float]:
     """Gold turns kept at each budget of words, given what the ranked passages up to each one cost."""
-    cost = np.full(1 + max((int(p.max()) for p in (order, *gold.turns) if len(p)), default=0), np.inf)
-    cost[order] = spent
-    if len(order):
-        cost[order[0]] = 0.0  # the first passage is always kept, cut if need be
-    cheapest = np.array([cost[inside].min() for inside in gold.turns])
+    cost = spent.astype(np.float64)
+    cost[:1] = 0.0  # the first passage is always kept, cut if need be
+    cheapest = -where.best(-cost, -np.inf)
     return {str(words): float((cheapest <= words).sum()) for words in budgets}
 
 
@@ -101,14 +120,12 @@ Table = Mapping[str, Floats]
 
 @dataclass(frozen=True)
 class Recall:
-    """One recall, four ways, and a 95% bootstrap interval of the micro one (questions resampled)."""
+    """One recall, read four ways."""
 
     micro: float
     macro: float
     any: float
     all: float
-    low: float
-    high: float
 
 
 class Resampling:
@@ -120,43 +137,43 @@ class Resampling:
         self.counts = random.multinomial(questions, shares, RESAMPLES).astype(np.float64)
         self.signs = random.choice((-1.0, 1.0), (RESAMPLES * 5, questions))
 
-    def interval(self, found: Floats, total: Floats) -> tuple[float, float]:
-        """95% percentile interval of sum(found) / sum(total); NaN where there is no gold."""
+    def interval(self, found: Floats, total: Floats) -> tuple[Floats, Floats]:
+        """95% intervals of sum(found) / sum(total) for columns (questions, n); NaN without gold."""
         below = self.counts @ total
+        columns = found.shape[1]
         if not (below > 0).all():
-            return float("nan"), float("nan")
-        low, high = np.percentile((self.counts @ found) / below, (2.5, 97.5))
-        return float(low), float(high)
+            return np.full(columns, np.nan), np.full(columns, np.nan)
+        low, high = np.percentile((self.counts @ found) / below[:, None], (2.5, 97.5), axis=0)
+        return low, high
 
-    def difference(self, one: Floats, other: Floats, total: Floats) -> tuple[float, float, float, float]:
-        """Micro recall of `one` minus that of `other`, its 95% interval, and a two-sided p-value.
+    def differences(self, gaps: Floats, total: Floats) -> list[tuple[float, float, float, float]]:
+        """For columns of gaps (questions, n): micro difference, its 95% interval, and a p-value.
 
-        The p-value is of a paired permutation test: under no difference each question's gap is as
-        likely to stand the other way round.
+        The two-sided p-value is of a paired permutation test: under no difference each question's gap is
+        as likely to stand the other way round.
         """
-        gap, everything = one - other, float(total.sum())
+        everything = float(total.sum())
         if not everything:
-            return (float("nan"),) * 4
-        low, high = self.interval(gap, total)
-        seen = abs(float(gap.sum()))
-        extreme = int((np.abs(self.signs @ gap) >= seen - 1e-9).sum())
-        return float(gap.sum()) / everything, low, high, (extreme + 1) / (len(self.signs) + 1)
+            return [(float("nan"),) * 4] * gaps.shape[1]
+        low, high = self.interval(gaps, total)
+        sums = gaps.sum(axis=0)
+        extreme = (np.abs(self.signs @ gaps) >= np.abs(sums) - 1e-9).sum(axis=0)
+        p = (extreme + 1) / (len(self.signs) + 1)
+        columns = np.stack((sums / everything, low, high, p), axis=1)
+        return [(gap, least, most, value) for gap, least, most, value in columns.tolist()]
 
 
-def recall(found: Floats, total: Floats, resampling: Resampling | None = None) -> Recall:
-    """The readings of a recall over the questions that have such gold (`total` > 0)."""
+def recall(found: Floats, total: Floats) -> Recall:
+    """The readings of a recall over the questions that have such gold (`total` > 0); NaN without any."""
     asked = total > 0
     hits, there = found[asked], total[asked]
     if not len(hits):
-        return Recall(*(float("nan"),) * 6)
-    low, high = resampling.interval(found, total) if resampling else (float("nan"),) * 2
+        return Recall(*(float("nan"),) * 4)
     return Recall(
         float(hits.sum() / there.sum()),
         float((hits / there).mean()),
         float((hits > 0).mean()),
         float((hits == there).mean()),
-        low,
-        high,
     )
 
 

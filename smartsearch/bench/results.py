@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from smartsearch.bench import ir
-from smartsearch.bench.measures import LEVELS, TOP, Recall, Resampling, Table, holm, recall
+from smartsearch.bench.measures import LEVELS, TOP, Resampling, Table, holm, recall
 from smartsearch.bench.run import BUDGETS, Outcome
 from smartsearch.bench.scoring import Floats
 
@@ -80,12 +81,9 @@ def _row(table: Table, gold: Table, resampling: Resampling | None) -> dict[str, 
     asked = gold["turn"] > 0
     first = table["first"][asked]
     found = first[~np.isnan(first)]
-    recalls = {
-        name: _recall(table[name], gold["turn"], resampling)
-        for name in ("retrieved", *AT_DEPTH["turn"], "kept")
-    }
+    recalls = _recalls(table, ("retrieved", *AT_DEPTH["turn"], "kept"), gold["turn"], resampling)
     for level in ("chunk", "session"):
-        recalls |= {name: _recall(table[name], gold[level], resampling) for name in AT_DEPTH[level]}
+        recalls |= _recalls(table, AT_DEPTH[level], gold[level], resampling)
     return {
         "questions": int(asked.sum()),
         "gold": int(gold["turn"].sum()),
@@ -103,12 +101,16 @@ def _row(table: Table, gold: Table, resampling: Resampling | None) -> dict[str, 
     }
 
 
-def _recall(found: Floats, total: Floats, resampling: Resampling | None) -> dict[str, float | None]:
-    read: Recall = recall(found, total, resampling)
-    values = {"micro": read.micro, "macro": read.macro, "any": read.any, "all": read.all}
+def _recalls(
+    table: Table, names: Sequence[str], total: Floats, resampling: Resampling | None
+) -> dict[str, dict[str, float | None]]:
+    """The readings of each recall, with a 95% interval of the micro one where there is a resampling."""
+    found = {name: dataclasses.asdict(recall(table[name], total)) for name in names}
     if resampling is not None:
-        values |= {"low": read.low, "high": read.high}
-    return {name: _number(value) for name, value in values.items()}
+        ends = resampling.interval(np.stack([table[name] for name in names], axis=1), total)
+        for name, low, high in zip(names, *(end.tolist() for end in ends), strict=True):
+            found[name] |= {"low": low, "high": high}
+    return {name: {key: _number(value) for key, value in read.items()} for name, read in found.items()}
 
 
 def _compare(
@@ -122,7 +124,8 @@ def _compare(
     others = [row for row in rows if row["name"] != reference]
     for name in COMPARED:
         base = tables[reference][name]
-        found = [resampling.difference(tables[row["name"]][name], base, gold["turn"]) for row in others]
+        gaps = [tables[row["name"]][name] - base for row in others]
+        found = resampling.differences(np.stack(gaps, axis=1), gold["turn"]) if gaps else []
         adjusted = holm([p for *_, p in found])
         for row, (gap, low, high, p), p_holm in zip(others, found, adjusted, strict=True):
             values = {"difference": gap, "low": low, "high": high, "p": p, "p_holm": p_holm}
@@ -143,7 +146,7 @@ def _agreement(gold: Table, ranks: Sequence[tuple[int, int]]) -> dict[str, Any]:
             "median": _number(middle),
             "p95": _number(high),
         },
-        f"union@{TOP}": _recall(gold[f"union@{TOP}"], gold["turn"], None),
+        **_recalls(gold, (f"union@{TOP}",), gold["turn"], None),
         "gold_ranks": [list(pair) for pair in ranks],
     }
 

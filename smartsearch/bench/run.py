@@ -154,16 +154,18 @@ def _one(
         outcome.gold[question.id] = sorted(set(np.concatenate(gold.turns).tolist()))
     for key, rows in ranked.by_ranking.items():
         order = ranked.order(question, scored, rows[0])
-        outcome.add(("ranking", *key), measures.of_ranking(order, gold, prepared.chunks, prepared.sessions))
+        where = measures.placed(order, gold, len(prepared.sessions))
+        found = measures.of_ranking(order, where, gold, prepared.chunks, prepared.sessions)
+        outcome.add(("ranking", *key), found)
         if gold.turns:
             outcome.ranked.setdefault(key, {})[question.id] = order[: ir.DEPTH].tolist()
         spent = cutting.running(order, costs[""][0], prepared.sessions)
-        outcome.add(("curve", *key), measures.curve(order, spent, gold, BUDGETS))
+        outcome.add(("curve", *key), measures.curve(where, spent, BUDGETS))
         for row in rows:
             words, tokens = costs[row.cut.rendering]
             ce = _read_by(scored, row, ranked.config) if row.ranker.reads_ce else None
             kept = cutting.cut(order, ce, row.cut, words, tokens, prepared.sessions)
-            outcome.add(("row", row.name), measures.of_cut(order, kept, gold))
+            outcome.add(("row", row.name), measures.of_cut(where, kept))
             if row.name == outcome.spec.reference:
                 outcome.kept[question.id] = (order, kept)
                 if ce is not None:

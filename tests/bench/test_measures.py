@@ -10,22 +10,26 @@ import pytest
 from smartsearch.bench import measures
 from smartsearch.bench.cutting import Kept
 from smartsearch.bench.ir import ranking_measures
-from smartsearch.bench.measures import Gold, Resampling, holm, recall, spearman
+from smartsearch.bench.measures import Gold, Resampling, holm, placed, recall, spearman
 
 
 def gold(*turns, chunks=(), sessions=()):
     return Gold(tuple(np.atleast_1d(turn) for turn in turns), frozenset(chunks), frozenset(sessions))
 
 
-SIX = np.arange(6)
+def ranking(order, wanted):
+    order = np.array(order)
+    where = placed(order, wanted, len(SESSIONS))
+    return measures.of_ranking(order, where, wanted, CHUNKS, SESSIONS)
+
+
 CHUNKS = np.array([0, 0, 1, 1, 2, 2])
 SESSIONS = np.array([0, 0, 0, 1, 1, 1])
 
 
 def test_of_a_ranking():
     """Ranked 4, 1, 0, 5; gold 0 (rank 3), 5 (rank 4) and 3 (not retrieved)."""
-    order = np.array([4, 1, 0, 5])
-    found = measures.of_ranking(order, gold(0, 3, 5, chunks=(0, 1, 2), sessions=(0, 1)), CHUNKS, SESSIONS)
+    found = ranking([4, 1, 0, 5], gold(0, 3, 5, chunks=(0, 1, 2), sessions=(0, 1)))
     assert found["candidates"] == 4
     assert found["retrieved"] == 2
     assert found["first"] == 3
@@ -37,13 +41,13 @@ def test_of_a_ranking():
 
 
 def test_first_is_no_number_where_nothing_was_retrieved():
-    found = measures.of_ranking(np.array([1]), gold(5), CHUNKS, SESSIONS)
+    found = ranking([1], gold(5))
     assert math.isnan(found["first"])
     assert found["retrieved"] == 0
 
 
 def test_a_gold_turn_in_two_passages_counts_once_at_the_better_rank():
-    found = measures.of_ranking(np.array([3, 2, 1]), gold(np.array([1, 2])), CHUNKS, SESSIONS)
+    found = ranking([3, 2, 1], gold(np.array([1, 2])))
     assert found["retrieved"] == 1
     assert found["first"] == 2
 
@@ -51,15 +55,23 @@ def test_a_gold_turn_in_two_passages_counts_once_at_the_better_rank():
 def test_of_a_cut_says_where_each_gold_turn_was_lost():
     """Ranked 4, 1, 0, 5, 2 with fates kept, tau, kept, top_k, budget; gold is everything, 3 not retrieved."""
     kept = Kept(np.array([0, 2, 0, 1, 3], dtype=np.int8), 12, 15)
-    found = measures.of_cut(np.array([4, 1, 0, 5, 2]), kept, gold(*range(6)))
+    found = measures.of_cut(placed(np.array([4, 1, 0, 5, 2]), gold(*range(6)), 6), kept)
     fates = {name: found[f"fate {name}"] for name in ("kept", "tau", "top_k", "budget", "not retrieved")}
     assert fates == {"kept": 2, "tau": 1, "top_k": 1, "budget": 1, "not retrieved": 1}
     assert (found["words"], found["tokens"], found["passages"]) == (12, 15, 2)
 
 
+def test_a_gold_turn_in_two_passages_has_the_better_fate():
+    kept = Kept(np.array([1, 0, 3], dtype=np.int8), 1, 1)
+    both = gold(np.array([0, 1]), np.array([0, 2]))
+    found = measures.of_cut(placed(np.array([0, 1, 2]), both, 6), kept)
+    assert (found["fate kept"], found["fate budget"], found["fate top_k"]) == (1, 1, 0)
+
+
 def test_the_curve_counts_gold_within_each_budget():
     """Passages of 10 words each, gold at ranks 1 and 3; the first is always kept."""
-    found = measures.curve(np.array([2, 0, 5]), np.array([10, 20, 30]), gold(2, 5), (5, 20, 30))
+    where = placed(np.array([2, 0, 5]), gold(2, 5), 6)
+    found = measures.curve(where, np.array([10, 20, 30]), (5, 20, 30))
     assert found == {"5": 1, "20": 1, "30": 2}
 
 
@@ -79,9 +91,9 @@ def test_recall_without_any_gold_is_no_number():
 def test_the_interval_holds_the_recall_and_narrows_with_questions():
     def width(questions):
         found = np.tile([1.0, 0.0, 1.0, 1.0], questions // 4)
-        low, high = Resampling(questions).interval(found, np.ones(questions))
-        assert low < 0.75 < high
-        return high - low
+        low, high = Resampling(questions).interval(found[:, None], np.ones(questions))
+        assert low[0] < 0.75 < high[0]
+        return high[0] - low[0]
 
     # the standard error of a share of .75 is sqrt(.1875 / n): about .34 and .085 for 1.96 times both sides
     assert width(100) == pytest.approx(2 * 1.96 * math.sqrt(0.1875 / 100), rel=0.15)
@@ -95,7 +107,7 @@ def test_the_paired_test_agrees_with_scipys():
     one = random.integers(0, 2, 60).astype(float)
     other = np.where(random.random(60) < 0.8, one, 1 - one)
     other[:6] = 0.0
-    gap, low, high, p = Resampling(60).difference(one, other, np.ones(60))
+    ((gap, low, high, p),) = Resampling(60).differences((one - other)[:, None], np.ones(60))
     expected = permutation_test(
         (one, other),
         lambda a, b, axis: np.mean(a - b, axis=axis),
@@ -108,8 +120,7 @@ def test_the_paired_test_agrees_with_scipys():
 
 
 def test_equal_rows_do_not_differ():
-    values = np.array([1.0, 0, 1])
-    assert Resampling(3).difference(values, values, np.ones(3)) == (0.0, 0.0, 0.0, 1.0)
+    assert Resampling(3).differences(np.zeros((3, 1)), np.ones(3)) == [(0.0, 0.0, 0.0, 1.0)]
 
 
 def test_holm_multiplies_the_smallest_by_the_number_of_tests():
@@ -144,7 +155,9 @@ def test_the_librarys_recall_is_our_macro_recall():
     for question in range(20):
         order = random.permutation(30)
         wanted = random.permutation(30)[: random.integers(1, 5)]
-        found = measures.of_ranking(order, gold(*wanted), np.zeros(30, dtype=int), np.zeros(30, dtype=int))
+        alike = np.zeros(30, dtype=int)
+        where = placed(order, gold(*wanted), 30)
+        found = measures.of_ranking(order, where, gold(*wanted), alike, alike)
         hits.append(found["turn@5"])
         totals.append(float(len(wanted)))
         judged += [Qrel(str(question), str(place), 1) for place in wanted]
