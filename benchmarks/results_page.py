@@ -146,16 +146,24 @@ def table_1(result: Json) -> Iterator[str]:
     any_row = next((found for found in row.values() if found), None)
     grep = next((r for r in result["rows"] if r["retrieval"] == "IF0"), None)
 
-    def traced(of: str, name: str) -> str:
-        return percent(traces[of].get(name, 0.0)) if traces else NOT_RUN
+    limited = result.get("oracle_limited")
 
+    def traced(of: str, name: str) -> str:
+        return " / ".join(percent(some[of].get(name, 0.0)) for some in (traces, limited) if some) or NOT_RUN
+
+    both = f"oracle, an edge finding all / at most {limited['results']} turns: " if limited else "oracle: "
     lines = [
         ("questions with gold", number(paper.QUESTIONS), number(result["questions"]["with_gold"])),
         ("gold turns", number(paper.GOLD), number(result["gold"]["turn"])),
         (
-            "questions an oracle trace solves",
+            f"{both}questions solved",
             f"{number(paper.SOLVED)} ({percent(paper.SOLVED_SHARE)})",
-            f"{number(traces['solved'])} ({percent(traces['solved_share'])})" if traces else NOT_RUN,
+            " / ".join(
+                f"{number(some['solved'])} ({percent(some['solved_share'])})"
+                for some in (traces, limited)
+                if some
+            )
+            or NOT_RUN,
         ),
         *(
             (f"of these in {n} hop{'s' * (n != '1')}", percent(p), traced("hop_shares", n))

@@ -63,7 +63,8 @@ def cut(order: Indices, ce: Floats | None, how: Cut, words: Costs, tokens: Costs
 
 
 def _high_enough(scores: Floats, alive: NDArray[np.bool_], how: Cut) -> NDArray[np.bool_]:
-    """Which ranked turns a cut by score lets stay; those without a score stay, and the first always does."""
+    """Which ranked turns a cut by score lets stay; the first always does. The adaptive cut lets stay
+    what has no score, as `truncate` does; the controls prune it."""
     stays = np.ones(len(scores), dtype=bool)
     known = alive & ~np.isnan(scores)
     if not known.any():
@@ -71,7 +72,7 @@ def _high_enough(scores: Floats, alive: NDArray[np.bool_], how: Cut) -> NDArray[
     if how.kind == "adaptive":
         stays = ~(known & (scores < how.alpha * scores[known].max()))
     elif how.kind == "floor":
-        stays = ~(known & (scores <= how.floor))
+        stays = known & (scores > how.floor)
     elif how.kind == "cumulative":
         running = np.cumsum(np.where(known, scores, 0.0))
         before = running - np.where(known, scores, 0.0)

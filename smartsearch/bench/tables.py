@@ -225,29 +225,35 @@ def latency(result: Json) -> Table | None:
 
 
 def oracle(result: Json) -> Table | None:
-    """Oracle traces by hops and tools; None where none were made."""
+    """Oracle traces by hops and tools, without and with a limit on an edge; None where none were made."""
     found = result.get("oracle")
     if not found:
         return None
-    lines = [
-        ("questions with gold", number(found["with_gold"]), NONE),
-        ("solved", number(found["solved"]), percent(found["solved_share"])),
-        *(
-            (f"hops: {n}", number(count), percent(found["hop_shares"][n]))
-            for n, count in found["hops"].items()
-        ),
-        *(
-            (f"edges: {tool}", number(count), percent(found["tool_shares"][tool]))
-            for tool, count in found["tools"].items()
-        ),
-        ("semantic is needed", number(found["semantic_needed"]), percent(found["semantic_needed_share"])),
-        ("semantic would do as well", number(found["semantic_ties"]), percent(found["semantic_ties_share"])),
-        *((f"unsolved: {reason}", number(count), NONE) for reason, count in found["unsolved"].items()),
-    ]
+    limited = result.get("oracle_limited")
+    lines = [(label, number(count), percent(part)) for label, count, part in _traced(found)]
+    head: tuple[str, ...] = ("figure", "count", "share")
+    if limited:
+        head += (f"at most {limited['results']} turns an edge", "share")
+        others = {label: (number(count), percent(part)) for label, count, part in _traced(limited)}
+        lines = [(*line, *others.get(line[0], (NONE, NONE))) for line in lines]
     caption = (
         "The shortest way to all gold of a question. Shares below the second line are of the solved traces."
     )
-    return Table("Oracle traces", ("figure", "count", "share"), tuple(lines), caption)
+    return Table("Oracle traces", head, tuple(lines), caption)
+
+
+def _traced(found: Json) -> Iterator[tuple[str, int, float | None]]:
+    """Label, count and share of each figure of an oracle summary."""
+    yield "questions with gold", found["with_gold"], None
+    yield "solved", found["solved"], found["solved_share"]
+    for n in ("1", "2", "3"):
+        yield f"hops: {n}", found["hops"].get(n, 0), found["hop_shares"].get(n, 0.0)
+    for tool, count in found["tools"].items():
+        yield f"edges: {tool}", count, found["tool_shares"][tool]
+    yield "semantic is needed", found["semantic_needed"], found["semantic_needed_share"]
+    yield "semantic would do as well", found["semantic_ties"], found["semantic_ties_share"]
+    for reason, count in found["unsolved"].items():
+        yield f"unsolved: {reason}", count, None
 
 
 def failures(result: Json) -> Table | None:

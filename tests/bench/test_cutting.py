@@ -96,3 +96,11 @@ def test_nothing_ranked_is_nothing_kept(kind):
     )
     assert found.fate.tolist() == []
     assert found.words == 0
+
+
+@pytest.mark.parametrize("kind", ["floor", "cumulative"])
+def test_the_controls_prune_what_has_no_score(kind):
+    """A cascade leaves turns unread; they must not fill the room of those that were pruned."""
+    nan = float("nan")
+    how = Cut("", kind, 0, share=0.1, floor=0.5)
+    assert fates([0, 1, 2], [0.9, 0.8, nan], how, [1, 1, 1]).fate.tolist() == [KEPT, KEPT, TAU]
