@@ -5,7 +5,7 @@ A result is the record `session.signed` gives and a JSON file keeps; any number 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
