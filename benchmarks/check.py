@@ -57,10 +57,13 @@ def compared(
 def run(command: Sequence[str], data: Path, out: Path) -> dict[str, Any]:
     """The record of a benchmark. Raises RuntimeError with what the command said where it failed."""
     words = [sys.executable, "-m", "smartsearch", "bench", str(data), *command, "--json", "--out", str(out)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
         raise RuntimeError(done.stderr or done.stdout)
-    record: dict[str, Any] = json.loads(done.stdout)
+    try:
+        record: dict[str, Any] = json.loads(done.stdout)
+    except ValueError as error:
+        raise RuntimeError(f"no record: {error}") from error
     return record
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -186,6 +187,7 @@ def bench(
 
     Scores are computed once and kept: an interrupted run goes on where it was, another grid is quick.
     """
+    _check_extra()
     from smartsearch.bench import session
     from smartsearch.output import bench as table
 
@@ -206,6 +208,15 @@ def bench(
     if readers.stopped is not None:
         raise readers.stopped
     return ExitCode.FOUND
+
+
+def _check_extra() -> None:
+    """Say at once, not after an hour, that a package of the extra is missing."""
+    missing = [name for name in ("ir_measures", "scipy", "matplotlib", "jinja2") if find_spec(name) is None]
+    if missing:
+        raise SmartsearchError(
+            f"bench needs {', '.join(missing)}", hint="pip install 'smartsearch[bench]'", kind="extra_missing"
+        )
 
 
 def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Request:
@@ -233,12 +244,21 @@ def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Req
 
 def _warnings(planned: Plan) -> Iterator[str]:
     """What the data lost when it was read, and what the request asks for in vain."""
+    from smartsearch.bench import grid
+
     dataset = planned.dataset
     for reason, items in dataset.dropped.items():
         some = ", ".join(items[:3]) + (", ..." if len(items) > 3 else "")
         yield f"{dataset.path}: {len(items)} {reason}: {some}"
-    if planned.request.live and (planned.spec.unit != "turn" or not planned.spec.context):
-        yield "warm queries are of whole turns with context; --unit and --no-context leave them out"
+    request, spec = planned.request, planned.spec
+    if spec.unit != "turn" or not spec.context:
+        yield "warm queries and failure classes are of whole turns with context: left out"
+        if request.oracle:
+            yield "oracle traces are of whole turns, whatever --unit and --context are"
+    scoreless = [name for name in request.rankers if name.split(":")[0] in ("weight", "corpus", "colbert")]
+    pruning = [name for name in request.cuts if grid.cut(name).by_score]
+    if scoreless and pruning:
+        yield f"left out: {', '.join(pruning)} with {', '.join(scoreless)}, which has no cross-encoder's scores"
 
 
 def _measured(
@@ -257,8 +277,9 @@ def _measured(
 
     with Store(store) as kept:
         tools = profiles.load(config)
+        scoring = Scoring(tools, kept, config, profiles.fingerprints(config))
         try:
-            record, outcome = session.measure(planned, Scoring(tools, kept, config), stage)
+            record, outcome = session.measure(planned, scoring, stage)
             record["accuracy"] = readers.accuracy(planned, outcome, tools, out, stage)
             verdicts = record["accuracy"]["verdicts"] if record["accuracy"] else {}
             record["failures"] = session.blamed(planned, outcome, verdicts)
@@ -314,7 +335,10 @@ class _Readers:
 
         count = tools.tokenizer.count
         items = [accuracy.Item(q, text) for q, text in session.contexts(planned, outcome, count)]
-        items = [item for item in items if item.question.answer]
+        asked = [item for item in items if item.question.answer]
+        if len(asked) < len(items):
+            stream.warn(f"{len(items) - len(asked)} questions have no answer to judge by: not asked")
+        items = asked
         before = accuracy.estimate(
             items, count, self._options.protocol, votes=self._options.votes, prices=self._prices
         )

@@ -56,15 +56,29 @@ def cut(order: Indices, ce: Floats | None, how: Cut, words: Costs, tokens: Costs
     spent = running(order[rest], words, sessions)
     count = int(np.searchsorted(spent, how.words, side="right")) if how.words else len(rest)
     count = max(count, min(1, len(rest)))
+    if how.kind == "cumulative" and ce is not None and count:
+        short = _head(ce[order[rest[:count]]], how.share)
+        fate[rest[short:count]] = TAU
+        count = short
     fate[rest[:count]] = KEPT
     used = int(spent[count - 1]) if count else 0
     cost = _together(order[rest[:count]], tokens, sessions)
-    return Kept(fate, min(used, how.words) if how.words else used, cost)
+    if how.words and used > how.words:  # the first passage alone is too long: it is cut
+        return Kept(fate, how.words, cost * how.words // used)
+    return Kept(fate, used, cost)
+
+
+def _head(scores: Floats, share: float) -> int:
+    """How many of the first turns hold all but less than `share` of the summed scores; one at least."""
+    held = np.cumsum(np.nan_to_num(scores))
+    return max(1, int(np.searchsorted(held, (1.0 - share) * held[-1], side="left")) + 1)
 
 
 def _high_enough(scores: Floats, alive: NDArray[np.bool_], how: Cut) -> NDArray[np.bool_]:
-    """Which ranked turns a cut by score lets stay; the first always does. The adaptive cut lets stay
-    what has no score, as `truncate` does; the controls prune it."""
+    """Which ranked turns a cut by score lets stay; the first always does.
+
+    The adaptive cut lets stay what has no score, as `truncate` does; the floor does not.
+    """
     stays = np.ones(len(scores), dtype=bool)
     known = alive & ~np.isnan(scores)
     if not known.any():
@@ -73,10 +87,6 @@ def _high_enough(scores: Floats, alive: NDArray[np.bool_], how: Cut) -> NDArray[
         stays = ~(known & (scores < how.alpha * scores[known].max()))
     elif how.kind == "floor":
         stays = known & (scores > how.floor)
-    elif how.kind == "cumulative":
-        running = np.cumsum(np.where(known, scores, 0.0))
-        before = running - np.where(known, scores, 0.0)
-        stays = before < (1.0 - how.share) * running[-1]
     if not stays[alive].any():
         stays[np.flatnonzero(alive)[0]] = True
     return stays

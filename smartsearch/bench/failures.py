@@ -17,15 +17,19 @@ from smartsearch.bench.cutting import KEPT, REASONS
 from smartsearch.bench.types import Indices
 from smartsearch.parse import fold
 
-NO_EVIDENCE, SEARCH_MISS, RANKING, INFERENCE, OK = (
+NO_EVIDENCE, SEARCH_MISS, RANKING, INFERENCE, NOT_JUDGED, OK = (
     "no evidence",
     "search miss",
     "reranker/budget",
     "LLM inference",
+    "not judged",
     "ok",
 )
-CLASSES = (NO_EVIDENCE, SEARCH_MISS, RANKING, INFERENCE, OK)
-"""The failure classes in the order they are tested, and `ok`."""
+CLASSES = (NO_EVIDENCE, SEARCH_MISS, RANKING, INFERENCE, NOT_JUDGED, OK)
+"""The failure classes in the order they are tested, and `ok`.
+
+`not judged`: all gold was kept, a judge was asked and gave no verdict.
+"""
 
 NOT_RETRIEVED, CASCADE = "not retrieved", "cascade"
 STAGES = (NOT_RETRIEVED, CASCADE, *REASONS[1:], REASONS[KEPT])
@@ -45,7 +49,7 @@ class Outcome:
     shape (n,); `fate` tells what became of each, shape (n,), as places in `cutting.REASONS`; `read` which
     of them the cross-encoder scored, shape (n,), None where that is all of them or it did not run.
     `missing` counts the evidence that names no turn of the corpus. `right` is the judge's verdict on
-    the answer, None without one. `answer_absent`: see the function of that name.
+    the answer, None without one; `judged` whether one was asked for. `answer_absent`: see the function.
     """
 
     gold: frozenset[int]
@@ -54,6 +58,7 @@ class Outcome:
     read: NDArray[np.bool_] | None = None
     missing: int = 0
     right: bool | None = None
+    judged: bool = False
     answer_absent: bool = False
 
 
@@ -126,7 +131,8 @@ def _judged(outcome: Outcome, stages: Counter[str], rule: str) -> tuple[str, str
     kept = stages[REASONS[KEPT]]
     enough = kept == len(outcome.gold) if rule == "all" else kept > 0
     if enough:
-        return (OK if outcome.right is None else INFERENCE), ""
+        without = NOT_JUDGED if outcome.judged else OK
+        return (without if outcome.right is None else INFERENCE), ""
     dropped = [stage for stage in STAGES if stages[stage] and stage not in (NOT_RETRIEVED, REASONS[KEPT])]
     if not dropped:
         return SEARCH_MISS, ""

@@ -2,8 +2,8 @@
 
 Names (paper tables 2 to 5 and 8; seeds 1.2):
 
-retrieval  I0 grep, dense fallback         IF0 grep alone       ID the dense search always added
-           I3 I0 with both expansions      IF1 IF0 + PRF        AND only turns with every term
+retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns with every term
+           I3 I0 with both expansions      IF1 IF0 + PRF        ID I3, the dense search always added
            (the default of `query`)        IF2 IF0 + entities   +A2 dates, +lemma inflections: added to
                                            IF3 both             any of them (IF3+A2)
 rank       weight, corpus (R0)             ce, colbert          rrf[:WEIGHT_CE[:K]]
@@ -83,8 +83,9 @@ class Ranker:
 class Cut:
     """A way to cut the ranked list. `words` 0 is no ceiling; `rendering` a format-level compression.
 
-    `kind`: none, fixed, adaptive (`alpha`, `top_k`), cumulative (A1v1: the tail that holds less than
-    `share` of the summed cross-encoder scores goes), floor (A1v2: a turn stays above `floor`).
+    `kind`: none, fixed, adaptive (`alpha`, `top_k`), cumulative (A1v1: of the turns that fit, the tail
+    that holds less than `share` of their summed cross-encoder scores goes), floor (A1v2: a turn stays
+    above `floor`).
     """
 
     name: str
@@ -95,6 +96,11 @@ class Cut:
     share: float = 0.0
     floor: float = 0.0
     rendering: str = ""
+
+    @property
+    def by_score(self) -> bool:
+        """Whether it looks at the cross-encoder's scores: nothing, then, for a ranking without them."""
+        return self.kind in ("cumulative", "floor") or (self.kind == "adaptive" and self.alpha > 0)
 
 
 @dataclass(frozen=True)
@@ -116,19 +122,33 @@ NO_RETRIEVAL = Retrieval("")
 
 
 def rows(retrievals: Sequence[str], rankers: Sequence[str], cuts: Sequence[str], base: Config) -> list[Row]:
-    """The cross product, each row once. Raises UsageError for a name that is none of the grid's."""
+    """The cross product, each row once, without cuts by a score that the ranking does not have.
+
+    Raises UsageError for a name that is none of the grid's.
+    """
     parsed = (
-        [retrieval(name) for name in dict.fromkeys(retrievals)],
-        [ranker(name, base) for name in dict.fromkeys(rankers)],
-        [cut(name) for name in dict.fromkeys(cuts)],
+        [retrieval(name) for name in retrievals],
+        [ranker(name, base) for name in rankers],
+        [cut(name) for name in cuts],
     )
-    return [Row(*parts) for parts in product(*parsed)]
+    every = (Row(*parts) for parts in product(*parsed))
+    return list(dict.fromkeys(row for row in every if row.ranker.reads_ce or not row.cut.by_score))
 
 
 def rival_rows(names: Sequence[str], cuts: Sequence[str]) -> list[Row]:
-    """Each rival under each cut that needs no score."""
-    plain = [c for c in (cut(name) for name in dict.fromkeys(cuts)) if c.kind in ("none", "fixed")]
+    """Each rival under each cut that needs no score of the cross-encoder."""
+    plain = [c for c in dict.fromkeys(cut(name) for name in cuts) if not c.by_score]
     return [Row(NO_RETRIEVAL, Ranker(name, "rival"), c) for name in dict.fromkeys(names) for c in plain]
+
+
+def row(name: str, base: Config) -> str:
+    """The name of a row as the grid writes it: `I3 cascade B2:.03` is `I3 cascade B2:0.03:60:4000`."""
+    parts = name.split()
+    if len(parts) == 2:
+        return Row(NO_RETRIEVAL, Ranker(parts[0], "rival"), cut(parts[1])).name
+    if len(parts) != 3:
+        raise UsageError(f"no row {name!r}", hint="retrieval, ranking and cut, such as 'I3 cascade B1:2000'")
+    return Row(retrieval(parts[0]), ranker(parts[1], base), cut(parts[2])).name
 
 
 def retrieval(name: str) -> Retrieval:
@@ -139,29 +159,33 @@ def retrieval(name: str) -> Retrieval:
             f"no retrieval {name!r}",
             hint=f"one of {', '.join(RETRIEVALS)}, with {' or '.join('+' + a for a in ADDED)} added",
         )
-    return Retrieval(name, tuple(RETRIEVALS[base].items()), "A2" in added, "lemma" in added)
+    canonical = "+".join([base, *(each for each in ADDED if each in added)])
+    return Retrieval(canonical, tuple(RETRIEVALS[base].items()), "A2" in added, "lemma" in added)
 
 
 def ranker(name: str, base: Config) -> Ranker:
     """The ranker of that name; what the name leaves open is `base`'s."""
     kind, *given = name.split(":")
     ce, colbert, k = base.weight_ce, base.weight_colbert, base.rrf_k
-    if kind in ("rrf", "zscore") and given:
-        ce = _number(name, given.pop(0), 0.0, 1.0)
-        colbert = round(1.0 - ce, 9)
-    made = Ranker(name, kind, ce, colbert, k, trade_off=0.7)
-    if kind == "rrf" and given:
-        made = replace(made, k=int(_number(name, given.pop(0), 0, 10_000)))
+    if kind in ("weight", "corpus", "ce", "colbert", "product"):
+        made = Ranker(kind, kind)
+    elif kind in ("rrf", "zscore"):
+        if given and (share := _number(name, given.pop(0), 0.0, 1.0)) != ce:
+            ce, colbert = share, round(1.0 - share, 9)
+        if kind == "rrf" and given:
+            k = int(_number(name, given.pop(0), 0, 10_000))
+        numbers = [f"{ce:g}"] * (ce != base.weight_ce or k != base.rrf_k) + [str(k)] * (k != base.rrf_k)
+        made = Ranker(":".join([kind, *numbers]), kind, ce, colbert, k)
     elif kind == "cascade":
-        made = replace(made, head=int(_number(name, given.pop(0), 1, 1e6)) if given else base.cascade)
+        head = int(_number(name, given.pop(0), 1, 1e6)) if given else base.cascade
+        made = Ranker(kind if head == base.cascade else f"{kind}:{head}", kind, ce, colbert, k, head=head)
     elif kind == "mmr":
-        made = replace(made, trade_off=_number(name, given.pop(0), 0.0, 1.0) if given else 0.7)
-    elif kind in ("weight", "corpus", "ce", "colbert", "product"):
-        made = Ranker(name, kind)
-    elif kind not in ("rrf", "zscore"):
+        trade_off = _number(name, given.pop(0), 0.0, 1.0) if given else 0.7
+        made = Ranker(f"mmr:{trade_off:g}", kind, ce, colbert, k, trade_off=trade_off)
+    else:
         raise UsageError(
             f"no ranking {name!r}",
-            hint="weight, corpus, ce, colbert, rrf:.7:60, cascade:128, zscore, product, mmr:.7",
+            hint="weight, corpus, ce, colbert, rrf:.7:60, cascade:128, zscore:.7, product, mmr:.7",
         )
     _nothing_left(name, given)
     return made
@@ -173,30 +197,32 @@ def cut(name: str) -> Cut:
     if rendering and (len(rendering) > 1 or rendering[0] not in RENDERINGS):
         raise UsageError(f"no rendering {rendering[0]!r}", hint=f"one of {', '.join(RENDERINGS)}")
     kind, *given = base.split(":")
+
+    def number(default: float, low: float, high: float) -> float:
+        return _number(name, given.pop(0), low, high) if given else default
+
     if kind == "B0":
-        made = Cut(name, "none")
+        made = Cut("B0", "none")
     elif kind == "B1":
-        made = Cut(name, "fixed", int(_number(name, given.pop(0), 1, 1e9)) if given else 2000)
+        words = int(number(2000, 1, 1e9))
+        made = Cut(f"B1:{words}", "fixed", words)
     elif kind == "B2":
-        alpha = _number(name, given.pop(0), 0.0, 1.0) if given else 0.03
-        top_k = int(_number(name, given.pop(0), 1, 1e6)) if given else 60
-        made = Cut(
-            name, "adaptive", int(_number(name, given.pop(0), 1, 1e9)) if given else 4000, alpha, top_k
-        )
-    elif kind in ("A1v1", "A1v2"):
-        value = _number(name, given.pop(0), 0.0, 1.0) if given else {"A1v1": 0.2, "A1v2": 0.5}[kind]
-        words = int(_number(name, given.pop(0), 1, 1e9)) if given else 2000
-        pruned = {
-            "A1v1": Cut(name, "cumulative", words, share=value),
-            "A1v2": Cut(name, "floor", words, floor=value),
-        }
-        made = pruned[kind]
+        alpha, top_k, words = number(0.03, 0.0, 1.0), int(number(60, 1, 1e6)), int(number(4000, 1, 1e9))
+        made = Cut(f"B2:{alpha:g}:{top_k}:{words}", "adaptive", words, alpha, top_k)
+    elif kind == "A1v1":
+        share, words = number(0.2, 0.0, 1.0), int(number(2000, 1, 1e9))
+        made = Cut(f"A1v1:{share:g}:{words}", "cumulative", words, share=share)
+    elif kind == "A1v2":
+        floor, words = number(0.5, 0.0, 1.0), int(number(2000, 1, 1e9))
+        made = Cut(f"A1v2:{floor:g}:{words}", "floor", words, floor=floor)
     else:
         raise UsageError(
             f"no cut {name!r}", hint="B0, B1:2000, B2:.03:60:4000, A1v1:.2, A1v2:.5, with +C1 or +C2"
         )
     _nothing_left(name, given)
-    return replace(made, rendering=rendering[0] if rendering else "")
+    if rendering:
+        made = replace(made, name=f"{made.name}+{rendering[0]}", rendering=rendering[0])
+    return made
 
 
 def split(names: str) -> list[str]:

@@ -13,7 +13,7 @@ DEPTH = 100
 def ranking_measures(
     ranked: Mapping[str, Sequence[int]], gold: Mapping[str, Sequence[int]]
 ) -> dict[str, float]:
-    """nDCG@10, mean reciprocal rank and mean average precision, over the questions that have gold.
+    """nDCG@10, mean reciprocal rank and mean average precision at DEPTH, over the questions that have gold.
 
     `ranked` holds the best passages of each question, best first (the best DEPTH count); `gold` those that
     hold a gold turn.
@@ -27,7 +27,7 @@ def ranking_measures(
             hint="pip install 'smartsearch[bench]'",
             kind="extra_missing",
         ) from error
-    names = {nDCG @ 10: "ndcg@10", RR @ DEPTH: "mrr", AP @ DEPTH: "map"}
+    names = {nDCG @ 10: "ndcg@10", RR @ DEPTH: f"mrr@{DEPTH}", AP @ DEPTH: f"map@{DEPTH}"}
     judged = {question: {str(place): 1 for place in places} for question, places in gold.items() if places}
     if not judged:
         return {}

@@ -55,17 +55,19 @@ def measure(
     where the store's scores are not what the models give now.
     """
     live = Live()
-    every = max(1, dataset.questions // max(1, wanted))
+    chosen = set(
+        np.linspace(0, dataset.questions - 1, min(wanted, dataset.questions)).round().astype(int).tolist()
+    )
     seen = 0
     for group in dataset.groups():
-        places = [i for i in range(len(group.questions)) if (seen + i) % every == 0]
+        places = [i for i in range(len(group.questions)) if seen + i in chosen]
         seen += len(group.questions)
-        if not places or live.questions >= wanted:
+        if not places:
             continue
         ready = Haystacked(group.corpus)
         warm = search(group.questions[places[0]].text, ready.haystack, scoring.config, scoring.tools)
         live.first_ms.append(warm.trace.timing_ms["total"])
-        for place in places[: wanted - live.questions]:
+        for place in places:
             question = group.questions[place]
             started = time.perf_counter()
             result = search(question.text, ready.haystack, scoring.config, scoring.tools)
@@ -96,7 +98,8 @@ def _same(question: BenchQuestion, ready: Haystacked, scoring: Scoring, ranked: 
     expected = ordered(
         scored, row.retrieval.name, row.ranker, scoring.config, lambda: np.zeros((0, 0), np.float32)
     )
-    differ = [rank for rank, index in ranked.items() if expected[rank - 1] != index]
+    kept = dict(enumerate(expected.tolist(), 1))
+    differ = [rank for rank, index in ranked.items() if kept.get(rank) != index]
     if differ:
         raise InputError(
             f"{scoring.store.path}: question {question.id}: from rank {min(differ)} on, the kept scores give "

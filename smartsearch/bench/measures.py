@@ -22,6 +22,8 @@ TOP = 62
 DEPTHS = (1, 3, 5, 10)
 LEVELS = ("turn", "chunk", "session")
 RESAMPLES = 1000
+FLIPS = 20_000
+"""Sign flips of the permutation test: enough for a p-value that survives Holm over several hundred rows."""
 SEED = 20260315
 
 
@@ -91,12 +93,17 @@ FATES = ("not retrieved", *REASONS[1:], REASONS[KEPT])
 """What may become of a gold turn, from the worst: one that several passages hold has the best of theirs."""
 
 
-def of_cut(where: Placed, kept: Kept) -> dict[str, float]:
-    """Measures of a cut list: gold turns kept, and the others by where they were lost."""
+def of_cut(order: Indices, where: Placed, kept: Kept, gold: Gold, sessions: Indices) -> dict[str, float]:
+    """Measures of a cut list `order` (n,): gold turns kept, the others by where they were lost.
+
+    `session kept` counts the gold sessions of which anything was kept.
+    """
     codes = np.where(kept.fate == KEPT, len(REASONS), kept.fate).astype(np.float64)
     counts = np.bincount(where.best(codes, 0.0).astype(np.int64), minlength=len(FATES))
     values = {"words": float(kept.words), "tokens": float(kept.tokens)}
-    values["passages"] = float(np.count_nonzero(kept.fate == KEPT))
+    stayed = order[kept.fate == KEPT]
+    values["passages"] = float(len(stayed))
+    values["session kept"] = float(len(gold.sessions.intersection(sessions[stayed].tolist())))
     return values | {f"fate {name}": float(count) for name, count in zip(FATES, counts, strict=True)}
 
 
@@ -132,10 +139,10 @@ class Resampling:
     """The same resamples of questions for every row, so that rows compare in pairs."""
 
     def __init__(self, questions: int, seed: int = SEED) -> None:
-        random = np.random.default_rng(seed)
+        self._random = np.random.default_rng(seed)
+        self._questions = questions
         shares = np.full(questions, 1.0 / questions) if questions else np.zeros(0)
-        self.counts = random.multinomial(questions, shares, RESAMPLES).astype(np.float64)
-        self.signs = random.choice((-1.0, 1.0), (RESAMPLES * 5, questions))
+        self.counts = self._random.multinomial(questions, shares, RESAMPLES).astype(np.float64)
 
     def interval(self, found: Floats, total: Floats) -> tuple[Floats, Floats]:
         """95% intervals of sum(found) / sum(total) for columns (questions, n); NaN without gold."""
@@ -157,8 +164,11 @@ class Resampling:
             return [(float("nan"),) * 4] * gaps.shape[1]
         low, high = self.interval(gaps, total)
         sums = gaps.sum(axis=0)
-        extreme = (np.abs(self.signs @ gaps) >= np.abs(sums) - 1e-9).sum(axis=0)
-        p = (extreme + 1) / (len(self.signs) + 1)
+        extreme = np.zeros(gaps.shape[1])
+        for _ in range(FLIPS // RESAMPLES):
+            signs = self._random.choice((-1.0, 1.0), (RESAMPLES, self._questions))
+            extreme += (np.abs(signs @ gaps) >= np.abs(sums) - 1e-9).sum(axis=0)
+        p = (extreme + 1) / (FLIPS + 1)
         columns = np.stack((sums / everything, low, high, p), axis=1)
         return [(gap, least, most, value) for gap, least, most, value in columns.tolist()]
 
@@ -178,11 +188,11 @@ def recall(found: Floats, total: Floats) -> Recall:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Holm's adjustment of p-values that were looked at together."""
-    order = sorted(range(len(values)), key=lambda i: values[i])
-    adjusted, worst = [0.0] * len(values), 0.0
+    """Holm's adjustment of p-values that were looked at together; NaN stays and does not count."""
+    order = sorted((i for i, value in enumerate(values) if not np.isnan(value)), key=lambda i: values[i])
+    adjusted, worst = [float("nan")] * len(values), 0.0
     for step, i in enumerate(order):
-        worst = max(worst, min(1.0, (len(values) - step) * values[i]))
+        worst = max(worst, min(1.0, (len(order) - step) * values[i]))
         adjusted[i] = worst
     return adjusted
 

@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import os
 import platform
+import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,7 +33,7 @@ def receipt(command: Sequence[str], config: Config, models: Mapping[str, ModelIn
         "commit": commit,
         "dirty": bool(commit and _git("status", "--porcelain", "--untracked-files=no")),
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "command": " ".join(command),
+        "command": shlex.join(command),
         "machine": machine(),
         "threads": config.cores,
         "profile": config.profile,

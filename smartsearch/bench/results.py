@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from smartsearch.bench import ir
+from smartsearch.bench.grid import Row
 from smartsearch.bench.measures import LEVELS, TOP, Resampling, Table, holm, recall
 from smartsearch.bench.run import BUDGETS, Outcome
 from smartsearch.bench.scoring import Floats
@@ -17,8 +18,8 @@ SCHEMA_VERSION = 1
 AT_DEPTH = {level: [f"{level}@{depth}" for depth in (1, 3, 5, 10)] for level in LEVELS}
 AT_DEPTH["turn"] = [*AT_DEPTH["turn"], f"turn@{TOP}"]
 LOST = ("not retrieved", "top_k", "tau", "budget")
-COMPARED = ("kept", f"turn@{TOP}")
-"""The two recalls in which every row is compared with the reference row."""
+AT_TOP = f"turn@{TOP}"
+"""With `kept`, the recall in which every row is compared with the reference."""
 
 
 def summary(outcome: Outcome) -> dict[str, Any]:
@@ -51,13 +52,15 @@ def summary(outcome: Outcome) -> dict[str, Any]:
             for name in sorted(set(outcome.categories))
         }
         rows.append(record)
-    _compare(rows, tables, gold, outcome.spec.reference, resampling)
+    reference = next(row for row in outcome.spec.rows if row.name == outcome.spec.reference)
+    _compare(rows, tables, gold, reference, resampling)
     return {
         "rows": rows,
         "gold": {level: int(gold[level].sum()) for level in LEVELS},
         "questions": {
             "asked": len(outcome.ids),
             "with_gold": int((gold["turn"] > 0).sum()),
+            "with_gold_sessions": int((gold["session"] > 0).sum()),
             "abstention": sum(outcome.abstention),
         },
         "passages_a_question": _mean(np.array(outcome.turns, dtype=np.float64)),
@@ -78,12 +81,13 @@ def _some(table: Table, where: Any) -> dict[str, Floats]:
 
 
 def _row(table: Table, gold: Table, resampling: Resampling | None) -> dict[str, Any]:
-    asked = gold["turn"] > 0
+    asked = (gold["turn"] > 0) | (gold["session"] > 0)
     first = table["first"][asked]
     found = first[~np.isnan(first)]
     recalls = _recalls(table, ("retrieved", *AT_DEPTH["turn"], "kept"), gold["turn"], resampling)
     for level in ("chunk", "session"):
-        recalls |= _recalls(table, AT_DEPTH[level], gold[level], resampling)
+        names = [*AT_DEPTH[level], *(["session kept"] if level == "session" else [])]
+        recalls |= _recalls(table, names, gold[level], resampling)
     return {
         "questions": int(asked.sum()),
         "gold": int(gold["turn"].sum()),
@@ -117,20 +121,57 @@ def _compare(
     rows: list[dict[str, Any]],
     tables: dict[str, dict[str, Floats]],
     gold: Table,
-    reference: str,
+    reference: Row,
     resampling: Resampling,
 ) -> None:
-    """Add to each row how it differs from the reference; p-values adjusted over all rows (Holm)."""
-    others = [row for row in rows if row["name"] != reference]
-    for name in COMPARED:
-        base = tables[reference][name]
-        gaps = [tables[row["name"]][name] - base for row in others]
-        found = resampling.differences(np.stack(gaps, axis=1), gold["turn"]) if gaps else []
-        adjusted = holm([p for *_, p in found])
-        for row, (gap, low, high, p), p_holm in zip(others, found, adjusted, strict=True):
-            values = {"difference": gap, "low": low, "high": high, "p": p, "p_holm": p_holm}
-            numbers = {key: _number(value) for key, value in values.items()}
-            row.setdefault("against", {"reference": reference})[name] = numbers
+    """Add to each row how it differs from the reference; p-values adjusted over all that are told (Holm).
+
+    After the cut a row is compared with the reference's ranking under the row's own cut, where there is
+    such a row; before it a ranking is compared once, whatever its cuts are.
+    """
+    others = [row for row in rows if row["name"] != reference.name]
+    same_cut = [f"{reference.retrieval.name} {reference.ranker.name} {row['cut']}".strip() for row in others]
+    against = [
+        name if name in tables and name != row["name"] else reference.name
+        for name, row in zip(same_cut, others, strict=True)
+    ]
+    for row, name in zip(others, against, strict=True):
+        row["against"] = {"reference": name}
+    ranking = {(row["retrieval"], row["rank"]): row["name"] for row in others}
+    ranking.pop((reference.retrieval.name, reference.ranker.name), None)
+    _differ(
+        others,
+        "kept",
+        tables,
+        dict(zip((row["name"] for row in others), against, strict=True)),
+        gold,
+        resampling,
+    )
+    before = dict.fromkeys(ranking.values(), reference.name)
+    _differ([row for row in others if row["name"] in before], AT_TOP, tables, before, gold, resampling)
+    by_name = {row["name"]: row for row in others}
+    for row in others:
+        told = by_name.get(ranking.get((row["retrieval"], row["rank"]), ""))
+        if told is not None:
+            row["against"][AT_TOP] = told["against"][AT_TOP]
+
+
+def _differ(
+    rows: list[dict[str, Any]],
+    measure: str,
+    tables: dict[str, dict[str, Floats]],
+    against: dict[str, str],
+    gold: Table,
+    resampling: Resampling,
+) -> None:
+    if not rows:
+        return
+    gaps = [tables[row["name"]][measure] - tables[against[row["name"]]][measure] for row in rows]
+    found = resampling.differences(np.stack(gaps, axis=1), gold["turn"])
+    adjusted = holm([p for *_, p in found])
+    for row, (gap, low, high, p), p_holm in zip(rows, found, adjusted, strict=True):
+        values = {"difference": gap, "low": low, "high": high, "p": p, "p_holm": p_holm}
+        row["against"][measure] = {key: _number(value) for key, value in values.items()}
 
 
 def _agreement(gold: Table, ranks: Sequence[tuple[int, int]]) -> dict[str, Any]:

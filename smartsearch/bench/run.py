@@ -124,8 +124,8 @@ def run(
 ) -> Outcome:
     """Every row over every question; scores and candidates come from the store where it has them."""
     outcome = Outcome(spec)
-    counted = lru_cache(maxsize=None)(count)
     for group in dataset.groups():
+        counted = lru_cache(maxsize=None)(count)
         prepared = ready(group, spec, counted)
         costs = _costs(prepared, spec, counted)
         ranked = _Rankings(prepared, spec, scoring)
@@ -165,7 +165,7 @@ def _one(
             words, tokens = costs[row.cut.rendering]
             ce = _read_by(scored, row, ranked.config) if row.ranker.reads_ce else None
             kept = cutting.cut(order, ce, row.cut, words, tokens, prepared.sessions)
-            outcome.add(("row", row.name), measures.of_cut(where, kept))
+            outcome.add(("row", row.name), measures.of_cut(order, where, kept, gold, prepared.sessions))
             if row.name == outcome.spec.reference:
                 outcome.kept[question.id] = (order, kept)
                 if ce is not None:

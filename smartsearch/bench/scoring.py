@@ -76,10 +76,14 @@ class Haystacked:
 
 
 class Scoring:
-    """Scores questions with the models of `tools`, keeping everything in `store`."""
+    """Scores questions with the models of `tools`, keeping everything in `store`.
 
-    def __init__(self, tools: Tools, store: Store, config: Config) -> None:
+    `fingerprints` say what the models are, by `parser`, `ce` and `colbert`: part of every key.
+    """
+
+    def __init__(self, tools: Tools, store: Store, config: Config, fingerprints: Mapping[str, str]) -> None:
         self.tools, self.store, self.config = tools, store, config
+        self._fingerprints = fingerprints
         self.pairs = 0  # question-turn pairs the cross-encoder read in this run
         self._code = _code_digest()
 
@@ -103,12 +107,24 @@ class Scoring:
                     read.update(reading(ranker, found[way.name].indices, colbert, self.config).tolist())
         ce = None
         if any(ranker.reads_ce for ranker in rankers):
-            ce = self._scores("ce", question.text, ready, np.array(sorted(read), dtype=np.int64))
+            wide = self._scores("ce", question.text, ready, np.array(sorted(read), dtype=np.int64))
+            ce = np.full(len(wide), np.nan)  # what an earlier run has read besides is not this run's
+            ce[list(read)] = wide[list(read)]
         return Scored(question, found, ce, colbert)
 
     def colbert(self, text: str, ready: Haystacked) -> Floats:
         """ColBERT's score of every turn for a question or some words, shape (turns,)."""
         return self._scores("colbert", text, ready, np.arange(len(ready.corpus.turns)))
+
+    def nearest(self, text: str, ready: Haystacked, top: int) -> tuple[int, ...]:
+        """The places of the `top` turns that ColBERT puts nearest to a text, best first; kept too."""
+        key = digest(self._model("colbert"), str(top), text, ready.key)
+        held = self.store.get("nearest", key)
+        if held is None:
+            scores = self.tools.scorers["colbert"](text, ready.texts(range(len(ready.corpus.turns))))
+            held = np.argsort(-scores, kind="stable")[:top]
+            self.store.put("nearest", key, held)
+        return tuple(held.astype(np.int64).tolist())
 
     def _scores(self, name: str, question: str, ready: Haystacked, over: Indices) -> Floats:
         """One scorer's value a turn, at least those of `over`; what is missing is computed and kept."""
@@ -162,13 +178,12 @@ class Scoring:
         return evidence
 
     def _model(self, name: str) -> str:
-        """Role, id, revision and precision of a model. Raises ModelError where there is none."""
-        info = self.tools.models.get(name)
-        if info is None:
+        """The fingerprint of a model. Raises ModelError where there is none."""
+        if name not in self._fingerprints:
             raise ModelError(
                 f"profile {self.config.profile} has no {name}", hint="another --profile, or rows without it"
             )
-        return f"{info.role} {info.id} {info.revision} {info.precision}"
+        return self._fingerprints[name]
 
 
 class _Known:

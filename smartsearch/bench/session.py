@@ -77,8 +77,21 @@ def plan(request: Request, config: Config) -> Plan:
     if request.grids or not own:
         own += presets.rows(request.grids or ("default",), names, config)
     rows = tuple(dict.fromkeys(own))
+    if not any(row.ranker.kind != "rival" for row in rows):
+        raise UsageError(
+            "no row is left: a cut by score needs a ranking with the cross-encoder",
+            hint="--rank cascade, or --cut B1:2000",
+        )
+    idle = [name for name in names if name not in {row.ranker.name for row in rows}]
+    if idle:
+        raise UsageError(
+            f"rival {', '.join(idle)} has no row: these cuts need the cross-encoder's scores",
+            hint="add a cut such as B1:2000 or B2:0:60:4000",
+        )
     known = [row.name for row in rows]
-    reference = request.reference or (presets.REFERENCE if presets.REFERENCE in known else known[0])
+    reference = presets.REFERENCE if presets.REFERENCE in known else known[0]
+    if request.reference:
+        reference = grid.row(request.reference, config)
     if reference not in known:
         raise UsageError(f"no row {reference!r}", hint=f"one of {', '.join(known[:8])}, ...")
     dataset = open_dataset(request.path, format=request.format, every=request.every)
@@ -101,14 +114,17 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
         "notes": list(dataset.notes),
     }
     count = scoring.tools.tokenizer.count
-    with stage("questions", dataset.questions) as step:
-        outcome = run(dataset, spec, scoring, count, step)
-    record |= summary(outcome)
+    whole = spec.unit == "turn" and spec.context
     record["latency"] = None
-    if planned.request.live and spec.unit == "turn" and spec.context:
+    if (
+        planned.request.live and whole
+    ):  # first: nothing of this run is warm yet, and stale scores stop it early
         wanted = min(planned.request.live, dataset.questions)
         with stage("warm queries", wanted) as step:
             record["latency"] = _latency(live.measure(dataset, scoring, wanted, step))
+    with stage("questions", dataset.questions) as step:
+        outcome = run(dataset, spec, scoring, count, step)
+    record |= summary(outcome)
     record["oracle"] = None
     if planned.request.oracle:
         with stage("oracle traces", dataset.questions) as step:
@@ -142,24 +158,27 @@ def contexts(
         for question in group.questions:
             order, kept = outcome.kept[question.id]
             stay = order[kept.fate == cutting.KEPT].tolist()
-            yield question, rendering.text(prepared.passages, stay, prepared.sessions)
+            text = rendering.text(prepared.passages, stay, prepared.sessions)
+            too_long = row.cut.words and len(text.split()) > row.cut.words  # only ever a single passage
+            yield question, " ".join(text.split()[: row.cut.words]) if too_long else text
 
 
 def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None]) -> dict[str, Any] | None:
     """Why the reference row fails where it does, by the all-gold and the any-gold rule (seeds 1.10).
 
     `verdicts` of a judge by question; without them nobody can tell an error of inference. None where
-    passages are no turns, and for questions of abstention, which have no gold to lose.
+    passages are no turns. Left out: questions of abstention, and those whose gold is sessions only.
     """
     row = next(row for row in planned.spec.rows if row.name == planned.spec.reference)
     if planned.spec.unit != "turn" or row.ranker.kind == "rival":
         return None
     found: dict[str, list[tuple[str, failures.Failure]]] = {rule: [] for rule in failures.RULES}
-    absent = planned.dataset.dropped.get("absent", [])
+    dropped = planned.dataset.dropped
+    named = [item for reason in ("absent", "ambiguous", "malformed") for item in dropped.get(reason, [])]
     for group in planned.dataset.groups():
         said = fold("\n".join(turn.rendered for turn in group.corpus.turns))
         for question in group.questions:
-            if question.abstention:
+            if question.abstention or (question.gold_sessions and not question.gold):
                 continue
             order, kept = outcome.kept[question.id]
             happened = failures.Outcome(
@@ -167,8 +186,12 @@ def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None])
                 ranked=order,
                 fate=kept.fate,
                 read=outcome.read.get(question.id),
-                missing=sum(item.startswith(f"{question.id}:") for item in absent),
+                missing=sum(
+                    item.startswith(f"{question.id}: ") and not item.startswith(f"{question.id}: session ")
+                    for item in named
+                ),
                 right=verdicts.get(question.id),
+                judged=bool(verdicts),
                 answer_absent=failures.answer_absent(question.answer, said),
             )
             for rule, counted in found.items():

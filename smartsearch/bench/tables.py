@@ -230,7 +230,9 @@ def oracle(result: Json) -> Table | None:
     if not found:
         return None
     limited = result.get("oracle_limited")
-    lines = [(label, number(count), percent(part)) for label, count, part in _traced(found)]
+    lines: list[tuple[str, ...]] = [
+        (label, number(count), percent(part)) for label, count, part in _traced(found)
+    ]
     head: tuple[str, ...] = ("figure", "count", "share")
     if limited:
         head += (f"at most {limited['results']} turns an edge", "share")

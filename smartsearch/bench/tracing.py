@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-import numpy as np
-
 from smartsearch.bench import oracle
 from smartsearch.bench.oracle import OracleOptions, OracleSummary
 from smartsearch.bench.scoring import Haystacked, Scoring
@@ -55,17 +53,9 @@ def _names(turns: Sequence[Turn], parser: Parser) -> oracle.Entities:
 
 def _nearest(ready: Haystacked, scoring: Scoring) -> Nearest | None:
     """ColBERT over all turns; None where the profile has none."""
-    colbert = scoring.tools.scorers.get("colbert")
-    if colbert is None:
+    if "colbert" not in scoring.tools.scorers:
         return None
-    texts = ready.texts(range(len(ready.corpus.turns)))
-
-    @cache
-    def best(text: str) -> tuple[int, ...]:
-        order = np.argsort(-colbert(text, texts), kind="stable")
-        return tuple(order[: OracleOptions().semantic_top].tolist())
-
-    return best
+    return cache(lambda text: scoring.nearest(text, ready, OracleOptions().semantic_top))
 
 
 def _asking(nearest: Nearest, question: str) -> oracle.Semantic:

@@ -128,6 +128,22 @@ def load(config: Config) -> Tools:
     return Tools(parse.Parser(nlp), dict(scorers), tokenizer(), infos)
 
 
+def fingerprints(config: Config) -> dict[str, str]:
+    """What the models of the config's profile are, to the byte, by `parser`, `ce` and `colbert`.
+
+    For whoever keeps scores: a model that was trained again in its old place is another. Those that are
+    not on this machine are left out.
+    """
+    profile = profile_of(config)
+    named = {"parser": "parser", **RANKER_ROLE}
+    refs = {name: (role, ref) for name, role in named.items() if (ref := _ref(profile, role))}
+    return {
+        name: store.fingerprint(role, ref, folder)
+        for name, (role, ref) in refs.items()
+        if (folder := store.locate(role, ref)) is not None
+    }
+
+
 def _located(role: str, ref: ModelRef) -> Path:
     folder = store.locate(role, ref)
     if folder is None:

@@ -106,6 +106,15 @@ def _fingerprint(folder: Path) -> str:
     return "files-" + hashlib.sha256(repr(sizes).encode()).hexdigest()[:12]
 
 
+def fingerprint(role: str, ref: ModelRef, folder: Path) -> str:
+    """What a model is, to the byte: reads every file unless a hub revision pins them."""
+    known = info(role, ref, folder)
+    if ref.revision or (ref.shipped and whole(folder, deep=True)):
+        return f"{known.role} {known.id} {known.revision} {known.precision}"
+    listed = json.dumps(manifest.files(folder), sort_keys=True)
+    return f"{known.role} {known.id} bytes-{hashlib.sha256(listed.encode()).hexdigest()} {known.precision}"
+
+
 def size(folder: Path) -> int:
     """Bytes of all files below `folder`."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

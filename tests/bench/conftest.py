@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from smartsearch.bench.scoring import Scoring
+from smartsearch.bench.store import Store
 from smartsearch.bench.types import BenchQuestion, Group
 from smartsearch.config import Config
 from smartsearch.pipeline import Tools
@@ -63,6 +65,14 @@ def tools_with_parser(config: Config) -> Tools:
     parser = ModelInfo("parser", "fake-parser", "789", "fp32")
     scorers = {name: Counting(scorer) for name, scorer in tools.scorers.items()}
     return replace(tools, scorers=scorers, models={"parser": parser, **tools.models})
+
+
+def fingerprints(tools: Tools) -> dict[str, str]:
+    return {name: f"{model.role} {model.id} {model.revision}" for name, model in tools.models.items()}
+
+
+def scoring_of(tools: Tools, store: Store, config: Config) -> Scoring:
+    return Scoring(tools, store, config, fingerprints(tools))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from smartsearch import cli
 from smartsearch.llm import Client
 from smartsearch.models import profiles
-from tests.bench.conftest import tools_with_parser
+from tests.bench.conftest import fingerprints, tools_with_parser
 from tests.llm_server import llm_server
 from tests.transcripts.build import lines, put
 
@@ -23,6 +23,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no-config"))
     monkeypatch.setattr(profiles, "load", tools_with_parser)
+    monkeypatch.setattr(profiles, "fingerprints", lambda config: fingerprints(tools_with_parser(config)))
     monkeypatch.chdir(tmp_path)
 
 
@@ -97,7 +98,7 @@ def build(corpus):
         (["{chats}", "--cut", "B2:2"], "B2:2"),
         (["{chats}", "--rival", "elastic"], "elastic"),
         (["{chats}", "--unit", "paragraph"], "paragraph"),
-        (["{chats}", "--reference", "I3 magic"], "I3 magic"),
+        (["{chats}", "--reference", "I3 rrf B1:77"], "I3 rrf B1:77"),
         (["{chats}", "--dataset", "locomo"], "folder"),
         (["{chats}", "--judge", "gpt"], "--reader"),
         (["{chats}", "--reader", "gpt"], "SMARTSEARCH_LLM_KEY"),

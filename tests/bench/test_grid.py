@@ -47,9 +47,10 @@ def test_rankers_take_what_the_name_leaves_open_from_the_config():
 def test_cuts_have_budget_alpha_and_k():
     adaptive = grid.cut("B2:.03:60:4000")
     assert (adaptive.alpha, adaptive.top_k, adaptive.words) == (0.03, 60, 4000)
-    assert grid.cut("B2") == grid.Cut("B2", "adaptive", 4000, 0.03, 60)
+    assert grid.cut("B2") == grid.Cut("B2:0.03:60:4000", "adaptive", 4000, 0.03, 60)
     assert grid.cut("B1").words == 2000
-    assert grid.cut("B1:2000+C1C2").rendering == "C1C2"
+    assert grid.cut("B1+C1C2").rendering == "C1C2"
+    assert grid.cut("B1+C1C2").name == "B1:2000+C1C2"
     assert grid.cut("A1v1").share == 0.2
     assert grid.cut("A1v2").floor == 0.5
     assert grid.cut("B2:0").alpha == 0.0
@@ -78,8 +79,26 @@ def test_a_name_that_is_none_is_told_with_those_there_are(make, name):
 
 
 def test_rivals_only_get_cuts_that_need_no_score():
-    rows = grid.rival_rows(["bm25"], ["B0", "B1:2000", "B2:.03", "A1v1"])
-    assert [row.name for row in rows] == ["bm25 B0", "bm25 B1:2000"]
+    rows = grid.rival_rows(["bm25"], ["B0", "B1:2000", "B2:.03", "A1v1", "B2:0"])
+    assert [row.name for row in rows] == ["bm25 B0", "bm25 B1:2000", "bm25 B2:0:60:4000"]
+
+
+def test_a_cut_by_score_needs_a_ranking_with_the_cross_encoder():
+    rows = grid.rows(["I3"], ["weight", "colbert", "ce"], ["B2:.03", "B2:0", "A1v2"], BASE)
+    assert [row.name for row in rows] == [
+        "I3 weight B2:0:60:4000",
+        "I3 colbert B2:0:60:4000",
+        "I3 ce B2:0.03:60:4000",
+        "I3 ce B2:0:60:4000",
+        "I3 ce A1v2:0.5:2000",
+    ]
+
+
+def test_two_names_of_one_thing_are_one_row():
+    rows = grid.rows(["I3+lemma+A2"], ["cascade:128", "cascade", "rrf:.7:60", "rrf"], ["B1", "B1:2000"], BASE)
+    assert [row.name for row in rows] == ["I3+A2+lemma cascade B1:2000", "I3+A2+lemma rrf B1:2000"]
+    assert grid.row("I3 cascade:128 B2:.03", BASE) == "I3 cascade B2:0.03:60:4000"
+    assert grid.row("bm25 B1", BASE) == "bm25 B1:2000"
 
 
 def test_every_preset_holds_the_reference_row_and_parses():

@@ -27,6 +27,11 @@ CHUNKS = np.array([0, 0, 1, 1, 2, 2])
 SESSIONS = np.array([0, 0, 0, 1, 1, 1])
 
 
+def cutting(order, wanted, kept):
+    order = np.array(order)
+    return measures.of_cut(order, placed(order, wanted, len(SESSIONS)), kept, wanted, SESSIONS)
+
+
 def test_of_a_ranking():
     """Ranked 4, 1, 0, 5; gold 0 (rank 3), 5 (rank 4) and 3 (not retrieved)."""
     found = ranking([4, 1, 0, 5], gold(0, 3, 5, chunks=(0, 1, 2), sessions=(0, 1)))
@@ -55,7 +60,8 @@ def test_a_gold_turn_in_two_passages_counts_once_at_the_better_rank():
 def test_of_a_cut_says_where_each_gold_turn_was_lost():
     """Ranked 4, 1, 0, 5, 2 with fates kept, tau, kept, top_k, budget; gold is everything, 3 not retrieved."""
     kept = Kept(np.array([0, 2, 0, 1, 3], dtype=np.int8), 12, 15)
-    found = measures.of_cut(placed(np.array([4, 1, 0, 5, 2]), gold(*range(6)), 6), kept)
+    found = cutting([4, 1, 0, 5, 2], gold(*range(6), sessions=(0, 1)), kept)
+    assert found["session kept"] == 2
     fates = {name: found[f"fate {name}"] for name in ("kept", "tau", "top_k", "budget", "not retrieved")}
     assert fates == {"kept": 2, "tau": 1, "top_k": 1, "budget": 1, "not retrieved": 1}
     assert (found["words"], found["tokens"], found["passages"]) == (12, 15, 2)
@@ -64,7 +70,7 @@ def test_of_a_cut_says_where_each_gold_turn_was_lost():
 def test_a_gold_turn_in_two_passages_has_the_better_fate():
     kept = Kept(np.array([1, 0, 3], dtype=np.int8), 1, 1)
     both = gold(np.array([0, 1]), np.array([0, 2]))
-    found = measures.of_cut(placed(np.array([0, 1, 2]), both, 6), kept)
+    found = cutting([0, 1, 2], both, kept)
     assert (found["fate kept"], found["fate budget"], found["fate top_k"]) == (1, 1, 0)
 
 
@@ -127,6 +133,8 @@ def test_holm_multiplies_the_smallest_by_the_number_of_tests():
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.6, 0.7]) == [1.0, 1.0]
     assert holm([]) == []
+    assert math.isnan(holm([0.01, float("nan")])[1])
+    assert holm([0.01, float("nan")])[0] == 0.01
 
 
 def test_spearman_looks_at_turns_both_read():
@@ -142,8 +150,8 @@ def test_the_librarys_measures_by_hand():
     ideal = 1 + 1 / math.log2(3)
     ndcg = (1 / math.log2(3) + 1 / math.log2(5)) / ideal
     assert found["ndcg@10"] == pytest.approx(ndcg / 2)
-    assert found["mrr"] == pytest.approx(0.5 / 2)
-    assert found["map"] == pytest.approx((1 / 2 + 2 / 4) / 2 / 2)
+    assert found["mrr@100"] == pytest.approx(0.5 / 2)
+    assert found["map@100"] == pytest.approx((1 / 2 + 2 / 4) / 2 / 2)
 
 
 def test_the_librarys_recall_is_our_macro_recall():

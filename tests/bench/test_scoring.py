@@ -10,12 +10,12 @@ import pytest
 
 from smartsearch.bench import grid
 from smartsearch.bench.datasets import open_dataset
-from smartsearch.bench.scoring import Haystacked, Scoring
+from smartsearch.bench.scoring import Haystacked
 from smartsearch.bench.store import Store
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.pipeline import search
-from tests.bench.conftest import group
+from tests.bench.conftest import group, scoring_of
 
 CONFIG = Config(cascade=2)
 
@@ -26,14 +26,14 @@ def wanted(retrievals, rankers):
 
 def test_a_second_run_reads_nothing_again(chats: Path, tools, tmp_path: Path):
     with Store(tmp_path / "s.db") as store:
-        scoring = Scoring(tools, store, CONFIG)
+        scoring = scoring_of(tools, store, CONFIG)
         (only,) = open_dataset(str(chats)).groups()
         for question in only.questions:
             scoring.score(question, Haystacked(only.corpus), wanted(["I3", "IF0"], ["rrf"]))
         read = tools.scorers["ce"].read, tools.scorers["colbert"].read
         assert read[0] > 0
         assert scoring.pairs == read[0]
-        again = Scoring(tools, store, CONFIG)
+        again = scoring_of(tools, store, CONFIG)
         for question in only.questions:
             again.score(question, Haystacked(only.corpus), wanted(["I3", "IF0"], ["rrf", "cascade", "ce"]))
         assert (tools.scorers["ce"].read, tools.scorers["colbert"].read) == read
@@ -44,7 +44,7 @@ def test_a_wider_row_only_reads_what_is_missing(tools, tmp_path: Path):
     said = ("Oscar the dog", "a dog", "Oscar", "a cat", "Oscar and the dog")
     one = group(*said, question="Is Oscar a dog?")
     with Store(tmp_path / "s.db") as store:
-        scoring = Scoring(tools, store, CONFIG)
+        scoring = scoring_of(tools, store, CONFIG)
         narrow = scoring.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["cascade"]))
         assert tools.scorers["ce"].read == 2
         assert int((~np.isnan(narrow.ce)).sum()) == 2
@@ -60,7 +60,7 @@ def test_another_model_text_or_context_is_scored_anew(tools, tmp_path: Path):
         def read_by(tools, corpus, context=True):
             before = tools.scorers["ce"].read
             ready = Haystacked(corpus, context)
-            Scoring(tools, store, CONFIG).score(one.questions[0], ready, wanted(["IF3"], ["ce"]))
+            scoring_of(tools, store, CONFIG).score(one.questions[0], ready, wanted(["IF3"], ["ce"]))
             return tools.scorers["ce"].read - before
 
         assert read_by(tools, one.corpus) == 1
@@ -78,7 +78,7 @@ def test_candidates_are_those_of_a_search(chats: Path, tools, tmp_path: Path):
         for question in only.questions:
             config = replace(CONFIG, truncate="none", rank=())
             expected = [hit.index for hit in search(question.text, ready.haystack, config, tools).hits]
-            found = Scoring(tools, store, CONFIG).score(question, ready, wanted(["I3"], ["weight"]))
+            found = scoring_of(tools, store, CONFIG).score(question, ready, wanted(["I3"], ["weight"]))
             assert found.found["I3"].indices.tolist() == expected, question.text
 
 
@@ -86,7 +86,7 @@ def test_retrievals_differ(tools, tmp_path: Path):
     one = group("We met Bruno at the pier", "Bruno sings", "a quiet day", question="Who was at the pier?")
     with Store(tmp_path / "s.db") as store:
         ways = wanted(["IF0", "IF2"], ["weight"])
-        found = Scoring(tools, store, CONFIG).score(one.questions[0], Haystacked(one.corpus), ways).found
+        found = scoring_of(tools, store, CONFIG).score(one.questions[0], Haystacked(one.corpus), ways).found
     assert found["IF0"].indices.tolist() == [0]
     assert found["IF2"].indices.tolist() == [0, 1]
 
@@ -95,4 +95,6 @@ def test_a_profile_without_the_scorer_is_told(tools, tmp_path: Path):
     bare = replace(tools, models={"parser": tools.models["parser"]})
     one = group("Oscar")
     with Store(tmp_path / "s.db") as store, pytest.raises(ModelError, match="no ce"):
-        Scoring(bare, store, CONFIG).score(one.questions[0], Haystacked(one.corpus), wanted(["IF0"], ["ce"]))
+        scoring_of(bare, store, CONFIG).score(
+            one.questions[0], Haystacked(one.corpus), wanted(["IF0"], ["ce"])
+        )

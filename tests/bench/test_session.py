@@ -12,14 +12,13 @@ import pytest
 
 from smartsearch.bench import presets, session
 from smartsearch.bench.results import summary
-from smartsearch.bench.scoring import Scoring
 from smartsearch.bench.session import Request
 from smartsearch.bench.store import Store
 from smartsearch.config import Config
 from smartsearch.errors import InputError, UsageError
 from smartsearch.pipeline import search
 from smartsearch.retrieve.grep import Haystack
-from tests.bench.conftest import tools_with_parser
+from tests.bench.conftest import scoring_of, tools_with_parser
 
 CONFIG = Config()
 
@@ -32,7 +31,7 @@ def quiet(title, total):
 def measured(chats: Path, tmp_path: Path, config: Config = CONFIG, **asked):
     planned = session.plan(Request(str(chats), **asked), config)
     with Store(tmp_path / "scores.db") as store:
-        scoring = Scoring(tools_with_parser(config), store, config)
+        scoring = scoring_of(tools_with_parser(config), store, config)
         return planned, *session.measure(planned, scoring, quiet)
 
 
@@ -66,7 +65,7 @@ def test_interrupted_and_resumed_gives_the_same_record(chats: Path, tmp_path: Pa
     asked = {"grids": ("controls",)}
     planned = session.plan(Request(str(chats), **asked), CONFIG)
     with Store(tmp_path / "scores.db") as store:
-        scoring = Scoring(tools_with_parser(CONFIG), store, CONFIG)
+        scoring = scoring_of(tools_with_parser(CONFIG), store, CONFIG)
         steps = iter([None, None])
 
         @contextmanager
