@@ -258,7 +258,8 @@ def _warnings(planned: Plan) -> Iterator[str]:
     scoreless = [name for name in request.rankers if name.split(":")[0] in ("weight", "corpus", "colbert")]
     pruning = [name for name in request.cuts if grid.cut(name).by_score]
     if scoreless and pruning:
-        yield f"left out: {', '.join(pruning)} with {', '.join(scoreless)}, which has no cross-encoder's scores"
+        both = f"{', '.join(pruning)} with {', '.join(scoreless)}"
+        yield f"left out: {both}, for want of the cross-encoder's scores"
 
 
 def _measured(

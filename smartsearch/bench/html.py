@@ -52,7 +52,7 @@ def page(results: Sequence[Json]) -> str:
 
 def _section(result: Json, key: str) -> Section:
     base, asked = tables.reference(result), result["questions"]
-    made = [tables.categories(base)] if base else []
+    made = [tables.categories(base), tables.readings(base)] if base else []
     optional = (
         *(tables.stages, tables.failures, tables.agreement),
         *(tables.latency, tables.oracle, tables.accuracy),

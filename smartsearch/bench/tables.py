@@ -124,7 +124,11 @@ def rows(result: Json) -> Table:
         for row in result["rows"]
     )
     base = reference(result)
-    against = f" difference: of kept against {base['name']}, * where Holm's p < .05;" if base else ""
+    against = ""
+    if base:
+        ranked = f"{base['retrieval']} {base['rank']}".strip()
+        against = f" difference: of kept against {ranked} under the same cut, else {base['name']}"
+        against += ", * where Holm's p < .05;"
     caption = (
         "Recall is micro: gold turns found / gold turns. first: mean / median rank of the first gold turn, "
         f"where one was retrieved; kept: after the cut, with its 95% bootstrap interval;{against} "
@@ -172,17 +176,47 @@ def losses(rows: Sequence[Json]) -> Table:
     return Table("Where gold was lost", ("row", "gold", *LOST.values(), "kept", "share"), lines, caption)
 
 
+STANDARD = ("ndcg@10", "mrr@100", "map@100")
+
+
 def levels(rows: Sequence[Json]) -> Table:
-    """Micro recall at each depth by turn, chunk and session; one line a ranking."""
-    names = [f"{level}@{depth}" for level in LEVELS for depth in (1, 3, 5, 10)]
-    lines = {ranking(row): tuple(share(micro(row, name)) for name in names) for row in rows}
+    """Recall at each depth by turn, chunk and session, and the standard measures; one line a ranking."""
+    depths = (1, 3, 5, 10)
+    turns, sessions = ([f"{level}@{depth}" for depth in depths] for level in ("turn", "session"))
+    chunks = [f"chunk@{depth}" for depth in depths[1:]]
+    lines = {
+        ranking(row): (
+            *(share(micro(row, name)) for name in turns),
+            *(share(row["recall"].get(name, {}).get("macro")) for name in chunks),
+            *(share(micro(row, name)) for name in sessions),
+            *(share(row.get(name)) for name in STANDARD),
+        )
+        for row in rows
+    }
     caption = (
-        "Micro recall of gold turns, of the 258-token chunks that hold one (QRRanker paper, table 2) and of "
-        "the sessions that hold one, in the first 1, 3, 5 and 10."
+        "Recall in the first 1, 3, 5 and 10: of gold turns, micro; of the chunks of at most 258 tokens that "
+        "hold one, the mean over questions (QRRanker paper, table 2); of the sessions that hold one, micro. "
+        "nDCG, MRR and MAP are of turns, by trec_eval."
     )
-    return Table(
-        "Turns, chunks, sessions", ("ranking", *names), tuple((k, *v) for k, v in lines.items()), caption
+    head = ("ranking", *turns, *(f"{name} macro" for name in chunks), *sessions, *STANDARD)
+    return Table("Turns, chunks, sessions", head, tuple((k, *v) for k, v in lines.items()), caption)
+
+
+READ = ("micro", "macro", "any", "all")
+
+
+def readings(row: Json) -> Table:
+    """Every recall of a row, read four ways."""
+    lines = tuple(
+        (name, *(share(found.get(reading)) for reading in READ))
+        for name, found in row["recall"].items()
+        if any(found.get(reading) is not None for reading in READ)
     )
+    caption = (
+        "micro: gold found / gold; macro: mean of the questions' shares; any, all: questions with some, with "
+        "all of it. kept: after the cut."
+    )
+    return Table(f"Four readings: {row['name']}", ("recall", *READ), lines, caption)
 
 
 def agreement(result: Json) -> Table | None:

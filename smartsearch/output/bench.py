@@ -43,6 +43,7 @@ def blocks(result: Json, *, split: bool = False) -> Iterator[Table]:
     yield rows
     if base is not None:
         yield tables.categories(base)
+        yield tables.readings(base)
         yield tables.losses([row for row in result["rows"] if row["cut"] == base["cut"]])
     others = (
         tables.stages,
