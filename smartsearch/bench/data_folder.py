@@ -20,7 +20,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from smartsearch.bench.data_format import (
@@ -110,7 +110,8 @@ class _Names:
     def _path(self, named: str) -> str:
         """The file of that path from the questions' folder, else the only one whose path ends so."""
         exact = _real(self.base / named)
-        ends = [path for path in self.paths if path.endswith(os.sep + named)]
+        tail = PurePath(named).parts
+        ends = [path for path in self.paths if PurePath(path).parts[-len(tail) :] == tail]
         return ends[0] if exact not in self.paths and len(ends) == 1 else exact
 
     def _named(self, name: Name | None, by: Sequence[str]) -> list[int] | None:
@@ -168,9 +169,10 @@ def _line(line: str) -> _Asked | str:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return f"not JSON: {error}"
+        listed = ": a JSON list? one object a line is needed" if line.lstrip()[:1] in "[]" else ""
+        return f"not JSON: {error}{listed}"
     if not isinstance(record, dict):
-        return "not a JSON object"
+        return "a JSON list, not one object a line" if isinstance(record, list) else "not a JSON object"
     identity = record.get("id")
     if isinstance(identity, bool) or not isinstance(identity, int | str) or identity == "":
         return "no id: a string or a whole number"

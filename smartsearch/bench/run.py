@@ -53,6 +53,7 @@ class Outcome:
     by level, Spearman's correlation of the two scorers, the gold in the top 62 of either. `scorer_ranks`:
     for gold turns that both scorers read, the rank by the cross-encoder and by ColBERT. `gold` and `ranked`
     (by ranking) hold passages by question, the best 100, for the measures of `ir`.
+    `without_dense` counts questions whose haystack is too large for the dense fallback.
     `kept` has the ranked list of the reference row by question and what became of it, `read` which of
     it the cross-encoder has scored.
     """
@@ -62,6 +63,7 @@ class Outcome:
     categories: list[str] = field(default_factory=list)
     abstention: list[bool] = field(default_factory=list)
     turns: list[int] = field(default_factory=list)
+    without_dense: int = 0
     scorer_ranks: list[tuple[int, int]] = field(default_factory=list)
     gold: dict[str, list[int]] = field(default_factory=dict)
     ranked: dict[tuple[str, str], dict[str, list[int]]] = field(default_factory=dict)
@@ -147,6 +149,7 @@ def _one(
     outcome.categories.append(question.category)
     outcome.abstention.append(question.abstention)
     outcome.turns.append(len(prepared.passages.turns))
+    outcome.without_dense += len(prepared.passages.turns) > ranked.config.semantic_max_turns
     scored = ranked.begin(question)
     totals = {level: float(gold.total(level)) for level in LEVELS}
     outcome.add(("question",), totals | _agreement(scored, gold, outcome.scorer_ranks))

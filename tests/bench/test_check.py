@@ -1,0 +1,100 @@
+"""`make bench-check`: what is expected is run again and compared."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import check  # noqa: E402
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+RECORD = {
+    "rows": [{"name": "I3 ce B0", "first": {"mean": 8.0}, "recall": {"kept": {"micro": 0.878}}}],
+    "questions": {"asked": 17},
+}
+
+
+@pytest.mark.parametrize(
+    ("measure", "found"),
+    [
+        ("I3 ce B0 | recall | kept | micro", 0.878),
+        ("I3 ce B0|first|mean", 8.0),
+        ("questions | asked", 17.0),
+        ("I3 ce B9 | first | mean", None),
+        ("I3 ce B0 | recall | lost | micro", None),
+        ("I3 ce B0 | recall", None),
+    ],
+)
+def test_a_figure_is_found_by_its_path(measure: str, found: float | None):
+    assert check.Figure(measure, 0.0, 0.0).found(RECORD) == found
+
+
+def test_a_figure_off_by_more_than_its_tolerance_differs():
+    figures = [
+        check.Figure("I3 ce B0 | recall | kept | micro", 0.88, 0.005),
+        check.Figure("I3 ce B0 | recall | kept | micro", 0.9, 0.005),
+        check.Figure("nothing", 0.0, 1.0),
+    ]
+    assert [good for _, _, good in check.compared(figures, RECORD)] == [True, False, False]
+
+
+def expected(tmp_path: Path, score: float, data: str = "docs/questions.jsonl") -> str:
+    text = f"""
+[[run]]
+name = "made up"
+data = "{data}"
+command = ["--live", "0"]
+expect = [{{measure = "questions | asked", score = {score}, tolerance = 0.5}}]
+"""
+    path = tmp_path / "expected.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(("score", "code", "word"), [(17, 0, "ok"), (18, 1, "DIFFERS")])
+def test_the_exit_code_says_whether_all_is_as_expected(tmp_path, monkeypatch, capsys, score, code, word):
+    asked = []
+    monkeypatch.setattr(check, "run", lambda command, data, out: asked.append((command, data)) or RECORD)
+    assert check.main(["--expected", expected(tmp_path, score), "--out", str(tmp_path)]) == code
+    assert word in capsys.readouterr().out
+    assert asked == [(["--live", "0"], ROOT / "docs" / "questions.jsonl")]
+
+
+def test_data_that_is_not_there_is_left_out_and_said(tmp_path, capsys):
+    arguments = ["--expected", expected(tmp_path, 17, "no-such.json"), "--data", str(tmp_path)]
+    assert check.main(arguments) == 0
+    assert "left out  made up: no no-such.json" in capsys.readouterr().out
+
+
+def test_a_run_that_fails_is_no_success(tmp_path, monkeypatch, capsys):
+    def fails(command, data, out):
+        raise RuntimeError("the model is gone")
+
+    monkeypatch.setattr(check, "run", fails)
+    assert check.main(["--expected", expected(tmp_path, 17), "--out", str(tmp_path)]) == 2
+    assert "the model is gone" in capsys.readouterr().out
+
+
+def test_a_command_that_fails_says_why(tmp_path, monkeypatch):
+    monkeypatch.setattr(check.sys, "executable", "/bin/false")
+    with pytest.raises(RuntimeError):
+        check.run(["--live", "0"], tmp_path, tmp_path)
+
+
+def test_what_is_expected_is_well_formed():
+    """Every figure has a path, a value and a tolerance, and every run of our own data has figures."""
+    table = tomllib.loads((ROOT / "benchmarks" / "expected.toml").read_text(encoding="utf-8"))
+    figures = [check.Figure(**figure) for entry in table["run"] for figure in entry["expect"]]
+    assert all(figure.tolerance > 0 for figure in figures)
+    assert all(entry["expect"] for entry in table["run"])
+    assert json.dumps(table)
