@@ -47,15 +47,15 @@ class Spec:
 
 @dataclass
 class Outcome:
-    """What came out: tables of one value a question, in the order of `ids`.
+    """What came out, question by question in the order of `ids`.
 
-    `rankings` by (retrieval, ranker), `cuts` by row, `questions` for what no row changes: the gold there is
-    by level, Spearman's correlation of the two scorers, the gold in the top 62 of either. `scorer_ranks`:
-    for gold turns that both scorers read, the rank by the cross-encoder and by ColBERT. `gold` and `ranked`
-    (by ranking) hold passages by question, the best 100, for the measures of `ir`.
-    `without_dense` counts questions whose haystack is too large for the dense fallback.
-    `kept` has the ranked list of the reference row by question and what became of it, `read` which of
-    it the cross-encoder has scored.
+    `columns` holds measures by key: ("question",) what no row changes (gold by level, the scorers'
+    agreement), ("ranking", retrieval, ranker), ("curve", retrieval, ranker), ("row", name). `turns`
+    counts the passages searched, `without_dense` the questions whose haystack is too large for the dense
+    fallback. `scorer_ranks`: for gold turns that both scorers read, the rank by the cross-encoder and by
+    ColBERT. `gold` and `ranked` (by ranking) hold passages by question, the best 100, for `ir`. `kept` has
+    the ranked list of the reference row by question and what became of it, `read` which of it the
+    cross-encoder has scored.
     """
 
     spec: Spec
