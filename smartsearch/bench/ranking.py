@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.bench.grid import Ranker
-from smartsearch.bench.scoring import Floats, Scored, reading
+from smartsearch.bench.scoring import Floats, Scored, pool, reading
 from smartsearch.bench.types import Indices
 from smartsearch.config import Config
 
@@ -34,10 +34,15 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, config: Config, vect
         return candidates[_descending(_of(scored, ranker.kind)[candidates])]
     if ranker.kind == "cascade":
         read = reading(ranker, candidates, scored.colbert, config)
-        pool = candidates[: config.colbert_turns]
         ce = np.full(len(_of(scored, "ce")), np.nan)
         ce[read] = _of(scored, "ce")[read]
-        return candidates[_descending(_fused(ranker, candidates, ce, _only(_of(scored, "colbert"), pool)))]
+        return candidates[
+            _descending(
+                _fused(
+                    ranker, candidates, ce, _only(_of(scored, "colbert"), pool(ranker, candidates, config))
+                )
+            )
+        ]
     ce, colbert = _of(scored, "ce"), _of(scored, "colbert")
     if ranker.kind == "zscore":
         sums = ranker.weight_ce * _standard(_logit(ce[candidates]))

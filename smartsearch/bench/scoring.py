@@ -94,23 +94,23 @@ class Scoring:
         wanted: Sequence[tuple[Retrieval, Sequence[Ranker]]],
     ) -> Scored:
         """Everything the retrievals and rankers of `wanted` need of this question."""
-        rankers = [ranker for _, some in wanted for ranker in some]
-        colbert = None
-        dense = any(way.config(self.config).semantic != "off" for way, _ in wanted)
-        if dense or any(ranker.reads_colbert for ranker in rankers):
-            colbert = self.colbert(question.text, ready)
-        found = {way.name: self._found(question, ready, way, colbert) for way, _ in wanted if way.name}
-        read: set[int] = set()
-        for way, some in wanted:
-            for ranker in some:
-                if ranker.reads_ce:
-                    read.update(reading(ranker, found[way.name].indices, colbert, self.config).tolist())
-        ce = None
-        if any(ranker.reads_ce for ranker in rankers):
-            wide = self._scores("ce", question.text, ready, np.array(sorted(read), dtype=np.int64))
-            ce = np.full(len(wide), np.nan)  # what an earlier run has read besides is not this run's
-            ce[list(read)] = wide[list(read)]
-        return Scored(question, found, ce, colbert)
+        found = {way.name: self._found(question, ready, way) for way, _ in wanted if way.name}
+        pairs = [(ranker, found[way.name].indices) for way, some in wanted if way.name for ranker in some]
+        pools = [
+            pool(ranker, candidates, self.config) for ranker, candidates in pairs if ranker.reads_colbert
+        ]
+        colbert = self._read("colbert", question.text, ready, pools)
+        heads = [reading(ranker, some, colbert, self.config) for ranker, some in pairs if ranker.reads_ce]
+        return Scored(question, found, self._read("ce", question.text, ready, heads), colbert)
+
+    def _read(self, name: str, question: str, ready: Haystacked, parts: Sequence[Indices]) -> Floats | None:
+        """A scorer's values for the turns of `parts`, NaN elsewhere; None where there are no parts."""
+        if not parts:
+            return None
+        over = np.unique(np.concatenate(parts))
+        values = np.full(len(ready.corpus.turns), np.nan)
+        values[over] = self._scores(name, question, ready, over)[over]
+        return values
 
     def colbert(self, text: str, ready: Haystacked) -> Floats:
         """ColBERT's score of every turn for a question or some words, shape (turns,)."""
@@ -139,36 +139,29 @@ class Scoring:
             self.pairs += len(missing) if name == "ce" else 0
         return values
 
-    def _found(
-        self, question: BenchQuestion, ready: Haystacked, way: Retrieval, colbert: Floats | None
-    ) -> Candidates:
+    def _found(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> Candidates:
         config = way.config(self.config)
-        uses = self._model("parser") + (self._model("colbert") if config.semantic != "off" else "")
+        dense = self._fingerprints.get("colbert", "") if config.semantic != "off" else ""
+        uses = self._model("parser") + dense
         asked = question.date if way.dates else ""
         settings = repr([(name, getattr(config, name)) for name in _RETRIEVAL_FIELDS])
         key = digest(self._code, uses, settings, way.name, question.text, asked, ready.key)
         held = self.store.get("candidates", key)
         if held is None:
-            evidence = self._gather(question, ready, way, config, colbert)
+            evidence = self._gather(question, ready, way, config)
             held = np.array([(c.index, c.weight, c.hop) for c in evidence.candidates]).reshape(-1, 3)
             self.store.put("candidates", key, held)
         table = held.astype(np.float64)
         return Candidates(table[:, 0].astype(np.int64), table[:, 1], table[:, 2].astype(np.int64))
 
-    def _gather(
-        self,
-        question: BenchQuestion,
-        ready: Haystacked,
-        way: Retrieval,
-        config: Config,
-        colbert: Floats | None,
-    ) -> Evidence:
+    def _gather(self, question: BenchQuestion, ready: Haystacked, way: Retrieval, config: Config) -> Evidence:
         query = self.tools.parser.parse(question.text, config)
         if way.lemmas:
             from smartsearch.bench.controls import with_lemmas
 
             query = with_lemmas(query, ready.haystack)
-        known = replace(self.tools, scorers={} if colbert is None else {"colbert": _Known(colbert)})
+        kept = {"colbert": _Whole(self, ready)} if "colbert" in self.tools.scorers else {}
+        known = replace(self.tools, scorers=kept)
         dense = dense_search(query, ready.haystack, config, known, [])
         evidence = gather(query, ready.haystack, self.tools.parser, config, dense)
         if way.dates:
@@ -186,24 +179,29 @@ class Scoring:
         return self._fingerprints[name]
 
 
-class _Known:
-    """A scorer that answers, for all turns of a corpus at once, from scores there are already."""
+class _Whole:
+    """ColBERT over a whole haystack, its scores kept: what the dense search asks for, when it runs."""
 
-    def __init__(self, scores: Floats) -> None:
-        self._scores = scores
+    def __init__(self, scoring: Scoring, ready: Haystacked) -> None:
+        self._scoring, self._ready = scoring, ready
 
-    def __call__(self, _: str, texts: Sequence[str]) -> Floats:
-        if len(texts) != len(self._scores):
-            raise ValueError(f"{len(texts)} texts, scores of {len(self._scores)}")
-        return self._scores
+    def __call__(self, question: str, texts: Sequence[str]) -> Floats:
+        if len(texts) != len(self._ready.corpus.turns):
+            raise ValueError(f"{len(texts)} texts, {len(self._ready.corpus.turns)} turns")
+        return self._scoring.colbert(question, self._ready)
+
+
+def pool(ranker: Ranker, candidates: Indices, config: Config) -> Indices:
+    """The candidates that ColBERT reads under `ranker`, as `rank.cascade` has it."""
+    return candidates[: config.colbert_turns] if ranker.kind == "cascade" else candidates
 
 
 def reading(ranker: Ranker, candidates: Indices, colbert: Floats | None, config: Config) -> Indices:
     """The candidates that the cross-encoder reads under `ranker`, as `rank.cascade` has it."""
     if ranker.kind != "cascade" or colbert is None:
         return candidates
-    pool = candidates[: config.colbert_turns]
-    return pool[np.argsort(-colbert[pool], kind="stable")[: ranker.head]]
+    seen = pool(ranker, candidates, config)
+    return seen[np.argsort(-colbert[seen], kind="stable")[: ranker.head]]
 
 
 _FIELDS = [field.name for field in dataclasses.fields(Config)]

@@ -98,3 +98,40 @@ def test_a_profile_without_the_scorer_is_told(tools, tmp_path: Path):
         scoring_of(bare, store, CONFIG).score(
             one.questions[0], Haystacked(one.corpus), wanted(["IF0"], ["ce"])
         )
+
+
+def test_without_a_dense_search_colbert_reads_candidates_only(tools, tmp_path: Path):
+    """5,000 turns a question would otherwise cost seconds each."""
+    one = group("Oscar the dog", "a cat", "a hen", "Oscar again", question="Where is Oscar?")
+    with Store(tmp_path / "s.db") as store:
+        scored = scoring_of(tools, store, CONFIG).score(
+            one.questions[0], Haystacked(one.corpus), wanted(["IF0"], ["rrf"])
+        )
+        assert tools.scorers["colbert"].read == 2
+        assert np.isnan(scored.colbert).tolist() == [False, True, True, False]
+
+
+def test_what_an_earlier_run_read_is_not_in_this_one(tools, tmp_path: Path):
+    one = group("Oscar the dog", "Oscar", "Oscar and the cat", question="Is Oscar a dog?")
+    with Store(tmp_path / "s.db") as store:
+        scoring, ready = scoring_of(tools, store, CONFIG), Haystacked(one.corpus)
+        fresh = scoring.score(one.questions[0], ready, wanted(["IF0"], ["cascade"]))
+        scoring.score(one.questions[0], ready, wanted(["IF0"], ["rrf"]))
+        again = scoring.score(one.questions[0], ready, wanted(["IF0"], ["cascade"]))
+        assert np.array_equal(fresh.ce, again.ce, equal_nan=True)
+        assert int(np.isnan(again.ce).sum()) == 1
+
+
+def test_a_profile_without_colbert_retrieves_without_the_dense_search(tools, tmp_path: Path):
+    only_ce = replace(
+        tools,
+        scorers={"ce": tools.scorers["ce"]},
+        models={name: tools.models[name] for name in ("parser", "ce")},
+    )
+    one = group("Oscar the dog", "a cat", question="Where is Oscar?")
+    with Store(tmp_path / "s.db") as store:
+        scored = scoring_of(only_ce, store, CONFIG).score(
+            one.questions[0], Haystacked(one.corpus), wanted(["I3"], ["ce"])
+        )
+    assert scored.found["I3"].indices.tolist() == [0]
+    assert scored.colbert is None
