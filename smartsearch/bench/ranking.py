@@ -25,7 +25,7 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, config: Config, vect
 
     Every candidate is there: those a scorer did not read come last, by match weight.
     """
-    candidates = scored.found[retrieval].indices
+    candidates = scored.found[retrieval]
     if ranker.kind == "weight":
         return candidates
     if ranker.kind == "corpus":

@@ -31,24 +31,15 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """What one retrieval found, by match weight: places in the corpus, match weights, hops; shape (n,)."""
-
-    indices: Indices
-    weights: Floats
-    hops: Indices
-
-
-@dataclass(frozen=True)
 class Scored:
-    """A question with its candidates by retrieval and the scores of its turns.
+    """A question with its candidates by retrieval, best match weight first, and the scores of its turns.
 
     `ce` (sigmoid) and `colbert` have shape (turns,) with NaN where the scorer did not read the turn, and
     are None where no row asks for the scorer.
     """
 
     question: BenchQuestion
-    found: Mapping[str, Candidates]
+    found: Mapping[str, Indices]
     ce: Floats | None
     colbert: Floats | None
 
@@ -95,7 +86,7 @@ class Scoring:
     ) -> Scored:
         """Everything the retrievals and rankers of `wanted` need of this question."""
         found = {way.name: self._found(question, ready, way) for way, _ in wanted if way.name}
-        pairs = [(ranker, found[way.name].indices) for way, some in wanted if way.name for ranker in some]
+        pairs = [(ranker, found[way.name]) for way, some in wanted if way.name for ranker in some]
         pools = [
             pool(ranker, candidates, self.config) for ranker, candidates in pairs if ranker.reads_colbert
         ]
@@ -139,20 +130,19 @@ class Scoring:
             self.pairs += len(missing) if name == "ce" else 0
         return values
 
-    def _found(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> Candidates:
+    def _found(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> Indices:
         config = way.config(self.config)
         dense = self._fingerprints.get("colbert", "") if config.semantic != "off" else ""
         uses = self._model("parser") + dense
         asked = question.date if way.dates else ""
         settings = repr([(name, getattr(config, name)) for name in _RETRIEVAL_FIELDS])
         key = digest(self._code, uses, settings, way.name, question.text, asked, ready.key)
-        held = self.store.get("candidates", key)
+        held = self.store.get("found", key)
         if held is None:
             evidence = self._gather(question, ready, way, config)
-            held = np.array([(c.index, c.weight, c.hop) for c in evidence.candidates]).reshape(-1, 3)
-            self.store.put("candidates", key, held)
-        table = held.astype(np.float64)
-        return Candidates(table[:, 0].astype(np.int64), table[:, 1], table[:, 2].astype(np.int64))
+            held = np.array([c.index for c in evidence.candidates], dtype=np.int32)
+            self.store.put("found", key, held)
+        return held.astype(np.int64)
 
     def _gather(self, question: BenchQuestion, ready: Haystacked, way: Retrieval, config: Config) -> Evidence:
         query = self.tools.parser.parse(question.text, config)

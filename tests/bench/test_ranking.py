@@ -9,7 +9,7 @@ import pytest
 
 from smartsearch.bench import grid
 from smartsearch.bench.ranking import ordered
-from smartsearch.bench.scoring import Candidates, Scored, reading
+from smartsearch.bench.scoring import Scored, reading
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config
 from smartsearch.rank.cascade import rank
@@ -22,22 +22,14 @@ def drawn(seed: int):
     """A question's candidates and scores, with ties."""
     random = np.random.default_rng(seed)
     indices = random.permutation(TURNS)[:45]
-    weights = np.sort(random.integers(1, 5, 45).astype(float))[::-1]
-    order = np.lexsort((indices, -weights))
-    indices = indices[order]
-    weights = weights[order]
     ce = np.round(random.random(TURNS), 1) * 0.9 + 0.05
     colbert = np.round(random.random(TURNS) * 20)
-    found = {"I3": Candidates(indices, weights, np.ones(45, dtype=np.int64))}
-    return Scored(BenchQuestion("q", "a question"), found, ce, colbert)
+    return Scored(BenchQuestion("q", "a question"), {"I3": indices}, ce, colbert)
 
 
 def by_pipeline(scored: Scored, config: Config) -> list[int]:
     corpus = Corpus(tuple(Turn(text=f"turn {i}", turn=str(i)) for i in range(TURNS)))
-    found = scored.found["I3"]
-    candidates = [
-        Candidate(int(i), (), float(w), 1) for i, w in zip(found.indices, found.weights, strict=True)
-    ]
+    candidates = [Candidate(int(i), (), 1.0, 1) for i in scored.found["I3"]]
 
     def scorer(values):
         return lambda _, texts: np.array([values[int(text.split("|")[0].split()[-1])] for text in texts])
@@ -74,7 +66,7 @@ def test_corpus_order_is_ascending():
 
 
 def simple(ce, colbert):
-    found = {"I3": Candidates(np.arange(3), np.ones(3), np.ones(3, dtype=np.int64))}
+    found = {"I3": np.arange(3)}
     return Scored(BenchQuestion("q", "?"), found, np.array(ce), np.array(colbert))
 
 
@@ -100,8 +92,8 @@ def test_equal_scores_leave_the_order_of_match_weight():
 
 def test_a_cascade_reads_the_best_of_colbert():
     scored = drawn(3)
-    read = reading(grid.ranker("cascade:5", Config()), scored.found["I3"].indices, scored.colbert, Config())
+    read = reading(grid.ranker("cascade:5", Config()), scored.found["I3"], scored.colbert, Config())
     least = min(scored.colbert[read])
-    others = [scored.colbert[i] for i in scored.found["I3"].indices if i not in set(read.tolist())]
+    others = [scored.colbert[i] for i in scored.found["I3"] if i not in set(read.tolist())]
     assert len(read) == 5
     assert max(others) <= least

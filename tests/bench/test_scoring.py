@@ -49,7 +49,7 @@ def test_a_wider_row_only_reads_what_is_missing(tools, tmp_path: Path):
         assert tools.scorers["ce"].read == 2
         assert int((~np.isnan(narrow.ce)).sum()) == 2
         wide = scoring.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["rrf"]))
-        assert tools.scorers["ce"].read == len(wide.found["IF3"].indices) == 4
+        assert tools.scorers["ce"].read == len(wide.found["IF3"]) == 4
         assert np.isnan(wide.ce[3])  # the cat is no candidate
 
 
@@ -79,7 +79,7 @@ def test_candidates_are_those_of_a_search(chats: Path, tools, tmp_path: Path):
             config = replace(CONFIG, truncate="none", rank=())
             expected = [hit.index for hit in search(question.text, ready.haystack, config, tools).hits]
             found = scoring_of(tools, store, CONFIG).score(question, ready, wanted(["I3"], ["weight"]))
-            assert found.found["I3"].indices.tolist() == expected, question.text
+            assert found.found["I3"].tolist() == expected, question.text
 
 
 def test_retrievals_differ(tools, tmp_path: Path):
@@ -87,8 +87,8 @@ def test_retrievals_differ(tools, tmp_path: Path):
     with Store(tmp_path / "s.db") as store:
         ways = wanted(["IF0", "IF2"], ["weight"])
         found = scoring_of(tools, store, CONFIG).score(one.questions[0], Haystacked(one.corpus), ways).found
-    assert found["IF0"].indices.tolist() == [0]
-    assert found["IF2"].indices.tolist() == [0, 1]
+    assert found["IF0"].tolist() == [0]
+    assert found["IF2"].tolist() == [0, 1]
 
 
 def test_a_profile_without_the_scorer_is_told(tools, tmp_path: Path):
@@ -133,5 +133,5 @@ def test_a_profile_without_colbert_retrieves_without_the_dense_search(tools, tmp
         scored = scoring_of(only_ce, store, CONFIG).score(
             one.questions[0], Haystacked(one.corpus), wanted(["I3"], ["ce"])
         )
-    assert scored.found["I3"].indices.tolist() == [0]
+    assert scored.found["I3"].tolist() == [0]
     assert scored.colbert is None
