@@ -181,7 +181,7 @@ def _read_by(scored: Scored, row: Row, config: Config) -> Floats | None:
         return scored.ce
     from smartsearch.bench.scoring import reading
 
-    seen = reading(row.ranker, scored.found[row.retrieval.name].indices, scored.colbert, config)
+    seen = reading(row.ranker, scored.found[row.retrieval.name], scored.colbert, config)
     masked = np.full(len(scored.ce), np.nan)
     masked[seen] = scored.ce[seen]
     return masked
