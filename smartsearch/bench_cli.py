@@ -199,6 +199,8 @@ def bench(
     out = report.folder()
     store = report.store or out / "scores.db"
     record = _measured(planned, config, out, store, readers, progress.progress == "auto")
+    for warning in _doubts(record):
+        stream.warn(warning)
     paths = _written(record, out)
     if report.json:
         stream.write_json(record)
@@ -262,6 +264,22 @@ def _warnings(planned: Plan) -> Iterator[str]:
         yield f"left out: {both}, for want of the cross-encoder's scores"
 
 
+FEW = 30
+"""Questions under which an interval says little."""
+
+
+def _doubts(record: dict[str, Any]) -> Iterator[str]:
+    """What a reader of the figures should know before believing them."""
+    asked = record["questions"]["with_gold"]
+    if asked < FEW:
+        yield f"only {asked} questions with gold: an interval over so few says little, least of all at 1.000"
+    whole = [r for r in record["rows"] if r["passages"] and r["passages"] >= 0.95 * r["candidates"]]
+    cuts = dict.fromkeys(r["cut"] for r in whole if not r["cut"].startswith("B0"))
+    if cuts:
+        some = f"{', '.join(list(cuts)[:3])}{', ...' if len(cuts) > 3 else ''}"
+        yield f"some lists fit into {some} whole: `kept` does not tell their rankings apart, R@5 and R@10 do"
+
+
 def _measured(
     planned: Plan, config: Config, out: Path, store: Path, readers: _Readers, progress: bool
 ) -> dict[str, Any]:
@@ -277,7 +295,8 @@ def _measured(
             yield step
 
     with Store(store) as kept:
-        tools = profiles.load(config)
+        with stream.status("loading the models", wanted=progress):
+            tools = profiles.load(config)
         scoring = Scoring(tools, kept, config, profiles.fingerprints(config))
         try:
             record, outcome = session.measure(planned, scoring, stage)
@@ -314,8 +333,10 @@ class _Readers:
         self._options = options
         self.stopped: SmartsearchError | None = None
         if options.reader is None:
-            if options.judge is not None:
-                raise UsageError("--judge needs --reader", hint="--reader MODEL --judge MODEL")
+            idle = [name for name in ("judge", "price") if getattr(options, name) is not None]
+            idle += ["votes"] * (options.votes != 1)
+            if idle:
+                raise UsageError(f"--{idle[0]} needs --reader", hint=f"--reader MODEL --{idle[0]} ...")
             return
         from smartsearch import llm
 
@@ -347,17 +368,23 @@ class _Readers:
         cache = llm.ReplyCache(out / "replies.db")
         reader = llm.Client(self._reader, cache, count=count)
         judge = llm.Client(self._judge, cache, count=count)
-        with stage("answers", len(items)) as step:
-            found = accuracy.measure(
-                items,
-                reader,
-                judge,
-                self._options.protocol,
-                jobs=self._options.jobs,
-                votes=self._options.votes,
-                step=step,
-            )
+        try:
+            with stage("answers", len(items)) as step:
+                found = accuracy.measure(
+                    items,
+                    reader,
+                    judge,
+                    self._options.protocol,
+                    jobs=self._options.jobs,
+                    votes=self._options.votes,
+                    step=step,
+                )
+        except KeyboardInterrupt:
+            stream.talk(f"the replies so far are kept in {cache.path} and will not be asked for again")
+            raise
         record = _accuracy_record(found, self._prices)
+        record["reader"] = record["reader"] or [self._reader.model]
+        record["judge"] = record["judge"] or [self._judge.model]
         stream.talk(_spent(record))
         if found.stopped is not None:
             stream.warn("stopped asking; the answers so far are kept and counted")
@@ -413,5 +440,5 @@ def _accuracy_record(found: Accuracy, prices: dict[str, Price] | None) -> dict[s
         "cost": dataclasses.asdict(accuracy.cost(found.usage, prices)) if prices else None,
         "verdicts": {outcome.id: outcome.verdict for outcome in found.outcomes},
         "errors": {outcome.id: outcome.error.kind for outcome in found.outcomes if outcome.error},
-        "stopped": found.stopped.kind if found.stopped else None,
+        "stopped": {"kind": found.stopped.kind, "message": found.stopped.message} if found.stopped else None,
     }

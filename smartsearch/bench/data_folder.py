@@ -20,6 +20,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -42,6 +43,10 @@ from smartsearch.types import Corpus, Turn
 QUESTIONS = "questions.jsonl"
 
 _NAMES = ("path", "line", "pointer", "conversation", "session", "turn")
+
+_KNOWN = ("id", "question", "gold", "gold_sessions", "answer", "category", "date", "conversation", "paths")
+_OWN = ("smartsearch-bench", "20[0-9][0-9][0-9][0-9][0-9][0-9]-[0-9][0-9][0-9][0-9][0-9][0-9]-*.json")
+"""The folder and the files that a benchmark writes."""
 
 Name = dict[str, str]
 """What a gold item says of a turn or session, by field of `Turn`."""
@@ -102,17 +107,14 @@ class _Names:
         """The fields of a gold object as text; None for one with a field that names nothing."""
         if not all(key in _NAMES and isinstance(value, int | str) for key, value in item.items()):
             return None
-        name = {key: str(value) for key, value in item.items()}
-        if "path" in name:
-            name["path"] = self._path(name["path"])
-        return name
+        return {key: str(value) for key, value in item.items()}
 
-    def _path(self, named: str) -> str:
-        """The file of that path from the questions' folder, else the only one whose path ends so."""
+    def _paths(self, named: str) -> frozenset[str]:
+        """The file of that path from the questions' folder, else all whose path ends so."""
         exact = _real(self.base / named)
         tail = PurePath(named).parts
-        ends = [path for path in self.paths if PurePath(path).parts[-len(tail) :] == tail]
-        return ends[0] if exact not in self.paths and len(ends) == 1 else exact
+        ends = (path for path in self.paths if PurePath(path).parts[-len(tail) :] == tail)
+        return frozenset([exact]) if exact in self.paths else frozenset(ends)
 
     def _named(self, name: Name | None, by: Sequence[str]) -> list[int] | None:
         """Places where all of `name` holds; None without a field of `by` in it."""
@@ -120,7 +122,12 @@ class _Names:
         if name is None or first is None:
             return None
         near = self.places.get((first, name[first]), [])
-        return [place for place in near if name.items() <= self.keys[place].items()]
+        rest = {field: value for field, value in name.items() if field != "path"}
+        near = [place for place in near if rest.items() <= self.keys[place].items()]
+        if "path" not in name:
+            return near
+        files = self._paths(name["path"])
+        return [place for place in near if self.keys[place]["path"] in files]
 
 
 def _key(turn: Turn, path: str) -> Name:
@@ -232,8 +239,11 @@ def _places(file: Path, paths: Iterable[str]) -> list[Path]:
 
 
 def _excludes(file: Path) -> list[str]:
-    """The questions are no transcript. A glob with a slash fits this file, not its namesakes below."""
-    return [f"./{glob.escape(file.name)}"]
+    """The questions are no transcript, nor are a benchmark's own records.
+
+    A glob with a slash fits this file, not its namesakes below.
+    """
+    return [f"./{glob.escape(file.name)}", *_OWN]
 
 
 def _label(file: Path, paths: tuple[str, ...], conversations: tuple[str, ...], taken: set[str]) -> str:
@@ -250,6 +260,9 @@ def _label(file: Path, paths: tuple[str, ...], conversations: tuple[str, ...], t
 
 def _question(asked: _Asked, names: _Names, sessions: list[int], log: Log) -> BenchQuestion:
     record = asked.record
+    for key in record.keys() - set(_KNOWN):
+        if near := get_close_matches(key, _KNOWN, 1, 0.8):
+            log.drop("unknown fields", f"{asked.id}: {key} ({near[0]}?)")
     gold = frozenset(_gold(asked, names, log))
     named = frozenset(_gold_sessions(asked, names, sessions, log))
     return BenchQuestion(

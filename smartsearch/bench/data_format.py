@@ -26,7 +26,7 @@ class Log:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def drop(self, reason: str, what: str) -> None:
-        """List `what` under `reason`: malformed, absent, ambiguous, unreadable or skipped."""
+        """List `what` under `reason`: malformed, absent, ambiguous, unreadable, skipped and the like."""
         self.dropped.setdefault(reason, []).append(what)
 
 
@@ -98,6 +98,8 @@ def transcripts(
         raise data_error(error.message, error.hint) from error
     for skipped in corpus.skipped:
         log.drop("skipped", f"{skipped.path}: {skipped.reason}")
+    for warning in corpus.warnings:
+        log.drop("read with a warning", warning)
     return corpus.turns
 
 

@@ -29,6 +29,7 @@ class _Count:
     every: int
     all: int = 0
     taken: int = 0
+    with_gold: int = 0
     without_gold: int = 0
     abstention: int = 0
     categories: set[str] = field(default_factory=set)
@@ -38,6 +39,7 @@ class _Count:
             if self.all % self.every == 0:
                 self.taken += 1
                 self.abstention += question.abstention
+                self.with_gold += bool(question.gold or question.gold_sessions)
                 self.without_gold += not (question.gold or question.abstention)
                 self.categories.add(question.category)
             self.all += 1
@@ -68,6 +70,7 @@ def open_dataset(path: str, *, format: str = "auto", every: int = 1) -> Dataset:
         path=path,
         sha256=_sha256(place, chosen.files(place)),
         questions=count.taken,
+        with_gold=count.with_gold,
         groups=lambda: _taken(chosen.read(place, Log()), every),
         dropped=log.dropped,
         notes=tuple(_notes(chosen, log, count)),
@@ -103,9 +106,12 @@ def _outline(place: Path) -> str:
 
 
 def _no_question(path: str, chosen: DataFormat, log: Log) -> Exception:
-    reasons = [f"{reason}: {what}" for reason, listed in log.dropped.items() for what in listed[:3]]
-    message = "\n  ".join([f"{path}: no question could be read as {chosen.name}", *reasons])
+    message = "\n  ".join([f"{path}: no question could be read as {chosen.name}", *_reasons(log)])
     return data_error(message, f"{chosen.name} is {chosen.description}")
+
+
+def _reasons(log: Log) -> list[str]:
+    return [f"{reason}: {what}" for reason, listed in log.dropped.items() for what in listed[:3]]
 
 
 def _taken(groups: Iterator[Group], every: int) -> Iterator[Group]:

@@ -230,15 +230,16 @@ def split(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
+_HINT = "such as the rankings rrf:.7:60 and cascade:128, and the cuts B1:2000 and B2:.03:60:4000"
+
+
 def _number(name: str, text: str, low: float, high: float) -> float:
     try:
         value = float(text)
     except ValueError:
         value = float("nan")
     if not low <= value <= high:
-        raise UsageError(
-            f"{name!r}: {text!r} is not a number from {low:g} to {high:g}", hint="such as B2:.03:60:4000"
-        )
+        raise UsageError(f"{name!r}: {text!r} is not a number from {low:g} to {high:g}", hint=_HINT)
     return value
 
 

@@ -59,8 +59,8 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "gold": {level: int(gold[level].sum()) for level in LEVELS},
         "questions": {
             "asked": len(outcome.ids),
-            "with_gold": int((gold["turn"] > 0).sum()),
-            "with_gold_sessions": int((gold["session"] > 0).sum()),
+            "with_gold": int(((gold["turn"] > 0) | (gold["session"] > 0)).sum()),
+            "with_gold_turns": int((gold["turn"] > 0).sum()),
             "abstention": sum(outcome.abstention),
         },
         "passages_a_question": _mean(np.array(outcome.turns, dtype=np.float64)),
@@ -202,7 +202,8 @@ def _curves(outcome: Outcome, total: Floats) -> list[dict[str, Any]]:
         first = outcome.table("ranking", *key[1:])["first"]
         ranks = first[~np.isnan(first)]
         shares = {
-            str(depth): _number(float((ranks <= depth).mean())) for depth in (1, 2, 3, 5, 10, 20, 50, 100)
+            str(depth): _number(float((ranks <= depth).sum()) / max(1, len(ranks)))
+            for depth in (1, 2, 3, 5, 10, 20, 50, 100)
         }
         curves.append(
             {

@@ -14,7 +14,7 @@ from smartsearch.bench.grid import Row
 from smartsearch.bench.measures import LEVELS, Gold
 from smartsearch.bench.ranking import ordered
 from smartsearch.bench.rivals import Rival
-from smartsearch.bench.scoring import Floats, Haystacked, Scored, Scoring
+from smartsearch.bench.scoring import Floats, Haystacked, Scored, Scoring, reading
 from smartsearch.bench.store import digest
 from smartsearch.bench.types import BenchQuestion, Dataset, Group, Indices
 from smartsearch.bench.units import chunk_numbers, regroup
@@ -179,8 +179,6 @@ def _read_by(scored: Scored, row: Row, config: Config) -> Floats | None:
     """The cross-encoder's scores as this ranker has them: NaN for what its cascade leaves out."""
     if row.ranker.kind != "cascade" or scored.ce is None:
         return scored.ce
-    from smartsearch.bench.scoring import reading
-
     seen = reading(row.ranker, scored.found[row.retrieval.name], scored.colbert, config)
     masked = np.full(len(scored.ce), np.nan)
     masked[seen] = scored.ce[seen]

@@ -21,7 +21,7 @@ from smartsearch.bench.scoring import Scoring
 from smartsearch.bench.types import BenchQuestion, Dataset
 from smartsearch.bench.units import unit_of
 from smartsearch.config import Config
-from smartsearch.errors import UsageError
+from smartsearch.errors import InputError, UsageError
 from smartsearch.parse import fold
 from smartsearch.pipeline import Tools
 
@@ -95,6 +95,13 @@ def plan(request: Request, config: Config) -> Plan:
     if reference not in known:
         raise UsageError(f"no row {reference!r}", hint=f"one of {', '.join(known[:8])}, ...")
     dataset = open_dataset(request.path, format=request.format, every=request.every)
+    if not dataset.with_gold:
+        lost = [f"{reason}: {item}" for reason, items in dataset.dropped.items() for item in items[:3]]
+        raise InputError(
+            "\n  ".join([f"{request.path}: no question has gold to find", *lost]),
+            hint="each question needs the turns or sessions that answer it, see docs/benchmarks.md",
+            kind="dataset",
+        )
     return Plan(request, dataset, Spec(rows, reference, tuple(loaded), request.unit, request.context))
 
 

@@ -48,6 +48,9 @@ class Store:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, isolation_level=None, timeout=60.0)
+            tables = {name for (name,) in self._db.execute("select name from sqlite_master")}
+            if tables and "entries" not in tables:
+                raise sqlite3.DatabaseError(f"a database of something else ({', '.join(sorted(tables)[:3])})")
             self._db.execute("pragma journal_mode = wal")
             self._db.execute("pragma synchronous = normal")
             self._db.execute(_SCHEMA)

@@ -349,7 +349,7 @@ def accuracy(result: Json) -> Table | None:
         for role, usage in found["usage"].items()
     )
     cost = f"; ${found['cost']['total']:.2f}" if found["cost"] else ""
-    stopped = f" Stopped early: {found['stopped']}." if found["stopped"] else ""
+    stopped = f" Stopped early: {found['stopped']['message']}." if found["stopped"] else ""
     caption = (
         f"Protocol {found['protocol']}, reader {', '.join(found['reader'])}, judge "
         f"{', '.join(found['judge'])}. Accuracy is of the judged. {spent}{cost}.{stopped}"

@@ -60,9 +60,10 @@ def session_numbers(corpus: Corpus) -> Indices:
 class Dataset:
     """Questions and transcripts as read: what there is, what was dropped, and a hash of the data.
 
-    `groups` reads again at every call, one group at a time, so that data larger than memory will do.
-    `dropped` lists by reason what the data names and this reader left out (evidence that names no turn,
-    a question that cannot be read); `notes` says in words how special cases are handled.
+    `with_gold` counts the questions with gold turns or sessions. `groups` reads again at every call, one
+    group at a time, so that data larger than memory will do. `dropped` lists by reason what the data names
+    and this reader left out (evidence that names no turn, a question that cannot be read); `notes` says in
+    words how special cases are handled.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Dataset:
     path: str
     sha256: str
     questions: int
+    with_gold: int
     groups: Callable[[], Iterator[Group]]
     dropped: dict[str, list[str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

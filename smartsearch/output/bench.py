@@ -62,7 +62,9 @@ def blocks(result: Json, *, split: bool = False) -> Iterator[Table]:
 def lines(result: Json) -> Iterator[str]:
     """The result as plain lines: each table under its title, empty lines between."""
     data, asked = result["dataset"], result["questions"]
-    yield f"# {one_line(data['name'])}: {asked['asked']} questions, {asked['with_gold']} with gold"
+    searched = tables.short(result["passages_a_question"])
+    said = f"{asked['asked']} questions, {asked['with_gold']} with gold"
+    yield f"# {one_line(data['name'])}: {said}, {searched} passages to search a question"
     for table in blocks(result):
         yield ""
         yield f"# {one_line(table.title)}"

@@ -101,6 +101,7 @@ def build(corpus):
         (["{chats}", "--reference", "I3 rrf B1:77"], "I3 rrf B1:77"),
         (["{chats}", "--dataset", "locomo"], "folder"),
         (["{chats}", "--judge", "gpt"], "--reader"),
+        (["{chats}", "--price", "1/2"], "--reader"),
         (["{chats}", "--reader", "gpt"], "SMARTSEARCH_LLM_KEY"),
         (["{chats}", "--reader", "gpt", "--votes", "2"], "--votes"),
         (["{chats}", "--store", "{chats}/chat.txt"], "chat.txt"),
@@ -175,5 +176,35 @@ def test_an_endpoint_that_is_down_loses_nothing(
     assert code == 2
     assert "127.0.0.1:9" in err
     record = written(tmp_path / "results")
-    assert record["accuracy"]["stopped"] == "llm_unreachable"
+    assert record["accuracy"]["stopped"]["kind"] == "llm_unreachable"
     assert record["rows"][0]["recall"]["retrieved"]["micro"] > 0
+
+
+def test_data_without_any_gold_is_refused_before_a_model_is_loaded(run, chats: Path, tmp_path: Path):
+    put(chats, "questions.jsonl", lines({"id": "q1", "question": "Who?", "gold": ["chat.txt:99"]}))
+    code, out, err = run(str(chats))
+    assert (code, out) == (2, "")
+    assert "no question has gold" in err
+    assert "q1: chat.txt:99" in err
+
+
+def test_gold_that_is_sessions_only_is_measured_by_session(run, tmp_path: Path):
+    pod = {
+        "sample_id": "pod",
+        "conversation": {
+            "session_1": [{"speaker": "Di", "dia_id": "D1:1", "text": "Oscar is my dog."}],
+            "session_2": [{"speaker": "Di", "dia_id": "D2:1", "text": "It rained on the harbour."}],
+        },
+    }
+    put(tmp_path, "own/pod.json", [pod])
+    asked = {"id": "q1", "question": "Is Oscar a dog?", "gold_sessions": ["session_1"]}
+    put(tmp_path, "own/questions.jsonl", lines(asked))
+    code, out, err = run("own", "--json", "--live", "0")
+    assert (code, "RuntimeWarning" in err) == (0, False)
+    record = json.loads(out)
+    assert record["questions"]["with_gold"] == 1
+    recall = record["rows"][0]["recall"]
+    assert recall["session@1"]["micro"] == recall["session kept"]["all"] == 1.0
+    assert recall["kept"]["micro"] is None
+    assert record["rows"][0]["words"] > 0
+    assert record["failures"]["all"]["overall"]["questions"] == 0

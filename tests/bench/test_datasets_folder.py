@@ -240,10 +240,33 @@ def test_a_turn_id_may_stand_behind_its_file(tmp_path: Path) -> None:
     assert gold(dataset(tmp_path, asked)) == {"q": ["Hello from pod-2."]}
 
 
-def test_a_short_path_that_fits_two_files_names_none(tmp_path: Path) -> None:
+def test_a_short_path_that_fits_two_files_is_ambiguous(tmp_path: Path) -> None:
     put(tmp_path, "more/bo.txt", TEXT)
+    asked = [{"id": "q", "question": "What?", "gold": ["bo.txt:3"]}, {"id": "p", "question": "?", "gold": 1}]
+    assert dataset(tmp_path, *asked).dropped["ambiguous"] == ["q: bo.txt:3"]
+
+
+def test_a_benchmarks_own_records_are_no_transcripts(tmp_path: Path) -> None:
+    put(tmp_path, "smartsearch-bench/other.json", {"rows": []})
+    put(tmp_path, "20261120-134222-chats.json", {"rows": []})
     found = dataset(tmp_path, {"id": "q", "question": "What?", "gold": ["bo.txt:3"]})
-    assert found.dropped == {"absent": ["q: bo.txt:3"]}
+    assert found.dropped == {}
+
+
+def test_what_reading_warns_of_is_told(tmp_path: Path) -> None:
+    put(tmp_path, "README.md", "Just prose about these chats.\n")
+    put(tmp_path, "empty.md", "")
+    found = dataset(tmp_path, {"id": "q", "question": "What?", "gold": ["bo.txt:3"]})
+    prose, empty = sorted(found.dropped["read with a warning"])
+    assert "README.md" in prose
+    assert "prose" in prose
+    assert "empty.md" in empty
+
+
+def test_a_misspelt_field_is_told(tmp_path: Path) -> None:
+    asked = [{"id": "q", "question": "What?", "golds": ["bo.txt:3"], "hops": 1}]
+    asked.append({"id": "p", "question": "What?", "gold": ["bo.txt:3"]})
+    assert dataset(tmp_path, *asked).dropped == {"unknown fields": ["q: golds (gold?)"]}
 
 
 def test_paths_may_be_told_from_the_current_folder_as_batch_has_them(

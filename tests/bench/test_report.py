@@ -210,7 +210,7 @@ def test_a_pipe_gets_aligned_columns_and_marked_titles(capsys: pytest.CaptureFix
     output.show(result(**BARE))
     said = capsys.readouterr().out.splitlines()
     assert said[:6] == [
-        "# locomo10: 104 questions, 100 with gold",
+        "# locomo10: 104 questions, 100 with gold, 601.4 passages to search a question",
         "",
         "# Rows",
         "row                         candidates  first     retrieved  R@5   R@10  top 62  kept  95%"

@@ -47,6 +47,16 @@ def test_a_file_that_is_no_store_is_told_by_name(tmp_path):
         Store(tmp_path / "chat.txt")
 
 
+def test_a_database_of_something_else_is_left_alone(tmp_path):
+    other = sqlite3.connect(tmp_path / "contacts.db")
+    other.execute("create table people (name text)")
+    other.commit()
+    with pytest.raises(InputError, match="people"):
+        Store(tmp_path / "contacts.db")
+    assert [name for (name,) in other.execute("select name from sqlite_master")] == ["people"]
+    other.close()
+
+
 def test_borders_of_parts_count():
     assert digest("ab", "c") != digest("a", "bc")
     assert digest("a") == digest("a")
