@@ -126,7 +126,8 @@ def _checked(endpoint: Endpoint, key_name: str) -> Endpoint:
     if missing:
         raise LLMError(
             f"no language model at {endpoint.url}: {' and '.join(missing)} not set",
-            hint=f"set them; a server on this machine needs {endpoint.prefix}_BASE_URL and _MODEL, no key",
+            hint=f"set {' and '.join(missing)}; a server on this machine needs no key, only "
+            f"{endpoint.prefix}_BASE_URL",
             kind="llm_missing",
         )
     if not all(" " < character <= "~" for character in endpoint.key):
