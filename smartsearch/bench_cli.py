@@ -285,6 +285,7 @@ def _measured(
 ) -> dict[str, Any]:
     """The signed record. What was scored stays in the store, however this ends."""
     from smartsearch.bench import session
+    from smartsearch.bench.receipt import receipt
     from smartsearch.bench.scoring import Scoring
     from smartsearch.bench.store import Store
     from smartsearch.models import profiles
@@ -297,6 +298,7 @@ def _measured(
     with Store(store) as kept:
         with stream.status("loading the models", wanted=progress):
             tools = profiles.load(config)
+        origin = receipt(["smartsearch", *sys.argv[1:]], config, tools.models)  # the code as it was loaded
         scoring = Scoring(tools, kept, config, profiles.fingerprints(config))
         try:
             record, outcome = session.measure(planned, scoring, stage)
@@ -306,7 +308,7 @@ def _measured(
         except KeyboardInterrupt:
             stream.talk(f"stopped; what was scored is kept in {store}: the same command goes on from there")
             raise
-        return session.signed(record, planned, ["smartsearch", *sys.argv[1:]], config, tools)
+        return session.signed(record, planned, origin, tools)
 
 
 def _written(record: dict[str, Any], out: Path) -> list[Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,6 @@ import numpy as np
 from smartsearch.bench import cutting, failures, grid, live, presets, render, rivals, tracing
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.oracle import OracleOptions
-from smartsearch.bench.receipt import receipt
 from smartsearch.bench.results import SCHEMA_VERSION, summary
 from smartsearch.bench.run import Outcome, Spec, ready, run
 from smartsearch.bench.scoring import Scoring
@@ -146,12 +145,10 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
     return record, outcome
 
 
-def signed(
-    record: dict[str, Any], planned: Plan, command: Sequence[str], config: Config, tools: Tools
-) -> dict[str, Any]:
-    """The record with its receipt: code, machine, models, settings."""
+def signed(record: dict[str, Any], planned: Plan, origin: Mapping[str, Any], tools: Tools) -> dict[str, Any]:
+    """The record with its receipt: `origin` as `receipt` made it when the run began, and what was run."""
     spec = planned.spec
-    run_record = receipt(command, config, tools.models)
+    run_record = dict(origin)
     run_record |= {"unit": spec.unit, "context": spec.context, "tokenizer": tools.tokenizer.name}
     run_record |= {"seconds": record.pop("seconds"), "pairs_scored": record.pop("pairs_scored")}
     return {**record, "reference": spec.reference, "run": run_record}

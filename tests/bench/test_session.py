@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from smartsearch.bench import presets, session
+from smartsearch.bench.receipt import receipt
 from smartsearch.bench.results import summary
 from smartsearch.bench.session import Request
 from smartsearch.bench.store import Store
@@ -162,11 +163,13 @@ def test_contexts_are_what_the_reference_row_keeps(chats: Path, tmp_path: Path):
 def test_the_receipt_says_what_ran(chats: Path, tmp_path: Path):
     planned, record, _ = measured(chats, tmp_path)
     config = replace(CONFIG, cascade=64)
-    signed = session.signed(record, planned, ["smartsearch", "bench"], config, tools_with_parser(config))
+    tools = tools_with_parser(config)
+    origin = receipt(["smartsearch", "bench", "my chats"], config, tools.models)
+    signed = session.signed(record, planned, origin, tools)
     assert signed["run"]["config"] == {"cascade": 64}
     assert {model["role"] for model in signed["run"]["models"]} == {"parser", "crossencoder", "colbert"}
     assert len(signed["dataset"]["sha256"]) == 64
-    assert signed["run"]["command"] == "smartsearch bench"
+    assert signed["run"]["command"] == "smartsearch bench 'my chats'"
     assert signed["reference"] == presets.REFERENCE
 
 
