@@ -27,6 +27,8 @@ NOT_RUN = "not run"
 READINGS = ("micro", "macro", "any", "all")
 FIXED = "B1:2000"
 
+TITLES = {"locomo": "LoCoMo", "longmemeval": "LongMemEval", "beam": "BEAM", "folder": "Own chats"}
+
 REPAIRED = (
     "The paper's 2,345 gold turns are the evidence strings that name a turn as they stand, each once a "
     "question; with the malformed ones repaired (`D8:6; D9:17` is two turns) there are 2,360, and those are "
@@ -66,7 +68,8 @@ def section(result: Json) -> Iterator[str]:
     """Everything of one result: the paper's tables, then ours, then the receipt."""
     run = result["run"]
     unit = "" if run["unit"] == "turn" and run["context"] else f" ({_passage(run)})"
-    yield f"## {_plain(result['dataset']['name'])}{unit}"
+    data = result["dataset"]
+    yield f"## {TITLES.get(data['format'], data['format'])}: {_plain(data['name'])}{unit}"
     yield ""
     asked = result["questions"]
     yield (

@@ -434,7 +434,7 @@ def test_a_sample_is_called_one():
 def test_other_data_have_the_same_tables_without_the_paper():
     other = {**result()["dataset"], "name": "100K", "format": "beam"}
     text = markdown(result(dataset=other))
-    assert "the paper:" not in text[text.index("## 100K") :]
+    assert "the paper:" not in text[text.index("## BEAM: 100K") :]
     assert cells(text, "### Table 1", "gold turns")[1:] == ["200"]
     assert cells(text, "| I3 rrf |", "B1:2000")[1:4] == ["1,979", "2,898", ".820"]
     small = {**other, "name": "longmemeval_s", "format": "longmemeval"}
@@ -488,7 +488,7 @@ def test_losses_classes_and_receipt_are_on_the_page():
 
 def test_markdown_shows_names_as_they_are():
     text = markdown(result(dataset={**result()["dataset"], "name": "a|b <i>\n# c"}))
-    assert r"## a\|b \<i> # c" in text.splitlines()
+    assert r"## LoCoMo: a\|b \<i> # c" in text.splitlines()
 
 
 def test_the_script_reads_files_and_names_its_command(
