@@ -362,6 +362,8 @@ class _Readers:
         asked = [item for item in items if item.question.answer]
         if len(asked) < len(items):
             stream.warn(f"{len(items) - len(asked)} questions have no answer to judge by: not asked")
+        if not asked:
+            return None
         items = asked
         before = accuracy.estimate(
             items, count, self._options.protocol, votes=self._options.votes, prices=self._prices

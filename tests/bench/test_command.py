@@ -167,6 +167,16 @@ def test_accuracy_with_a_language_model(run, asked: Path, tmp_path: Path, monkey
         assert again["accuracy"]["cost"]["new"] == 0.0
 
 
+def test_questions_without_an_answer_are_not_asked(run, chats: Path, monkeypatch: pytest.MonkeyPatch):
+    with llm_server(answered) as server:
+        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
+        code, out, err = run(str(chats), "--json", "--live", "0", "--reader", "tiny")
+        assert code == 0
+        assert server.requests == []
+    assert json.loads(out)["accuracy"] is None
+    assert "4 questions have no answer" in err
+
+
 def test_an_endpoint_that_is_down_loses_nothing(
     run, asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
