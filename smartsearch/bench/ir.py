@@ -25,7 +25,7 @@ def ranking_measures(
         raise SmartsearchError(
             "ranking measures need the package ir-measures",
             hint="pip install 'smartsearch[bench]'",
-            kind="extra_missing",
+            kind="package",
         ) from error
     names = {nDCG @ 10: "ndcg@10", RR @ DEPTH: f"mrr@{DEPTH}", AP @ DEPTH: f"map@{DEPTH}"}
     judged = {question: {str(place): 1 for place in places} for question, places in gold.items() if places}

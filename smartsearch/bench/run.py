@@ -194,7 +194,7 @@ def _agreement(scored: Scored, gold: Gold, ranks: list[tuple[int, int]]) -> dict
     nothing = {"spearman": float("nan"), union: float("nan")}
     if scored.ce is None or scored.colbert is None:
         return nothing
-    read = np.flatnonzero(~np.isnan(scored.ce))
+    read = np.flatnonzero(~np.isnan(scored.ce) & ~np.isnan(scored.colbert))
     places = np.full((2, len(scored.ce)), np.inf)
     for row, scores in enumerate((scored.ce, scored.colbert)):
         places[row, read[np.argsort(-scores[read], kind="stable")]] = np.arange(1, len(read) + 1)

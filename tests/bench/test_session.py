@@ -198,3 +198,13 @@ def test_the_reference_is_compared_question_by_question(chats: Path, tmp_path: P
         corpus["recall"]["kept"]["micro"] - record["rows"][0]["recall"]["kept"]["micro"], abs=1e-4
     )
     assert corpus["against"]["reference"] == "I3 cascade B1:14"
+
+
+def test_scorers_are_compared_over_what_both_have_read(chats: Path, tmp_path: Path):
+    """ColBERT reads the few turns that hold every term, the cross-encoder all that hold one."""
+    _, alone, _ = measured(chats, tmp_path, retrievals=("IF0",), rankers=("ce",), cuts=("B0",))
+    assert alone["agreement"] == {}
+    config = replace(CONFIG, colbert_turns=1)
+    _, _, outcome = measured(chats, tmp_path, config, rankers=("ce", "cascade"), cuts=("B0",))
+    assert all(pair == (1, 1) for pair in outcome.scorer_ranks)
+    assert outcome.scorer_ranks
