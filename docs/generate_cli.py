@@ -35,8 +35,8 @@ that begin with `# `.
 
 | code | meaning |
 |---|---|
-| 0 | found; for `batch`: every question was answered |
-| 1 | nothing found |
+| 0 | found; for `batch`: every question was answered; for `train`: there is a profile of that name |
+| 1 | nothing found; for `train`: the shipped rankers are the better ones, and there is no profile |
 | 2 | an error; for `batch`: at least one line failed, its record says why |
 | 130 | interrupted with Ctrl-C |
 
@@ -77,6 +77,7 @@ added. Two runs over the same files with the same models and threads give the sa
 - `--format jsonl` prints each hit on a line of its own and nothing else.
 - `batch` prints the same record with `"id"` in front, or `{"id": ..., "line": 3, "error": {...}}`.
 - `models list --json` and `formats --json` print `{"schema_version": 1, "models": [...]}` and `{..., "formats": [...]}`.
+- `train --json` prints `profile.json` with `folder`, `written`, `usable` (there is a profile of that name) and `reason` in front.
 
 Where JSON was asked for, an error is one record on standard output; else it is words on standard error.
 
@@ -93,6 +94,8 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 | `unknown_format` | `--input-format` names none |
 | `unknown_conversation`, `unknown_session` | no turn has that id |
 | `input` | a line or file of questions that cannot be read |
+| `too_little` | too few questions can be made of the transcripts to train on them |
+| `package` | a package of an extra is missing |
 | `profile_unknown`, `model` | no such profile, or it lacks that model |
 | `model_missing`, `model_damaged`, `model_unfit` | a model that is not here, not whole, or of another kind |
 | `model_fetch` | the model hub cannot be reached (retryable) |

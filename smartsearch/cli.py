@@ -24,6 +24,8 @@ from smartsearch.errors import ExitCode, SearchTimeout, SmartsearchError, UsageE
 from smartsearch.models_cli import models
 from smartsearch.options import FilterOptions, OutputOptions, ProgressOptions, SearchOptions, takes_records
 from smartsearch.output import record, show, stream
+from smartsearch.train_cli import EXAMPLES as TRAIN_EXAMPLES
+from smartsearch.train_cli import train
 from smartsearch.types import Result
 
 if TYPE_CHECKING:
@@ -185,6 +187,7 @@ def batch_command(
 
 
 app.command(epilog=BENCH_EXAMPLES)(takes_records(bench))
+app.command(epilog=TRAIN_EXAMPLES)(takes_records(train))
 
 
 @app.command()

@@ -69,6 +69,8 @@ class Config:
     semantic_below: int = 5  # candidates of hop 1 under which the fallback fires
     semantic_top: int = 50  # turns the dense search adds
     semantic_max_turns: int = 5000  # beyond it the fallback is left out and said so (2.5 ms a turn)
+    pool: int = 200  # candidates: fewer are filled up by meaning (docs/decisions/0007); 0 = the paper's way
+    pool_max_turns: int = 1000  # in a larger haystack nothing is filled up
 
     # Rank (paper 3.3)
     profile: str = "embedded"
@@ -114,8 +116,8 @@ class Config:
 
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "paper": {"candidates": 0},
-    "paper-locomo": {"candidates": 0, "truncate": "fixed", "budget": 2000},
+    "paper": {"candidates": 0, "pool": 0},
+    "paper-locomo": {"candidates": 0, "pool": 0, "truncate": "fixed", "budget": 2000},
     "index-free": {"rank": ("ce",), "semantic": "off"},
 }
 """Named bundles of options: the paper's own settings (seeds 1.2, 1.5)."""

@@ -76,7 +76,7 @@ def path(
 def _names(profile: str | None) -> list[str]:
     from smartsearch.models import profiles
 
-    return [profile] if profile else list(profiles.PROFILES)
+    return [profile] if profile else profiles.names()
 
 
 def _print(rows: Iterable[ModelStatus], as_json: bool) -> None:

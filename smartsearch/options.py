@@ -118,6 +118,9 @@ class SearchOptions(ModelOptions):
     semantic: str | None = setting(
         "semantic", RETRIEVAL, "Search by meaning: off, when words find too little, always."
     )
+    pool: int | None = setting(
+        "pool", RETRIEVAL, "Fewer candidates are filled up with the nearest in meaning; 0 is the paper's way."
+    )
     word_boundary: bool | None = switch("word_boundary", RETRIEVAL, "Match terms as whole words only.")
     entity_source: str | None = setting("entity_source", RETRIEVAL, "Turns whose names feed the next hop.")
     fuzzy: bool | None = switch("fuzzy", RETRIEVAL, "Match a term that hits nothing to the nearest words.")

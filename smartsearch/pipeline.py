@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smartsearch.config import Config
 from smartsearch.parse import Parser
 from smartsearch.rank.cascade import Ranking, rank
-from smartsearch.rank.text import scored_texts
+from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Dense, Evidence, gather
 from smartsearch.retrieve.semantic import Scorer, nearest
@@ -80,7 +83,7 @@ def dense_search(
             degraded.append(f"no dense search: the profile {config.profile} has no ColBERT")
         return None
 
-    def run() -> list[int]:
+    def run(top: int) -> list[int]:
         turns = len(haystack)
         if config.semantic == "fallback" and turns > config.semantic_max_turns:
             degraded.append(
@@ -88,8 +91,12 @@ def dense_search(
                 "--semantic always runs it"
             )
             return []
-        texts = scored_texts(haystack.corpus, range(turns))
-        return nearest(query.text, texts, tools.scorers["colbert"], config.semantic_top)
+        windows = scored_windows(query.text, haystack.corpus, range(turns))
+
+        def by_turn(question: str, _: Sequence[str]) -> NDArray[np.float64]:
+            return best_windows(question, windows, tools.scorers["colbert"])[0]
+
+        return nearest(query.text, [some[0] for some in windows], by_turn, top)
 
     return run
 

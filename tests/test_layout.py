@@ -11,7 +11,7 @@ ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
     *("types", "errors", "config", "transcripts", "parse", "retrieve", "rank", "truncate", "pipeline"),
     *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "serve", "mcp", "bench"),
-    *("output", "options", "models_cli", "accuracy_cli", "bench_cli", "cli", "__main__"),
+    *("output", "options", "models_cli", "accuracy_cli", "bench_cli", "train_cli", "cli", "__main__"),
 )
 
 

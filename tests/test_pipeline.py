@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from smartsearch.config import Config
-from smartsearch.pipeline import Tools, search
+from smartsearch.pipeline import Tools, dense_search, search
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.truncate import Tokenizer
-from smartsearch.types import STAGES, Corpus, ModelInfo, Turn
+from smartsearch.types import STAGES, Corpus, ModelInfo, Query, Turn
 from tests.conftest import corpus, haystack
 
 
@@ -149,3 +149,15 @@ def test_the_same_question_twice_gives_the_same_result(tools):
 
 def test_a_turn_beside_a_dated_one_keeps_its_own_time():
     assert Turn("x", time="2023-05-08T10:00:00").rendered == "[2023-05-08] x"
+
+
+def test_the_dense_search_reads_a_long_turn_whole(tools):
+    """The scorer sees 800 characters of a text, as the models see 128 tokens."""
+    short = dataclasses.replace(
+        tools, scorers={"colbert": lambda q, texts: overlap(q, [text[:800] for text in texts])}
+    )
+    hay = haystack(
+        *CHAT, "Ilya: " + "It rained and the bus was late again today. " * 40 + "An aardvark came."
+    )
+    dense = dense_search(Query("an aardvark", ()), hay, Config(), short, [])
+    assert dense(1) == [len(CHAT)]

@@ -3,9 +3,9 @@
 Names (paper tables 2 to 5 and 8; seeds 1.2):
 
 retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns with every term
-           I3 I0 with both expansions      IF1 IF0 + PRF        ID I3, the dense search always added
-           (the default of `query`)        IF2 IF0 + entities   +A2 dates, +lemma inflections: added to
-                                           IF3 both             any of them (IF3+A2)
+           IP I0 with both expansions      IF1 IF0 + PRF        ID I3, the dense search always added
+           I3 IP, few candidates filled    IF2 IF0 + entities   +A2 dates, +lemma inflections: added to
+           up (the default of `query`)     IF3 both             any of them (IF3+A2)
 rank       weight, corpus (R0)             ce, colbert          rrf[:WEIGHT_CE[:K]]
            zscore[:WEIGHT_CE], product     mmr[:TRADE_OFF]      cascade[:N] (the default of `query`)
 cut        B0                              B1:WORDS             B2:ALPHA[:K[:WORDS]]
@@ -21,10 +21,11 @@ from itertools import product
 from smartsearch.config import Config
 from smartsearch.errors import UsageError
 
-_ALONE = {"hops": 1, "prf": False, "fuzzy": False, "semantic": "off"}
+_ALONE = {"hops": 1, "prf": False, "fuzzy": False, "semantic": "off", "pool": 0}
 RETRIEVALS: dict[str, dict[str, object]] = {
     "I0": _ALONE | {"semantic": "fallback"},
     "I3": {},
+    "IP": {"pool": 0},
     "ID": {"semantic": "always"},
     "IF0": _ALONE,
     "IF1": _ALONE | {"prf": True},

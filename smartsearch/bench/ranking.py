@@ -30,8 +30,10 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, config: Config, vect
         return candidates
     if ranker.kind == "corpus":
         return np.sort(candidates)
-    if ranker.kind in ("ce", "colbert"):
-        return candidates[_descending(_of(scored, ranker.kind)[candidates])]
+    if ranker.kind == "ce":
+        return candidates[_descending(_there(scored.ce_of(ranker), "ce")[candidates])]
+    if ranker.kind == "colbert":
+        return candidates[_descending(_of(scored, "colbert")[candidates])]
     if ranker.kind == "cascade":
         read = reading(ranker, candidates, scored.colbert, config)
         ce = np.full(len(_of(scored, "ce")), np.nan)
@@ -60,7 +62,10 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, config: Config, vect
 
 
 def _of(scored: Scored, name: str) -> Floats:
-    scores = scored.ce if name == "ce" else scored.colbert
+    return _there(scored.ce if name == "ce" else scored.colbert, name)
+
+
+def _there(scores: Floats | None, name: str) -> Floats:
     if scores is None:
         raise ValueError(f"{name} was not scored")
     return scores

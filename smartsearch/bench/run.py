@@ -178,7 +178,7 @@ def _one(
 def _read_by(scored: Scored, row: Row, config: Config) -> Floats | None:
     """The cross-encoder's scores as this ranker has them: NaN for what its cascade leaves out."""
     if row.ranker.kind != "cascade" or scored.ce is None:
-        return scored.ce
+        return scored.ce_of(row.ranker)
     seen = reading(row.ranker, scored.found[row.retrieval.name], scored.colbert, config)
     masked = np.full(len(scored.ce), np.nan)
     masked[seen] = scored.ce[seen]

@@ -23,6 +23,7 @@ from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.pipeline import Tools, dense_search
 from smartsearch.rank.text import scored_texts
+from smartsearch.rank.windows import all_windows, best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, gather
 from smartsearch.types import Corpus
@@ -35,13 +36,19 @@ class Scored:
     """A question with its candidates by retrieval, best match weight first, and the scores of its turns.
 
     `ce` (sigmoid) and `colbert` have shape (turns,) with NaN where the scorer did not read the turn, and
-    are None where no row asks for the scorer.
+    are None where no row asks for the scorer. `alone` is `ce` where no ColBERT chooses the window of a long
+    turn; None stands for the same.
     """
 
     question: BenchQuestion
     found: Mapping[str, Indices]
     ce: Floats | None
     colbert: Floats | None
+    alone: Floats | None = None
+
+    def ce_of(self, ranker: Ranker) -> Floats | None:
+        """The cross-encoder's scores of what it reads under `ranker`."""
+        return self.ce if self.alone is None or ranker.reads_colbert else self.alone
 
 
 @dataclass(frozen=True)
@@ -61,9 +68,19 @@ class Haystacked:
         """The digest of all that matching and scoring read."""
         return corpus_digest(self.corpus, context=self.context)
 
+    @cached_property
+    def long(self) -> bool:
+        """Whether a turn has several windows."""
+        texts = all_windows(self.corpus, range(len(self.corpus.turns)), context=self.context)
+        return any(len(some) > 1 for some in texts)
+
     def texts(self, indices: Sequence[int]) -> list[str]:
-        """What a scorer reads of these turns."""
+        """These turns whole, as texts for an embedding."""
         return scored_texts(self.corpus, indices, context=self.context)
+
+    def windows(self, question: str, indices: Sequence[int]) -> list[list[str]]:
+        """What a scorer reads of these turns for a question."""
+        return scored_windows(question, self.corpus, indices, context=self.context)
 
 
 class Scoring:
@@ -91,11 +108,21 @@ class Scoring:
             pool(ranker, candidates, self.config) for ranker, candidates in pairs if ranker.reads_colbert
         ]
         colbert = self._read("colbert", question.text, ready, pools)
-        heads = [reading(ranker, some, colbert, self.config) for ranker, some in pairs if ranker.reads_ce]
-        return Scored(question, found, self._read("ce", question.text, ready, heads), colbert)
+        apart = [some for ranker, some in pairs if ready.long and ranker.kind == "ce"]
+        heads = [
+            reading(ranker, some, colbert, self.config)
+            for ranker, some in pairs
+            if ranker.reads_ce and not (ready.long and ranker.kind == "ce")
+        ]
+        alone = self._read("alone", question.text, ready, apart)
+        ce = self._read("ce", question.text, ready, heads)
+        return Scored(question, found, alone if ce is None else ce, colbert, alone)
 
     def _read(self, name: str, question: str, ready: Haystacked, parts: Sequence[Indices]) -> Floats | None:
-        """A scorer's values for the turns of `parts`, NaN elsewhere; None where there are no parts."""
+        """A scorer's values for the turns of `parts`, NaN elsewhere; None where there are no parts.
+
+        `name` is `colbert`, `ce` (over the windows that ColBERT found best) or `alone` (`ce` without it).
+        """
         if not parts:
             return None
         over = np.unique(np.concatenate(parts))
@@ -112,23 +139,48 @@ class Scoring:
         key = digest(self._model("colbert"), str(top), text, ready.key)
         held = self.store.get("nearest", key)
         if held is None:
-            scores = self.tools.scorers["colbert"](text, ready.texts(range(len(ready.corpus.turns))))
+            windows = ready.windows(text, range(len(ready.corpus.turns)))
+            scores, _ = best_windows(text, windows, self.tools.scorers["colbert"])
             held = np.argsort(-scores, kind="stable")[:top]
             self.store.put("nearest", key, held)
         return tuple(held.astype(np.int64).tolist())
 
     def _scores(self, name: str, question: str, ready: Haystacked, over: Indices) -> Floats:
         """One scorer's value a turn, at least those of `over`; what is missing is computed and kept."""
-        key = digest(self._model(name), question, ready.key)
+        key = self._key(name, question, ready)
         held = self.store.get(name, key)
         values = np.full(len(ready.corpus.turns), np.nan) if held is None else held.astype(np.float64)
         missing = over[np.isnan(values[over])]
         if len(missing):
-            fresh = self.tools.scorers[name](question, ready.texts(missing.tolist()))
-            values[missing] = fresh
+            values[missing] = self._fresh(name, question, ready, missing)
             self.store.put(name, key, values)
-            self.pairs += len(missing) if name == "ce" else 0
+            self.pairs += len(missing) if name != "colbert" else 0
         return values
+
+    def _fresh(self, name: str, question: str, ready: Haystacked, turns: Indices) -> Floats:
+        """A scorer's values of some turns, as `rank.cascade` has them; ColBERT's best windows are kept."""
+        windows = ready.windows(question, turns.tolist())
+        if name == "colbert":
+            values, places = best_windows(question, windows, self.tools.scorers["colbert"])
+            if ready.long:
+                best = self._chosen(question, ready)
+                best[turns] = places
+                self.store.put("window", self._key("colbert", question, ready), best)
+            return values
+        chosen = self._chosen(question, ready)[turns] if name == "ce" and ready.long else np.zeros_like(turns)
+        read = [[some[place]] for some, place in zip(windows, chosen, strict=True)]
+        return best_windows(question, read, self.tools.scorers["ce"])[0]
+
+    def _chosen(self, question: str, ready: Haystacked) -> Indices:
+        """The place of the window that ColBERT found best, shape (turns,); 0 where it read none."""
+        held = self.store.get("window", self._key("colbert", question, ready))
+        return np.zeros(len(ready.corpus.turns), np.int64) if held is None else held.astype(np.int64)
+
+    def _key(self, name: str, question: str, ready: Haystacked) -> str:
+        """The key of a scorer's values: of long turns the cross-encoder reads what ColBERT chose."""
+        if name == "ce" and ready.long:
+            return digest(self._model("ce"), self._model("colbert"), question, ready.key)
+        return digest(self._model("colbert" if name == "colbert" else "ce"), question, ready.key)
 
     def _found(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> Indices:
         config = way.config(self.config)
@@ -170,15 +222,20 @@ class Scoring:
 
 
 class _Whole:
-    """ColBERT over a whole haystack, its scores kept: what the dense search asks for, when it runs."""
+    """ColBERT over a whole haystack, its scores kept: what the dense search asks for, when it runs.
+
+    It is asked with every window of every turn, and gives each the score of its turn.
+    """
 
     def __init__(self, scoring: Scoring, ready: Haystacked) -> None:
         self._scoring, self._ready = scoring, ready
 
     def __call__(self, question: str, texts: Sequence[str]) -> Floats:
-        if len(texts) != len(self._ready.corpus.turns):
-            raise ValueError(f"{len(texts)} texts, {len(self._ready.corpus.turns)} turns")
-        return self._scoring.colbert(question, self._ready)
+        turns = range(len(self._ready.corpus.turns))
+        sizes = [len(some) for some in scored_windows(question, self._ready.corpus, turns)]
+        if len(texts) != sum(sizes):
+            raise ValueError(f"{len(texts)} texts, {sum(sizes)} windows")
+        return np.repeat(self._scoring.colbert(question, self._ready), sizes)
 
 
 def pool(ranker: Ranker, candidates: Indices, config: Config) -> Indices:

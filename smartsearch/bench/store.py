@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.errors import InputError
-from smartsearch.rank.text import scored_texts
+from smartsearch.rank.windows import READ_WINDOWS, all_windows
 from smartsearch.types import Corpus
 
 _SCHEMA = """create table if not exists entries
@@ -34,9 +34,14 @@ def digest(*parts: str) -> str:
 
 
 def corpus_digest(corpus: Corpus, *, context: bool = True) -> str:
-    """A key of all that matching and scoring read of a corpus: fields, sessions, and the turn before."""
+    """A key of all that matching and scoring read of a corpus: fields, sessions, and the turn before.
+
+    Where a turn has several windows, also of how many of them are read.
+    """
     spoken = [turn.spoken for turn in corpus.turns]
-    return digest(*spoken, "\0", *scored_texts(corpus, range(len(corpus.turns)), context=context))
+    texts = all_windows(corpus, range(len(corpus.turns)), context=context)
+    read = [f"\0{READ_WINDOWS}"] if any(len(some) > 1 for some in texts) else []
+    return digest(*spoken, "\0", *(text for some in texts for text in some), *read)
 
 
 class Store:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.models import manifest, store
+from smartsearch.models import manifest, store, trained
 from smartsearch.models.store import ModelRef
 
 if TYPE_CHECKING:
@@ -74,13 +74,27 @@ PROFILES: dict[str, Profile] = {
 }
 
 
+def names() -> list[str]:
+    """Every profile there is: ours, then those that the user trained."""
+    return [*PROFILES, *(name for name in trained.names() if name not in PROFILES)]
+
+
+def _trained(name: str) -> Profile | None:
+    """A profile that `smartsearch train` made, by name or path."""
+    folder = trained.find(name)
+    if folder is None:
+        return None
+    rankers = (ModelRef(str(folder / role), given=True) for role in ("crossencoder", "colbert"))
+    return Profile(name, "adapted to the user's own chats", PROFILES["embedded"].parser, *rankers)
+
+
 def profile_of(config: Config) -> Profile:
     """The profile with the models the config overrides. Raises ModelError for an unknown name."""
-    base = PROFILES.get(config.profile)
+    base = PROFILES.get(config.profile) or _trained(config.profile)
     if base is None:
         raise ModelError(
             f"no profile named {config.profile!r}",
-            hint=f"one of {', '.join(PROFILES)}",
+            hint=f"one of {', '.join(names())}, or the folder of one, with a slash",
             kind="profile_unknown",
         )
     return Profile(
@@ -119,7 +133,9 @@ def load(config: Config) -> Tools:
     }
     for name in wanted:
         scorers[name].begin()
-    light = all(ref.shipped for ref in (profile.parser, *rankers.values()))
+    light = profile.parser.shipped is not None and all(
+        folder is not None and store.is_export(folder) for folder in folders.values()
+    )
     nlp = parse.load(str(parser), needs_torch=not light)
     infos = {"parser": store.info("parser", profile.parser, parser)}
     for name, folder in folders.items():
@@ -240,12 +256,12 @@ def tokenizer() -> Tokenizer:
 
 
 def status(profile: str, *, deep: bool = False) -> list[ModelStatus]:
-    """The models of a profile as found here; `deep` hashes every shipped file."""
+    """The models of a profile as found here; `deep` hashes every file whose hash is known."""
     return [_status(profile, role, ref, deep) for role, ref in _refs(profile)]
 
 
 def verify(profile: str) -> list[ModelStatus]:
-    """As `status`, with every shipped file hashed and compared with the manifest."""
+    """As `status`, with the files hashed and compared with the manifest or their own `config.json`."""
     return status(profile, deep=True)
 
 
@@ -261,6 +277,8 @@ def pull(profile: str) -> list[ModelStatus]:
     """Fetch the models of a profile that are not here. Raises ModelError when the hub is out of reach."""
     for role, ref in _refs(profile):
         if store.locate(role, ref) is None and not ref.shipped:
+            if ref.given:
+                raise _missing(role, ref)
             store.fetch(role, ref)
     return status(profile)
 
@@ -275,7 +293,8 @@ def _status(profile: str, role: str, ref: ModelRef, deep: bool) -> ModelStatus:
     if folder is None:
         return ModelStatus(profile, role, ref.name, ref.revision, "", "", 0, "missing")
     info = store.info(role, ref, folder)
-    state = "ok" if not ref.shipped or store.whole(folder, deep=deep) else "damaged"
+    whole = store.whole(folder, deep=deep) if ref.shipped else not deep or store.as_exported(folder)
+    state = "ok" if whole else "damaged"
     return ModelStatus(
         profile, role, ref.name, info.revision, info.precision, str(folder), store.size(folder), state
     )

@@ -71,16 +71,35 @@ def in_our_format(role: str, folder: Path) -> bool:
 
     Raises ModelError when it holds the other ranker.
     """
-    config = _config(folder)
-    if "format" not in config:
+    if not is_export(folder):
         return False
-    if config.get("kind") != role:
+    kind = _config(folder).get("kind")
+    if kind != role:
         raise ModelError(
-            f"{folder} holds a {config.get('kind')}, not a {role}",
+            f"{folder} holds a {kind}, not a {role}",
             hint="give the folder of the right one",
             kind="model_unfit",
         )
     return True
+
+
+def is_export(folder: Path) -> bool:
+    """Whether a folder holds either ranker as `training export` writes it: such a one needs no torch."""
+    return "format" in _config(folder)
+
+
+def as_exported(folder: Path) -> bool:
+    """Whether the files that the folder's `config.json` names, if any, have the hashes it gives."""
+    return all(
+        (folder / name).is_file() and hashlib.sha256((folder / name).read_bytes()).hexdigest() == known
+        for name, known in _hashes(folder).items()
+    )
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """SHA-256 by file, as the `config.json` of an exported ranker has it; empty where it has none."""
+    listed = _config(folder).get("sha256")
+    return listed if is_export(folder) and isinstance(listed, dict) else {}
 
 
 def _config(folder: Path) -> dict[str, Any]:
@@ -92,7 +111,8 @@ def _config(folder: Path) -> dict[str, Any]:
 
 
 def info(role: str, ref: ModelRef, folder: Path) -> ModelInfo:
-    """What ran: the revision is the pinned one, the shipped hash, or a hash of file names and sizes."""
+    """What ran: the revision is the pinned one, the shipped hash, the exported file's own hash as its
+    config has it, or a hash of file names and sizes."""
     precision = str(_config(folder).get("precision", "fp32")) if role != "parser" else "fp32"
     if ref.shipped:
         revision = manifest.revision(folder.name) if whole(folder, deep=False) else "modified"
@@ -101,6 +121,9 @@ def info(role: str, ref: ModelRef, folder: Path) -> ModelInfo:
 
 
 def _fingerprint(folder: Path) -> str:
+    known = _hashes(folder).get("model.onnx")
+    if known:
+        return f"file-{known[:12]}"
     files = (path for path in folder.rglob("*") if path.is_file())
     sizes = sorted((str(path.relative_to(folder)), path.stat().st_size) for path in files)
     return "files-" + hashlib.sha256(repr(sizes).encode()).hexdigest()[:12]

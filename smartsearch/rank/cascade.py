@@ -2,7 +2,9 @@
 
 Both rankers over every candidate is the paper's way (`candidates` 0) and runs them in parallel
 threads. The default spends less: ColBERT scores all, the cross-encoder the best of them, one after
-the other because the second needs the first (docs/decisions/0002).
+the other because the second needs the first (docs/decisions/0002). So they do over all candidates too
+where a turn is too long for one text: the cross-encoder reads the window that ColBERT found best
+(docs/decisions/0006).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass
 
 from smartsearch.config import Config
 from smartsearch.rank.fuse import order, rrf
-from smartsearch.rank.text import scored_texts
+from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Candidate, Corpus, Scores
 
@@ -32,6 +34,7 @@ class Ranking:
 @dataclass(frozen=True)
 class _Scored:
     by_index: dict[int, float]
+    best: dict[int, str]  # the window that made a turn's score
     milliseconds: float
 
 
@@ -42,37 +45,55 @@ def rank(
     scorers: Mapping[str, Scorer],
     config: Config,
 ) -> Ranking:
-    """Score `candidates` (given by match weight, which settles ties) and fuse; all of them come back."""
+    """Score `candidates` (given by match weight, which settles ties) and fuse; all of them come back.
+
+    ColBERT reads every window of `scored_windows`, the cross-encoder one: ColBERT's best, or without a
+    ColBERT the likeliest.
+    """
     indices = [c.index for c in candidates]
     names = [name for name in config.rank if name in scorers]
     degraded: list[str] = []
+    pool = indices[: _pool_size(config, len(names))]
+    windows = dict(zip(pool, scored_windows(question, corpus, pool), strict=True))
 
-    def score(name: str, over: Sequence[int]) -> _Scored:
+    def score(name: str, over: Sequence[int], chosen: Mapping[int, str] | None = None) -> _Scored:
         start = time.perf_counter()
-        values = scorers[name](question, scored_texts(corpus, over))
+        read = [windows[i] if chosen is None else [chosen[i]] for i in over]
+        values, places = best_windows(question, read, scorers[name])
         spent = (time.perf_counter() - start) * 1000.0
-        return _Scored({i: float(v) for i, v in zip(over, values, strict=True)}, spent)
+        best = {i: some[place] for i, some, place in zip(over, read, places, strict=True)}
+        return _Scored(dict(zip(over, values.tolist(), strict=True)), best, spent)
 
     scored: dict[str, _Scored] = {}
     if len(names) == 2:
-        pool = indices if config.candidates == 0 else indices[: config.colbert_turns]
         if len(pool) < len(indices):
             degraded.append(
                 f"{len(indices)} turns were found; the {len(pool)} that match best were ranked "
                 "(--candidates all ranks every one and takes longer)"
             )
-        best = _cross_encoder_share(config, len(pool))
-        if best == len(pool):
+        share = _cross_encoder_share(config, len(pool))
+        if share == len(pool) and all(len(windows[i]) == 1 for i in pool):
             with ThreadPoolExecutor(2) as threads:
                 jobs = {name: threads.submit(score, name, pool) for name in names}
                 scored = {name: job.result() for name, job in jobs.items()}
         else:
             scored["colbert"] = score("colbert", pool)
-            scored["ce"] = score("ce", order(scored["colbert"].by_index)[:best])
+            head = order(scored["colbert"].by_index)[:share]
+            scored["ce"] = score("ce", head, scored["colbert"].best)
     elif names:
         only = names[0]
-        scored[only] = score(only, indices[: config.candidates] if config.candidates > 0 else indices)
+        likeliest = {i: some[0] for i, some in windows.items()} if only == "ce" else None
+        scored[only] = score(only, pool, likeliest)
     return _fused(candidates, scored, config, tuple(degraded))
+
+
+def _pool_size(config: Config, rankers: int) -> int | None:
+    """How many candidates any ranker sees, None for all: of two rankers ColBERT sees most."""
+    if rankers == 0:
+        return 0
+    if rankers == 2:
+        return None if config.candidates == 0 else config.colbert_turns
+    return config.candidates if config.candidates > 0 else None
 
 
 def _cross_encoder_share(config: Config, pool: int) -> int:

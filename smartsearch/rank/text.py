@@ -25,23 +25,36 @@ def spoken_date(time: str) -> str:
         return ""
 
 
+def heading(turn: Turn) -> str:
+    """`[8 May 2023] Ann: `, or less where the turn has no date or speaker."""
+    date = spoken_date(turn.time)
+    stamp = f"[{date}] " if date else ""
+    return f"{stamp}{turn.speaker}: " if turn.speaker else stamp
+
+
+def body(turn: Turn) -> str:
+    """`text (image: caption)`."""
+    return f"{turn.text} (image: {turn.caption})" if turn.caption else turn.text
+
+
+def context_of(previous: Turn | None) -> str:
+    """` | Ben: ...end of the turn before`, or nothing where there is none."""
+    if previous is None or not previous.text:
+        return ""
+    end = previous.text
+    if len(end) > CONTEXT_CHARACTERS:
+        end = "..." + end[-CONTEXT_CHARACTERS:].partition(" ")[2]
+    name = f"{previous.speaker}: " if previous.speaker else ""
+    return f" | {name}{end}"
+
+
 def scored_text(turn: Turn, previous: Turn | None = None) -> str:
     """`[8 May 2023] Ann: text (image: caption) | Ben: ...end of the turn before`.
 
-    The turn comes first so that a scorer's length limit cuts the context, not the turn.
+    The turn comes first so that a scorer's length limit cuts the context, not the turn. Of a turn too
+    long for one text `rank.windows` makes several.
     """
-    date = spoken_date(turn.time)
-    text = f"[{date}] " if date else ""
-    text += f"{turn.speaker}: {turn.text}" if turn.speaker else turn.text
-    if turn.caption:
-        text += f" (image: {turn.caption})"
-    if previous is not None and previous.text:
-        end = previous.text
-        if len(end) > CONTEXT_CHARACTERS:
-            end = "..." + end[-CONTEXT_CHARACTERS:].partition(" ")[2]
-        name = f"{previous.speaker}: " if previous.speaker else ""
-        text += f" | {name}{end}"
-    return " ".join(text.split())
+    return " ".join(f"{heading(turn)}{body(turn)}{context_of(previous)}".split())
 
 
 def scored_texts(corpus: Corpus, indices: Sequence[int], *, context: bool = True) -> list[str]:

@@ -10,8 +10,8 @@ from smartsearch.parse import Parser, fold
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
 from smartsearch.types import Candidate, HopTrace, Query, Term
 
-Dense = Callable[[], list[int]]
-"""Finds turns by meaning, called only when needed; indices into the corpus, best first."""
+Dense = Callable[[int], list[int]]
+"""Finds so many turns by meaning, called only when needed; indices into the corpus, best first."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,10 @@ def gather(
     config: Config,
     dense: Dense | None = None,
 ) -> Evidence:
-    """All evidence for a question, before any ranking: grep, fuzzy, dense fallback, entity hops, PRF.
+    """All evidence for a question, before any ranking: grep, fuzzy, dense fallback, entity hops, PRF, fill.
 
-    In mode `and` grep alone decides: everything else would bring in turns that lack a term.
+    The fill is ours (docs/decisions/0007). In mode `and` grep alone decides: everything else would bring in
+    turns that lack a term.
     """
     state = _Gathering(haystack, config)
     state.step("grep", 1, query.terms, config.mode)
@@ -71,13 +72,26 @@ def gather(
     if config.fuzzy:
         _fuzzy(state, query)
     if dense is not None and (config.semantic == "always" or len(state.found) < config.semantic_below):
-        near = dense()
+        near = dense(config.semantic_top)
         fresh = merge(state.found, {index: {} for index in near})
         state.steps.append(HopTrace(1, "semantic", (), fresh, len(state.found)))
     last = _entity_hops(state, parser)
     if config.prf and state.found:
         _prf(state, parser, last + 1)
+    if dense is not None and "colbert" in config.rank and len(haystack) <= config.pool_max_turns:
+        _fill(state, dense)
     return Evidence(tuple(by_match_weight(state.found)), tuple(state.steps))
+
+
+def _fill(state: _Gathering, dense: Dense) -> None:
+    """The nearest turns by meaning, until there are as many candidates as ColBERT reads anyway."""
+    lacking = state.config.pool - len(state.found)
+    if lacking > 0:
+        near = [index for index in dense(state.config.pool) if index not in state.found][:lacking]
+        fresh = merge(state.found, {index: {} for index in near})
+        if fresh:
+            last = max((step.hop for step in state.steps), default=1)
+            state.steps.append(HopTrace(last, "semantic", (), fresh, len(state.found)))
 
 
 def _fuzzy(state: _Gathering, query: Query) -> None:

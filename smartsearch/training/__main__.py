@@ -7,7 +7,7 @@ import sys
 
 COMMANDS = (
     *("all", "data", "crossencoder", "colbert", "export"),
-    *("evaluate", "overlap", "parser", "manifest"),
+    *("evaluate", "overlap", "parser", "manifest", "written", "validate"),
 )
 
 
@@ -21,7 +21,7 @@ def main(argv: list[str]) -> int:
 
         manifest.write()
         return 0
-    name = {"overlap": "ngrams", "all": "recipe"}.get(argv[0], argv[0])
+    name = {"overlap": "ngrams", "all": "recipe", "written": "sources_written"}.get(argv[0], argv[0])
     return int(importlib.import_module(f"smartsearch.training.{name}").main(argv[1:]) or 0)
 
 

@@ -1,8 +1,9 @@
-"""Fine-tune the ColBERT: in-batch negatives and distillation from the cross-encoder, bounded by time."""
+"""Fine-tune the ColBERT: in-batch negatives and distillation from the cross-encoder."""
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ DIMENSION, QUERY_LENGTH, DOCUMENT_LENGTH = 96, 32, 128
 """Of a token vector, and tokens of a question (padded with [MASK]) and of a text."""
 ENCODER_RATE, HEAD_RATE = 5e-5, 1e-3
 DISTIL = 1.0
-"""Weight of the KL divergence to the cross-encoder's softmax over a group."""
+"""Weight of the KL divergence to the cross-encoder's softmax over a group, unless given."""
 
 
 def new_model(start: Path | None, seed: int) -> Any:
@@ -72,7 +73,7 @@ def batch_scores(model: Any, questions: Sequence[str], texts: Sequence[str], par
     return torch.cat(found, dim=1)[:, torch.tensor(order).argsort()]
 
 
-def loss_of(scores: Any, taught: Any) -> Any:
+def loss_of(scores: Any, taught: Any, distil: float = DISTIL) -> Any:
     """Contrastive loss over the whole batch plus KL to the teacher over each group.
 
     `scores` is [groups, groups * size], group g's own texts at columns g*size.., the right one first.
@@ -84,10 +85,10 @@ def loss_of(scores: Any, taught: Any) -> Any:
     right = torch.arange(count) * size
     own = scores.view(count, count, size)[torch.arange(count), torch.arange(count)]
     contrast = functional.cross_entropy(scores, right)
-    distil = functional.kl_div(
+    taught_loss = functional.kl_div(
         functional.log_softmax(own, 1), functional.softmax(taught, 1), reduction="batchmean"
     )
-    return contrast + DISTIL * distil
+    return contrast + distil * taught_loss
 
 
 def torch_scorer(model: Any) -> Scorer:
@@ -102,14 +103,15 @@ def torch_scorer(model: Any) -> Scorer:
 
 
 def train(options: argparse.Namespace) -> None:
-    """Train for `options.minutes` and save a PyLate folder to `options.out`."""
+    """Train for `options.steps`, or `options.minutes`, and save a PyLate folder to `options.out`."""
     import torch
 
     rng = seed_everything(options.seed)
     model = new_model(options.start, options.seed)
     teacher = cross_scorer(options.teacher, threads=torch.get_num_threads())
     groups = [g for g in read_groups(options.data / "groups.jsonl") if len(g.wrong) >= options.wrong]
-    trials = rng.sample(read_groups(options.data / "trials.jsonl"), 50)
+    trials = read_groups(options.data / "trials.jsonl")
+    trials = rng.sample(trials, min(50, len(trials)))
     optimizer = torch.optim.AdamW(
         [
             {"params": list(model[0].parameters()), "full": ENCODER_RATE},
@@ -121,23 +123,21 @@ def train(options: argparse.Namespace) -> None:
     )
     stream = batches(groups, options.groups, options.wrong, rng)
     model.train()
-    clock, step, running, saved = Clock(options.minutes), 0, 0.0, 0.0
+    clock, running, saved = Clock(options.minutes, options.steps), 0.0, 0.0
     while clock.progress < 1.0:
         batch = next(stream)
         taught = torch.tensor([teacher(question, texts) for question, *texts in batch])
         for part in optimizer.param_groups:
-            part["lr"] = part["full"] * clock.rate()
+            part["lr"] = options.scale * part["full"] * clock.rate()
         questions, texts = [row[0] for row in batch], [text for row in batch for text in row[1:]]
-        loss = loss_of(batch_scores(model, questions, texts), taught)
+        loss = loss_of(batch_scores(model, questions, texts), taught, options.distil)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        step, running = step + 1, 0.98 * running + 0.02 * loss.item()
+        step, running = clock.step(), 0.98 * running + 0.02 * loss.item()
         if step % 25 == 0:
-            print(
-                f"step {step} of time {clock.progress:.2f} loss {running / (1 - 0.98**step):.3f}", flush=True
-            )
+            print(f"step {step} ({clock.progress:.2f}) loss {running / (1 - 0.98**step):.3f}", flush=True)
         if clock.progress - saved > 0.2:
             saved = clock.progress
             model.save(str(options.out))
@@ -145,7 +145,8 @@ def train(options: argparse.Namespace) -> None:
             print("trial", summary(trial_ranks(trials, torch_scorer(model), most=24)), flush=True)
             model.train()
     model.save(str(options.out))
-    print(f"done: {step} steps of {options.groups} groups, {options.minutes} minutes", flush=True)
+    spent = (time.monotonic() - clock.begin) / 60
+    print(f"done: {clock.done} steps of {options.groups} groups, {spent:.0f} minutes", flush=True)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -156,8 +157,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--teacher", type=Path, required=True, help="folder of the exported cross-encoder")
     parser.add_argument("--start", type=Path, help="a ColBERT to go on from (default: the MiniLM package)")
     parser.add_argument("--minutes", type=float, default=28.0, help="0 saves the untrained start")
+    parser.add_argument("--steps", type=int, default=0, help="instead of minutes: a run that repeats")
     parser.add_argument("--groups", type=int, default=16, help="groups a batch")
     parser.add_argument("--wrong", type=int, default=3, help="wrong texts a group")
+    parser.add_argument(
+        "--distil", type=float, default=DISTIL, help="weight of the teacher's part of the loss"
+    )
+    parser.add_argument("--scale", type=float, default=1.0, help="of both learning rates, for a later round")
     parser.add_argument("--seed", type=int, default=13)
     options = parser.parse_args(argv)
     if options.minutes <= 0:

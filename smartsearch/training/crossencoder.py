@@ -1,9 +1,10 @@
-"""Fine-tune the cross-encoder: a listwise softmax over one right and several wrong texts, bounded by time."""
+"""Fine-tune the cross-encoder: a listwise softmax over one right and several wrong texts."""
 
 from __future__ import annotations
 
 import argparse
 import random
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,7 @@ def score_pairs(model: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]], si
 
 
 def train(options: argparse.Namespace) -> None:
-    """Train for `options.minutes` and save a sentence-transformers CrossEncoder folder to `options.out`."""
+    """Train for `options.steps`, or `options.minutes`; save a CrossEncoder folder to `options.out`."""
     import torch
     from sentence_transformers import CrossEncoder
 
@@ -126,11 +127,12 @@ def train(options: argparse.Namespace) -> None:
     cross = CrossEncoder(start, num_labels=1, max_length=MAX_LENGTH, device="cpu", config_kwargs=NO_DROPOUT)
     model, tokenizer = cross.model, cross.tokenizer
     groups = read_groups(options.data / "groups.jsonl")
-    trials = rng.sample(read_groups(options.data / "trials.jsonl"), 50)
+    trials = read_groups(options.data / "trials.jsonl")
+    trials = rng.sample(trials, min(50, len(trials)))
     optimizer = torch.optim.AdamW(parameter_groups(model), betas=(0.9, 0.98))
     stream = batches([g for g in groups if len(g.wrong) >= options.wrong], options.groups, options.wrong, rng)
     model.train()
-    clock, step, running, saved = Clock(options.minutes), 0, 0.0, 0.0
+    clock, running, saved = Clock(options.minutes, options.steps), 0.0, 0.0
     while clock.progress < 1.0:
         batch = next(stream)
         pairs = [(question, text) for question, *texts in batch for text in texts]
@@ -141,11 +143,9 @@ def train(options: argparse.Namespace) -> None:
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        step, running = step + 1, 0.98 * running + 0.02 * loss.item()
+        step, running = clock.step(), 0.98 * running + 0.02 * loss.item()
         if step % 25 == 0:
-            print(
-                f"step {step} of time {clock.progress:.2f} loss {running / (1 - 0.98**step):.3f}", flush=True
-            )
+            print(f"step {step} ({clock.progress:.2f}) loss {running / (1 - 0.98**step):.3f}", flush=True)
         if clock.progress - saved > 0.12:
             saved = clock.progress
             cross.save(str(options.out))
@@ -154,7 +154,8 @@ def train(options: argparse.Namespace) -> None:
             )
             print("trial", summary(ranks), flush=True)
     cross.save(str(options.out))
-    print(f"done: {step} steps of {options.groups} groups, {options.minutes} minutes", flush=True)
+    spent = (time.monotonic() - clock.begin) / 60
+    print(f"done: {clock.done} steps of {options.groups} groups, {spent:.0f} minutes", flush=True)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -164,6 +165,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("out", type=Path, help="folder for the CrossEncoder")
     parser.add_argument("--start", type=Path, help="weights to start from (default: the MiniLM package)")
     parser.add_argument("--minutes", type=float, default=40.0)
+    parser.add_argument("--steps", type=int, default=0, help="instead of minutes: a run that repeats")
     parser.add_argument("--groups", type=int, default=16, help="groups a batch")
     parser.add_argument("--wrong", type=int, default=4, help="wrong texts a group")
     parser.add_argument("--scale", type=float, default=1.0, help="of both learning rates, for a second round")

@@ -14,10 +14,12 @@ from pathlib import Path
 
 from smartsearch.rank.text import MONTHS, scored_text
 from smartsearch.training.chats import Chat, Group, Labelled
+from smartsearch.training.mine import Miner
 from smartsearch.training.names import pick_names, replace_names
 from smartsearch.training.overlap import Overlap, crop, words
 from smartsearch.training.sources_chat import read_chats
 from smartsearch.training.sources_wiki import read_wiki
+from smartsearch.training.sources_written import KINDS, written_chats
 from smartsearch.training.wrong import wrong_turns
 
 CEILING = {
@@ -37,8 +39,12 @@ CEILING = {
     ("nqg", "question"): 1300,
     ("qed", "question"): 900,
     ("nq_oracle", "question"): 900,
+    **{("written", kind): 100_000 for kind in KINDS},
 }
-"""Groups of each source and kind: chats weigh more than encyclopedic text, labels more than rules."""
+"""Questions of each source and kind: chats weigh more than encyclopedic text, labels more than rules."""
+
+MOST_GOLD = 6
+"""Right turns of a question that get a group each: a list over many sessions must not crowd out the rest."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +64,19 @@ class Mix:
     held_out: float = 0.08
 
 
+WRITTEN = Mix(long=(75,), dated=0.85, context=0.85, when=0.06)
+"""For conversations with complete labels: nearly as search shows them."""
+TWICE = 2
+"""Renderings of each of their groups, with other names and other wrong turns."""
+
+
 def held_out(chat: Chat, share: float) -> bool:
-    """Whether a chat is for validation only: by a hash of its id; one person of the ten-person sources."""
+    """Whether a chat is for validation only: by a hash of its id; one person of the ten-person sources;
+    of the written ones each author's third."""
     if chat.source in ("realmem", "lifebench"):
         return chat.id.startswith(("Sophie_Dubois", "yinhao"))
+    if chat.source == "written":
+        return chat.id.partition("_")[0].endswith("3")
     digest = hashlib.sha256(f"{chat.source} {chat.id}".encode()).digest()
     return digest[0] / 256 < (0.15 if chat.source == "friendsqa" else share)
 
@@ -129,12 +144,19 @@ def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, r
     return Group(chat.source, asked.kind, chat.id, question, texts[0], texts[1:])
 
 
-def make_groups(chat: Chat, questions: Iterable[Labelled], mix: Mix, rng: random.Random) -> Iterator[Group]:
-    """Training groups of a chat's questions; a question with several right turns gives at most two."""
+def make_groups(
+    chat: Chat, questions: Sequence[Labelled], mix: Mix, rng: random.Random, miner: Miner | None = None
+) -> Iterator[Group]:
+    """Training groups of a chat's questions; one with several right turns gives a group for some of them."""
     overlap = Overlap([turn.spoken for turn in chat.turns])
+    complete = [asked.question for asked in questions if asked.complete]
+    mined = dict(zip(complete, miner.rankings(chat, complete), strict=True)) if miner and complete else {}
     for asked in questions:
-        for right in asked.gold[: 2 if asked.kind == "question" else 1]:
-            wrong = wrong_turns(chat, asked, right, overlap, mix.wrong, rng)
+        ranked = mined.get(asked.question, ())
+        most = MOST_GOLD if asked.complete else 2 if asked.kind == "question" else 1
+        gold = rng.sample(asked.gold, min(most, len(asked.gold))) if asked.complete else asked.gold[:most]
+        for right in gold:
+            wrong = wrong_turns(chat, asked, right, overlap, mix.wrong, rng, ranked)
             if len(wrong) >= 4 and len(chat.turns[right].text) > 2:
                 yield render_group(chat, asked, [right, *wrong], mix, rng)
 
@@ -191,17 +213,30 @@ def cap(
     return kept
 
 
-def build(train: Path, out: Path, seed: int) -> dict[str, int]:
-    """Write `groups.jsonl` and `trials.jsonl` to `out`; the counts of both by source and kind."""
+def build(
+    train: Path, out: Path, seed: int, miner: Miner | None = None, share: float = 1.0, written: bool = True
+) -> dict[str, int]:
+    """Write `groups.jsonl` and `trials.jsonl` to `out`; the counts of both by source and kind.
+
+    With a `miner` half of the wrong turns of complete questions are what it ranks high; trials never depend
+    on it. `share` scales the ceilings of all but the written conversations; `written` says whether to take
+    those.
+    """
     rng, mix = random.Random(seed), Mix()
-    chats = [*read_chats(train, rng), *read_wiki(train, rng)]
+    chats = [*read_chats(train, rng), *read_wiki(train, rng), *(written_chats() if written else ())]
     kept = [chat for chat in chats if not held_out(chat, mix.held_out)]
     unseen = [chat for chat in chats if held_out(chat, mix.held_out)]
-    asked = cap(kept, CEILING, rng)
-    groups = [group for i, chat in enumerate(kept) for group in make_groups(chat, asked.get(i, ()), mix, rng)]
+    ceiling = {key: most if key[0] == "written" else int(share * most) for key, most in CEILING.items()}
+    asked = cap(kept, ceiling, rng)
+    groups: list[Group] = []
+    for i, chat in enumerate(kept):
+        own = WRITTEN if chat.source == "written" else mix
+        for _ in range(TWICE if chat.source == "written" else 1):
+            groups += make_groups(chat, asked.get(i, ()), own, rng, miner)
     rng.shuffle(groups)
-    trials = []
+    trials, rng = [], random.Random(seed + 1)
     for source, most in (
+        ("written", 300),
         ("realmem", 220),
         ("friendsqa", 180),
         ("lifebench", 140),
@@ -228,7 +263,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("train", type=Path, help="folder with the training sources (data/train)")
     parser.add_argument("out", type=Path, help="folder for groups.jsonl and trials.jsonl")
     parser.add_argument("--seed", type=int, default=13)
+    parser.add_argument("--miner", type=Path, help="folder of an exported ColBERT that finds hard negatives")
+    parser.add_argument("--threads", type=int, default=1, help="of the miner")
+    parser.add_argument("--share", type=float, default=1.0, help="of the third-party sources' ceilings")
+    parser.add_argument("--no-written", action="store_true", help="third-party sources alone")
     options = parser.parse_args(argv)
-    for key, count in sorted(build(options.train, options.out, options.seed).items()):
+    miner = Miner(options.miner, options.threads) if options.miner else None
+    counts = build(options.train, options.out, options.seed, miner, options.share, not options.no_written)
+    for key, count in sorted(counts.items()):
         print(f"{count:6d} {key}")
     return 0

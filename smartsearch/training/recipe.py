@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from smartsearch.models import manifest
-from smartsearch.training import colbert, crossencoder, data, evaluate, export, parser
+from smartsearch.training import colbert, crossencoder, data, evaluate, export, parser, validate
 
-MINUTES = (38.0, 36.0, 26.0)
-"""Of the cross-encoder's two rounds and of the ColBERT, one core each, for the shipped files."""
+STEPS = {"ce1": 420, "ce2": 443, "ce3": 291, "ce4": 500, "colbert1": 345, "colbert2": 347, "colbert3": 450}
+"""Steps of each round for the shipped files: the learning rate follows them, so that a run repeats."""
 
 
-def steps(source: Path, work: Path, minutes: Sequence[float]) -> list[tuple[str, list[str]]]:
-    """(command, arguments) of each step; the ColBERT learns from the first round of the cross-encoder."""
-    groups, first, second, late = (str(work / name) for name in ("data", "ce1", "ce2", "colbert"))
-    teacher, shipped = (
-        str(work / "teacher"),
-        {name: str(manifest.SHIPPED / name) for name in manifest.FOLDERS},
-    )
-    again = ["--start", first, "--scale", "0.6", "--seed", "14"]
+def steps(source: Path, work: Path, counts: Mapping[str, int] = STEPS) -> list[tuple[str, list[str]]]:
+    """(command, arguments) of each step, every round from where the one before it ended.
+
+    The first rounds see the third-party sources alone; the last ones the written conversations too, with
+    wrong turns that the second ColBERT ranks high.
+    """
+
+    def at(name: str) -> str:
+        return str(work / name)
+
+    def round_of(kind: str, name: str, start: str, groups: str, *more: str) -> tuple[str, list[str]]:
+        begin = ["--start", at(start)] if start else []
+        return kind, [at(groups), at(name), *begin, "--steps", str(counts[name]), *more]
+
+    shipped = {name: str(manifest.SHIPPED / name) for name in manifest.FOLDERS}
+    mined = ["--miner", at("miner"), "--share", "0.5", "--seed", "31"]
+    teacher = ["--teacher", at("teacher")]
+    last_ce = ["--scale", "0.7", "--groups", "12", "--wrong", "6", "--seed", "42"]
+    last_colbert = [*teacher, "--wrong", "4", "--distil", "0.3", "--seed", "41"]
     return [
         ("parser", ["--data", str(source), "--out", shipped["en_smartsearch"]]),
-        ("data", [str(source), groups]),
-        ("crossencoder", [groups, first, "--minutes", str(minutes[0])]),
-        ("export", ["crossencoder", first, teacher]),
-        ("crossencoder", [groups, second, *again, "--minutes", str(minutes[1])]),
-        ("export", ["crossencoder", second, shipped["crossencoder"], "--data", groups]),
-        ("colbert", [groups, late, "--teacher", teacher, "--minutes", str(minutes[2])]),
-        ("export", ["colbert", late, shipped["colbert"], "--data", groups]),
-        ("evaluate", [groups, shipped["crossencoder"], shipped["colbert"]]),
+        ("data", [str(source), at("groups"), "--no-written"]),
+        round_of("crossencoder", "ce1", "", "groups"),
+        round_of("crossencoder", "ce2", "ce1", "groups", "--scale", "0.6", "--seed", "14"),
+        round_of("crossencoder", "ce3", "ce2", "groups", "--scale", "0.6", "--seed", "22"),
+        ("export", ["crossencoder", at("ce2"), at("teacher")]),
+        round_of("colbert", "colbert1", "", "groups", *teacher),
+        round_of("colbert", "colbert2", "colbert1", "groups", *teacher, "--seed", "21"),
+        ("export", ["colbert", at("colbert2"), at("miner")]),
+        ("data", [str(source), at("mined"), *mined]),
+        round_of("crossencoder", "ce4", "ce3", "mined", *last_ce),
+        round_of("colbert", "colbert3", "colbert2", "mined", *last_colbert),
+        ("export", ["crossencoder", at("ce4"), shipped["crossencoder"], "--data", at("mined")]),
+        ("export", ["colbert", at("colbert3"), shipped["colbert"], "--data", at("mined")]),
+        ("evaluate", [at("mined"), shipped["crossencoder"], shipped["colbert"]]),
+        ("validate", [str(source)]),
     ]
 
 
@@ -41,6 +59,7 @@ COMMANDS = {
     "colbert": colbert.main,
     "export": export.main,
     "evaluate": evaluate.main,
+    "validate": validate.main,
 }
 
 
@@ -49,11 +68,8 @@ def main(argv: Sequence[str]) -> int:
     options = argparse.ArgumentParser(prog="smartsearch.training all", description=__doc__)
     options.add_argument("data", type=Path, help="the folder of training sources (SOURCES.md)")
     options.add_argument("--work", type=Path, default=Path("build/models"), help="checkpoints and logs")
-    options.add_argument(
-        "--minutes", type=float, nargs=3, default=MINUTES, help="of cross-encoder, its second round, ColBERT"
-    )
     chosen = options.parse_args(argv)
-    for command, arguments in steps(chosen.data, chosen.work, chosen.minutes):
+    for command, arguments in steps(chosen.data, chosen.work):
         print(f"== {command} {' '.join(arguments)}", flush=True)
         code = COMMANDS[command](arguments)
         if code:

@@ -28,21 +28,30 @@ def seed_everything(seed: int) -> random.Random:
 
 
 class Clock:
-    """Progress of a run bounded by time: 0 at the start, 1 when `minutes` are over.
+    """Progress of a run: 0 at the start, 1 after `steps` steps, or after `minutes` where no steps are given.
 
-    The learning rate follows the time, so that the end is certain on a machine of any speed.
+    The learning rate follows it. Steps make a run that repeats; minutes one that ends in time on any machine.
     """
 
-    def __init__(self, minutes: float) -> None:
+    def __init__(self, minutes: float, steps: int = 0) -> None:
         self.seconds = minutes * 60
+        self.steps, self.done = steps, 0
         self.begin = time.monotonic()
+
+    def step(self) -> int:
+        """Count a step; how many there have been."""
+        self.done += 1
+        return self.done
 
     @property
     def progress(self) -> float:
-        """The share of the time that is over."""
-        return min(1.0, (time.monotonic() - self.begin) / self.seconds)
+        """The share of the run that is over."""
+        over = self.done / self.steps if self.steps else (time.monotonic() - self.begin) / self.seconds
+        return min(1.0, over)
 
     def rate(self) -> float:
         """The share of the full learning rate now: a linear rise, then a linear fall to zero."""
         done = self.progress
+        if self.steps:
+            done = min(1.0, (self.done + 0.5) / self.steps)
         return done / WARMUP if done < WARMUP else (1.0 - done) / (1.0 - WARMUP)

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.overlap import Overlap, words
 
+MINED = 60
+"""How deep into a model's ranking wrong turns are taken from."""
+
 
 def wrong_turns(
-    chat: Chat, asked: Labelled, right: int, overlap: Overlap, count: int, rng: random.Random
+    chat: Chat,
+    asked: Labelled,
+    right: int,
+    overlap: Overlap,
+    count: int,
+    rng: random.Random,
+    ranked: Sequence[int] = (),
 ) -> list[int]:
-    """Wrong turns of the same chat: neighbours, the same speaker's, the top by overlap, and random ones."""
+    """Wrong turns of the same chat: near, ranked high by a model, much overlap, same speaker, random.
+
+    `ranked` is a model's order of the chat's turns for the question, best first; empty where the labels are
+    not complete, because what a model ranks first there is often right.
+    """
     query = words(asked.question)
     limit = overlap.score(query | words(asked.answer), right) if chat.repeats else float("inf")
     used = {chat.turns[i].text.lower() for i in asked.gold}
@@ -29,15 +43,17 @@ def wrong_turns(
         if chat.turns[i].speaker == speaker
     ]
     similar = overlap.top(query, 16)
+    hard = [i for i in ranked[:MINED] if i not in closed]
+    mined = count // 2 if hard else 0
     pools = [
-        near,
-        rng.sample(similar, len(similar)),
-        own,
-        rng.sample(range(len(chat.turns)), min(len(chat.turns), 40)),
+        (near, 2),
+        (rng.sample(hard, len(hard)), mined),
+        (rng.sample(similar, len(similar)), max(1, count // 4) if hard else max(2, count // 2)),
+        (own, 1),
+        (rng.sample(range(len(chat.turns)), min(len(chat.turns), 40)), count),
     ]
-    quota = [2, max(2, count // 2), 1, count]
     chosen: list[int] = []
-    for pool, most in zip(pools, quota, strict=True):
+    for pool, most in pools:
         taken = 0
         for i in pool:
             if taken == most or len(chosen) == count:

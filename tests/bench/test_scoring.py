@@ -10,6 +10,7 @@ import pytest
 
 from smartsearch.bench import grid
 from smartsearch.bench.datasets import open_dataset
+from smartsearch.bench.ranking import ordered
 from smartsearch.bench.scoring import Haystacked
 from smartsearch.bench.store import Store
 from smartsearch.config import Config
@@ -135,3 +136,79 @@ def test_a_profile_without_colbert_retrieves_without_the_dense_search(tools, tmp
         )
     assert scored.found["I3"].tolist() == [0]
     assert scored.colbert is None
+
+
+FILLER = "We talked about the weather and the price of bread for a while. "
+LONG = (
+    f"{FILLER * 12}Oscar the dog ran away.{FILLER * 12}",
+    "Oscar is a dog",
+    f"{FILLER * 30}A dog named Bruno came.",
+    "a quiet day",
+    f"Oscar! {FILLER * 25}The cat sleeps.",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("cascade", {}),
+        ("cascade", {"cascade": 3}),
+        ("rrf", {"candidates": 0}),
+        ("ce", {"rank": ("ce",)}),
+        ("colbert", {"rank": ("colbert",)}),
+    ],
+)
+@pytest.mark.parametrize("question", ["Is Oscar a dog?", "Which dog did Bruno see?", "Who sleeps?"])
+def test_long_turns_are_scored_as_a_search_does(tools, tmp_path: Path, name, changes, question):
+    """Order and scores, from an empty store and from a filled one; the last question asks densely."""
+    config = replace(CONFIG, truncate="none", **changes)
+    one = group(*LONG, question=question)
+    ready = Haystacked(one.corpus)
+    result = search(question, ready.haystack, config, tools)
+    ranker = grid.ranker(name, config)
+    with Store(tmp_path / "s.db") as store:
+        for _ in range(2):
+            scored = scoring_of(tools, store, config).score(
+                one.questions[0], ready, wanted(["I3"], [name, "ce", "rrf"])
+            )
+            order = ordered(scored, "I3", ranker, config, lambda: np.zeros((0, 0)))
+            assert [hit.index for hit in result.hits] == order.tolist()
+            for hit in result.hits:
+                if hit.scores.ce is not None:
+                    assert scored.ce_of(ranker)[hit.index] == pytest.approx(hit.scores.ce, rel=1e-12)
+                if hit.scores.colbert is not None:
+                    assert scored.colbert[hit.index] == pytest.approx(hit.scores.colbert, rel=1e-12)
+
+
+def test_a_cross_encoder_alone_and_one_behind_colbert_may_read_other_windows(
+    tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """ColBERT here likes "zebra"; the question's words stand elsewhere in the turn."""
+    monkeypatch.setattr("smartsearch.rank.windows.READ_WINDOWS", 4)
+    one = group(f"Oscar the dog barks. {FILLER * 20}A zebra came.", question="Oscar the dog?")
+    zebra = replace(
+        tools, scorers=tools.scorers | {"colbert": lambda q, t: np.array([x.count("zebra") for x in t])}
+    )
+    with Store(tmp_path / "s.db") as store:
+        ready = Haystacked(one.corpus)
+        scored = scoring_of(zebra, store, CONFIG).score(
+            one.questions[0], ready, wanted(["IF0"], ["ce", "rrf"])
+        )
+        assert scored.ce[0] < scored.alone[0]
+        short = Haystacked(group("Oscar the dog").corpus)
+        assert (
+            scoring_of(zebra, store, CONFIG)
+            .score(one.questions[0], short, wanted(["IF0"], ["ce", "rrf"]))
+            .alone
+            is None
+        )
+
+
+def test_the_nearest_turns_are_found_by_any_window(tools, tmp_path: Path):
+    """ColBERT here sees 800 characters of a text."""
+    one = group("a quiet day", f"{FILLER * 30}Oscar the dog.", "a dog")
+    whole = tools.scorers["colbert"]
+    near = replace(tools, scorers={"colbert": lambda q, texts: whole(q, [text[:800] for text in texts])})
+    with Store(tmp_path / "s.db") as store:
+        scoring = scoring_of(near, store, CONFIG)
+        assert scoring.nearest("Oscar dog", Haystacked(one.corpus), 2) == (1, 2)

@@ -48,6 +48,7 @@ def chats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [name for name in os.environ if name.startswith("SMARTSEARCH_") and "GOLDEN" not in name]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no-config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / "chat.txt").write_text(CHAT, encoding="utf-8")

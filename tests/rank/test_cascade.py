@@ -9,6 +9,7 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.rank.cascade import rank
+from smartsearch.rank.windows import READ_WINDOWS
 from smartsearch.types import Candidate
 from tests.conftest import corpus
 
@@ -107,3 +108,53 @@ def test_an_error_in_a_ranker_reaches_the_caller():
 
     with pytest.raises(RuntimeError, match="boom"):
         rank("q", CANDIDATES, TURNS, {"ce": broken, "colbert": broken}, Config(candidates=0))
+
+
+class TestLongTurns:
+    """A turn of 600 words with the answer in its last sentence, among others."""
+
+    ANSWER = "The spare key lies under the blue flowerpot."
+    FILLER = "We talked about the weather and the price of bread for a while. "
+    TURNS = corpus("Mara: the key turns well", "Mara: fine", f"Mara: {FILLER * 45}{ANSWER}")
+    QUESTION = "Where is the spare key?"
+
+    def ranked(self, config, names=("ce", "colbert")):
+        """ColBERT counts "spare", the cross-encoder "weather" besides; and what each was shown."""
+        seen = {"ce": [], "colbert": []}
+
+        def counting(name, *wanted):
+            def score(question, texts):
+                seen[name] += texts
+                return np.array([float(sum(text.count(word) for word in wanted)) for text in texts])
+
+            return score
+
+        scorers = {"ce": counting("ce", "spare", "weather"), "colbert": counting("colbert", "spare")}
+        found = [Candidate(i, (), 1.0, 1) for i in range(3)]
+        shown = {name: scorers[name] for name in names}
+        return rank(self.QUESTION, found, self.TURNS, shown, config), seen
+
+    @pytest.mark.parametrize("candidates", [-1, 0, 2])
+    def test_the_answer_at_the_end_is_found_and_scored_by_its_window(self, candidates):
+        ranking, seen = self.ranked(Config(candidates=candidates))
+        assert ranking.candidates[0].index == 2
+        assert ranking.scores[0].colbert == 1.0
+        read = [text for text in seen["ce"] if len(text) > 100]
+        assert len(read) == 1
+        assert read[0].endswith(self.ANSWER)
+        assert ranking.scores[0].ce == 1.0 + read[0].count("weather")
+
+    def test_colbert_reads_several_windows_the_cross_encoder_one_a_turn(self):
+        _, seen = self.ranked(Config(candidates=0))
+        assert len(seen["colbert"]) == 2 + READ_WINDOWS
+        assert len(seen["ce"]) == 3
+
+    def test_a_cross_encoder_alone_reads_the_window_that_shares_most_words(self):
+        ranking, seen = self.ranked(Config(rank=("ce",)), names=("ce",))
+        assert ranking.scores[0].ce > 1.0
+        assert [text.endswith(self.ANSWER) for text in seen["ce"]] == [False, False, True]
+
+    def test_colbert_alone_takes_the_best_window(self):
+        ranking, _ = self.ranked(Config(rank=("colbert",)), names=("colbert",))
+        assert [c.index for c in ranking.candidates] == [2, 0, 1]
+        assert ranking.scores[0].colbert == 1.0

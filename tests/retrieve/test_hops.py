@@ -99,19 +99,38 @@ def test_a_shortened_name_is_found(parser, nlp):
 def test_the_dense_search_joins_when_grep_finds_few(parser):
     asked = []
 
-    def dense():
-        asked.append(True)
+    def dense(top):
+        asked.append(top)
         return [4]
 
-    evidence = run(parser, "flatmate", dense=dense, hops=1, prf=False)
+    evidence = run(parser, "flatmate", dense=dense, hops=1, prf=False, pool=0)
     assert indices(evidence) == [0, 4]
     found = next(c for c in evidence.candidates if c.index == 4)
     assert (found.weight, found.hop) == (0.0, 0)
     many = ["Mara: dog"] * 5
-    run(parser, "dog", many, dense=dense)
-    assert len(asked) == 1
-    run(parser, "dog", many, dense=dense, semantic="always")
-    assert len(asked) == 2
+    run(parser, "dog", many, dense=dense, pool=0)
+    assert asked == [50]
+    run(parser, "dog", many, dense=dense, semantic="always", pool=0)
+    assert asked == [50, 50]
+
+
+def test_few_candidates_are_filled_up_by_meaning(parser):
+    texts = ("Mara: my dog sleeps", "Ilya: the hound barked", "Mara: puppies!", "Ilya: rain", "Mara: soup")
+    nearest = [0, 2, 1, 4, 3]
+
+    def found(**settings):
+        evidence = run(parser, "dog", texts, dense=lambda top: nearest[:top], semantic_below=0, **settings)
+        return [c.index for c in evidence.candidates], [s.kind for s in evidence.hops]
+
+    order, kinds = found(pool=3)
+    assert order[0] == 0
+    assert sorted(order) == [0, 1, 2]
+    assert kinds[-1] == "semantic"
+    assert found(pool=200)[0][0] == 0
+    assert len(found(pool=200)[0]) == 5
+    for settings in ({"pool": 0}, {"pool": 3, "pool_max_turns": 4}, {"pool": 3, "rank": ("ce",)}):
+        assert found(**settings)[0] == [0]
+    assert found(pool=3, mode="and")[0] == [0]
 
 
 def test_nothing_found_is_no_error(parser):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from smartsearch.training import data
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.data import (
     Mix,
@@ -22,6 +23,7 @@ from smartsearch.training.data import (
 from smartsearch.training.overlap import Overlap, crop, words
 from smartsearch.training.sources_chat import read_chats
 from smartsearch.training.sources_wiki import read_wiki
+from smartsearch.training.sources_written import FOLDER, read_written
 from smartsearch.training.wrong import wrong_turns
 from smartsearch.types import Turn
 
@@ -147,7 +149,11 @@ def test_trials_of_a_short_chat_borrow_turns() -> None:
     assert len(trials[0].wrong) == 22  # all but the two right ones and the related one
 
 
-def test_build_holds_whole_chats_out_and_repeats_itself(sources: Path, tmp_path: Path) -> None:
+def test_build_holds_whole_chats_out_and_repeats_itself(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = [read_written(path).chat for path in sorted(FOLDER.glob("[ab][23]_*.txt"))]
+    monkeypatch.setattr(data, "written_chats", lambda: some)
     first, second = tmp_path / "one", tmp_path / "two"
     assert build(sources, first, 7) == build(sources, second, 7)
     assert (first / "groups.jsonl").read_bytes() == (second / "groups.jsonl").read_bytes()
@@ -156,6 +162,7 @@ def test_build_holds_whole_chats_out_and_repeats_itself(sources: Path, tmp_path:
     assert trained
     assert not trained & tried
     assert all(group.right not in group.wrong for group in read_groups(first / "groups.jsonl"))
+    assert {chat for source, chat in tried if source == "written"} == {c.id for c in some if c.id[1] == "3"}
 
 
 def test_hold_out_follows_the_chat_id() -> None:

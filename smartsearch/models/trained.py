@@ -1,0 +1,86 @@
+"""The profiles that `smartsearch train` made: where they lie, and how one is put in place whole.
+
+A profile is a folder with `crossencoder/`, `colbert/` (as `training export` writes them) and `profile.json`,
+which tells how it was made. They lie in the user's data folder, `$XDG_DATA_HOME/smartsearch/profiles` or
+`~/.local/share/smartsearch/profiles`, one folder a name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from smartsearch.errors import UsageError
+
+ABOUT = "profile.json"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+def home() -> Path:
+    """The folder of the user's profiles; it need not exist."""
+    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "smartsearch" / "profiles"
+
+
+def names() -> list[str]:
+    """The user's profiles by name."""
+    return sorted(path.parent.name for path in home().glob(f"*/{ABOUT}") if NAME.fullmatch(path.parent.name))
+
+
+def find(name: str) -> Path | None:
+    """The folder of a profile by name, or by path if `name` has a slash; None where there is none.
+
+    A bare name never means a folder of the current directory, which may be somebody else's.
+    """
+    if "/" in name or os.sep in name:
+        folder = Path(name).expanduser()
+    elif NAME.fullmatch(name):
+        folder = home() / name
+    else:
+        return None
+    return folder if (folder / ABOUT).is_file() else None
+
+
+def target(name: str) -> Path:
+    """Where the profile of that name lies or would lie. Raises UsageError for a name that is none."""
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} is no name for a profile", hint="letters, digits, '-', '_' and '.', up to 64"
+        )
+    return home() / name
+
+
+@contextmanager
+def workshop() -> Iterator[Path]:
+    """An empty folder beside the profiles that is gone afterwards, whatever happens."""
+    try:
+        home().mkdir(parents=True, exist_ok=True)
+        folder = TemporaryDirectory(prefix=".train-", dir=home())
+    except OSError as error:
+        raise UsageError(
+            f"{home()} cannot be written: {error.strerror}", hint="set XDG_DATA_HOME", kind="output"
+        ) from error
+    with folder as path:
+        yield Path(path)
+
+
+def install(made: Path, place: Path, about: dict[str, Any]) -> None:
+    """Put the finished profile `made`, in a workshop, at `place`: whole or not at all."""
+    (made / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    former = made.with_name(made.name + "-former")
+    if place.exists():
+        place.rename(former)
+    try:
+        made.rename(place)
+    except BaseException:
+        if former.exists():
+            former.rename(place)
+        raise
+    shutil.rmtree(former, ignore_errors=True)

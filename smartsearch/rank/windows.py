@@ -1,0 +1,123 @@
+"""Long turns in windows, because a scorer reads only the first 128 tokens of a text (docs/decisions/0006).
+
+A turn that fits is one window, the very text of `rank.text`; a longer one is cut at sentence ends. The
+rankers read the windows that share most words with the question; a turn scores what its best one does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.rank.text import body, context_of, heading, scored_text
+from smartsearch.retrieve.semantic import Scorer
+from smartsearch.types import Corpus, Turn
+
+WHOLE_PIECES = 132
+"""A turn of up to so many pieces is one text: the 125 tokens that a scorer's 128 leave to it. A piece is
+about .95 of a WordPiece token (over the training chats), a count that needs no tokenizer."""
+
+WINDOW_PIECES = 110
+"""The most pieces of a window: the 105 tokens that a question of 20 leaves to it."""
+
+READ_WINDOWS = 1
+"""The most windows of a turn that are read for a question; of more, long answers outscore short turns."""
+
+_PIECE = re.compile(r"[A-Za-z]{1,7}|[0-9]{1,3}|\S")
+_WORD = re.compile(r"\S{1,40}")
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]*]*$")
+_ASKED = re.compile(r"\w{4,}")
+
+
+def pieces(text: str) -> int:
+    """About how many tokens a text has: runs of up to 7 letters or 3 digits, other characters alone."""
+    return len(_PIECE.findall(text))
+
+
+@lru_cache(maxsize=16384)
+def windows(turn: Turn, previous: Turn | None = None) -> tuple[str, ...]:
+    """The texts that stand for a turn, in its order: one, as `scored_text`, unless it is too long for one.
+
+    Each of several begins with `[date] Speaker:`; only the first shows the end of the turn before.
+    """
+    head, said = heading(turn), body(turn)
+    if pieces(head) + pieces(said) <= WHOLE_PIECES:
+        return (scored_text(turn, previous),)
+    context = context_of(previous)
+    room = max(WINDOW_PIECES - pieces(head), WINDOW_PIECES // 2)
+    first = max(room - pieces(context), WINDOW_PIECES // 2)
+    return tuple(
+        " ".join(f"{head}{part}{'' if n else context}".split())
+        for n, part in enumerate(_cut(said, first, room))
+    )
+
+
+def _cut(text: str, first: int, room: int) -> list[str]:
+    """`text` in runs of at most `room` pieces, the first one of at most `first`.
+
+    A run ends with the last sentence or line that ends in its second half, else with a word.
+    """
+    words = list(_WORD.finditer(text))
+    sizes = [pieces(word.group()) for word in words]
+    parts: list[str] = []
+    start = 0
+    while start < len(words):
+        stop, left = start, room if parts else first
+        while stop < len(words) and sizes[stop] <= left:
+            left -= sizes[stop]
+            stop += 1
+        if stop < len(words):
+            middle = (start + stop) // 2
+            stop = next((i for i in range(stop, middle, -1) if _ends(text, words[i - 1], words[i])), stop)
+        parts.append(text[words[start].start() : words[stop - 1].end()])
+        start = stop
+    return parts
+
+
+def _ends(text: str, word: re.Match[str], following: re.Match[str]) -> bool:
+    """Whether a sentence or a line ends between two words."""
+    return "\n" in text[word.end() : following.start()] or bool(_SENTENCE_END.search(word.group()))
+
+
+def all_windows(corpus: Corpus, indices: Sequence[int], *, context: bool = True) -> list[tuple[str, ...]]:
+    """The windows of each turn in `indices`, with the turn before it in the session as `context`."""
+    found = []
+    for i in indices:
+        before = corpus.previous[i] if context else -1
+        found.append(windows(corpus.turns[i], corpus.turns[before] if before >= 0 else None))
+    return found
+
+
+def scored_windows(
+    question: str, corpus: Corpus, indices: Sequence[int], *, context: bool = True
+) -> list[list[str]]:
+    """What is read of each turn in `indices` for `question`: its windows, the likeliest first, never none.
+
+    Of more than READ_WINDOWS those with most of the question's words stay: every word of four letters and
+    more counts once, wherever it stands in the text. Equal ones keep the turn's order.
+    """
+    asked = set(_ASKED.findall(question.casefold()))
+    return [
+        list(texts) if len(texts) == 1 else _likeliest(texts, asked)
+        for texts in all_windows(corpus, indices, context=context)
+    ]
+
+
+def _likeliest(texts: Sequence[str], asked: set[str]) -> list[str]:
+    shared = [sum(word in text for word in asked) for text in map(str.casefold, texts)]
+    return [texts[n] for n in sorted(range(len(texts)), key=lambda n: -shared[n])[:READ_WINDOWS]]
+
+
+def best_windows(
+    question: str, windows: Sequence[Sequence[str]], scorer: Scorer
+) -> tuple[NDArray[np.float64], list[int]]:
+    """The best score among each turn's windows, shape (turns,), and that window's place in its list."""
+    sizes = [len(some) for some in windows]
+    values = scorer(question, [text for some in windows for text in some])
+    parts = np.split(np.asarray(values, dtype=np.float64), np.cumsum(sizes)[:-1]) if sizes else []
+    best = [int(part.argmax()) for part in parts]
+    return np.array([part[n] for part, n in zip(parts, best, strict=True)], dtype=np.float64), best

@@ -1,0 +1,301 @@
+"""The shipped rankers adapted to one's own chats: a short second training, measured on held-out turns.
+
+Against forgetting: it starts from the shipped weights every time, at a fifth of the first learning rate,
+sees a question a few times at most, and half of what it sees are the labelled conversations that the shipped
+rankers were trained on too. What it did to questions of other people's conversations is measured, and a
+loss there is refused as a gain too dearly bought.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import random
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from smartsearch import __version__
+from smartsearch.config import Config
+from smartsearch.errors import SmartsearchError
+from smartsearch.models import manifest, profiles, trained
+from smartsearch.training import data
+from smartsearch.training.chats import Chat, Group, Labelled
+from smartsearch.training.evaluate import fused, rank_of_first, summary
+from smartsearch.training.shipped import colbert_scorer, cross_scorer
+from smartsearch.training.sources_own import Own
+from smartsearch.training.sources_written import written_chats
+
+PACKAGES = ("torch", "transformers", "sentence_transformers", "pylate", "onnx")
+SHARE = {"crossencoder": 0.6, "colbert": 0.4}
+"""Of the minutes."""
+SCALE = 0.2
+"""Of the full learning rates."""
+TIMES, SECONDS = 2.0, 0.35
+"""How often a group may be seen, and what one takes where the shipped models were trained (one slow core):
+with few groups training is shorter than the minutes given."""
+MOST_QUESTIONS, MOST_TRIALS, MOST_GENERAL, CANDIDATES = 6000, 200, 60, 64
+"""Trained on, measured on, measured on other people's conversations; turns to choose from in each."""
+DEAREST = 0.02
+"""Fused MRR that questions of other people's conversations may lose."""
+WATCHED = 50
+"""Trials the trainers print figures of while they run; they ask for that many."""
+ROLES = ("crossencoder", "colbert", "fused")
+
+Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
+"""`stage(title, steps)` shows that something begins, and gives what counts one more step as done."""
+Ranks = dict[str, list[int]]
+"""The rank of the right text in each trial, by ranker."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked for: the profile's name, minutes of training at most, threads, seed."""
+
+    name: str
+    minutes: float = 20.0
+    threads: int = 1
+    seed: int = 13
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One pair of rankers on the held-out questions, and on those of other people's conversations."""
+
+    own: Ranks
+    general: Ranks
+
+    @property
+    def mrr(self) -> float:
+        """Fused, on the held-out questions."""
+        return _mrr(self.own["fused"])
+
+    def record(self) -> dict[str, dict[str, dict[str, float]]]:
+        """R@1, R@5, R@10 and MRR by ranker, for both sets of questions."""
+        return {
+            name: {role: summary(ranks[role]) for role in ROLES}
+            for name, ranks in (("held_out", self.own), ("general", self.general))
+        }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of it: `about` is the profile's record, with the figures of all that was measured."""
+
+    folder: Path
+    written: bool
+    reason: str
+    about: dict[str, Any]
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is a profile of that name now, this one or an earlier one."""
+        return (self.folder / trained.ABOUT).is_file()
+
+
+def check_packages() -> None:
+    """Say at once, not after reading, that a package of the extra is missing."""
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        raise SmartsearchError(
+            f"train needs {', '.join(missing)}", hint="pip install 'smartsearch[train]'", kind="package"
+        )
+
+
+def adapt(own: Own, wish: Wish, stage: Stage) -> Outcome:
+    """Train, measure before and after, and write the profile if it is the best there is.
+
+    Held-out questions are the same whatever the seed. Until the profile is whole it lies in a folder that
+    is removed however this ends.
+    """
+    place = trained.target(wish.name)
+    os.environ["HF_HUB_OFFLINE"] = "1"  # everything is here
+    trials = data.make_trials(own.held_out, MOST_TRIALS, CANDIDATES, random.Random(0))
+    general = _general()
+    with trained.workshop() as work, _quiet():
+        figures = {"shipped": _measured(manifest.SHIPPED, "shipped", trials, general, wish, stage)}
+        if (place / trained.ABOUT).is_file():
+            figures["present"] = _measured(place, wish.name, trials, general, wish, stage)
+        counts, minutes = _train(own, work, wish, stage)
+        figures["adapted"] = _measured(work / "new", "adapted", trials, general, wish, stage)
+        present = figures.get("present", figures["shipped"])
+        reason = refusal(present, figures["shipped"], figures["adapted"])
+        about = {
+            "format": 1,
+            "name": wish.name,
+            "tool_version": __version__,
+            "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "start": profiles.fingerprints(Config()),
+            "seed": wish.seed,
+            "minutes": minutes,
+            "turns": own.turns,
+            "questions": dict(zip(("trained", "held_out"), own.questions, strict=True)),
+            "groups": counts,
+            "held_out_sha256": _hash(trials),
+            "metrics": {name: found.record() for name, found in figures.items()},
+            "better_worse": better_worse(present.own["fused"], figures["adapted"].own["fused"]),
+        }
+        if not reason:
+            trained.install(work / "new", place, about)
+    return Outcome(place, not reason, reason, about)
+
+
+def refusal(present: Measured, shipped: Measured, adapted: Measured) -> str:
+    """Why the adapted rankers are not kept, or an empty text."""
+    if adapted.mrr <= present.mrr:
+        return (
+            f"fused MRR on the held-out turns is {adapted.mrr:.4f}, not above the {present.mrr:.4f} there was"
+        )
+    lost = _mrr(shipped.general["fused"]) - _mrr(adapted.general["fused"])
+    if lost > DEAREST:
+        return f"fused MRR on other people's conversations fell by {lost:.4f}, more than {DEAREST}"
+    return ""
+
+
+def better_worse(before: Sequence[int], after: Sequence[int]) -> tuple[int, int]:
+    """In how many trials the right text ranks higher than before, and in how many lower."""
+    pairs = list(zip(before, after, strict=True))
+    return sum(b > a for b, a in pairs), sum(b < a for b, a in pairs)
+
+
+def _mrr(ranks: Sequence[int]) -> float:
+    return sum(1 / rank for rank in ranks) / (len(ranks) or 1)
+
+
+def _hash(trials: Sequence[Group]) -> str:
+    text = json.dumps([trial.record() for trial in trials], ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _general() -> list[Group]:
+    """Trials of the written conversations that the shipped rankers were not trained on."""
+    unseen = [chat for chat in written_chats() if data.held_out(chat, data.Mix().held_out)]
+    return data.make_trials(unseen, MOST_GENERAL, CANDIDATES, random.Random(0))
+
+
+def _measured(
+    folder: Path, name: str, trials: Sequence[Group], general: Sequence[Group], wish: Wish, stage: Stage
+) -> Measured:
+    """The rankers in `folder` on both sets of questions."""
+    cross = cross_scorer(folder / "crossencoder", wish.threads)
+    late = colbert_scorer(folder / "colbert", wish.threads)
+
+    def ranks(group: Sequence[Group]) -> Ranks:
+        found: Ranks = {role: [] for role in ROLES}
+        for trial in group:
+            texts = [trial.right, *trial.wrong]
+            one, two = cross(trial.question, texts), late(trial.question, texts)
+            for role, scores in zip(ROLES, (one, two, fused(one, two)), strict=True):
+                found[role].append(rank_of_first(scores))
+            step()
+        return found
+
+    with stage(f"measuring the {name} rankers", len(trials) + len(general)) as step:
+        return Measured(ranks(trials), ranks(general))
+
+
+def _train(own: Own, work: Path, wish: Wish, stage: Stage) -> tuple[dict[str, int], dict[str, float]]:
+    """Both rankers into `work/new`; how many groups there were, and the minutes each took."""
+    import torch
+
+    from smartsearch.training import colbert, crossencoder
+    from smartsearch.training.export import export
+    from smartsearch.training.restore import restore
+
+    torch.set_num_threads(wish.threads)
+    with stage("making training groups", len(own.trained)) as step:
+        mine, rehearsed = _groups(own, wish, step)
+    groups = [*mine, *rehearsed]
+    random.Random(wish.seed).shuffle(groups)
+    (work / "data").mkdir()
+    data.write_groups(work / "data" / "groups.jsonl", groups)
+    data.write_groups(work / "data" / "trials.jsonl", _watched(groups))
+    enough = len(groups) * TIMES * SECONDS / 60
+    spent = {}
+    for kind, train in (("crossencoder", crossencoder.main), ("colbert", colbert.main)):
+        minutes = spent[kind] = round(min(wish.minutes * SHARE[kind], enough), 4)
+        start = work / f"{kind}-start"
+        options = {"start": start, "minutes": minutes, "scale": SCALE, "seed": wish.seed}
+        if kind == "colbert":
+            options["teacher"] = work / "new" / "crossencoder"
+        restore(kind, manifest.SHIPPED / kind, start)
+        with stage(f"training the {kind}, seconds", round(minutes * 60)) as step, _ticking(step):
+            train([*map(str, (work / "data", work / kind)), *(f"--{k}={v}" for k, v in options.items())])
+        notes = {"profile": wish.name, "minutes": minutes, "groups": len(groups), "seed": wish.seed}
+        with stage(f"exporting the {kind}", 1) as step:
+            export(kind, work / kind, work / "new" / kind, None, notes)
+            step()
+    return {"own": len(mine), "written": len(rehearsed)}, spent
+
+
+def _groups(own: Own, wish: Wish, step: Callable[[], None]) -> tuple[list[Group], list[Group]]:
+    """Groups of one's own questions, and at most as many of the written conversations as rehearsal."""
+    from smartsearch.training.mine import Miner
+
+    rng = random.Random(wish.seed)
+    miner = Miner(manifest.SHIPPED / "colbert", wish.threads)
+    mine: list[Group] = []
+    for chat, asked in _drawn(own.trained, MOST_QUESTIONS, rng):
+        mine += data.make_groups(chat, asked, data.Mix(), rng, miner)
+        step()
+    known = [chat for chat in written_chats() if not data.held_out(chat, data.Mix().held_out)]
+    rehearsed: list[Group] = []
+    for chat, asked in _drawn(known, len(mine), rng):
+        rehearsed += data.make_groups(chat, asked, data.WRITTEN, rng)
+    return mine, rng.sample(rehearsed, min(len(rehearsed), len(mine)))
+
+
+def _drawn(chats: Sequence[Chat], most: int, rng: random.Random) -> Iterator[tuple[Chat, list[Labelled]]]:
+    """Each chat with its part of a sample of at most `most` of all their questions."""
+    pool = [(i, asked) for i, chat in enumerate(chats) for asked in chat.questions]
+    drawn: dict[int, list[Labelled]] = {}
+    for i, asked in rng.sample(pool, min(len(pool), most)):
+        drawn.setdefault(i, []).append(asked)
+    for i, chat in enumerate(chats):
+        yield chat, drawn.get(i, [])
+
+
+def _watched(groups: Sequence[Group]) -> list[Group]:
+    """What the trainers print figures of: a few short trials, for their time is taken from training."""
+    repeated = [groups[i % len(groups)] for i in range(WATCHED)]
+    return [Group(g.source, g.kind, g.chat, g.question, g.right, g.wrong[:1]) for g in repeated]
+
+
+@contextmanager
+def _ticking(step: Callable[[], None]) -> Iterator[None]:
+    """Count a step each second while the block runs."""
+    done = threading.Event()
+
+    def tick() -> None:
+        while not done.wait(1.0):
+            step()
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What the trainers print and the libraries warn of is not for the user."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        logging.disable(logging.WARNING)
+        try:
+            with contextlib.redirect_stdout(nowhere):
+                yield
+        finally:
+            logging.disable(logging.NOTSET)

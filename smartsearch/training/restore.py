@@ -1,0 +1,178 @@
+"""The shipped int8 files back to float folders that training can start from.
+
+No float weights are shipped, so this is how a user's machine gets a starting point: each matrix times
+its scales. What int8 rounded away stays lost (half a step of 1/127 of a channel's largest weight),
+and training goes on from there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.errors import ModelError
+from smartsearch.training.shipped import load_config
+
+LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
+Weights = dict[str, NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a file holds: tensors by their torch names, and what the names do not tell."""
+
+    weights: Weights
+    head_size: int
+    epsilon: float
+
+
+def read(path: Path) -> Stored:
+    """The float tensors of a file that `quantise` made. Raises ModelError where the file is another."""
+    import onnx
+    from onnx import numpy_helper
+
+    graph = onnx.load(path).graph
+    tensors = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+    for node in graph.node:  # equal tensors are stored once, under one of their names
+        if node.op_type == "Identity" and node.input[0] in tensors:
+            tensors[node.output[0]] = tensors[node.input[0]]
+    weights = _plain(tensors)
+    for node in graph.node:
+        if node.op_type == "MatMulInteger":
+            weights[_module(node.name) + ".weight"] = _matrix(node, tensors)
+    return Stored(weights, _head_size(graph, path), _epsilon(graph))
+
+
+def _plain(tensors: dict[str, NDArray[Any]]) -> Weights:
+    """Biases, norms and tables, which keep their torch names; a large table has a scale a row."""
+    found: Weights = {}
+    for name, tensor in tensors.items():
+        if name.endswith(".int8"):
+            whole = name.removesuffix(".int8")
+            found[whole] = tensor.astype(np.float32) * tensors[f"{whole}.scale"].astype(np.float32)
+        elif name.endswith((".weight", ".bias")) and tensor.dtype == np.float32:
+            found[name] = tensor
+    return found
+
+
+def _module(node: str) -> str:
+    """`/inner/bert/pooler/dense/Gemm_MatMul_quant` to `inner.bert.pooler.dense`."""
+    return ".".join(node.strip("/").split("/")[:-1])
+
+
+def _matrix(node: Any, tensors: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
+    """A quantised matrix [in, out], a scale a column, as torch has it: [out, in]."""
+    name = node.input[1]
+    steps = tensors[name].astype(np.float32) - tensors[node.input[3]].astype(np.float32)
+    scaled: NDArray[np.float32] = steps * tensors[name.removesuffix("_quantized") + "_scale"]
+    return np.ascontiguousarray(scaled.T)
+
+
+def _head_size(graph: Any, path: Path) -> int:
+    """The last axis of the shape [batch, tokens, heads, size] that the first layer's query is given."""
+    from onnx import numpy_helper
+
+    constants = {
+        node.output[0]: numpy_helper.to_array(node.attribute[0].t)
+        for node in graph.node
+        if node.op_type == "Constant" and node.attribute[0].name == "value"
+    }
+    for node in graph.node:
+        if node.op_type == "Concat" and "layer.0/attention" in node.name and len(node.input) == 4:
+            size = constants.get(node.input[3])
+            if size is not None:
+                return int(size.reshape(-1)[0])
+    raise ModelError(f"{path} is no encoder that `training export` wrote", kind="model_unfit")
+
+
+def _epsilon(graph: Any) -> float:
+    norm = next(node for node in graph.node if node.op_type == "LayerNormalization")
+    return float(next(a.f for a in norm.attribute if a.name == "epsilon"))
+
+
+def _bert_config(stored: Stored, prefix: str) -> Any:
+    from transformers import BertConfig
+
+    def shape(name: str) -> tuple[int, ...]:
+        return stored.weights[f"{prefix}{name}.weight"].shape
+
+    layers = {int(found[1]) for name in stored.weights if (found := LAYER.search(name))}
+    vocabulary, hidden = shape("embeddings.word_embeddings")
+    return BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=hidden,
+        num_hidden_layers=len(layers),
+        num_attention_heads=hidden // stored.head_size,
+        intermediate_size=shape("encoder.layer.0.intermediate.dense")[0],
+        max_position_embeddings=shape("embeddings.position_embeddings")[0],
+        type_vocab_size=shape("embeddings.token_type_embeddings")[0],
+        layer_norm_eps=stored.epsilon,
+        num_labels=1,
+    )
+
+
+def _tokenizer(folder: Path, length: int) -> Any:
+    from transformers import BertTokenizerFast
+
+    return BertTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), model_max_length=length)
+
+
+def _load(module: Any, weights: Weights, prefix: str) -> None:
+    """Fill `module` with the tensors below `prefix`, every one of them."""
+    import torch
+
+    state = {
+        name.removeprefix(prefix): torch.from_numpy(np.array(tensor))
+        for name, tensor in weights.items()
+        if name.startswith(prefix)
+    }
+    module.load_state_dict(state)
+
+
+def restore_crossencoder(folder: Path, out: Path) -> None:
+    """Write a CrossEncoder folder to `out` from the exported one in `folder`."""
+    from transformers import BertForSequenceClassification
+
+    stored = read(folder / "model.onnx")
+    model = BertForSequenceClassification(_bert_config(stored, "inner.bert."))
+    _load(model, stored.weights, "inner.")
+    model.save_pretrained(out)
+    _tokenizer(folder, int(load_config(folder)["max_length"])).save_pretrained(out)
+
+
+def restore_colbert(folder: Path, out: Path) -> None:
+    """Write a PyLate folder to `out` from the exported ColBERT in `folder`."""
+    from pylate import models
+    from transformers import BertModel
+
+    stored, facts = read(folder / "model.onnx"), load_config(folder)
+    encoder = BertModel(_bert_config(stored, "encoder."), add_pooling_layer=False)
+    _load(encoder, stored.weights, "encoder.")
+    tokenizer = _tokenizer(folder, int(facts["document_length"]))
+    with TemporaryDirectory() as base:
+        encoder.save_pretrained(base)
+        tokenizer.save_pretrained(base)
+        model = models.ColBERT(
+            base,
+            device="cpu",
+            embedding_size=int(facts["dim"]),
+            query_length=int(facts["query_length"]),
+            document_length=int(facts["document_length"]),
+            query_prefix=tokenizer.convert_ids_to_tokens(facts["query_prefix_id"]),
+            document_prefix=tokenizer.convert_ids_to_tokens(facts["document_prefix_id"]),
+            attend_to_expansion_tokens=bool(facts["attend_to_expansion_tokens"]),
+            skiplist_words=tokenizer.convert_ids_to_tokens(facts["skiplist_ids"]),
+        )
+        _load(model[1].linear, stored.weights, "dense.")
+        model.save(str(out))
+
+
+def restore(kind: str, folder: Path, out: Path) -> None:
+    """Write to `out` what `--start` of the training of `kind` takes, from the exported ranker in `folder`."""
+    (restore_crossencoder if kind == "crossencoder" else restore_colbert)(folder, out)

@@ -1,0 +1,126 @@
+"""The user's own profiles: found by name and path, listed, checked, and put in place whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from smartsearch.config import Config
+from smartsearch.errors import ModelError, UsageError
+from smartsearch.models import profiles, trained
+from smartsearch.pipeline import search
+from tests.conftest import haystack
+from tests.rank import tiny
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data" / "smartsearch" / "profiles"
+
+
+def profile(folder: Path) -> Path:
+    """A profile of two models whose arithmetic can be done by hand, with the hashes of their files."""
+    for role in ("crossencoder", "colbert"):
+        config = tiny.onnx_folder(folder / role, role) / "config.json"
+        model = hashlib.sha256((folder / role / "model.onnx").read_bytes()).hexdigest()
+        config.write_text(json.dumps({**json.loads(config.read_text()), "sha256": {"model.onnx": model}}))
+    (folder / "profile.json").write_text("{}")
+    return folder
+
+
+def test_a_profile_is_found_by_name_and_by_path(home: Path, tmp_path: Path) -> None:
+    profile(home / "mine")
+    elsewhere = profile(tmp_path / "elsewhere")
+    assert trained.find("mine") == home / "mine"
+    assert trained.find(str(elsewhere)) == elsewhere
+    assert profiles.names()[-1] == "mine"
+
+
+def test_a_bare_name_is_no_folder_of_the_current_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile(tmp_path / "planted")
+    monkeypatch.chdir(tmp_path)
+    assert trained.find("planted") is None
+    assert trained.find("./planted") == Path("planted")
+
+
+def test_half_a_profile_is_none(home: Path) -> None:
+    (home / "half" / "crossencoder").mkdir(parents=True)
+    assert trained.names() == []
+    with pytest.raises(ModelError, match="no profile named 'half'") as caught:
+        profiles.load(Config(profile="half"))
+    assert caught.value.kind == "profile_unknown"
+
+
+def test_search_runs_with_it_and_says_what_ran(home: Path, monkeypatch: pytest.MonkeyPatch, nlp) -> None:
+    asked: list[bool] = []
+
+    def load(name: str, needs_torch: bool):
+        asked.append(needs_torch)
+        return nlp
+
+    monkeypatch.setattr("smartsearch.parse.load", load)
+    folder = profile(home / "mine")
+    config = Config(profile="mine")
+    result = search("Where is the dog?", haystack("Mara: dog", "Ilya: rain"), config, profiles.load(config))
+    assert result.profile == "mine"
+    assert asked == [False]
+    model = hashlib.sha256((folder / "colbert" / "model.onnx").read_bytes()).hexdigest()
+    ran = {m.role: m.revision for m in result.trace.models}
+    assert ran["colbert"] == f"file-{model[:12]}"
+
+
+def test_a_changed_file_and_a_missing_ranker_are_found(home: Path) -> None:
+    folder = profile(home / "mine")
+    assert {s.state for s in profiles.verify("mine")} == {"ok"}
+    with (folder / "crossencoder" / "model.onnx").open("ab") as file:
+        file.write(b"!")
+    assert {s.role: s.state for s in profiles.verify("mine")}["crossencoder"] == "damaged"
+    for path in (folder / "colbert").iterdir():
+        path.unlink()
+    (folder / "colbert").rmdir()
+    assert {s.role: s.state for s in profiles.status("mine")}["colbert"] == "missing"
+    with pytest.raises(ModelError, match="not on this machine"):
+        profiles.pull("mine")
+
+
+def test_a_finished_profile_takes_the_place_of_the_earlier_one(home: Path) -> None:
+    profile(home / "mine")
+    with trained.workshop() as work:
+        (work / "new").mkdir()
+        (work / "new" / "weights").write_text("new")
+        trained.install(work / "new", home / "mine", {"made": "today"})
+    assert sorted(path.name for path in (home / "mine").iterdir()) == ["profile.json", "weights"]
+    assert json.loads((home / "mine" / "profile.json").read_text()) == {"made": "today"}
+    assert [path.name for path in home.iterdir()] == ["mine"]
+
+
+def test_where_it_cannot_be_put_the_earlier_one_comes_back(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile(home / "mine")
+    rename = Path.rename
+
+    def fails(path: Path, target: Path) -> Path:
+        if path.name == "new":
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    with trained.workshop() as work:
+        (work / "new").mkdir()
+        monkeypatch.setattr(Path, "rename", fails)
+        with pytest.raises(KeyboardInterrupt):
+            trained.install(work / "new", home / "mine", {})
+    assert trained.find("mine") is not None
+    assert (home / "mine" / "crossencoder" / "model.onnx").is_file()
+
+
+@pytest.mark.parametrize("name", ["../mine", "", ".hidden", "a/b", "x" * 65])
+def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="no name for a profile"):
+        trained.target(name)

@@ -1,0 +1,145 @@
+"""Long turns are read in windows: cut at sentence ends, none too long, and the best one counts."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smartsearch.rank.text import scored_text, scored_texts
+from smartsearch.rank.windows import (
+    READ_WINDOWS,
+    WHOLE_PIECES,
+    WINDOW_PIECES,
+    all_windows,
+    best_windows,
+    pieces,
+    scored_windows,
+    windows,
+)
+from smartsearch.types import Corpus, Turn
+
+FILLER = "We talked about the weather and the price of bread for a while. "
+ANSWER = "The spare key lies under the blue flowerpot."
+
+
+def words_of(texts, head=""):
+    return " ".join(text.removeprefix(head) for text in texts).split()
+
+
+def test_pieces_are_letters_by_seven_digits_by_three_and_signs_alone():
+    assert pieces("Mara: hi") == 3
+    assert pieces("flowerpots") == 2  # flowerp ots
+    assert pieces("12,345 = x") == 5
+    assert pieces("五月") == 2
+    assert pieces(" \n ") == 0
+
+
+def test_a_turn_that_fits_is_the_text_it_always_was():
+    before = Turn("Any plans?", "Ilya")
+    for text in ("", "Yes.", "word " * 100, "two  spaces\nand a line"):
+        turn = Turn(text, "Mara", "2024-05-08", caption="a cat")
+        assert windows(turn, before) == (scored_text(turn, before),)
+
+
+def test_the_limit_counts_the_head_and_the_turn_but_not_the_context():
+    """`Mara: ` is 2 pieces: 130 more fit, whatever was said before."""
+    before = Turn("Any plans for the long weekend? " * 3, "Ilya")
+    assert windows(Turn("dog " * 130, "Mara"), before) == (scored_text(Turn("dog " * 130, "Mara"), before),)
+    assert len(windows(Turn("dog " * 131, "Mara"), before)) == 2
+    assert WHOLE_PIECES == 132
+
+
+def test_windows_end_with_sentences_and_together_say_all():
+    turn = Turn(FILLER * 40 + ANSWER, "Mara", "2024-05-08")
+    texts = windows(turn)
+    head = "[8 May 2024] Mara: "
+    assert len(texts) > 4
+    assert all(text.startswith(head) and text.endswith(".") for text in texts)
+    assert words_of(texts, head) == turn.text.split()
+    assert texts[-1].endswith(ANSWER)
+
+
+def test_lines_end_windows_too():
+    turn = Turn("\n".join(f"- item {n} of the list without a full stop" for n in range(40)))
+    assert all(text.startswith("- item") for text in windows(turn))
+
+
+def test_a_sentence_that_is_longer_is_cut_between_words_and_a_word_inside():
+    turn = Turn("dog " * 500, "Mara")
+    assert words_of(windows(turn), "Mara: ") == ["dog"] * 500
+    code = "x=" * 600
+    assert "".join(words_of(windows(Turn(code)))) == code
+
+
+def test_only_the_first_window_shows_the_turn_before():
+    texts = windows(Turn(FILLER * 20, "Mara"), Turn("Where is the key?", "Ilya"))
+    assert texts[0].endswith(" | Ilya: Where is the key?")
+    assert not any("|" in text for text in texts[1:])
+
+
+def test_the_caption_is_in_the_last_window():
+    texts = windows(Turn(FILLER * 20, "Mara", caption="a blue flowerpot"))
+    assert ["flowerpot" in text for text in texts] == [False] * (len(texts) - 1) + [True]
+
+
+PARTS = ("dog ", "flowerpots ", "end. ", "line\n", "x=", "12.345", "五月", "naïve ", "- ")
+
+
+@given(
+    st.lists(st.sampled_from(PARTS), min_size=60, max_size=600).map("".join),
+    st.sampled_from(["", "Mara", "Dr. Ilya Petrovich"]),
+    st.text(st.sampled_from("ab .?"), max_size=300),
+)
+def test_no_window_is_too_long_and_nothing_is_lost(text, speaker, before):
+    turn = Turn(text, speaker, "2024-05-08")
+    previous = Turn(before, "Ilya")
+    texts = windows(turn, previous)
+    if len(texts) > 1:
+        assert max(map(pieces, texts)) <= WINDOW_PIECES
+        head = f"[8 May 2024] {speaker}: " if speaker else "[8 May 2024] "
+        said = "".join(text.removeprefix(head).partition(" | ")[0] for text in texts)
+        assert "".join(said.split()) == "".join(text.split())
+
+
+def chat(*texts):
+    return Corpus(tuple(Turn(text, "Mara", session="s") for text in texts))
+
+
+def test_of_many_windows_those_that_share_most_words_are_read():
+    corpus = chat(FILLER * 30 + ANSWER + FILLER * 30, "Fine.")
+    long, short = scored_windows("Where did Mara put the spare key?", corpus, [0, 1])
+    assert len(windows(corpus.turns[0])) > READ_WINDOWS
+    assert len(long) == READ_WINDOWS
+    assert ANSWER in long[0]
+    assert short == scored_texts(corpus, [1])
+
+
+def test_without_a_shared_word_the_first_windows_are_read_in_order():
+    corpus = chat(FILLER * 30)
+    (read,) = scored_windows("Who?", corpus, [0])
+    assert read == list(windows(corpus.turns[0])[:READ_WINDOWS])
+
+
+def test_windows_follow_the_session_as_context():
+    corpus = chat("Any pets?", FILLER * 20)
+    (shown,), (hidden,) = all_windows(corpus, [1]), all_windows(corpus, [1], context=False)
+    assert shown[0].endswith("| Mara: Any pets?")
+    assert not any("pets" in text for text in hidden)
+
+
+def test_a_turn_scores_what_its_best_window_does():
+    def length(question, texts):
+        return np.array([float(len(text)) for text in texts])
+
+    values, places = best_windows("q", [["a", "ccc", "bb"], ["dd"], ["e", "f"]], length)
+    assert values.tolist() == [3.0, 2.0, 1.0]
+    assert places == [1, 0, 0]
+    values, places = best_windows("q", [], length)
+    assert values.shape == (0,)
+    assert places == []
+
+
+def test_of_a_whole_book_in_one_turn_no_more_is_read():
+    (read,) = scored_windows("dog", chat("dog " * 200_000), [0])
+    assert len(read) == READ_WINDOWS

@@ -1,0 +1,180 @@
+"""Adaptation from chats to profile with tiny models: what is written, refused, and left behind."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from smartsearch.config import Config
+from smartsearch.models import manifest, profiles, trained
+from smartsearch.training import adapt
+from smartsearch.training import export as exporting
+from smartsearch.training.adapt import Measured, Wish, better_worse, refusal
+from smartsearch.training.sources_own import read_own
+from tests.rank import tiny
+from tests.training.test_sources_own import chats
+
+WISH = Wish("mine", minutes=0.01)
+
+
+def measured(own: list[int], general: list[int]) -> Measured:
+    return Measured(dict.fromkeys(adapt.ROLES, own), dict.fromkeys(adapt.ROLES, general))
+
+
+def test_only_a_higher_mrr_is_kept() -> None:
+    present = measured([1, 2], [1])  # MRR .75
+    assert refusal(present, present, measured([1, 1], [1])) == ""
+    assert "0.7500, not above the 0.7500" in refusal(present, present, measured([2, 1], [1]))
+    assert "0.6667, not above" in refusal(present, present, measured([1, 3], [1]))
+
+
+def test_an_earlier_profile_is_what_must_be_surpassed() -> None:
+    shipped, earlier = measured([4, 4], [1]), measured([1, 2], [1])
+    assert refusal(earlier, shipped, measured([2, 2], [1]))
+
+
+def test_a_gain_that_costs_other_peoples_questions_is_refused() -> None:
+    shipped = measured([2, 2], [1] * 20)
+    assert refusal(shipped, shipped, measured([1, 1], [1] * 19 + [2])) != ""  # falls by .025
+    assert refusal(shipped, shipped, measured([1, 1], [1] * 39 + [2])) == ""  # by .0125
+
+
+def test_trials_are_compared_one_by_one() -> None:
+    assert better_worse([3, 1, 2, 5], [1, 1, 4, 2]) == (2, 1)
+
+
+def untimed(scorer: object) -> float:
+    """Latency, which no test here is about, costs seconds to measure."""
+    return 0.0
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tiny int8 rankers in the place of the shipped ones."""
+    from pylate.models import ColBERT
+
+    folder = tmp_path_factory.mktemp("shipped")
+    cross = tiny.cross_encoder(folder / "trained-ce")
+    late = folder / "trained-colbert"
+    ColBERT(
+        str(tiny.bert(folder / "base")),
+        embedding_size=96,
+        query_length=16,
+        document_length=48,
+        device="cpu",
+    ).save(str(late))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(exporting, "latency_ms", untimed)
+        exporting.export("crossencoder", cross, folder / "crossencoder", None, {})
+        exporting.export("colbert", late, folder / "colbert", None, {})
+    return folder
+
+
+@pytest.fixture
+def place(shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the profile goes; other people's conversations are left out."""
+    monkeypatch.setattr(manifest, "SHIPPED", shipped)
+    monkeypatch.setattr(adapt, "written_chats", lambda: [])
+    monkeypatch.setattr(adapt, "MOST_TRIALS", 8)
+    monkeypatch.setattr(exporting, "latency_ms", untimed)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    return tmp_path / "smartsearch" / "profiles" / "mine"
+
+
+@contextmanager
+def silent(title: str, total: int) -> Iterator[object]:
+    yield lambda: None
+
+
+def test_chats_become_a_profile_that_search_can_load(
+    place: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(adapt, "refusal", lambda *measured: "")
+    own = read_own(chats(60))
+    outcome = adapt.adapt(own, WISH, silent)
+    assert (outcome.written, outcome.usable, outcome.folder) == (True, True, place)
+    about = json.loads((place / "profile.json").read_text())
+    assert about["questions"] == {"trained": own.questions[0], "held_out": own.questions[1]}
+    assert set(about["metrics"]) == {"shipped", "adapted"}
+    assert about["metrics"]["adapted"]["held_out"]["fused"]["n"] == 8
+    assert [path.name for path in place.parent.iterdir()] == ["mine"]
+    assert (place / "colbert" / "model.onnx").read_bytes() != (shipped / "colbert/model.onnx").read_bytes()
+    assert {s.role: s.state for s in profiles.verify("mine")}["crossencoder"] == "ok"
+    config = profiles.profile_of(Config(profile="mine"))
+    assert config.crossencoder is not None
+    assert config.crossencoder.name == str(place / "crossencoder")
+    assert capsys.readouterr().out == ""
+
+
+def _copies_the_shipped(shipped: Path):
+    def train(own, work, wish, stage):
+        for kind in ("crossencoder", "colbert"):
+            shutil.copytree(shipped / kind, work / "new" / kind)
+        return {}, {}
+
+    return train
+
+
+def test_what_is_no_better_is_not_written(
+    place: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adapt, "_train", _copies_the_shipped(shipped))
+    outcome = adapt.adapt(read_own(chats(60)), WISH, silent)
+    assert (outcome.written, outcome.usable) == (False, False)
+    assert list(place.parent.iterdir()) == []
+
+
+def test_an_earlier_profile_is_measured_too_and_stays(
+    place: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind in ("crossencoder", "colbert"):
+        shutil.copytree(shipped / kind, place / kind)
+    (place / "profile.json").write_text('{"earlier": true}')
+    monkeypatch.setattr(adapt, "_train", _copies_the_shipped(shipped))
+    outcome = adapt.adapt(read_own(chats(60)), WISH, silent)
+    assert (outcome.written, outcome.usable) == (False, True)
+    assert set(outcome.about["metrics"]) == {"shipped", "present", "adapted"}
+    assert (place / "profile.json").read_text() == '{"earlier": true}'
+
+
+def test_an_interrupt_leaves_nothing_behind(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(own, work, wish, stage):
+        (work / "new" / "crossencoder").mkdir(parents=True)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(adapt, "_train", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        adapt.adapt(read_own(chats(60)), WISH, silent)
+    assert list(place.parent.iterdir()) == []
+
+
+def test_held_out_questions_do_not_depend_on_the_seed(
+    place: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adapt, "_train", _copies_the_shipped(shipped))
+    found = {
+        adapt.adapt(read_own(chats(60)), Wish("mine", seed=seed), silent).about["held_out_sha256"]
+        for seed in (1, 2)
+    }
+    assert len(found) == 1
+
+
+def test_half_of_what_is_trained_on_is_other_peoples(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = read_own(chats(60))
+    other = [adapt.data.Chat("written", "a1_x", own.held_out[0].turns, own.held_out[0].questions)]
+    monkeypatch.setattr(adapt, "written_chats", lambda: other)
+    mine, rehearsed = adapt._groups(own, WISH, lambda: None)
+    assert len(mine) > len(rehearsed) > 0
+    assert {group.source for group in mine} == {"own"}
+    assert {group.source for group in rehearsed} == {"written"}
+    shown = " ".join(text for group in mine for text in (group.right, *group.wrong))
+    assert not any(turn.text in shown for turn in own.held_out[0].turns)
+
+
+def test_a_name_is_looked_for_where_profiles_lie(place: Path) -> None:
+    assert trained.target("mine") == place
