@@ -33,13 +33,17 @@ class OnnxCrossEncoder:
     def __init__(self, folder: Path, threads: int, file: str = FILES[0]) -> None:
         self._model = OnnxModel(folder, threads, file)
         self._max_length = int(self._model.config["max_length"])
+        self._scale, self._shift = self._model.config.get("calibration", (1.0, 0.0))
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Scores of `texts` in their order, shape (n,). Long turns are read up to the pair's limit."""
-        return sigmoid(self.logits(question, texts))
+        """Scores of `texts` in their order, shape (n,). Long turns are read up to the pair's limit.
+
+        With a calibration in `config.json` it is the chance that a turn answers (training/calibrate.py).
+        """
+        return sigmoid(self._scale * self.logits(question, texts) + self._shift)
 
     def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """As a call, before the sigmoid: what training teaches with."""
+        """The model's own output, before calibration and sigmoid: what training teaches with."""
         model = self._model
         head = [model.cls, *model.tokens([question])[0][: int(self._max_length * QUESTION_SHARE)], model.sep]
         room = self._max_length - len(head) - 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,14 @@ class TestOnnxCrossEncoder:
 
     def test_scores_come_in_the_order_of_the_texts(self, score):
         assert score("when did mara dog ?", TEXTS) == pytest.approx(sigmoid(np.array([1, 0, 2, 0])))
+
+    def test_a_calibration_changes_the_scores_and_not_the_order(self, tmp_path):
+        folder = tiny.onnx_folder(tmp_path / "ce", "crossencoder")
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(config | {"calibration": [2.0, -3.0]}))
+        score = OnnxCrossEncoder(folder, threads=1)
+        assert score("when did mara dog ?", TEXTS) == pytest.approx(sigmoid(np.array([-1, -3, 1, -3])))
+        assert score.logits("when did mara dog ?", TEXTS).tolist() == [1, 0, 2, 0]
 
     def test_no_texts_no_scores(self, score):
         assert score("dog", []).shape == (0,)

@@ -6,6 +6,7 @@ import numpy as np
 
 from smartsearch.rank.colbert import maxsim
 from smartsearch.rank.fuse import order, rrf
+from smartsearch.training.calibrate import fit, samples
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.mine import ranked
 from smartsearch.training.start import WARMUP, Clock
@@ -62,3 +63,19 @@ def test_a_clock_of_steps_rises_and_falls_the_same_every_time() -> None:
     assert len(rates) == 100
     assert rates.index(max(rates)) in (int(100 * WARMUP) - 1, int(100 * WARMUP))
     assert rates[-1] < 0.02
+
+
+def test_calibration_recovers_the_scale_and_shift_that_made_the_labels() -> None:
+    rng = np.random.default_rng(5)
+    logits = rng.normal(size=40_000) * 3
+    right = (rng.random(40_000) < 1 / (1 + np.exp(-(0.7 * logits - 2.5)))).astype(float)
+    scale, shift = fit(logits, right, np.ones(40_000))
+    assert abs(scale - 0.7) < 0.03
+    assert abs(shift + 2.5) < 0.06
+
+
+def test_calibration_sees_every_read_turn_once_and_questions_alike() -> None:
+    logits, right, weights = samples([asked(), asked((0, 5))])
+    assert logits.tolist() == [-1.0, 0.5, 2.0] * 2
+    assert right.tolist() == [0, 0, 1, 1, 1, 0]
+    assert weights.tolist() == [1 / 3] * 6
