@@ -43,7 +43,8 @@ Measured, never tuned on. This page is made from the results it names, by
 
     {command}
 
-and each result by the command in its receipt. Recall is micro unless said otherwise: gold turns found / gold
+and each result by the command in its receipt, with the models and the code of the commit it names
+(what changed since, and by how much: [LOG.md](../benchmarks/LOG.md)). Recall is micro unless said otherwise: gold turns found / gold
 turns. *macro* is the mean of a question's share, *any* the questions with some of their gold, *all* those
 with all of it. *kept* is what is left after the cut.
 

@@ -63,7 +63,7 @@ added. Two runs over the same files with the same models and threads give the sa
  "hops": [{"hop": 0, "kind": "", "terms": [""], "found": 0, "total": 0}],
  "hits": [{"rank": 1, "path": "", "line": 0, "pointer": "", "conversation": "", "session": "", "turn": "",
            "speaker": "", "time": "", "text": "",
-           "scores": {"match": 0, "ce": 0, "colbert": 0, "rrf": 0},    null: that ranker did not see the turn
+           "scores": {"match": 0, "ce": 0, "colbert": 0, "rrf": 0, "fused": 0},    null: that ranker did not see the turn
            "why": {"terms": [], "hop": 0}}],
  "skipped": [{"path": "", "kind": "", "reason": ""}],
  "warnings": []}
@@ -77,7 +77,10 @@ added. Two runs over the same files with the same models and threads give the sa
 - `--format jsonl` prints each hit on a line of its own and nothing else.
 - `batch` prints the same record with `"id"` in front, or `{"id": ..., "line": 3, "error": {...}}`.
 - `models list --json` and `formats --json` print `{"schema_version": 1, "models": [...]}` and `{..., "formats": [...]}`.
-- `train --json` prints `profile.json` with `folder`, `written`, `usable` (there is a profile of that name) and `reason` in front.
+- `train --json` prints `profile.json` with `folder`, `written`, `usable` (there is a profile of that name), `reason` and `warnings` in
+  front. `train --dry-run --json` prints counts and some of the questions, half of them to train on (`train`) and half held out
+  (`measure`), each with the turn it was made of: `{"schema_version": 1, "tool_version": "", "counts": {"turns": 0, "trained": 0,
+  "held_out": 0}, "questions": [{"use": "", "question": "", "turn": ""}], "warnings": []}`.
 
 Where JSON was asked for, an error is one record on standard output; else it is words on standard error.
 

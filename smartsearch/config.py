@@ -31,6 +31,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "semantic": ("off", "fallback", "always"),
     "entity_source": ("top10", "all"),
     "order": ("rank", "time"),
+    "fuse": ("learned", "rrf"),
 }
 RANKERS = ("ce", "colbert")
 LARGEST = 1e9
@@ -78,6 +79,7 @@ class Config:
     crossencoder: str = ""  # overrides the profile's: a hub id or folder
     colbert: str = ""  # overrides the profile's: a hub id or folder
     rank: tuple[str, ...] = RANKERS
+    fuse: str = "learned"  # where the profile has weights for it, else rrf (docs/decisions/0008)
     weight_ce: float = 0.7
     weight_colbert: float = 0.3
     rrf_k: int = 60
@@ -116,8 +118,8 @@ class Config:
 
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "paper": {"candidates": 0, "pool": 0},
-    "paper-locomo": {"candidates": 0, "pool": 0, "truncate": "fixed", "budget": 2000},
+    "paper": {"candidates": 0, "pool": 0, "fuse": "rrf"},
+    "paper-locomo": {"candidates": 0, "pool": 0, "fuse": "rrf", "truncate": "fixed", "budget": 2000},
     "index-free": {"rank": ("ce",), "semantic": "off"},
 }
 """Named bundles of options: the paper's own settings (seeds 1.2, 1.5)."""

@@ -135,6 +135,9 @@ class SearchOptions(ModelOptions):
     rank: str | None = setting(
         "rank", RANKING, "Which rankers run.", choices=RANKS, shown=",".join(Config().rank)
     )
+    fuse: str | None = setting(
+        "fuse", RANKING, "How the rankers' scores become one order: learned weights, or the paper's rrf."
+    )
     preset: str | None = option(
         RANKING,
         "A named bundle of options, the paper's own settings; models come from --profile.",

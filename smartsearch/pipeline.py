@@ -25,13 +25,15 @@ from smartsearch.types import STAGES, Hit, ModelInfo, Query, Result, Trace
 class Tools:
     """What a search needs beside its input: the parser, the scorers by name, and how tokens count.
 
-    `models` says what each is, by `parser` and the scorers' names.
+    `models` says what each is, by `parser` and the scorers' names; `fusion` holds the weights of the
+    learned fusion of these scorers, if there is one.
     """
 
     parser: Parser
     scorers: Mapping[str, Scorer]
     tokenizer: Tokenizer
     models: Mapping[str, ModelInfo] = field(default_factory=dict)
+    fusion: Mapping[str, float] = field(default_factory=dict)
 
 
 def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> Result:
@@ -44,7 +46,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         dense = dense_search(query, haystack, config, tools, degraded)
         evidence = gather(query, haystack, tools.parser, config, dense)
     with clock("rank"):
-        ranking = rank(question, evidence.candidates, haystack.corpus, tools.scorers, config)
+        ranking = rank(question, evidence.candidates, haystack.corpus, tools.scorers, config, tools.fusion)
     with clock("truncate"):
         kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer)
     if config.order == "time":

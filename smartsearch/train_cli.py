@@ -152,17 +152,20 @@ def _dry_run(own: Own, as_json: bool) -> int:
         for chat, asked in _spread([(chat, asked) for chat in chats for asked in chat.questions])
     ]
     train, measure = own.questions
-    if as_json:
-        counts = {"turns": own.turns, "trained": train, "held_out": measure}
-        head = {"schema_version": SCHEMA_VERSION, "tool_version": __version__}
-        stream.write_json({**head, "counts": counts, "questions": rows})
-    else:
-        show.table("questions", [{**row, "turn": _short(row["turn"])} for row in rows], as_json=False)
-        _talk_of(own)
+    warnings = []
     try:
         sources_own.check(own)
     except InputError as error:
-        stream.warn(f"too little to train on: {error.message}")
+        warnings.append(f"too little to train on: {error.message}")
+    if as_json:
+        counts = {"turns": own.turns, "trained": train, "held_out": measure}
+        head = {"schema_version": SCHEMA_VERSION, "tool_version": __version__}
+        stream.write_json({**head, "counts": counts, "questions": rows, "warnings": warnings})
+    else:
+        show.table("questions", [{**row, "turn": _short(row["turn"])} for row in rows], as_json=False)
+        _talk_of(own)
+    for text in warnings:
+        stream.warn(text)
     return ExitCode.FOUND
 
 
@@ -181,10 +184,15 @@ def _short(text: str, most: int = 100) -> str:
 def _print(outcome: Outcome, as_json: bool) -> None:
     """The figures on standard output, what became of the profile in words."""
     about = outcome.about
+    held_out = about["metrics"]["adapted"]["held_out"]["fused"]["n"]
+    chance = f"over only {held_out} held-out questions a difference may be chance"
+    warnings = [chance] if held_out < FEW else []
+    for text in warnings:
+        stream.warn(text)
     if as_json:
         decided = {"written": outcome.written, "usable": outcome.usable, "reason": outcome.reason}
         head = {"schema_version": SCHEMA_VERSION, "profile": outcome.about["name"]}
-        stream.write_json({**head, "folder": str(outcome.folder), **decided, **about})
+        stream.write_json({**head, "folder": str(outcome.folder), **decided, "warnings": warnings, **about})
         return
     rows = [
         {"questions": which, "rankers": rankers, "ranker": ranker, **figures}
@@ -195,12 +203,9 @@ def _print(outcome: Outcome, as_json: bool) -> None:
     ]
     show.table("metrics", rows, as_json=False)
     better, worse = about["better_worse"]
-    held_out = about["metrics"]["adapted"]["held_out"]["fused"]["n"]
     stream.talk(
         f"{better} of {held_out} held-out questions rank their turn higher than before, {worse} lower"
     )
-    if held_out < FEW:
-        stream.warn(f"over only {held_out} questions a difference may be chance")
     if outcome.written:
         stream.talk(f"wrote {outcome.folder}; use it with --profile {about['name']}")
     else:

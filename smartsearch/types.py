@@ -131,12 +131,16 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Scores:
-    """A turn's scores. `ce` is a sigmoid in (0, 1); None where the scorer did not see the turn."""
+    """A turn's scores. `ce` is a sigmoid in (0, 1); None where the scorer did not see the turn.
+
+    `fused` is the learned fusion's, None where a scorer did not see the turn or RRF decided.
+    """
 
     match: float
     ce: float | None = None
     colbert: float | None = None
     rrf: float = 0.0
+    fused: float | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from smartsearch.bench.grid import Ranker
 from smartsearch.bench.scoring import Floats, Scored, pool, reading
 from smartsearch.bench.types import Indices
 from smartsearch.config import Config
+from smartsearch.rank.learned import features, logit, weighted
 
 Vectors = Callable[[], NDArray[np.float32]]
 """Unit vectors of the corpus, shape (turns, d): asked for by MMR alone."""
@@ -38,20 +39,16 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, config: Config, vect
         read = reading(ranker, candidates, scored.colbert, config)
         ce = np.full(len(_of(scored, "ce")), np.nan)
         ce[read] = _of(scored, "ce")[read]
-        return candidates[
-            _descending(
-                _fused(
-                    ranker, candidates, ce, _only(_of(scored, "colbert"), pool(ranker, candidates, config))
-                )
-            )
-        ]
+        late = _only(_of(scored, "colbert"), pool(ranker, candidates, config))
+        first = candidates[_descending(_fused(ranker, candidates, ce, late))]
+        return _learned(scored, first, ce, late) if scored.fusion else first
     ce, colbert = _of(scored, "ce"), _of(scored, "colbert")
     if ranker.kind == "zscore":
-        sums = ranker.weight_ce * _standard(_logit(ce[candidates]))
+        sums = ranker.weight_ce * _standard(logit(ce[candidates]))
         sums = sums + ranker.weight_colbert * _standard(colbert[candidates])
         return candidates[_descending(sums)]
     if ranker.kind == "product":
-        return candidates[_descending(_scaled(_logit(ce[candidates])) * _scaled(colbert[candidates]))]
+        return candidates[_descending(_scaled(logit(ce[candidates])) * _scaled(colbert[candidates]))]
     fused = _fused(ranker, candidates, ce, colbert)
     order = candidates[_descending(fused)]
     if ranker.kind == "mmr":
@@ -59,6 +56,16 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, config: Config, vect
 
         order = mmr(order, -np.sort(-fused), vectors(), trade_off=ranker.trade_off)
     return order
+
+
+def _learned(scored: Scored, order: Indices, ce: Floats, colbert: Floats) -> Indices:
+    """What both scorers read by the learned fusion, before the rest as it stands in `order`."""
+    both = ~np.isnan(ce[order]) & ~np.isnan(colbert[order])
+    inside, outside = np.sort(order[both]), order[~both]
+    sums = weighted(features(scored.previous, ce, colbert, inside), scored.fusion)
+    value = dict(zip(inside.tolist(), sums.tolist(), strict=True))
+    first = sorted(order[both].tolist(), key=lambda i: -value[i])
+    return np.concatenate([np.array(first, dtype=order.dtype), outside])
 
 
 def _of(scored: Scored, name: str) -> Floats:
@@ -92,11 +99,6 @@ def _fused(ranker: Ranker, candidates: Indices, ce: Floats, colbert: Floats) -> 
         ranks[_descending(values[read])] = np.arange(1, len(read) + 1)
         total[read] += weight / (ranker.k + ranks)
     return total
-
-
-def _logit(sigmoid: Floats) -> Floats:
-    inside = np.clip(sigmoid, 1e-12, 1 - 1e-12)
-    return np.asarray(np.log(inside) - np.log1p(-inside))
 
 
 def _standard(values: Floats) -> Floats:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -37,7 +37,8 @@ class Scored:
 
     `ce` (sigmoid) and `colbert` have shape (turns,) with NaN where the scorer did not read the turn, and
     are None where no row asks for the scorer. `alone` is `ce` where no ColBERT chooses the window of a long
-    turn; None stands for the same.
+    turn; None stands for the same. `previous` (`Corpus.previous`) and the weights `fusion` are what the
+    learned fusion needs; without weights there is none.
     """
 
     question: BenchQuestion
@@ -45,6 +46,8 @@ class Scored:
     ce: Floats | None
     colbert: Floats | None
     alone: Floats | None = None
+    previous: tuple[int, ...] = ()
+    fusion: Mapping[str, float] = field(default_factory=dict)
 
     def ce_of(self, ranker: Ranker) -> Floats | None:
         """The cross-encoder's scores of what it reads under `ranker`."""
@@ -116,7 +119,9 @@ class Scoring:
         ]
         alone = self._read("alone", question.text, ready, apart)
         ce = self._read("ce", question.text, ready, heads)
-        return Scored(question, found, alone if ce is None else ce, colbert, alone)
+        fusion = self.tools.fusion if self.config.fuse == "learned" else {}
+        chosen = alone if ce is None else ce
+        return Scored(question, found, chosen, colbert, alone, ready.corpus.previous, fusion)
 
     def _read(self, name: str, question: str, ready: Haystacked, parts: Sequence[Indices]) -> Floats | None:
         """A scorer's values for the turns of `parts`, NaN elsewhere; None where there are no parts.
@@ -187,7 +192,7 @@ class Scoring:
         dense = self._fingerprints.get("colbert", "") if config.semantic != "off" else ""
         uses = self._model("parser") + dense
         asked = question.date if way.dates else ""
-        settings = repr([(name, getattr(config, name)) for name in _RETRIEVAL_FIELDS])
+        settings = repr([(name, getattr(config, name)) for name in _RETRIEVAL_FIELDS] + [config.rank])
         key = digest(self._code, uses, settings, way.name, question.text, asked, ready.key)
         held = self.store.get("found", key)
         if held is None:

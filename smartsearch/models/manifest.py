@@ -10,6 +10,7 @@ from typing import Any
 
 SHIPPED = Path(__file__).parent
 MANIFEST = SHIPPED / "manifest.json"
+FUSION = SHIPPED / "fusion.json"
 FOLDERS = ("en_smartsearch", "crossencoder", "colbert")
 
 Files = dict[str, dict[str, Any]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -141,7 +142,18 @@ def load(config: Config) -> Tools:
     for name, folder in folders.items():
         if folder is not None:
             infos[name] = store.info(RANKER_ROLE[name], rankers[name], folder)
-    return Tools(parse.Parser(nlp), dict(scorers), tokenizer(), infos)
+    return Tools(parse.Parser(nlp), dict(scorers), tokenizer(), infos, _fusion(profile))
+
+
+def _fusion(profile: Profile) -> dict[str, float]:
+    """The weights of the learned fusion: ours for the shipped rankers and for those adapted from them."""
+    rankers = (profile.crossencoder, profile.colbert)
+    ours = all(ref is not None and ref.shipped is not None for ref in rankers)
+    if not (ours or (profile.name not in PROFILES and not any(ref is None for ref in rankers))):
+        return {}
+    if not manifest.FUSION.is_file():
+        return {}
+    return dict(json.loads(manifest.FUSION.read_text(encoding="utf-8"))["weights"])
 
 
 def fingerprints(config: Config) -> dict[str, str]:

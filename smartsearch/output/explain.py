@@ -27,7 +27,7 @@ def lines(answer: Result, config: Config) -> Iterator[str]:
     yield f"candidates: {trace.candidates}"
     rows = [_scores(hit) for hit in answer.hits]
     yield from _columns(
-        "scores", [("rank", "match", "ce", "colbert", "rrf", "hop", "turn"), *rows] if rows else []
+        "scores", [("rank", "match", "ce", "colbert", "rrf", "fused", "hop", "turn"), *rows] if rows else []
     )
     yield from _cut(answer, config)
     yield from (f"degraded: {one_line(said)}" for said in trace.degraded)
@@ -46,7 +46,8 @@ def _scores(hit: Hit) -> tuple[str, ...]:
     s = hit.scores
     ce = "-" if s.ce is None else f"{s.ce:.4f}"
     colbert = "-" if s.colbert is None else f"{s.colbert:.3f}"
-    return (str(hit.rank), f"{s.match:.2f}", ce, colbert, f"{s.rrf:.5f}", str(hit.hop), _name(hit))
+    fused = "-" if s.fused is None else f"{s.fused:.3f}"
+    return (str(hit.rank), f"{s.match:.2f}", ce, colbert, f"{s.rrf:.5f}", fused, str(hit.hop), _name(hit))
 
 
 def _name(hit: Hit | Dropped) -> str:

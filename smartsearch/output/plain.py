@@ -50,8 +50,9 @@ def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterat
 
 
 def files(hits: Sequence[Hit]) -> list[str]:
-    """The paths of the hits, best first, each once."""
-    return list(dict.fromkeys(one_line(hit.turn.path) for hit in hits))
+    """The paths of the hits that hold a term, or of all where none does; best first, each once."""
+    matching = [hit for hit in hits if hit.terms] or hits
+    return list(dict.fromkeys(one_line(hit.turn.path) for hit in matching))
 
 
 def context(hits: Sequence[Hit], nearby: Sequence[Nearby]) -> Iterator[str]:

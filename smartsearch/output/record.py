@@ -145,6 +145,7 @@ def scores(given: Scores) -> Json:
         "ce": None if given.ce is None else _round(given.ce),
         "colbert": None if given.colbert is None else _round(given.colbert),
         "rrf": _round(given.rrf),
+        "fused": None if given.fused is None else _round(given.fused),
     }
 
 

@@ -9,13 +9,17 @@ where a turn is too long for one text: the cross-encoder reads the window that C
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import numpy as np
+
 from smartsearch.config import Config
 from smartsearch.rank.fuse import order, rrf
+from smartsearch.rank.learned import features, weighted
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Candidate, Corpus, Scores
@@ -44,11 +48,12 @@ def rank(
     corpus: Corpus,
     scorers: Mapping[str, Scorer],
     config: Config,
+    fusion: Mapping[str, float] | None = None,
 ) -> Ranking:
     """Score `candidates` (given by match weight, which settles ties) and fuse; all of them come back.
 
     ColBERT reads every window of `scored_windows`, the cross-encoder one: ColBERT's best, or without a
-    ColBERT the likeliest.
+    ColBERT the likeliest. `fusion` holds the weights of the learned fusion of these scorers, if there is one.
     """
     indices = [c.index for c in candidates]
     names = [name for name in config.rank if name in scorers]
@@ -84,7 +89,20 @@ def rank(
         only = names[0]
         likeliest = {i: some[0] for i, some in windows.items()} if only == "ce" else None
         scored[only] = score(only, pool, likeliest)
-    return _fused(candidates, scored, config, tuple(degraded))
+    learned = _learned(scored, corpus, fusion) if fusion and config.fuse == "learned" else {}
+    return _fused(candidates, scored, config, tuple(degraded), learned)
+
+
+def _learned(scored: Mapping[str, _Scored], corpus: Corpus, weights: Mapping[str, float]) -> dict[int, float]:
+    """The learned fusion's score of each turn that both rankers read."""
+    if len(scored) < 2:
+        return {}
+    values = {name: np.full(len(corpus.turns), np.nan) for name in scored}
+    for name, result in scored.items():
+        values[name][list(result.by_index)] = list(result.by_index.values())
+    read = np.flatnonzero(~np.isnan(values["ce"]) & ~np.isnan(values["colbert"]))
+    rows = features(corpus.previous, values["ce"], values["colbert"], read)
+    return dict(zip(read.tolist(), weighted(rows, weights).tolist(), strict=True))
 
 
 def _pool_size(config: Config, rankers: int) -> int | None:
@@ -104,9 +122,16 @@ def _cross_encoder_share(config: Config, pool: int) -> int:
 
 
 def _fused(
-    candidates: Sequence[Candidate], scored: Mapping[str, _Scored], config: Config, degraded: tuple[str, ...]
+    candidates: Sequence[Candidate],
+    scored: Mapping[str, _Scored],
+    config: Config,
+    degraded: tuple[str, ...],
+    learned: Mapping[int, float],
 ) -> Ranking:
-    """One order out of the rankers' orders. What no ranker saw comes last, by match weight."""
+    """One order out of the rankers' orders. What no ranker saw comes last, by match weight.
+
+    The turns with a `learned` score come first, by it; RRF orders the others.
+    """
     weights = {"ce": config.weight_ce, "colbert": config.weight_colbert}
     position = {c.index: n for n, c in enumerate(candidates)}
     rankings = []
@@ -114,11 +139,21 @@ def _fused(
         stable = {i: result.by_index[i] for i in sorted(result.by_index, key=position.__getitem__)}
         rankings.append((weights[name], order(stable)))
     fused = rrf(rankings, config.rrf_k)
-    ranked = sorted(candidates, key=lambda c: (-fused.get(c.index, 0.0), position[c.index]))
+    ranked = sorted(
+        candidates,
+        key=lambda c: (-learned.get(c.index, -math.inf), -fused.get(c.index, 0.0), position[c.index]),
+    )
     ce = scored["ce"].by_index if "ce" in scored else {}
     colbert = scored["colbert"].by_index if "colbert" in scored else {}
     scores = tuple(
-        Scores(c.weight, ce.get(c.index), colbert.get(c.index), fused.get(c.index, 0.0)) for c in ranked
+        Scores(
+            c.weight,
+            ce.get(c.index),
+            colbert.get(c.index),
+            fused.get(c.index, 0.0),
+            learned.get(c.index),
+        )
+        for c in ranked
     )
     names = {"ce": "crossencoder", "colbert": "colbert"}
     return Ranking(tuple(ranked), scores, {names[n]: r.milliseconds for n, r in scored.items()}, degraded)

@@ -75,6 +75,10 @@ class OnnxColbert:
 
     def question_vectors(self, question: str) -> NDArray[np.float32]:
         """Vectors (query_length, dim), the question padded with [MASK] as ColBERT does."""
+        return self._model.run([self.question_input(question)])[0]
+
+    def question_input(self, question: str) -> dict[str, list[int]]:
+        """What the model is given for a question."""
         config = self._model.config
         length = int(config["query_length"])
         body = self._model.tokens([question])[0][: length - 3]
@@ -82,21 +86,25 @@ class OnnxColbert:
         masks = [int(config["mask_token_id"])] * (length - len(row))
         seen = 1 if config["attend_to_expansion_tokens"] else 0
         attention = [1] * len(row) + [seen] * len(masks)
-        return self._model.run([{"input_ids": row + masks, "attention_mask": attention}])[0]
+        return {"input_ids": row + masks, "attention_mask": attention}
 
     def turn_vectors(self, texts: Sequence[str]) -> list[Vectors]:
         """Vectors (tokens, dim) of each text, punctuation left out; texts seen before cost nothing."""
         return self._cache.fetch(texts, self._encoded)
 
-    def _encoded(self, texts: Sequence[str]) -> list[Vectors]:
+    def inputs(self, texts: Sequence[str]) -> list[dict[str, list[int]]]:
+        """What the model is given for each text."""
         config = self._model.config
         room = int(config["document_length"]) - 3
         start = [self._model.cls, int(config["document_prefix_id"])]
         rows = [[*start, *ids[:room], self._model.sep] for ids in self._model.tokens(texts)]
-        outputs = self._model.run([{"input_ids": row, "attention_mask": [1] * len(row)} for row in rows])
+        return [{"input_ids": row, "attention_mask": [1] * len(row)} for row in rows]
+
+    def _encoded(self, texts: Sequence[str]) -> list[Vectors]:
+        inputs = self.inputs(texts)
         return [
-            vectors[~np.isin(row, self._skip)].astype(np.float16)
-            for row, vectors in zip(rows, outputs, strict=True)
+            vectors[~np.isin(row["input_ids"], self._skip)].astype(np.float16)
+            for row, vectors in zip(inputs, self._model.run(inputs), strict=True)
         ]
 
 

@@ -44,11 +44,15 @@ class OnnxCrossEncoder:
 
     def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """The model's own output, before calibration and sigmoid: what training teaches with."""
+        outputs = self._model.run(self.inputs(question, texts))
+        return np.array([output.reshape(()) for output in outputs], dtype=np.float64)
+
+    def inputs(self, question: str, texts: Sequence[str]) -> list[dict[str, list[int]]]:
+        """What the model is given for each text."""
         model = self._model
         head = [model.cls, *model.tokens([question])[0][: int(self._max_length * QUESTION_SHARE)], model.sep]
         room = self._max_length - len(head) - 1
-        rows = [_pair(head, [*ids[:room], model.sep]) for ids in model.tokens(texts)]
-        return np.array([output.reshape(()) for output in model.run(rows)], dtype=np.float64)
+        return [_pair(head, [*ids[:room], model.sep]) for ids in model.tokens(texts)]
 
 
 def _pair(question: list[int], text: list[int]) -> dict[str, list[int]]:

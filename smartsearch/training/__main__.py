@@ -7,7 +7,7 @@ import sys
 
 COMMANDS = (
     *("all", "data", "crossencoder", "colbert", "export"),
-    *("evaluate", "overlap", "parser", "manifest", "written", "validate", "calibrate"),
+    *("evaluate", "overlap", "parser", "manifest", "written", "validate", "calibrate", "fusion"),
 )
 
 

@@ -14,7 +14,9 @@ import json
 import logging
 import os
 import random
+import shutil
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -31,7 +33,7 @@ from smartsearch.models import manifest, profiles, trained
 from smartsearch.training import data
 from smartsearch.training.chats import Chat, Group, Labelled
 from smartsearch.training.evaluate import fused, rank_of_first, summary
-from smartsearch.training.shipped import colbert_scorer, cross_scorer
+from smartsearch.training.shipped import colbert_scorer, cross_scorer, load_config
 from smartsearch.training.sources_own import Own
 from smartsearch.training.sources_written import written_chats
 
@@ -50,6 +52,8 @@ DEAREST = 0.02
 WATCHED = 50
 """Trials the trainers print figures of while they run; they ask for that many."""
 ROLES = ("crossencoder", "colbert", "fused")
+LEFT_OVER = 86400
+"""Seconds after which the working folder of a run that was killed is removed; no run takes as long."""
 
 Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 """`stage(title, steps)` shows that something begins, and gives what counts one more step as done."""
@@ -118,6 +122,7 @@ def adapt(own: Own, wish: Wish, stage: Stage) -> Outcome:
     is removed however this ends.
     """
     place = trained.target(wish.name)
+    remove_leftovers(trained.home())
     os.environ["HF_HUB_OFFLINE"] = "1"  # everything is here
     trials = data.make_trials(own.held_out, MOST_TRIALS, CANDIDATES, random.Random(0))
     general = _general()
@@ -129,6 +134,7 @@ def adapt(own: Own, wish: Wish, stage: Stage) -> Outcome:
         figures["adapted"] = _measured(work / "new", "adapted", trials, general, wish, stage)
         present = figures.get("present", figures["shipped"])
         reason = refusal(present, figures["shipped"], figures["adapted"])
+        before = better_of(present, figures["shipped"])
         about = {
             "format": 1,
             "name": wish.name,
@@ -142,23 +148,34 @@ def adapt(own: Own, wish: Wish, stage: Stage) -> Outcome:
             "groups": counts,
             "held_out_sha256": _hash(trials),
             "metrics": {name: found.record() for name, found in figures.items()},
-            "better_worse": better_worse(present.own["fused"], figures["adapted"].own["fused"]),
+            "better_worse": better_worse(before.own["fused"], figures["adapted"].own["fused"]),
         }
         if not reason:
             trained.install(work / "new", place, about)
     return Outcome(place, not reason, reason, about)
 
 
+def better_of(present: Measured, shipped: Measured) -> Measured:
+    """What must be surpassed: an earlier profile may be worse than the shipped rankers."""
+    return max(shipped, present, key=lambda measured: measured.mrr)
+
+
 def refusal(present: Measured, shipped: Measured, adapted: Measured) -> str:
     """Why the adapted rankers are not kept, or an empty text."""
-    if adapted.mrr <= present.mrr:
-        return (
-            f"fused MRR on the held-out turns is {adapted.mrr:.4f}, not above the {present.mrr:.4f} there was"
-        )
+    bar = better_of(present, shipped).mrr
+    if adapted.mrr <= bar:
+        return f"fused MRR on the held-out turns is {adapted.mrr:.4f}, not above the {bar:.4f} there was"
     lost = _mrr(shipped.general["fused"]) - _mrr(adapted.general["fused"])
     if lost > DEAREST:
         return f"fused MRR on other people's conversations fell by {lost:.4f}, more than {DEAREST}"
     return ""
+
+
+def remove_leftovers(home: Path) -> None:
+    """Remove the working folders below `home` that runs which were killed left there a day ago or earlier."""
+    for folder in home.glob(".train-*"):
+        if folder.is_dir() and time.time() - folder.stat().st_mtime > LEFT_OVER:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def better_worse(before: Sequence[int], after: Sequence[int]) -> tuple[int, int]:
@@ -212,8 +229,9 @@ def _train(own: Own, work: Path, wish: Wish, stage: Stage) -> tuple[dict[str, in
     from smartsearch.training.restore import restore
 
     torch.set_num_threads(wish.threads)
-    with stage("making training groups", len(own.trained)) as step:
-        mine, rehearsed = _groups(own, wish, step)
+    known = [chat for chat in written_chats() if not data.held_out(chat, data.Mix().held_out)]
+    with stage("making training groups", len(own.trained) + len(known)) as step:
+        mine, rehearsed = _groups(own, known, wish, step)
     groups = [*mine, *rehearsed]
     random.Random(wish.seed).shuffle(groups)
     (work / "data").mkdir()
@@ -232,25 +250,43 @@ def _train(own: Own, work: Path, wish: Wish, stage: Stage) -> tuple[dict[str, in
             train([*map(str, (work / "data", work / kind)), *(f"--{k}={v}" for k, v in options.items())])
         notes = {"profile": wish.name, "minutes": minutes, "groups": len(groups), "seed": wish.seed}
         with stage(f"exporting the {kind}", 1) as step:
-            export(kind, work / kind, work / "new" / kind, None, notes)
+            export(kind, work / kind, work / "new" / kind, notes)
             step()
+    keep_calibration(work / "new" / "crossencoder")
     return {"own": len(mine), "written": len(rehearsed)}, spent
 
 
-def _groups(own: Own, wish: Wish, step: Callable[[], None]) -> tuple[list[Group], list[Group]]:
-    """Groups of one's own questions, and at most as many of the written conversations as rehearsal."""
+def keep_calibration(folder: Path) -> None:
+    """Give an adapted cross-encoder the shipped calibration: its logits went on from the shipped ones.
+
+    So its scores, and alpha, mean what they mean without the profile.
+    """
+    config = load_config(folder)
+    shipped = load_config(manifest.SHIPPED / "crossencoder")
+    if "calibration" in shipped:
+        config["calibration"] = shipped["calibration"]
+    (folder / "config.json").write_text(json.dumps(config) + "\n", encoding="utf-8")
+
+
+def _groups(
+    own: Own, known: Sequence[Chat], wish: Wish, step: Callable[[], None]
+) -> tuple[list[Group], list[Group]]:
+    """Groups of one's own questions, and at most as many of the conversations in `known` as rehearsal.
+
+    Only the latter have complete labels: of one's own, what a ColBERT ranks high may be right.
+    """
     from smartsearch.training.mine import Miner
 
     rng = random.Random(wish.seed)
-    miner = Miner(manifest.SHIPPED / "colbert", wish.threads)
     mine: list[Group] = []
     for chat, asked in _drawn(own.trained, MOST_QUESTIONS, rng):
-        mine += data.make_groups(chat, asked, data.Mix(), rng, miner)
+        mine += data.make_groups(chat, asked, data.Mix(), rng)
         step()
-    known = [chat for chat in written_chats() if not data.held_out(chat, data.Mix().held_out)]
+    miner = Miner(manifest.SHIPPED / "colbert", wish.threads)
     rehearsed: list[Group] = []
     for chat, asked in _drawn(known, len(mine), rng):
-        rehearsed += data.make_groups(chat, asked, data.WRITTEN, rng)
+        rehearsed += data.make_groups(chat, asked, data.WRITTEN, rng, miner)
+        step()
     return mine, rng.sample(rehearsed, min(len(rehearsed), len(mine)))
 
 

@@ -8,8 +8,8 @@ because a ranker trained on one right among five gives hundreds of turns a high 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
-import pickle
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.crossencoder import sigmoid
+from smartsearch.rank.learned import features
 from smartsearch.training.validate import Asked
+from smartsearch.types import Corpus
 
 Floats = NDArray[np.float64]
 
@@ -57,26 +59,69 @@ def samples(questions: Sequence[Asked]) -> tuple[Floats, Floats, Floats]:
             for i in asked.candidates
             if not np.isnan(asked.logit[i]) and i not in asked.labelled.related
         ]
+        if not read:
+            continue
         logits += [asked.logit[i] for i in read]
         right += [float(i in asked.gold) for i in read]
         weights += [1.0 / len(read)] * len(read)
     return np.array(logits), np.array(right), np.array(weights)
 
 
+def model_hash(folder: Path) -> str:
+    """Which exported model: the SHA-256 of its `model.onnx`."""
+    return hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
+
+
+def fusion_rows(questions: Sequence[Asked]) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Features (turns, 6) of what both rankers read, labels, and where each question's turns begin."""
+    rows, right, starts, total = [], [], [], 0
+    for asked in questions:
+        read = np.flatnonzero(~np.isnan(asked.logit))
+        if len(read):
+            previous = Corpus(asked.chat.turns).previous
+            ce = np.full(len(asked.logit), np.nan)
+            ce[read] = sigmoid(asked.logit[read])
+            rows.append(features(previous, ce, asked.colbert, read))
+            right.append(np.isin(read, asked.gold).astype(np.float64))
+            starts.append(total)
+            total += len(read)
+    return np.concatenate(rows), np.concatenate(right), np.array(starts, dtype=np.int64)
+
+
+def write_samples(path: Path, questions: Sequence[Asked], crossencoder: Path) -> None:
+    """Keep what calibration and fusion are fitted on as `.npz`, and of which cross-encoder it is."""
+    logits, right, weights = samples(questions)
+    rows, row_right, starts = fusion_rows(questions)
+    np.savez(
+        path,
+        logits=logits,
+        right=right,
+        weights=weights,
+        rows=rows,
+        row_right=row_right,
+        starts=starts,
+        model=np.array(model_hash(crossencoder)),
+    )
+
+
 def main(argv: Sequence[str]) -> int:
-    """`python -m smartsearch.training calibrate ASKED.pickle CROSSENCODER_FOLDER`: writes its config.json."""
+    """`python -m smartsearch.training calibrate SAMPLES.npz CROSSENCODER_FOLDER`: writes its config.json."""
     parser = argparse.ArgumentParser(prog="smartsearch.training calibrate", description=__doc__)
-    parser.add_argument("asked", type=Path, help="what `validate --out` kept, of this cross-encoder")
+    parser.add_argument("samples", type=Path, help="what `validate --out` kept, of this cross-encoder")
     parser.add_argument("crossencoder", type=Path, help="folder of the exported cross-encoder")
     options = parser.parse_args(argv)
     path = options.crossencoder / "config.json"
     config = json.loads(path.read_text(encoding="utf-8"))
+    with np.load(options.samples, allow_pickle=False) as kept:
+        if str(kept["model"]) != model_hash(options.crossencoder):
+            raise SystemExit(f"{options.samples} holds scores of another model; run validate again")
+        logits, right, weights = kept["logits"], kept["right"], kept["weights"]
     if "calibration" in config:
         raise SystemExit(f"{path} is calibrated already; export again before validate")
-    questions: list[Asked] = pickle.loads(options.asked.read_bytes())
-    logits, right, weights = samples(questions)
     scale, shift = fit(logits, right, weights)
     config["calibration"] = [round(scale, 6), round(shift, 6)]
     path.write_text(json.dumps(config) + "\n", encoding="utf-8")
-    print(json.dumps({"scale": scale, "shift": shift, "turns": len(logits), "questions": len(questions)}))
+    print(
+        json.dumps({"scale": scale, "shift": shift, "turns": len(logits), "questions": round(weights.sum())})
+    )
     return 0

@@ -7,14 +7,18 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from smartsearch.rank.colbert import OnnxColbert
+from smartsearch.rank.crossencoder import OnnxCrossEncoder
 from smartsearch.training.chats import Group
 from smartsearch.training.data import read_groups
 from smartsearch.training.evaluate import Scorer
-from smartsearch.training.quantise import POSITIONS, quantise
+from smartsearch.training.quantise import POSITIONS, Feed, quantise
 from smartsearch.training.sample import SAMPLE
 from smartsearch.training.shipped import colbert_scorer, cross_scorer
 
@@ -156,6 +160,20 @@ def sample_scores(scorer: Scorer) -> list[list[float]]:
     return [[round(x, 4) for x in scorer(asked, [right, *wrong])] for asked, right, wrong in SAMPLE]
 
 
+def sample_feeds(kind: str, work: Path) -> list[Feed]:
+    """The hand-written sample as the model in `work` reads it: shows which channels of an input are large."""
+    rows: list[dict[str, list[int]]] = []
+    if kind == "crossencoder":
+        cross = OnnxCrossEncoder(work, 1, "fp32.onnx")
+        for asked, right, wrong in SAMPLE:
+            rows += cross.inputs(asked, [right, *wrong])
+    else:
+        late = OnnxColbert(work, 1, "fp32.onnx")
+        for asked, right, wrong in SAMPLE:
+            rows += [late.question_input(asked), *late.inputs([right, *wrong])]
+    return [{name: np.array([ids], dtype=np.int64) for name, ids in row.items()} for row in rows]
+
+
 def latency_ms(scorer: Scorer, pairs: int = 128, tokens: int = 80, runs: int = 5) -> float:
     """Median milliseconds to score `pairs` texts of about `tokens` tokens with the question."""
     words = " ".join(["We went to the lake on Sunday and it was lovely."] * 10).split()[: tokens - 16]
@@ -168,12 +186,16 @@ def latency_ms(scorer: Scorer, pairs: int = 128, tokens: int = 80, runs: int = 5
     return round(sorted(times)[runs // 2], 1)
 
 
-def export(kind: str, trained: Path, out: Path, data: Path | None, notes: dict[str, Any]) -> dict[str, Any]:
-    """Write the shipped files of one ranker to `out`; size, hash, parity and latency."""
+def export(kind: str, trained: Path, out: Path, notes: dict[str, Any]) -> dict[str, Any]:
+    """Write the shipped files of one ranker to `out`; their size and hashes.
+
+    What they were made of stays in `trained/onnx`, for `check`.
+    """
     work = trained / "onnx"
     work.mkdir(parents=True, exist_ok=True)
     config = (export_crossencoder if kind == "crossencoder" else export_colbert)(trained, work)
-    quantise(work / "fp32.onnx", work / "model.onnx")
+    (work / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    quantise(work / "fp32.onnx", work / "model.onnx", sample_feeds(kind, work))
     hashes = {name: sha256(work / name) for name in ("model.onnx", "tokenizer.json")}
     config = {
         "format": 1,
@@ -184,18 +206,26 @@ def export(kind: str, trained: Path, out: Path, data: Path | None, notes: dict[s
         "sha256": hashes,
     }
     (work / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    load = cross_scorer if kind == "crossencoder" else colbert_scorer
-    exact, small = load(work, model="fp32.onnx"), load(work)
-    config["fp32_sample"] = sample_scores(exact)
+    config["fp32_sample"] = sample_scores(_load(kind)(work, model="fp32.onnx"))
     (work / "config.json").write_text(json.dumps(config) + "\n", encoding="utf-8")
     out.mkdir(parents=True, exist_ok=True)
     for name in ("model.onnx", "tokenizer.json", "config.json"):
         shutil.copyfile(work / name, out / name)
-    report: dict[str, Any] = {"bytes": (out / "model.onnx").stat().st_size, "sha256": hashes}
-    report["latency_ms_128x80"] = {"int8": latency_ms(small), "fp32": latency_ms(exact)}
+    return {"bytes": (out / "model.onnx").stat().st_size, "sha256": hashes}
+
+
+def check(kind: str, trained: Path, data: Path | None) -> dict[str, Any]:
+    """Latency of what `export` made of `trained`, int8 and fp32; with `data` how well the two agree."""
+    load, work = _load(kind), trained / "onnx"
+    exact, small = load(work, model="fp32.onnx"), load(work)
+    report: dict[str, Any] = {"latency_ms_128x80": {"int8": latency_ms(small), "fp32": latency_ms(exact)}}
     if data is not None:
         report["parity"] = parity(exact, small, read_groups(data / "trials.jsonl")[::12])
     return report
+
+
+def _load(kind: str) -> Callable[..., Scorer]:
+    return cross_scorer if kind == "crossencoder" else colbert_scorer
 
 
 def main(argv: Sequence[str]) -> int:
@@ -209,7 +239,7 @@ def main(argv: Sequence[str]) -> int:
         "--notes", type=json.loads, default={}, help="JSON about the training, kept in the config"
     )
     options = parser.parse_args(argv)
-    print(
-        json.dumps(export(options.kind, options.trained, options.out, options.data, options.notes), indent=1)
-    )
+    report = export(options.kind, options.trained, options.out, options.notes)
+    report |= check(options.kind, options.trained, options.data)
+    print(json.dumps(report, indent=1))
     return 0

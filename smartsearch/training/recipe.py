@@ -7,9 +7,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from smartsearch.models import manifest
-from smartsearch.training import colbert, crossencoder, data, evaluate, export, parser, validate
+from smartsearch.training import (
+    calibrate,
+    colbert,
+    crossencoder,
+    data,
+    evaluate,
+    export,
+    fusion,
+    parser,
+    validate,
+)
 
-STEPS = {"ce1": 420, "ce2": 443, "ce3": 291, "ce4": 500, "colbert1": 345, "colbert2": 347, "colbert3": 450}
+STEPS = {"ce1": 420, "ce2": 443, "ce3": 291, "ce4": 435, "colbert1": 345, "colbert2": 347, "colbert3": 420}
 """Steps of each round for the shipped files: the learning rate follows them, so that a run repeats."""
 
 
@@ -48,7 +58,9 @@ def steps(source: Path, work: Path, counts: Mapping[str, int] = STEPS) -> list[t
         ("export", ["crossencoder", at("ce4"), shipped["crossencoder"], "--data", at("mined")]),
         ("export", ["colbert", at("colbert3"), shipped["colbert"], "--data", at("mined")]),
         ("evaluate", [at("mined"), shipped["crossencoder"], shipped["colbert"]]),
-        ("validate", [str(source)]),
+        ("validate", [str(source), "--out", at("samples.npz")]),
+        ("calibrate", [at("samples.npz"), shipped["crossencoder"]]),
+        ("fusion", [at("samples.npz"), shipped["crossencoder"]]),
     ]
 
 
@@ -60,6 +72,8 @@ COMMANDS = {
     "export": export.main,
     "evaluate": evaluate.main,
     "validate": validate.main,
+    "calibrate": calibrate.main,
+    "fusion": fusion.main,
 }
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.errors import ModelError
+from smartsearch.training.quantise import INVERSE, SMOOTHED
 from smartsearch.training.shipped import load_config
 
 LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
@@ -71,6 +72,9 @@ def _matrix(node: Any, tensors: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
     name = node.input[1]
     steps = tensors[name].astype(np.float32) - tensors[node.input[3]].astype(np.float32)
     scaled: NDArray[np.float32] = steps * tensors[name.removesuffix("_quantized") + "_scale"]
+    inverse = tensors.get(node.input[0].removesuffix("_quantized").removesuffix(SMOOTHED) + INVERSE)
+    if inverse is not None:
+        scaled = scaled * inverse[:, None]
     return np.ascontiguousarray(scaled.T)
 
 

@@ -37,6 +37,7 @@ LONGEST = 22
 SELF = frozenset(("user", "human", "me", "you", "i", "myself"))
 MACHINE_ROLES = frozenset(("assistant", "system", "tool", "model", "bot", "ai", "function", "developer"))
 FIRST_NAME = re.compile(r"[A-Z]\w+")
+ABOUT_USER = re.compile(r"\bUser\b")
 TWICE = r"(?i)\b(\w+) \1\b"
 
 
@@ -56,8 +57,8 @@ class Own:
 
 
 def read_own(turns: Sequence[Turn]) -> Own:
-    """The chats of `turns`, which are in corpus order."""
-    parts = [_asked(part) for part in _parts(turns)]
+    """The chats of `turns`, which are in corpus order; a copy of a part counts as nothing."""
+    parts = [_asked(part) for part in _without_copies(_parts(turns))]
     once = _asked_once(parts)
     for share in SHARES:
         kept, unseen = [part for part in once if not part.out(share)], [p for p in once if p.out(share)]
@@ -117,6 +118,16 @@ def _parts(turns: Sequence[Turn]) -> Iterator[_Part]:
         yield _Part(tuple(run))
 
 
+def _without_copies(parts: Iterable[_Part]) -> Iterator[_Part]:
+    """The parts whose turns are not those of an earlier one: a folder may hold a chat and its copy."""
+    seen = set()
+    for part in parts:
+        said = tuple((turn.speaker, turn.time, turn.text) for turn in part.turns)
+        if said not in seen:
+            seen.add(said)
+            yield part
+
+
 def _asked_name(turn: Turn) -> str:
     """What a question calls the speaker: a first name, User, Assistant, or nothing."""
     plain = turn.speaker.strip().lower()
@@ -139,7 +150,7 @@ def _asked(part: _Part) -> _Part:
     made = []
     for one in made_questions(renamed, random.Random(part.key), 1.0):
         if _usable(one.question, set(called)):
-            asked = first_person(one.question) if "User" in called else one.question
+            asked = first_person(one.question) if ABOUT_USER.search(one.question) else one.question
             near = frozenset(one.gold[0] + step for step in (-1, 1)) if machine else frozenset[int]()
             made.append(replace(one, question=asked, related=near))
     return replace(part, questions=tuple(made), names=frozenset(called) - {"", "User", "Assistant"})

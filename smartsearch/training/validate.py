@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import pickle
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.config import Config
-from smartsearch.models import profiles
+from smartsearch.models import manifest, profiles
 from smartsearch.pipeline import Tools, dense_search
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
@@ -181,7 +180,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--colbert", type=Path, help="exported; default: the shipped one")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--out", type=Path, help="keep the scores (pickle), for `fusion`")
+    parser.add_argument("--out", type=Path, help="keep the scores (.npz), for `calibrate` and `fusion`")
     options = parser.parse_args(argv)
     tools = tools_of(options.crossencoder, options.colbert, options.threads)
     config = Config(threads=options.threads)
@@ -189,7 +188,9 @@ def main(argv: Sequence[str]) -> int:
         asked for chat in held_out_chats(options.train, options.seed) for asked in ask(chat, tools, config)
     ]
     if options.out:
-        options.out.write_bytes(pickle.dumps(questions))
+        from smartsearch.training.calibrate import write_samples
+
+        write_samples(options.out, questions, options.crossencoder or manifest.SHIPPED / "crossencoder")
     for record in report(questions):
         print(json.dumps(record))
     return 0

@@ -27,7 +27,7 @@ def drawn(seed: int):
     return Scored(BenchQuestion("q", "a question"), {"I3": indices}, ce, colbert)
 
 
-def by_pipeline(scored: Scored, config: Config) -> list[int]:
+def by_pipeline(scored: Scored, config: Config, fusion=None) -> list[int]:
     corpus = Corpus(tuple(Turn(text=f"turn {i}", turn=str(i)) for i in range(TURNS)))
     candidates = [Candidate(int(i), (), 1.0, 1) for i in scored.found["I3"]]
 
@@ -35,7 +35,7 @@ def by_pipeline(scored: Scored, config: Config) -> list[int]:
         return lambda _, texts: np.array([values[int(text.split("|")[0].split()[-1])] for text in texts])
 
     scorers = {"ce": scorer(scored.ce), "colbert": scorer(scored.colbert)}
-    return [c.index for c in rank("a question", candidates, corpus, scorers, config).candidates]
+    return [c.index for c in rank("a question", candidates, corpus, scorers, config, fusion).candidates]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -57,6 +57,20 @@ def test_orders_are_those_of_the_pipeline(seed, name, changes):
     scored = drawn(seed)
     order = ordered(scored, "I3", grid.ranker(name, config), config, lambda: np.zeros((0, 0)))
     assert order.tolist() == by_pipeline(scored, config)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [("cascade", {"cascade": 12}), ("cascade:9", {"candidates": 9, "colbert_turns": 20})],
+)
+def test_orders_of_the_learned_fusion_are_those_of_the_pipeline(seed, name, changes):
+    config = replace(Config(), **changes)
+    weights = {"ce": 0.7, "colbert": 0.3, "ce_before": 0.2, "colbert_after": 0.1}
+    before = (-1, *range(TURNS - 1))
+    scored = replace(drawn(seed), previous=before, fusion=weights)
+    order = ordered(scored, "I3", grid.ranker(name, config), config, lambda: np.zeros((0, 0)))
+    assert order.tolist() == by_pipeline(scored, config, weights)
 
 
 def test_corpus_order_is_ascending():

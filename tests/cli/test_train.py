@@ -56,6 +56,7 @@ def test_a_dry_run_shows_counts_and_questions_and_needs_no_training_package(run:
     assert counts["trained"] > counts["held_out"] > 30
     assert {q["use"] for q in questions} == {"train", "measure"}
     assert all("lamp number" in q["turn"] for q in questions)
+    assert ran.record["warnings"] == []
     assert "turns gave" in run("train", talks, "--dry-run").err
 
 
@@ -66,6 +67,8 @@ def test_too_little_is_an_error_that_says_what_is_needed(run: Run, outcome) -> N
     assert run("train", "chat.txt").code == 2
     dry = run("train", "chat.txt", "--dry-run")
     assert (dry.code, "too little to train on" in dry.err) == (0, True)
+    (warning,) = run("train", "chat.txt", "--dry-run", "--json").record["warnings"]
+    assert warning.startswith("too little to train on: 4 turns gave")
 
 
 def test_our_own_profiles_cannot_be_trained_over(run: Run, talks: str) -> None:
@@ -100,4 +103,5 @@ def test_where_no_profile_comes_of_it_the_code_is_1_and_the_reason_is_said(
     assert ran.code == 1
     assert (ran.record["written"], ran.record["usable"]) == (False, False)
     assert ran.record["reason"] == "fused MRR is lower"
+    assert ran.record["warnings"] == ["over only 40 held-out questions a difference may be chance"]
     assert "no profile was written: fused MRR is lower" in run("train", talks).err

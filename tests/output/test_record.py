@@ -37,7 +37,13 @@ def test_keys_stand_in_the_documented_order():
 
 def test_numbers_are_rounded_and_a_scorer_that_did_not_run_is_null():
     value = record.result(answer(), Config())
-    assert value["hits"][0]["scores"] == {"match": 1.234568, "ce": None, "colbert": 0.3, "rrf": 0.016393}
+    assert value["hits"][0]["scores"] == {
+        "match": 1.234568,
+        "ce": None,
+        "colbert": 0.3,
+        "rrf": 0.016393,
+        "fused": None,
+    }
     assert value["budget"]["tau"] == 0.012346
     assert value["timing_ms"]["total"] == 12.3
     assert value["timing_ms"]["parse"] == 0.0

@@ -92,6 +92,13 @@ def test_files_are_named_once_best_first():
     assert plain.files(others) == ["b", "a"]
 
 
+def test_files_whose_turns_hold_no_term_are_named_only_where_none_does():
+    by_meaning = Hit(1, Turn("x", path="a"), Scores(0.0))
+    by_words = Hit(2, Turn("dog", path="b"), Scores(2.0), (Term("dog", "NOUN", 2.0),))
+    assert plain.files([by_meaning, by_words]) == ["b"]
+    assert plain.files([by_meaning]) == ["a"]
+
+
 def drawn(answer: Result, *, colour: bool, around: list[Nearby] | None = None, width: int = 60) -> str:
     out = io.StringIO()
     screen = Console(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +16,7 @@ from smartsearch.config import Config
 from smartsearch.models import manifest, profiles, trained
 from smartsearch.training import adapt
 from smartsearch.training import export as exporting
-from smartsearch.training.adapt import Measured, Wish, better_worse, refusal
+from smartsearch.training.adapt import Measured, Wish, better_of, better_worse, refusal
 from smartsearch.training.sources_own import read_own
 from tests.rank import tiny
 from tests.training.test_sources_own import chats
@@ -38,6 +40,13 @@ def test_an_earlier_profile_is_what_must_be_surpassed() -> None:
     assert refusal(earlier, shipped, measured([2, 2], [1]))
 
 
+def test_an_earlier_profile_below_the_shipped_rankers_is_no_bar() -> None:
+    shipped, earlier = measured([1, 2], [1]), measured([4, 4], [1])
+    assert "0.5000, not above the 0.7500" in refusal(earlier, shipped, measured([2, 2], [1]))
+    assert refusal(earlier, shipped, measured([1, 1], [1])) == ""
+    assert better_of(earlier, shipped) is shipped
+
+
 def test_a_gain_that_costs_other_peoples_questions_is_refused() -> None:
     shipped = measured([2, 2], [1] * 20)
     assert refusal(shipped, shipped, measured([1, 1], [1] * 19 + [2])) != ""  # falls by .025
@@ -46,11 +55,6 @@ def test_a_gain_that_costs_other_peoples_questions_is_refused() -> None:
 
 def test_trials_are_compared_one_by_one() -> None:
     assert better_worse([3, 1, 2, 5], [1, 1, 4, 2]) == (2, 1)
-
-
-def untimed(scorer: object) -> float:
-    """Latency, which no test here is about, costs seconds to measure."""
-    return 0.0
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +72,10 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
         document_length=48,
         device="cpu",
     ).save(str(late))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(exporting, "latency_ms", untimed)
-        exporting.export("crossencoder", cross, folder / "crossencoder", None, {})
-        exporting.export("colbert", late, folder / "colbert", None, {})
+    exporting.export("crossencoder", cross, folder / "crossencoder", {})
+    exporting.export("colbert", late, folder / "colbert", {})
+    path = folder / "crossencoder" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"calibration": [0.5, -2.0]}))
     return folder
 
 
@@ -81,7 +85,6 @@ def place(shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.setattr(manifest, "SHIPPED", shipped)
     monkeypatch.setattr(adapt, "written_chats", lambda: [])
     monkeypatch.setattr(adapt, "MOST_TRIALS", 8)
-    monkeypatch.setattr(exporting, "latency_ms", untimed)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     return tmp_path / "smartsearch" / "profiles" / "mine"
 
@@ -105,6 +108,8 @@ def test_chats_become_a_profile_that_search_can_load(
     assert [path.name for path in place.parent.iterdir()] == ["mine"]
     assert (place / "colbert" / "model.onnx").read_bytes() != (shipped / "colbert/model.onnx").read_bytes()
     assert {s.role: s.state for s in profiles.verify("mine")}["crossencoder"] == "ok"
+    assert json.loads((place / "crossencoder" / "config.json").read_text())["calibration"] == [0.5, -2.0]
+    assert "calibration" not in json.loads((place / "colbert" / "config.json").read_text())
     config = profiles.profile_of(Config(profile="mine"))
     assert config.crossencoder is not None
     assert config.crossencoder.name == str(place / "crossencoder")
@@ -167,13 +172,23 @@ def test_held_out_questions_do_not_depend_on_the_seed(
 def test_half_of_what_is_trained_on_is_other_peoples(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = read_own(chats(60))
     other = [adapt.data.Chat("written", "a1_x", own.held_out[0].turns, own.held_out[0].questions)]
-    monkeypatch.setattr(adapt, "written_chats", lambda: other)
-    mine, rehearsed = adapt._groups(own, WISH, lambda: None)
+    mine, rehearsed = adapt._groups(own, other, WISH, lambda: None)
     assert len(mine) > len(rehearsed) > 0
     assert {group.source for group in mine} == {"own"}
     assert {group.source for group in rehearsed} == {"written"}
     shown = " ".join(text for group in mine for text in (group.right, *group.wrong))
     assert not any(turn.text in shown for turn in own.held_out[0].turns)
+
+
+def test_what_a_killed_run_left_a_day_ago_is_removed(tmp_path: Path) -> None:
+    old, new, profile = tmp_path / ".train-old", tmp_path / ".train-new", tmp_path / "mine"
+    for folder in (old, new, profile):
+        (folder / "colbert").mkdir(parents=True)
+    for folder in (old, profile):
+        os.utime(folder, (time.time() - 90_000,) * 2)
+    adapt.remove_leftovers(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".train-new", "mine"]
+    adapt.remove_leftovers(tmp_path / "absent")
 
 
 def test_a_name_is_looked_for_where_profiles_lie(place: Path) -> None:

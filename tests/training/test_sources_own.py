@@ -77,9 +77,29 @@ def test_two_people_of_one_first_name_are_not_asked_about() -> None:
     assert read_own(turns).questions == (0, 0)
 
 
+def test_a_named_partner_keeps_what_is_theirs() -> None:
+    turns = [
+        Turn("I took my parents to my new house in Ghent.", "Emma"),
+        Turn("I took my sister to my old office in Lyon.", "You"),
+    ]
+    own = read_own(turns)
+    about = {q.gold[0]: q.question for c in (*own.trained, *own.held_out) for q in c.questions}
+    assert "Emma take their parents to their new house" in about[0]
+    assert "I take my sister to my old office" in about[1]
+
+
 def test_a_question_of_two_turns_is_dropped() -> None:
-    twice = [*chats(10), *chats(10, path="copy.txt")]
-    assert read_own(twice).questions == (0, 0)
+    turns = [Turn("Lamps must be bright.", "Ilya"), Turn("I bought a lamp from a shop in Lyon.", "Mara")]
+    one, other = ([*turns, Turn(end, "Ilya")] for end in ("Good.", "Fine."))
+    both = [replace(turn, session=key) for key, said in (("a", one), ("b", other)) for turn in said]
+    assert (read_own(one).turns, sum(read_own(one).questions)) == (3, 1)
+    assert (read_own(both).turns, sum(read_own(both).questions)) == (6, 0)
+
+
+def test_a_copy_of_a_chat_changes_nothing() -> None:
+    once = read_own(chats(60))
+    assert sum(once.questions) > 100
+    assert read_own([*chats(60), *chats(60, path="copy.txt")]) == once
 
 
 def test_a_turn_of_another_part_is_no_context() -> None:

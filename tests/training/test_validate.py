@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from smartsearch.rank.colbert import maxsim
 from smartsearch.rank.fuse import order, rrf
-from smartsearch.training.calibrate import fit, samples
+from smartsearch.training import calibrate, fusion
+from smartsearch.training.calibrate import fit, samples, write_samples
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.mine import ranked
 from smartsearch.training.start import WARMUP, Clock
@@ -79,3 +84,49 @@ def test_calibration_sees_every_read_turn_once_and_questions_alike() -> None:
     assert logits.tolist() == [-1.0, 0.5, 2.0] * 2
     assert right.tolist() == [0, 0, 1, 1, 1, 0]
     assert weights.tolist() == [1 / 3] * 6
+
+
+def test_calibrating_writes_the_config_of_the_model_the_scores_are_of(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.onnx").write_bytes(name.encode())
+        (tmp_path / name / "config.json").write_text('{"kind": "crossencoder"}')
+    write_samples(tmp_path / "s.npz", [asked(), asked((0, 5))], tmp_path / "one")
+    with pytest.raises(SystemExit, match="another model"):
+        calibrate.main([str(tmp_path / "s.npz"), str(tmp_path / "two")])
+    assert calibrate.main([str(tmp_path / "s.npz"), str(tmp_path / "one")]) == 0
+    scale, shift = json.loads((tmp_path / "one" / "config.json").read_text())["calibration"]
+    # three logits of two questions, half of them right: 2.0 and -1.0 once each way, 0.5 once each way
+    assert (scale, shift) == pytest.approx((0.0, 0.0), abs=1e-6)
+    with pytest.raises(SystemExit, match="already"):
+        calibrate.main([str(tmp_path / "s.npz"), str(tmp_path / "one")])
+
+
+def test_fusion_finds_the_feature_that_tells_right_from_wrong() -> None:
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(2000, 6)) * [1, 10, 1, 1, 1, 1]
+    starts = np.arange(0, 2000, 20)
+    right = np.zeros(2000)
+    for start in starts:
+        part = rows[start : start + 20]
+        right[start + np.argmax(part[:, 1] / 10 - part[:, 3])] = 1
+    weights = fusion.fit(rows, right, starts)
+    assert weights[1] > 0 > weights[3]
+    assert weights[1] * 10 / -weights[3] == pytest.approx(1, abs=0.25)
+    assert np.abs(weights[[0, 2, 4, 5]]).max() < 0.25 * -weights[3]
+
+
+def test_fusion_is_written_for_the_calibrated_model(tmp_path: Path) -> None:
+    for name in ("raw", "calibrated"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.onnx").write_bytes(b"one")
+    (tmp_path / "raw" / "config.json").write_text("{}")
+    (tmp_path / "calibrated" / "config.json").write_text('{"calibration": [0.5, -3.0]}')
+    write_samples(tmp_path / "s.npz", [asked(), asked((0,)), asked((5,))], tmp_path / "raw")
+    found = {}
+    for name in ("raw", "calibrated"):
+        out = tmp_path / f"{name}.json"
+        fusion.main([str(tmp_path / "s.npz"), str(tmp_path / name), "--out", str(out)])
+        found[name] = json.loads(out.read_text())["weights"]
+    assert found["calibrated"]["ce"] == pytest.approx(2 * found["raw"]["ce"], rel=0.02, abs=1e-4)
+    assert found["calibrated"]["colbert"] == pytest.approx(found["raw"]["colbert"], rel=0.02, abs=1e-4)

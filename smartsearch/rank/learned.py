@@ -1,0 +1,60 @@
+"""A learned fusion: one weighted sum over both scores of a turn and those of the turns beside it.
+
+RRF (paper 3.3) sees ranks alone. The scores say more, and so do the neighbours: an answer stands near its
+question, and the turn after it often repeats its words. The weights belong to a pair of rankers and come with
+them (training/fusion.py, docs/decisions/0008); every part of the sum is a score that `--explain` shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+FEATURES = ("ce", "colbert", "ce_before", "ce_after", "colbert_before", "colbert_after")
+"""The cross-encoder's logit and ColBERT's MaxSim, of the turn, of the turn before and of the turn after."""
+
+Floats = NDArray[np.float64]
+
+
+def logit(scores: Floats) -> Floats:
+    """The inverse of the sigmoid, finite at both ends; NaN stays NaN."""
+    inside = np.clip(scores, 1e-12, 1.0 - 1e-12)
+    return np.asarray(np.log(inside) - np.log1p(-inside))
+
+
+def after(previous: Sequence[int]) -> NDArray[np.int64]:
+    """For each turn the turn after it in its session, or -1, from the turns before (`Corpus.previous`)."""
+    following = np.full(len(previous), -1, dtype=np.int64)
+    for i, before in enumerate(previous):
+        if before >= 0:
+            following[before] = i
+    return following
+
+
+def features(previous: Sequence[int], ce: Floats, colbert: Floats, read: NDArray[np.int64]) -> Floats:
+    """The features of the turns in `read`, which both rankers read; shape (read, 6).
+
+    `ce` (sigmoid) and `colbert` have a value a turn, NaN where a ranker did not read it. A neighbour that was
+    not read, or is not there, counts as the lowest of those read.
+    """
+    before = np.asarray(previous, dtype=np.int64)[read]
+    following = after(previous)[read]
+    columns: list[Floats] = []
+    for values in (logit(ce), colbert):
+        own = values[read]
+        lowest = float(own.min()) if len(own) else 0.0
+
+        def near(places: NDArray[np.int64], values: Floats = values, lowest: float = lowest) -> Floats:
+            found = np.where(places >= 0, values[places], np.nan)
+            return np.where(np.isnan(found), lowest, found)
+
+        columns += [own, near(before), near(following)]
+    own_ce, ce_before, ce_after, own_colbert, colbert_before, colbert_after = columns
+    return np.stack([own_ce, own_colbert, ce_before, ce_after, colbert_before, colbert_after], axis=1)
+
+
+def weighted(rows: Floats, weights: Mapping[str, float]) -> Floats:
+    """The weighted sum of each row of `features`; a feature without a weight counts nothing."""
+    return np.asarray(rows @ np.array([weights.get(name, 0.0) for name in FEATURES]))

@@ -1,0 +1,77 @@
+"""The learned fusion: features of a turn and its neighbours, the weighted sum, and its place in a ranking."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from smartsearch.config import Config
+from smartsearch.rank.cascade import rank
+from smartsearch.rank.learned import FEATURES, after, features, logit, weighted
+from smartsearch.types import Candidate, Corpus, Turn
+
+NAN = np.nan
+
+
+def test_the_turn_after_is_found_within_the_session():
+    assert after((-1, 0, 1, -1, 3)).tolist() == [1, 2, -1, 4, -1]
+
+
+def test_features_are_the_turns_and_its_neighbours_scores():
+    previous = (-1, 0, 1, -1)  # three turns of a session, then another session
+    ce = np.array([0.5, 0.9, NAN, 0.1])
+    colbert = np.array([3.0, 8.0, 6.0, 2.0])
+    rows = features(previous, ce, colbert, np.array([0, 1, 3]))
+    low, high = logit(np.array([0.1]))[0], logit(np.array([0.9]))[0]
+    assert rows.tolist() == [
+        pytest.approx([0.0, 3.0, low, high, 2.0, 8.0]),  # nothing before it
+        pytest.approx([high, 8.0, 0.0, low, 3.0, 6.0]),  # the cross-encoder did not read the turn after
+        pytest.approx([low, 2.0, low, low, 2.0, 2.0]),
+    ]
+
+
+def test_a_missing_weight_counts_nothing():
+    rows = np.arange(12.0).reshape(2, 6)
+    assert weighted(rows, {"ce": 2.0, "colbert_after": 0.5}).tolist() == [2.5, 17.5]
+    assert weighted(rows, {}).tolist() == [0.0, 0.0]
+    assert set(FEATURES) >= {"ce", "colbert_after"}
+
+
+TURNS = ("where do you swim?", "in the lake", "nice", "I like soup")
+
+
+def ranking(fusion=None, **settings):
+    turns = tuple(Turn(text, "Ann", session="1", conversation="c") for text in TURNS)
+    scorers = {
+        "ce": lambda q, texts: np.array(
+            [{"wh": 0.9, "in": 0.4, "ni": 0.3, "I ": 0.45}[t[5:7]] for t in texts]
+        ),
+        "colbert": lambda q, texts: np.array([float(len(texts) - n) for n in range(len(texts))]),
+    }
+    candidates = [Candidate(i, (), 1.0, 1) for i in range(4)]
+    return rank("q", candidates, Corpus(turns), scorers, Config(**settings), fusion)
+
+
+def indices(found):
+    return [c.index for c in found.candidates]
+
+
+def test_the_sum_decides_and_is_shown():
+    plain = ranking()
+    assert all(s.fused is None for s in plain.scores)
+    weights = {"ce": 1.0, "ce_before": 1.0}
+    found = ranking(weights)
+    assert indices(found) == [1, 0, 3, 2]  # its question before it lifts the answer
+    lows = logit(np.array([0.9, 0.4, 0.3, 0.45]))
+    assert found.scores[0].fused == pytest.approx(lows[1] + lows[0])
+    assert indices(ranking(weights, fuse="rrf")) == indices(plain)
+
+
+def test_what_the_cross_encoder_did_not_read_comes_after_in_the_order_of_rrf():
+    found = ranking({"ce": 1.0}, candidates=2)
+    assert indices(found) == [0, 1, 2, 3]
+    assert [s.fused is None for s in found.scores] == [False, False, True, True]
+
+
+def test_one_ranker_alone_has_no_fusion():
+    assert all(s.fused is None for s in ranking({"ce": 1.0}, rank=("ce",)).scores)
