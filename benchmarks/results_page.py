@@ -44,9 +44,9 @@ Measured, never tuned on. This page is made from the results it names, by
     {command}
 
 and each result by the command in its receipt, with the models and the code of the commit it names
-(what changed since, and by how much: [LOG.md](../benchmarks/LOG.md)). Recall is micro unless said otherwise: gold turns found / gold
-turns. *macro* is the mean of a question's share, *any* the questions with some of their gold, *all* those
-with all of it. *kept* is what is left after the cut.
+(what changed since, and by how much: [LOG.md](../benchmarks/LOG.md)). Recall is micro unless said otherwise:
+gold turns found / gold turns. *macro* is the mean of a question's share, *any* the questions with some of
+their gold, *all* those with all of it. *kept* is what is left after the cut.
 
 The name of a row says retrieval, ranking and cut. `I3` is what `smartsearch query` retrieves, `I0` the same
 without expansion, `IF0` to `IF3` without dense search (alone, with PRF, with entity hops, with both).
