@@ -142,16 +142,13 @@ def load(config: Config) -> Tools:
     for name, folder in folders.items():
         if folder is not None:
             infos[name] = store.info(RANKER_ROLE[name], rankers[name], folder)
-    return Tools(parse.Parser(nlp), dict(scorers), tokenizer(), infos, _fusion(profile))
+    return Tools(parse.Parser(nlp), dict(scorers), tokenizer(), infos, _fusion(config))
 
 
-def _fusion(profile: Profile) -> dict[str, float]:
+def _fusion(config: Config) -> dict[str, float]:
     """The weights of the learned fusion: ours for the shipped rankers and for those adapted from them."""
-    rankers = (profile.crossencoder, profile.colbert)
-    ours = all(ref is not None and ref.shipped is not None for ref in rankers)
-    if not (ours or (profile.name not in PROFILES and not any(ref is None for ref in rankers))):
-        return {}
-    if not manifest.FUSION.is_file():
+    ours = config.profile == "embedded" or config.profile not in PROFILES
+    if not ours or config.crossencoder or config.colbert or not manifest.FUSION.is_file():
         return {}
     return dict(json.loads(manifest.FUSION.read_text(encoding="utf-8"))["weights"])
 

@@ -26,10 +26,10 @@ def logit(scores: Floats) -> Floats:
 
 def after(previous: Sequence[int]) -> NDArray[np.int64]:
     """For each turn the turn after it in its session, or -1, from the turns before (`Corpus.previous`)."""
-    following = np.full(len(previous), -1, dtype=np.int64)
-    for i, before in enumerate(previous):
-        if before >= 0:
-            following[before] = i
+    before = np.asarray(previous, dtype=np.int64)
+    following = np.full(len(before), -1, dtype=np.int64)
+    places = np.flatnonzero(before >= 0)
+    following[before[places]] = places
     return following
 
 

@@ -8,7 +8,6 @@ because a ranker trained on one right among five gives hundreds of turns a high 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from smartsearch.rank.crossencoder import sigmoid
 from smartsearch.rank.learned import features
+from smartsearch.training.export import sha256
 from smartsearch.training.validate import Asked
 from smartsearch.types import Corpus
 
@@ -69,7 +69,7 @@ def samples(questions: Sequence[Asked]) -> tuple[Floats, Floats, Floats]:
 
 def model_hash(folder: Path) -> str:
     """Which exported model: the SHA-256 of its `model.onnx`."""
-    return hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
+    return sha256(folder / "model.onnx")
 
 
 def fusion_rows(questions: Sequence[Asked]) -> tuple[Floats, Floats, NDArray[np.int64]]:

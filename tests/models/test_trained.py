@@ -124,3 +124,11 @@ def test_where_it_cannot_be_put_the_earlier_one_comes_back(
 def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="no name for a profile"):
         trained.target(name)
+
+
+def test_the_fusion_belongs_to_the_shipped_rankers_and_those_adapted_from_them():
+    assert profiles._fusion(Config())
+    assert profiles._fusion(Config(profile="mine")) == profiles._fusion(Config())
+    assert profiles._fusion(Config(profile="paper")) == {}
+    assert profiles._fusion(Config(profile="mine", crossencoder="some/model")) == {}
+    assert profiles._fusion(Config(colbert="some/model")) == {}
