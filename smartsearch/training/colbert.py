@@ -59,7 +59,7 @@ def max_sim(questions: Any, texts: Any, mask: Any) -> Any:
     return similar.masked_fill(~mask[None, None], -1e4).amax(dim=3).sum(dim=1)
 
 
-def batch_scores(model: Any, questions: Sequence[str], texts: Sequence[str], parts: int = 3) -> Any:
+def batch_scores(model: Any, questions: Sequence[str], texts: Sequence[str], parts: int = 6) -> Any:
     """[questions, texts] MaxSim, the texts run in `parts` of like length to save padding."""
     import torch
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from smartsearch.training.bert import first_token_logits
 from smartsearch.training.chats import Group
 from smartsearch.training.data import read_groups
 from smartsearch.training.evaluate import summary, trial_ranks
@@ -46,15 +47,23 @@ def batches(groups: Sequence[Group], size: int, wrong: int, rng: random.Random) 
 
 
 def encode(tokenizer: Any, pairs: Sequence[tuple[str, str]], length: int = MAX_LENGTH) -> Any:
-    """Padded tensors of (question, text) pairs; only the text is cut."""
+    """Padded tensors of (question, text) pairs; the text is cut, and a question beyond half of `length`."""
     return tokenizer(
-        [a for a, _ in pairs],
+        [_short(tokenizer, a, length // 2) for a, _ in pairs],
         [b for _, b in pairs],
         padding=True,
         truncation="only_second",
         max_length=length,
         return_tensors="pt",
     )
+
+
+def _short(tokenizer: Any, question: str, tokens: int) -> str:
+    """The question's first `tokens` tokens; nearly always all of it."""
+    if len(question) <= tokens:
+        return question
+    ends = tokenizer(question, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    return question if len(ends) <= tokens else question[: ends[tokens - 1][1]]
 
 
 def group_loss(logits: Any) -> Any:
@@ -91,7 +100,7 @@ def parameter_groups(model: Any) -> list[dict[str, Any]]:
     ]
 
 
-def by_length(model: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]], parts: int = 3) -> Any:
+def by_length(model: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]], parts: int = 6) -> Any:
     """Logits of pairs, run in `parts` of like length: padding a batch to its longest text costs a third."""
     import torch
 
@@ -99,7 +108,7 @@ def by_length(model: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]], part
     size = -(-len(order) // parts)
     with torch.autocast("cpu", torch.bfloat16):
         found = [
-            model(**encode(tokenizer, [pairs[i] for i in order[start : start + size]])).logits[:, 0]
+            first_token_logits(model, **encode(tokenizer, [pairs[i] for i in order[start : start + size]]))
             for start in range(0, len(order), size)
         ]
     return torch.cat(found).float()[torch.tensor(order).argsort()]

@@ -15,6 +15,7 @@ import numpy as np
 
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
+from smartsearch.training.bert import first_token_logits, plain_attention
 from smartsearch.training.chats import Group
 from smartsearch.training.data import read_groups
 from smartsearch.training.evaluate import Scorer
@@ -77,7 +78,7 @@ def export_crossencoder(trained: Path, work: Path) -> dict[str, Any]:
             self.inner = inner
 
         def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
-            return self.inner(input_ids, attention_mask, token_type_ids).logits[:, 0]
+            return first_token_logits(self.inner, input_ids, attention_mask, token_type_ids, plain_attention)
 
     inner = AutoModelForSequenceClassification.from_pretrained(trained, attn_implementation="eager")
     _trim_positions(inner.bert)

@@ -8,6 +8,7 @@ and training goes on from there.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,9 +45,10 @@ def read(path: Path) -> Stored:
         if node.op_type == "Identity" and node.input[0] in tensors:
             tensors[node.output[0]] = tensors[node.input[0]]
     weights = _plain(tensors)
+    readers = {name: node for node in graph.node for name in node.input}
     for node in graph.node:
         if node.op_type == "MatMulInteger":
-            weights[_module(node.name) + ".weight"] = _matrix(node, tensors)
+            weights[_module(node, readers) + ".weight"] = _matrix(node, tensors)
     return Stored(weights, _head_size(graph, path), _epsilon(graph))
 
 
@@ -62,9 +64,20 @@ def _plain(tensors: dict[str, NDArray[Any]]) -> Weights:
     return found
 
 
-def _module(node: str) -> str:
-    """`/inner/bert/pooler/dense/Gemm_MatMul_quant` to `inner.bert.pooler.dense`."""
-    return ".".join(node.strip("/").split("/")[:-1])
+def _module(node: Any, readers: Mapping[str, Any]) -> str:
+    """The module of a matrix product: of the bias added to it, else of the node's own name.
+
+    `/encoder/dense/MatMul_quant` is `encoder.dense`.
+    """
+    after = node
+    for _ in range(3):  # a cast to float, the scales, the bias
+        after = readers.get(after.output[0])
+        if after is None:
+            break
+        for name in after.input:
+            if name.endswith(".bias"):
+                return str(name.removesuffix(".bias"))
+    return ".".join(node.name.strip("/").split("/")[:-1])
 
 
 def _matrix(node: Any, tensors: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
@@ -88,7 +101,7 @@ def _head_size(graph: Any, path: Path) -> int:
         if node.op_type == "Constant" and node.attribute[0].name == "value"
     }
     for node in graph.node:
-        if node.op_type == "Concat" and "layer.0/attention" in node.name and len(node.input) == 4:
+        if node.op_type == "Concat" and len(node.input) == 4:
             size = constants.get(node.input[3])
             if size is not None:
                 return int(size.reshape(-1)[0])

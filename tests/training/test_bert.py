@@ -1,0 +1,46 @@
+"""The last layer for the first token alone gives the model's own logits, and the same gradient."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smartsearch.training.bert import Attend, fast_attention, first_token_logits, plain_attention
+from smartsearch.training.crossencoder import encode
+from tests.rank import tiny
+
+
+@pytest.mark.parametrize("attend", [fast_attention, plain_attention])
+def test_logits_and_gradient_are_the_models_own(tmp_path: Path, attend: Attend) -> None:
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    model = AutoModelForSequenceClassification.from_pretrained(tiny.cross_encoder(tmp_path / "ce")).eval()
+    batch = {
+        "input_ids": torch.tensor([[2, 7, 8, 3, 9, 10, 3], [2, 7, 8, 3, 11, 3, 0]]),
+        "attention_mask": torch.tensor([[1] * 7, [1] * 6 + [0]]),
+        "token_type_ids": torch.tensor([[0] * 4 + [1] * 3, [0] * 4 + [1] * 2 + [0]]),
+    }
+    found = []
+    for logits in (model(**batch).logits[:, 0], first_token_logits(model, **batch, attend=attend)):
+        model.zero_grad()
+        logits.square().sum().backward()
+        gradients = [p.grad for p in model.parameters() if p.grad is not None]
+        found.append([logits.detach(), *gradients])
+    assert len(found[0]) == len(found[1])
+    for own, ours in zip(*found, strict=True):
+        assert torch.allclose(own, ours, atol=1e-5)
+    alone = {name: values[1:, :6] for name, values in batch.items()}
+    assert torch.allclose(first_token_logits(model, **alone, attend=attend), found[1][0][1:], atol=1e-5)
+
+
+def test_a_question_longer_than_the_model_reads_leaves_room_for_the_text(tmp_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny.cross_encoder(tmp_path / "ce"))
+    batch = encode(tokenizer, [("dog ? ! " * 60, "the rain " * 60), ("dog", "rain")], length=32)
+    ids = batch["input_ids"].tolist()
+    assert len(ids[0]) == 32
+    assert (batch["token_type_ids"][0] == 1).sum() == 14  # 16 of the question, [CLS] and [SEP] before it
+    assert sum(batch["attention_mask"][1]) == 5
