@@ -58,5 +58,5 @@ bench: $(STAMP) ## the paper's tables on LoCoMo-10 (DATA=folder with eval/locomo
 bench-check: $(STAMP) ## compare a small set of figures with benchmarks/expected.toml: minutes
 	$(BIN)/python benchmarks/check.py --data $(DATA)/eval
 
-models: $(TRAIN) ## train the shipped models again from DATA (about two hours on 2 cores)
+models: $(TRAIN) ## train the shipped models again from DATA (six hours and more on 2 cores)
 	$(BIN)/python -m smartsearch.training all $(DATA)/train
