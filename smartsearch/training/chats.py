@@ -45,7 +45,10 @@ class Chat:
 
 @dataclass(frozen=True)
 class Group:
-    """One question with its right text and wrong texts of the same conversation, as models read them."""
+    """One question with its right text and wrong texts of the same conversation, as models read them.
+
+    `also` are further right texts: of a list each item is one.
+    """
 
     source: str
     kind: str
@@ -53,6 +56,7 @@ class Group:
     question: str
     right: str
     wrong: list[str] = field(default_factory=list)
+    also: list[str] = field(default_factory=list)
 
     def record(self) -> dict[str, object]:
         """The JSONL record of the group."""

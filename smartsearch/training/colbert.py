@@ -126,10 +126,13 @@ def train(options: argparse.Namespace) -> None:
     clock, running, saved = Clock(options.minutes, options.steps), 0.0, 0.0
     while clock.progress < 1.0:
         batch = next(stream)
-        taught = torch.tensor([teacher(question, texts) for question, *texts in batch])
+        taught = torch.tensor([teacher(drawn.question, drawn.texts) for drawn in batch])
         for part in optimizer.param_groups:
             part["lr"] = options.scale * part["full"] * clock.rate()
-        questions, texts = [row[0] for row in batch], [text for row in batch for text in row[1:]]
+        questions, texts = (
+            [drawn.question for drawn in batch],
+            [text for drawn in batch for text in drawn.texts],
+        )
         loss = loss_of(batch_scores(model, questions, texts), taught, options.distil)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -6,6 +6,7 @@ import argparse
 import random
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,26 @@ BINARY = 0.2
 """Weight of the binary cross-entropy, which makes the sigmoid mean something (design.md: `ce` in 0..1)."""
 
 
-def batches(groups: Sequence[Group], size: int, wrong: int, rng: random.Random) -> Iterator[list[list[str]]]:
-    """Endless batches of `size` groups as [question, right, wrong...], groups of like length together.
+@dataclass(frozen=True)
+class Drawn:
+    """A group as one batch has it."""
 
-    The wrong texts are drawn anew in every epoch; the first stored ones are the hardest, all are equal here.
+    question: str
+    right: list[str]
+    wrong: list[str]
+
+    @property
+    def texts(self) -> list[str]:
+        """The right ones first."""
+        return [*self.right, *self.wrong]
+
+
+def batches(
+    groups: Sequence[Group], size: int, wrong: int, rng: random.Random, right: int = 1
+) -> Iterator[list[Drawn]]:
+    """Endless batches of `size` groups, groups of like length together.
+
+    At most `right` right texts and `wrong` wrong ones of each are drawn anew in every epoch; all are equal.
     """
     while True:
         order = rng.sample(range(len(groups)), len(groups))
@@ -37,13 +54,17 @@ def batches(groups: Sequence[Group], size: int, wrong: int, rng: random.Random) 
             for chunk in rng.sample(chunks, len(chunks)):
                 if len(chunk) == size:
                     yield [
-                        [
+                        Drawn(
                             groups[i].question,
-                            groups[i].right,
-                            *rng.sample(groups[i].wrong, min(wrong, len(groups[i].wrong))),
-                        ]
+                            _some([groups[i].right, *groups[i].also], right, rng),
+                            _some(groups[i].wrong, wrong, rng),
+                        )
                         for i in chunk
                     ]
+
+
+def _some(texts: Sequence[str], most: int, rng: random.Random) -> list[str]:
+    return rng.sample(texts, min(most, len(texts)))
 
 
 def encode(tokenizer: Any, pairs: Sequence[tuple[str, str]], length: int = MAX_LENGTH) -> Any:
@@ -66,21 +87,22 @@ def _short(tokenizer: Any, question: str, tokens: int) -> str:
     return question if len(ends) <= tokens else question[: ends[tokens - 1][1]]
 
 
-def group_loss(logits: Any) -> Any:
-    """Listwise softmax with the right text in column 0, plus a little binary cross-entropy."""
+def group_loss(logits: Any, sizes: Sequence[tuple[int, int]]) -> Any:
+    """The mean over groups of a listwise softmax plus a little binary cross-entropy.
+
+    `logits` [texts] holds group after group, of `sizes` (right, wrong) texts, the right ones first. Each
+    right text is against all wrong ones of its group, and never against another right one.
+    """
     import torch
     from torch.nn import functional
 
-    target = torch.zeros(len(logits), dtype=torch.long)
-    binary = torch.zeros_like(logits)
-    binary[:, 0] = 1.0
-    weight = torch.ones_like(logits) / (logits.shape[1] - 1)
-    weight[:, 0] = 1.0
-    listwise = functional.cross_entropy(logits, target)
-    return (
-        listwise
-        + BINARY * functional.binary_cross_entropy_with_logits(logits, binary, weight) * logits.shape[1]
-    )
+    total = logits.new_zeros(())
+    for part, (right, _) in zip(logits.split([sum(size) for size in sizes]), sizes, strict=True):
+        good, bad = part[:right], part[right:]
+        listwise = functional.softplus(torch.logsumexp(bad, 0) - good).mean()
+        binary = functional.softplus(-good).mean() + functional.softplus(bad).mean()
+        total = total + listwise + BINARY * binary
+    return total / len(sizes)
 
 
 def parameter_groups(model: Any) -> list[dict[str, Any]]:
@@ -139,15 +161,22 @@ def train(options: argparse.Namespace) -> None:
     trials = read_groups(options.data / "trials.jsonl")
     trials = rng.sample(trials, min(50, len(trials)))
     optimizer = torch.optim.AdamW(parameter_groups(model), betas=(0.9, 0.98))
-    stream = batches([g for g in groups if len(g.wrong) >= options.wrong], options.groups, options.wrong, rng)
+    stream = batches(
+        [g for g in groups if len(g.wrong) >= options.wrong],
+        options.groups,
+        options.wrong,
+        rng,
+        options.right,
+    )
     model.train()
     clock, running, saved = Clock(options.minutes, options.steps), 0.0, 0.0
     while clock.progress < 1.0:
         batch = next(stream)
-        pairs = [(question, text) for question, *texts in batch for text in texts]
+        pairs = [(drawn.question, text) for drawn in batch for text in drawn.texts]
         for part in optimizer.param_groups:
             part["lr"] = options.scale * part["full"] * clock.rate()
-        loss = group_loss(by_length(model, tokenizer, pairs).view(len(batch), -1))
+        sizes = [(len(drawn.right), len(drawn.wrong)) for drawn in batch]
+        loss = group_loss(by_length(model, tokenizer, pairs), sizes)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
@@ -177,6 +206,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--steps", type=int, default=0, help="instead of minutes: a run that repeats")
     parser.add_argument("--groups", type=int, default=16, help="groups a batch")
     parser.add_argument("--wrong", type=int, default=4, help="wrong texts a group")
+    parser.add_argument("--right", type=int, default=1, help="right texts a group, at most")
     parser.add_argument("--scale", type=float, default=1.0, help="of both learning rates, for a second round")
     parser.add_argument("--seed", type=int, default=13)
     train(parser.parse_args(argv))

@@ -44,7 +44,7 @@ CEILING = {
 """Questions of each source and kind: chats weigh more than encyclopedic text, labels more than rules."""
 
 MOST_GOLD = 6
-"""Right turns of a question that get a group each: a list over many sessions must not crowd out the rest."""
+"""Right turns of a question that are taken: a list over many sessions must not crowd out the rest."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Mix:
     """How groups vary: shares in 0..1, `wrong` texts a group, `long` the words kept of a turn, drawn a group.
 
     The mean of `long` bounds the cost of training; search shows a turn's first 128 tokens instead.
+    `together` right turns of a complete question share a group, against the same wrong ones.
     """
 
     wrong: int = 7
@@ -62,6 +63,7 @@ class Mix:
     when: float = 0.12
     mine: float = 0.15
     held_out: float = 0.08
+    together: int = 1
 
 
 WRITTEN = Mix(long=(75,), dated=0.85, context=0.85, when=0.06)
@@ -110,8 +112,10 @@ def _when(time: str, rng: random.Random) -> str:
     )
 
 
-def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, rng: random.Random) -> Group:
-    """The texts of `chosen` (the right turn first) as models read them; names, dates and case varied."""
+def render_group(
+    chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, rng: random.Random, rights: int = 1
+) -> Group:
+    """The texts of `chosen` (`rights` right turns first) as models read them; names, dates, case varied."""
     right = chosen[0]
     question, mapping = asked.question, dict[str, str]()
     mine = chat.source == "realmem" and asked.kind in ("memory", "statement") and rng.random() < mix.mine
@@ -133,7 +137,7 @@ def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, r
         turn, before = chat.turns[i], chat.turns[i - 1] if i else None
         if before is not None and before.session != turn.session:
             before = None
-        about = wanted if i == right else query if rng.random() < 0.5 else set()
+        about = wanted if i in chosen[:rights] else query if rng.random() < 0.5 else set()
         turn = replace(turn, text=crop(turn.text, about, limit), time=turn.time if dated else "")
         return replace_names(scored_text(turn, before if context else None), mapping)
 
@@ -141,7 +145,7 @@ def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, r
     if rng.random() < mix.lower:
         question = question.lower().rstrip("?").rstrip()
     texts = [text(i) for i in chosen]
-    return Group(chat.source, asked.kind, chat.id, question, texts[0], texts[1:])
+    return Group(chat.source, asked.kind, chat.id, question, texts[0], texts[rights:], texts[1:rights])
 
 
 def make_groups(
@@ -155,10 +159,13 @@ def make_groups(
         ranked = mined.get(asked.question, ())
         most = MOST_GOLD if asked.complete else 2 if asked.kind == "question" else 1
         gold = rng.sample(asked.gold, min(most, len(asked.gold))) if asked.complete else asked.gold[:most]
-        for right in gold:
-            wrong = wrong_turns(chat, asked, right, overlap, mix.wrong, rng, ranked)
-            if len(wrong) >= 4 and len(chat.turns[right].text) > 2:
-                yield render_group(chat, asked, [right, *wrong], mix, rng)
+        gold = [right for right in gold if len(chat.turns[right].text) > 2]
+        together = mix.together if asked.complete else 1
+        for start in range(0, len(gold), together):
+            rights = gold[start : start + together]
+            wrong = wrong_turns(chat, asked, rights[0], overlap, mix.wrong, rng, ranked)
+            if len(wrong) >= 4:
+                yield render_group(chat, asked, [*rights, *wrong], mix, rng, len(rights))
 
 
 def make_trials(chats: Sequence[Chat], most: int, candidates: int, rng: random.Random) -> list[Group]:
@@ -214,13 +221,19 @@ def cap(
 
 
 def build(
-    train: Path, out: Path, seed: int, miner: Miner | None = None, share: float = 1.0, written: bool = True
+    train: Path,
+    out: Path,
+    seed: int,
+    miner: Miner | None = None,
+    share: float = 1.0,
+    written: bool = True,
+    together: int = 1,
 ) -> dict[str, int]:
     """Write `groups.jsonl` and `trials.jsonl` to `out`; the counts of both by source and kind.
 
     With a `miner` half of the wrong turns of complete questions are what it ranks high; trials never depend
     on it. `share` scales the ceilings of all but the written conversations; `written` says whether to take
-    those.
+    those, `together` how many right turns of theirs share a group.
     """
     rng, mix = random.Random(seed), Mix()
     chats = [*read_chats(train, rng), *read_wiki(train, rng), *(written_chats() if written else ())]
@@ -230,7 +243,7 @@ def build(
     asked = cap(kept, ceiling, rng)
     groups: list[Group] = []
     for i, chat in enumerate(kept):
-        own = WRITTEN if chat.source == "written" else mix
+        own = replace(WRITTEN, together=together) if chat.source == "written" else mix
         for _ in range(TWICE if chat.source == "written" else 1):
             groups += make_groups(chat, asked.get(i, ()), own, rng, miner)
     rng.shuffle(groups)
@@ -267,9 +280,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--threads", type=int, default=1, help="of the miner")
     parser.add_argument("--share", type=float, default=1.0, help="of the third-party sources' ceilings")
     parser.add_argument("--no-written", action="store_true", help="third-party sources alone")
+    parser.add_argument(
+        "--together", type=int, default=1, help="right turns of a written question in a group"
+    )
     options = parser.parse_args(argv)
     miner = Miner(options.miner, options.threads) if options.miner else None
-    counts = build(options.train, options.out, options.seed, miner, options.share, not options.no_written)
+    written = not options.no_written
+    counts = build(options.train, options.out, options.seed, miner, options.share, written, options.together)
     for key, count in sorted(counts.items()):
         print(f"{count:6d} {key}")
     return 0

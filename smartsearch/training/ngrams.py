@@ -47,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
         for text in strings_in(json.loads(path.read_text(encoding="utf-8"))):
             seen |= ngrams(text, options.size)
     groups = read_groups(options.data / "groups.jsonl")
-    texts = {spoken_part(text): g.source for g in groups for text in (g.right, *g.wrong)}
+    texts = {spoken_part(text): g.source for g in groups for text in (g.right, *g.also, *g.wrong)}
     texts.update({g.question: f"{g.source} question" for g in groups})
     shared: dict[str, int] = {}
     examples: dict[str, str] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,21 @@ def test_the_turn_before_is_context_only_within_its_session() -> None:
     turns = (Turn("one", session="a"), Turn("two", session="b"), Turn("three", session="b"))
     group = render_group(Chat("x", "c", turns), Labelled("q?", (1,)), [1, 2], PLAIN, random.Random(0))
     assert (group.right, group.wrong) == ("two", ["three | two"])
+
+
+def test_right_turns_of_a_list_share_a_group_where_asked_to() -> None:
+    chat = _chat()
+    asked = Labelled("What did Anna say?", (1, 3, 5, 7, 9), "list", complete=True)
+
+    def facts(texts: list[str]) -> set[int]:
+        return {int(text.split("fact ")[1].split()[0]) for text in texts}
+
+    for together, sizes in ((1, [1, 1, 1, 1, 1]), (3, [3, 2])):
+        mix = replace(PLAIN, context=0.0, together=together)
+        groups = list(make_groups(chat, [asked], mix, random.Random(8)))
+        assert [1 + len(group.also) for group in groups] == sizes
+        assert facts([text for group in groups for text in (group.right, *group.also)]) == {1, 3, 5, 7, 9}
+        assert not facts([text for group in groups for text in group.wrong]) & {1, 3, 5, 7, 9}
 
 
 def test_a_question_about_the_user_can_be_asked_by_the_user() -> None:

@@ -1,13 +1,15 @@
-"""The last layer for the first token alone gives the model's own logits, and the same gradient."""
+"""A step of the cross-encoder's training: logits, gradient, loss, and what a batch holds."""
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
 from smartsearch.training.bert import Attend, fast_attention, first_token_logits, plain_attention
-from smartsearch.training.crossencoder import encode
+from smartsearch.training.chats import Group
+from smartsearch.training.crossencoder import BINARY, batches, encode, group_loss
 from tests.rank import tiny
 
 
@@ -44,3 +46,33 @@ def test_a_question_longer_than_the_model_reads_leaves_room_for_the_text(tmp_pat
     assert len(ids[0]) == 32
     assert (batch["token_type_ids"][0] == 1).sum() == 14  # 16 of the question, [CLS] and [SEP] before it
     assert sum(batch["attention_mask"][1]) == 5
+
+
+def test_the_loss_of_one_right_text_is_a_softmax_and_of_several_the_mean_of_theirs() -> None:
+    import torch
+    from torch.nn import functional
+
+    one, other = torch.tensor([2.0, 0.5, -1.0]), torch.tensor([0.3, 1.2, 0.1, -0.4])
+    softmax = functional.cross_entropy(one[None], torch.tensor([0]))
+    binary = functional.softplus(-one[0]) + functional.softplus(one[1:]).mean()
+    first = softmax + BINARY * binary
+    assert torch.isclose(group_loss(one, [(1, 2)]), first)
+    each = torch.stack([functional.cross_entropy(other[[i, 2, 3]][None], torch.tensor([0])) for i in (0, 1)])
+    second = each.mean() + BINARY * (
+        functional.softplus(-other[:2]).mean() + functional.softplus(other[2:]).mean()
+    )
+    assert torch.isclose(group_loss(torch.cat([one, other]), [(1, 2), (2, 2)]), (first + second) / 2)
+
+
+def test_a_batch_draws_several_right_texts_only_where_asked_to() -> None:
+    groups = [
+        Group("s", "list", "c", f"q{n}", f"right {n}", ["w1", "w2"], [f"also {n}", f"third {n}"])
+        for n in range(4)
+    ]
+    for most in (1, 2, 3):
+        batch = next(batches(groups, 4, 2, random.Random(1), most))
+        assert [len(drawn.right) for drawn in batch] == [most] * 4
+        for drawn in batch:
+            number = drawn.question[1:]
+            assert set(drawn.right) <= {f"right {number}", f"also {number}", f"third {number}"}
+            assert drawn.texts == [*drawn.right, *drawn.wrong]
