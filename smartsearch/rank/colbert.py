@@ -15,21 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.onnx import FILES, OnnxModel
+from smartsearch.rank.vectors import TokenVectors, maxsim, quantised
 
 CACHE_BYTES = 256 * 2**20
 """Token vectors of turns kept in memory, for the next questions over the same turns."""
-
-Vectors = NDArray[np.float16]
-
-
-def maxsim(question: NDArray[Any], turns: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
-    """Late interaction of one question (q, d) with n turns (t_i, d); shape (n,), in [-q, q].
-
-    Turn by turn: the sums inside one large product would depend on what else is in it.
-    """
-    wanted = np.asarray(question, dtype=np.float32).T
-    best = ((turn.astype(np.float32) @ wanted).max(axis=0) for turn in turns)
-    return np.array([values.sum(dtype=np.float64) for values in best], dtype=np.float64)
 
 
 class VectorCache:
@@ -38,10 +27,12 @@ class VectorCache:
     def __init__(self, limit: int = CACHE_BYTES) -> None:
         self._limit = limit
         self._bytes = 0
-        self._held: OrderedDict[str, Vectors] = OrderedDict()
+        self._held: OrderedDict[str, TokenVectors] = OrderedDict()
 
-    def fetch(self, texts: Sequence[str], encode: Callable[[list[str]], list[Vectors]]) -> list[Vectors]:
-        """Vectors (tokens, dim) of each text, in order; only texts not held are encoded, each once."""
+    def fetch(
+        self, texts: Sequence[str], encode: Callable[[list[str]], list[TokenVectors]]
+    ) -> list[TokenVectors]:
+        """Vectors of each text, in order; only texts not held are encoded, each once."""
         found = {text: self._held[text] for text in texts if text in self._held}
         fresh = [text for text in dict.fromkeys(texts) if text not in found]
         found.update(zip(fresh, encode(fresh), strict=True))
@@ -49,7 +40,7 @@ class VectorCache:
             self._keep(text, found[text])
         return [found[text] for text in texts]
 
-    def _keep(self, text: str, vectors: Vectors) -> None:
+    def _keep(self, text: str, vectors: TokenVectors) -> None:
         """Hold `text` as seen last, and forget the oldest beyond the limit."""
         if text not in self._held:
             self._bytes += vectors.nbytes
@@ -88,8 +79,8 @@ class OnnxColbert:
         attention = [1] * len(row) + [seen] * len(masks)
         return {"input_ids": row + masks, "attention_mask": attention}
 
-    def turn_vectors(self, texts: Sequence[str]) -> list[Vectors]:
-        """Vectors (tokens, dim) of each text, punctuation left out; texts seen before cost nothing."""
+    def turn_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Vectors of each text, punctuation left out; texts seen before cost nothing."""
         return self._cache.fetch(texts, self._encoded)
 
     def inputs(self, texts: Sequence[str]) -> list[dict[str, list[int]]]:
@@ -100,10 +91,10 @@ class OnnxColbert:
         rows = [[*start, *ids[:room], self._model.sep] for ids in self._model.tokens(texts)]
         return [{"input_ids": row, "attention_mask": [1] * len(row)} for row in rows]
 
-    def _encoded(self, texts: Sequence[str]) -> list[Vectors]:
+    def _encoded(self, texts: Sequence[str]) -> list[TokenVectors]:
         inputs = self.inputs(texts)
         return [
-            vectors[~np.isin(row["input_ids"], self._skip)].astype(np.float16)
+            quantised(vectors[~np.isin(row["input_ids"], self._skip)])
             for row, vectors in zip(inputs, self._model.run(inputs), strict=True)
         ]
 
@@ -126,8 +117,8 @@ class HubColbert:
         query = self._model.encode([question], is_query=True, show_progress_bar=False)[0]
         return maxsim(np.asarray(query), self._cache.fetch(texts, self._encoded))
 
-    def _encoded(self, texts: Sequence[str]) -> list[Vectors]:
+    def _encoded(self, texts: Sequence[str]) -> list[TokenVectors]:
         if not texts:
             return []
         encoded = self._model.encode(list(texts), is_query=False, show_progress_bar=False)
-        return [np.asarray(vectors, dtype=np.float16) for vectors in encoded]
+        return [quantised(np.asarray(vectors)) for vectors in encoded]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from smartsearch.rank.colbert import OnnxColbert, Vectors
+from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.text import scored_text
+from smartsearch.rank.vectors import maxsim
 from smartsearch.training.chats import Chat
 
 
@@ -31,12 +31,5 @@ class Miner:
     def rankings(self, chat: Chat, questions: Sequence[str]) -> list[list[int]]:
         """The turns of `chat` for each question, best first."""
         vectors = self._model.turn_vectors(plain_texts(chat)) if questions else []
-        return [ranked(self._model.question_vectors(question), vectors) for question in questions]
-
-
-def ranked(question: NDArray[np.float32], turns: Sequence[Vectors]) -> list[int]:
-    """Turns by late interaction with `question` (tokens, d), best first; one product for all of them."""
-    starts = np.cumsum([0, *(len(turn) for turn in turns[:-1])])
-    similar = np.concatenate([turn.astype(np.float32) for turn in turns]) @ np.asarray(question).T
-    sums = np.maximum.reduceat(similar, starts, axis=0).sum(axis=1)
-    return [int(i) for i in np.argsort(-sums, kind="stable")]
+        scores = (maxsim(self._model.question_vectors(question), vectors) for question in questions)
+        return [np.argsort(-values, kind="stable").tolist() for values in scores]

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from smartsearch.errors import ModelError
-from smartsearch.rank.colbert import HubColbert, OnnxColbert, VectorCache, maxsim
+from smartsearch.rank.colbert import HubColbert, OnnxColbert, VectorCache
 from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder, sigmoid
 from smartsearch.rank.onnx import OnnxModel
+from smartsearch.rank.vectors import TokenVectors
 from tests.rank import tiny
 
 TEXTS = ["mara : the dog", "rain", "dog dog garden", ""]
@@ -19,13 +20,6 @@ TEXTS = ["mara : the dog", "rain", "dog dog garden", ""]
 def test_sigmoid_is_stable_at_both_ends():
     values = sigmoid(np.array([-1000.0, 0.0, 1000.0]))
     assert values.tolist() == [0.0, 0.5, 1.0]
-
-
-def test_maxsim_sums_the_best_cosine_of_each_question_token():
-    question = np.array([[1.0, 0.0], [0.0, 1.0]])
-    turns = [np.array([[1.0, 0.0], [0.6, 0.8]]), np.array([[0.0, 1.0]])]
-    assert maxsim(question, turns) == pytest.approx([1.8, 1.0])
-    assert maxsim(question, []).shape == (0,)
 
 
 class TestOnnxCrossEncoder:
@@ -68,7 +62,8 @@ class TestOnnxColbert:
         assert score.question_vectors("dog").shape == (8, len(tiny.VOCABULARY))
 
     def test_punctuation_has_no_vector(self, score):
-        assert len(score.turn_vectors(["dog . : !"])[0]) == len(score.turn_vectors(["dog"])[0])
+        dotted, plain = score.turn_vectors(["dog . : !", "dog"])
+        assert dotted.values.shape == plain.values.shape
 
     def test_a_text_seen_before_is_not_encoded_again(self, score, monkeypatch):
         first = score("mara dog", TEXTS)
@@ -87,9 +82,9 @@ def test_the_cache_forgets_the_oldest_but_answers_in_full():
 
     def encode(texts):
         encoded.extend(texts)
-        return [np.full((1, 8), ord(t), dtype=np.float16) for t in texts]
+        return [TokenVectors(np.full((1, 12), ord(t), np.int8), np.ones(1, np.float32)) for t in texts]
 
-    assert [v[0, 0] for v in cache.fetch(list("abcda"), encode)] == [97, 98, 99, 100, 97]
+    assert [v.values[0, 0] for v in cache.fetch(list("abcda"), encode)] == [97, 98, 99, 100, 97]
     cache.fetch(["d"], encode)
     cache.fetch(["a"], encode)
     assert encoded == ["a", "b", "c", "d", "a"]

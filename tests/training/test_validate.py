@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smartsearch.rank.colbert import maxsim
 from smartsearch.rank.fuse import order, rrf
 from smartsearch.training import calibrate, fusion
 from smartsearch.training.calibrate import fit, samples, write_samples
 from smartsearch.training.chats import Chat, Labelled
-from smartsearch.training.mine import ranked
 from smartsearch.training.start import WARMUP, Clock
 from smartsearch.training.validate import Asked, by_colbert, by_cross_encoder, by_rrf, held_out_chats, report
 from smartsearch.types import Turn
@@ -50,13 +48,6 @@ def test_held_out_chats_are_not_trained_on() -> None:
     chats = list(held_out_chats(None, 13))
     assert chats
     assert all(chat.id.partition("_")[0].endswith("3") for chat in chats)
-
-
-def test_mining_orders_as_late_interaction_does() -> None:
-    rng = np.random.default_rng(3)
-    question = rng.normal(size=(4, 8)).astype(np.float32)
-    turns = [rng.normal(size=(n, 8)).astype(np.float16) for n in (3, 1, 7, 2)]
-    assert ranked(question, turns) == np.argsort(-maxsim(question, turns)).tolist()
 
 
 def test_a_clock_of_steps_rises_and_falls_the_same_every_time() -> None:
