@@ -23,6 +23,9 @@ KEPT_CORPORA = 2
 KEPT_HAYSTACKS = 8
 """How many of the last used transcripts stay in memory between the questions of a batch."""
 
+UNPARSED_ABOVE = 24 * 2**20
+"""Bytes of transcripts beyond which JSONL messages are scanned and not parsed: a second's parsing."""
+
 V = TypeVar("V")
 
 
@@ -46,8 +49,10 @@ class Scope:
 class Library:
     """Sources made ready for search, each read once while it is among the last used."""
 
-    def __init__(self, stdin: BinaryIO | None = None) -> None:
+    def __init__(self, stdin: BinaryIO | None = None, unparsed_above: int = UNPARSED_ABOVE) -> None:
         self._stdin = stdin
+        self._unparsed_above = unparsed_above
+        self._whole: set[Hashable] = set()
         self._piped: bytes | None = None
         self._corpora: OrderedDict[Hashable, Corpus] = OrderedDict()
         self._haystacks: OrderedDict[Hashable, Haystack] = OrderedDict()
@@ -60,8 +65,31 @@ class Library:
         from smartsearch.retrieve.grep import Haystack
 
         files = source.unfiltered
+        if files == source and files not in self._whole and (large := self._unparsed(files)):
+            return large
         corpus = _kept(self._corpora, KEPT_CORPORA, files, lambda: self._read(files))
         return Haystack(filtered(corpus, source))
+
+    def read_whole(self, source: Scope) -> None:
+        """From now on parse every line of `source`."""
+        self._whole.add(source.unfiltered)
+        self._haystacks.pop(source, None)
+
+    def _unparsed(self, files: Scope) -> Haystack | None:
+        """The transcripts with their lines unparsed, where they are large and the format allows it."""
+        if "-" in files.paths or files.input_format != "auto":
+            return None
+        from smartsearch import transcripts
+        from smartsearch.retrieve.grep import Haystack
+        from smartsearch.retrieve.large import LargeHaystack
+
+        read = transcripts.read_by_line(
+            list(files.paths), globs=files.globs, excludes=files.excludes, above=self._unparsed_above
+        )
+        if read is None:
+            return None
+        parts = [Haystack(part) if isinstance(part, Corpus) else part for part in read.parts]
+        return LargeHaystack(parts, read.skipped, read.warnings)
 
     def _read(self, source: Scope) -> Corpus:
         from smartsearch import transcripts
@@ -106,6 +134,18 @@ def ask(question: str, source: Scope, config: Config, tools: Callable[[], Tools]
 
     `tools` is called after the transcripts are read, so that models can load meanwhile.
     """
+    from smartsearch.transcripts.faults import NotByLine
+
+    try:
+        return _ask(question, source, config, tools, library)
+    except NotByLine:
+        library.read_whole(source)
+        return _ask(question, source, config, tools, library)
+
+
+def _ask(
+    question: str, source: Scope, config: Config, tools: Callable[[], Tools], library: Library
+) -> Result:
     start = time.perf_counter()
     haystack = library.haystack(source)
     read = time.perf_counter()

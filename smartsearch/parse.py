@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.types import Query, Term
+from smartsearch.types import Query, Term, fold
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -23,11 +22,6 @@ CACHED_TURNS = 4096
 LONGEST = 20_000
 """Characters of a text that spaCy reads: it refuses a million, and a name so far in is no top name."""
 ARTICLES = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "his", "her", "their"))
-
-
-def fold(text: str) -> str:
-    """`text` as matching sees it: Unicode case folding over the composed form."""
-    return text.casefold() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
 
 
 @contextmanager

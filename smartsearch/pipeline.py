@@ -60,7 +60,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         fallback=query.fallback,
         timing_ms=clock.stages() | dict(ranking.timing_ms),
         models=tuple(tools.models[name] for name in ran if name in tools.models),
-        degraded=(*degraded, *ranking.degraded),
+        degraded=(*degraded, *evidence.notes, *ranking.degraded),
     )
     warnings = _warnings(query, evidence, budget.cut_text)
     return Result(question, config.profile, kept, budget, trace, config.cores, warnings=warnings)

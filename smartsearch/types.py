@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 STAGES = ("load", "read", "parse", "retrieve", "colbert", "crossencoder", "rank", "truncate", "total")
 """The stages that are timed, in the order they are shown."""
+
+
+def fold(text: str) -> str:
+    """`text` as matching sees it: Unicode case folding over the composed form."""
+    return text.casefold() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,11 @@ class Turn:
         stamp = f"[{self.date}] " if self.time else ""
         return f"{stamp}{name}{said}"
 
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """File, conversation and session: turns that share it belong together."""
+        return (self.path, self.conversation, self.session)
+
     @cached_property
     def words(self) -> int:
         """Whitespace words of the rendered turn: the unit of the budget (seeds 1.5)."""
@@ -72,21 +84,16 @@ class Skipped:
 class Corpus:
     """Everything that was read: turns in corpus order, what was skipped, and what to warn about."""
 
-    turns: tuple[Turn, ...] = ()
+    turns: Sequence[Turn] = ()
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @cached_property
-    def previous(self) -> tuple[int, ...]:
+    def previous(self) -> Sequence[int]:
         """For each turn the index of the turn before it in the same session, or -1."""
         before = []
         for i, turn in enumerate(self.turns):
-            prior = self.turns[i - 1] if i else None
-            same = prior is not None and (prior.path, prior.conversation, prior.session) == (
-                turn.path,
-                turn.conversation,
-                turn.session,
-            )
+            same = i > 0 and self.turns[i - 1].place == turn.place
             before.append(i - 1 if same else -1)
         return tuple(before)
 

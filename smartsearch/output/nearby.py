@@ -24,13 +24,9 @@ def nearby(corpus: Corpus, hits: Sequence[Hit], before: int = 0, after: int = 0)
 
 def _around(turns: Sequence[Turn], at: int, before: int, after: int) -> Nearby:
     first = at
-    while first > 0 and at - first < before and _session(turns[first - 1]) == _session(turns[at]):
+    while first > 0 and at - first < before and turns[first - 1].place == turns[at].place:
         first -= 1
     last = at
-    while last + 1 < len(turns) and last - at < after and _session(turns[last + 1]) == _session(turns[at]):
+    while last + 1 < len(turns) and last - at < after and turns[last + 1].place == turns[at].place:
         last += 1
     return Nearby(at, tuple(turns[first:at]), tuple(turns[at + 1 : last + 1]))
-
-
-def _session(turn: Turn) -> tuple[str, str, str]:
-    return (turn.path, turn.conversation, turn.session)

@@ -97,12 +97,16 @@ def _learned(scored: Mapping[str, _Scored], corpus: Corpus, weights: Mapping[str
     """The learned fusion's score of each turn that both rankers read."""
     if len(scored) < 2:
         return {}
-    values = {name: np.full(len(corpus.turns), np.nan) for name in scored}
-    for name, result in scored.items():
-        values[name][list(result.by_index)] = list(result.by_index.values())
+    turns = sorted(set().union(*(result.by_index for result in scored.values())))
+    place = {index: n for n, index in enumerate(turns)}
+    previous = [place.get(corpus.previous[index], -1) for index in turns]
+    values = {
+        name: np.array([result.by_index.get(index, np.nan) for index in turns])
+        for name, result in scored.items()
+    }
     read = np.flatnonzero(~np.isnan(values["ce"]) & ~np.isnan(values["colbert"]))
-    rows = features(corpus.previous, values["ce"], values["colbert"], read)
-    return dict(zip(read.tolist(), weighted(rows, weights).tolist(), strict=True))
+    rows = features(previous, values["ce"], values["colbert"], read)
+    return {turns[n]: score for n, score in zip(read.tolist(), weighted(rows, weights).tolist(), strict=True)}
 
 
 def _pool_size(config: Config, rankers: int) -> int | None:

@@ -10,14 +10,27 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Protocol
 
-from smartsearch.parse import fold
-from smartsearch.types import Candidate, Corpus, Term
+from smartsearch.types import Candidate, Corpus, Term, fold
 
 SEPARATOR = "\x00"  # stands in no term, so no match crosses from one turn into the next
 
 Found = dict[int, dict[str, Term]]
 """Turn index to the terms in it, by folded text: the state that the hops add to."""
+
+
+class Search(Protocol):
+    """Turns that contain any (`or`) or every (`and`) term, with the terms each contains."""
+
+    def __call__(self, terms: Iterable[Term], *, mode: str = "or", word_boundary: bool = False) -> Found:
+        """One step."""
+
+
+def boundary(needle: str) -> re.Pattern[str]:
+    """`needle`, folded, as whole words."""
+    return re.compile(rf"(?<!\w){re.escape(needle.strip())}(?!\w)")
 
 
 class Haystack:
@@ -45,8 +58,7 @@ class Haystack:
         if not needle:
             return []
         if word_boundary:
-            pattern = re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)")
-            return sorted({self._turn_at(m.start()) for m in pattern.finditer(self.text)})
+            return sorted({self._turn_at(m.start()) for m in boundary(needle).finditer(self.text)})
         found = []
         at = self.text.find(needle)
         while at >= 0:
@@ -57,8 +69,16 @@ class Haystack:
             at = self.text.find(needle, self.starts[turn + 1])
         return found
 
-    def words(self) -> dict[str, None]:
-        """The distinct words of the corpus, sorted: what a term without a hit is matched to."""
+    def has(self, text: str) -> bool:
+        """Whether any turn contains `text`."""
+        return bool(self.turns_with(text))
+
+    def searching(self, most: int) -> Search:  # noqa: ARG002 - a larger haystack finds no more than `most`
+        """`grep` over this haystack."""
+        return partial(grep, self)
+
+    def words(self) -> dict[str, None] | None:
+        """The distinct words, sorted: what a term without a hit is matched to. None where unknown."""
         if self._words is None:
             self._words = dict.fromkeys(sorted(set(re.findall(r"\w{3,}", self.text))))
         return self._words
@@ -111,7 +131,7 @@ def counted(terms: Mapping[str, Term]) -> tuple[Term, ...]:
 def _phrase_around(key: str, terms: Mapping[str, Term]) -> str | None:
     """The longest other term in which `key` stands as whole words."""
     longer = [other for other in terms if len(other) > len(key) and key in other]
-    whole = [o for o in longer if re.search(rf"(?<!\w){re.escape(key)}(?!\w)", o)]
+    whole = [other for other in longer if boundary(key).search(other)]
     return max(whole, key=len, default=None)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from smartsearch.config import Config
 from smartsearch.parse import Parser, fold
-from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
+from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, merge
 from smartsearch.types import Candidate, HopTrace, Query, Term
 
 Dense = Callable[[int], list[int]]
@@ -16,10 +16,11 @@ Dense = Callable[[int], list[int]]
 
 @dataclass(frozen=True)
 class Evidence:
-    """What retrieval gathered: candidates by match weight, and one trace entry a step."""
+    """What retrieval gathered: candidates by match weight, one trace entry a step, and what was left out."""
 
     candidates: tuple[Candidate, ...]
     hops: tuple[HopTrace, ...]
+    notes: tuple[str, ...] = ()
 
 
 class _Gathering:
@@ -27,13 +28,18 @@ class _Gathering:
 
     def __init__(self, haystack: Haystack, config: Config) -> None:
         self.haystack, self.config = haystack, config
+        self.search = haystack.searching(config.colbert_turns)
         self.found: Found = {}
         self.known = set(haystack.speakers)
         self.steps: list[HopTrace] = []
+        self.notes: list[str] = []
+
+    def evidence(self) -> Evidence:
+        return Evidence(tuple(by_match_weight(self.found)), tuple(self.steps), tuple(self.notes))
 
     def step(self, kind: str, hop: int, terms: Sequence[Term], mode: str = "or") -> int:
         """Grep `terms`, add what they find, write the trace. Returns the number of new turns."""
-        new = grep(self.haystack, terms, mode=mode, word_boundary=self.config.word_boundary)
+        new = self.search(terms, mode=mode, word_boundary=self.config.word_boundary)
         fresh = merge(self.found, new)
         for term in terms:
             self.know(term.text)
@@ -68,7 +74,7 @@ def gather(
     state = _Gathering(haystack, config)
     state.step("grep", 1, query.terms, config.mode)
     if config.mode == "and":
-        return Evidence(tuple(by_match_weight(state.found)), tuple(state.steps))
+        return state.evidence()
     if config.fuzzy:
         _fuzzy(state, query)
     if dense is not None and (config.semantic == "always" or len(state.found) < config.semantic_below):
@@ -80,7 +86,7 @@ def gather(
         _prf(state, parser, last + 1)
     if dense is not None and "colbert" in config.rank and len(haystack) <= config.pool_max_turns:
         _fill(state, dense)
-    return Evidence(tuple(by_match_weight(state.found)), tuple(state.steps))
+    return state.evidence()
 
 
 def _fill(state: _Gathering, dense: Dense) -> None:
@@ -96,13 +102,20 @@ def _fill(state: _Gathering, dense: Dense) -> None:
 
 def _fuzzy(state: _Gathering, query: Query) -> None:
     """Terms that hit nothing, matched to the nearest words of the corpus (misspelt, shortened)."""
-    lost = [t for t in query.terms if " " not in t.text and not state.haystack.turns_with(t.text)]
-    terms = [near for term in lost for near in _nearest_words(term, state.haystack, state.config)]
+    lost = [t for t in query.terms if " " not in t.text and not state.haystack.has(t.text)]
+    words = state.haystack.words() if lost else None
+    if lost and words is None:
+        names = ", ".join(repr(term.text) for term in lost)
+        state.notes.append(
+            f"no turn contains {names}; in so many transcripts no similar words were looked for "
+            "(search fewer files)"
+        )
+    terms = [near for term in lost for near in _nearest_words(term, words or {}, state.config)]
     if terms:
         state.step("fuzzy", 1, terms)
 
 
-def _nearest_words(term: Term, haystack: Haystack, config: Config) -> list[Term]:
+def _nearest_words(term: Term, words: Mapping[str, None], config: Config) -> list[Term]:
     from rapidfuzz import fuzz, process
 
     word = fold(term.text)
@@ -110,23 +123,22 @@ def _nearest_words(term: Term, haystack: Haystack, config: Config) -> list[Term]
         return []
     close = process.extract(
         word,
-        tuple(haystack.words()),
+        tuple(words),
         scorer=fuzz.ratio,
         score_cutoff=config.fuzzy_cutoff,
         limit=config.fuzzy_words,
     )
     near = {str(match): score / 100.0 for match, score, _ in close}
-    near.update(dict.fromkeys(_short_forms(word, term, haystack), 0.9))
+    near.update(dict.fromkeys(_short_forms(word, term, words), 0.9))
     best = sorted(near, key=lambda w: (-near[w], w))[: config.fuzzy_words]
     return [Term(w, "FUZZY", term.weight * near[w], source=term.text) for w in best]
 
 
-def _short_forms(word: str, term: Term, haystack: Haystack) -> list[str]:
+def _short_forms(word: str, term: Term, words: Mapping[str, None]) -> list[str]:
     """Corpus words a name is shortened to: `Mel` for `Melanie`. Proper nouns only."""
     if term.kind not in ("PROPN", "ENT"):
         return []
-    present = haystack.words()
-    return [word[:n] for n in range(len(word) - 1, 2, -1) if word[:n] in present][:1]
+    return [word[:n] for n in range(len(word) - 1, 2, -1) if word[:n] in words][:1]
 
 
 def _entity_hops(state: _Gathering, parser: Parser) -> int:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import BinaryIO
 
 from smartsearch.errors import InputError
 from smartsearch.transcripts.decode import decode
-from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.files import Limits, Selection, find, load
 from smartsearch.transcripts.format import Format
+from smartsearch.transcripts.jsontext import LINE_SUFFIXES
+from smartsearch.transcripts.lines import MessageLines
 from smartsearch.transcripts.registry import by_name, detect
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Corpus, Skipped, Turn
@@ -63,6 +66,74 @@ def read(
     if gathered.skipped and not gathered.turns:
         raise _nothing_read(gathered.skipped)
     return Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A large collection in corpus order: turns that had to be parsed, and files that need not be."""
+
+    parts: tuple[Corpus | MessageLines, ...]
+    skipped: tuple[Skipped, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def read_by_line(
+    paths: Sequence[str],
+    *,
+    globs: Sequence[str] = (),
+    excludes: Sequence[str] = (),
+    limits: Limits | None = None,
+    above: int = 0,
+) -> Parts | None:
+    """As `read` with detection, but JSONL files of messages stay unparsed (lines.py).
+
+    None where the files have fewer than `above` bytes in all, or there is no such file among them.
+    """
+    found = list(find(paths, Selection(globs, excludes)))
+    files = [entry for entry in found if isinstance(entry, str)]
+    if not any(map(lines_suffix, files)) or sum(map(_size, files)) < above:
+        return None
+    gathered, parts = _Gathered(), list[Corpus | MessageLines]()
+
+    def parsed() -> None:
+        """What was parsed since the last part becomes one."""
+        if gathered.turns:
+            parts.append(Corpus(tuple(gathered.turns)))
+            gathered.turns.clear()
+
+    for entry in found:
+        if isinstance(entry, Skipped):
+            gathered.skipped.append(entry)
+        elif (lines := _lines_of(entry, limits or Limits())) is not None:
+            parsed()
+            parts.append(lines)
+        else:
+            _read_file(entry, None, None, limits or Limits(), gathered)
+    parsed()
+    if not any(isinstance(part, MessageLines) for part in parts):
+        return None
+    return Parts(tuple(parts), tuple(gathered.skipped), tuple(gathered.warnings))
+
+
+def lines_suffix(path: str) -> bool:
+    """Whether a file's name promises one JSON value a line."""
+    return path.lower().endswith(LINE_SUFFIXES)
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
+
+
+def _lines_of(path: str, limits: Limits) -> MessageLines | None:
+    if not lines_suffix(path):
+        return None
+    try:
+        return MessageLines(path, load(path, None, limits))
+    except (OSError, FormatError, NotByLine, MemoryError):
+        return None
 
 
 def _nothing_read(skipped: Sequence[Skipped]) -> InputError:

@@ -17,3 +17,7 @@ class FormatError(Exception):
         self.kind = kind
         self.pointer = pointer
         self.line = line
+
+
+class NotByLine(Exception):
+    """A file, or a line of it, cannot be read line by line (lines.py): it has to be read whole."""

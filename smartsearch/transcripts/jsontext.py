@@ -58,7 +58,7 @@ def documents(text: str, suffix: str) -> Documents:
     if not text.strip() or not (promised or _OPENS.match(text)):
         return Documents()
     try:
-        value = _parse(text)
+        value = parse(text)
     except json.JSONDecodeError as error:
         lined = _by_line(text, first_must_parse=suffix not in LINE_SUFFIXES)
         if lined.items and (promised or len(lined.items) > len(lined.broken)):
@@ -83,7 +83,7 @@ def _by_line(text: str, *, first_must_parse: bool) -> Documents:
         if not line.strip():
             continue
         try:
-            items.append(Item(_parse(line), number, ""))
+            items.append(Item(parse(line), number, ""))
         except json.JSONDecodeError as error:
             if first_must_parse and not items:
                 return Documents()
@@ -94,7 +94,7 @@ def _by_line(text: str, *, first_must_parse: bool) -> Documents:
     return Documents(tuple(items), tuple(broken))
 
 
-def _parse(text: str) -> Any:
+def parse(text: str) -> Any:
     """One JSON value. Raises json.JSONDecodeError, and nothing else, whatever the text."""
     try:
         return orjson.loads(text)

@@ -9,7 +9,7 @@ from typing import Any
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import is_day_first, to_iso
+from smartsearch.transcripts.times import is_ambiguous, is_day_first, to_iso
 from smartsearch.types import Turn
 
 # First one present wins. The loose ones (`speaker`, `text`) are what people's own scripts write.
@@ -59,6 +59,22 @@ def read(source: Source) -> Iterator[Record]:
         yield message if isinstance(message, FormatError) else _turn(source.path, message, day_first)
 
 
+def of_line(source: Source, value: object, line: int) -> Record | None:
+    """What `read` makes of `value`, which stands alone on a line; None where more of the file decides.
+
+    That is so of a conversation, which may be one of many, and of a date that may be day or month first.
+    """
+    if _messages(value) is not None or is_ambiguous(str(_first(value, _TIME_KEYS))):
+        return None
+    if not isinstance(value, dict):
+        return _no_message(value, line, "")
+    return _turn(source.path, _Message(value, line, "", source.stem), day_first=True)
+
+
+def _no_message(value: object, line: int, pointer: str) -> FormatError:
+    return FormatError(f"{_kind(value)} in the place of a message", line=line, pointer=pointer)
+
+
 def _walk(source: Source) -> Iterator[_Message | FormatError]:
     """Every message of the file under its conversation's name: its own, else the file's, numbered if many."""
     items = list(source.items())
@@ -67,8 +83,7 @@ def _walk(source: Source) -> Iterator[_Message | FormatError]:
     for n, (item, found) in enumerate(zip(items, nested, strict=True), 1):
         if found is None:
             if not isinstance(item.value, dict):
-                message = f"{_kind(item.value)} in the place of a message"
-                yield FormatError(message, line=item.line, pointer=item.pointer)
+                yield _no_message(item.value, item.line, item.pointer)
                 continue
             yield _Message(item.value, item.line, item.pointer, source.stem)
             continue
@@ -83,7 +98,7 @@ def _turn(path: str, message: _Message, day_first: bool) -> Record:
     value = message.value
     place: dict[str, Any] = {"line": message.line, "pointer": message.pointer}
     if not isinstance(value, dict):
-        return FormatError(f"{_kind(value)} in the place of a message", **place)
+        return _no_message(value, message.line, message.pointer)
     content = _first(value, _TEXT_KEYS)
     if not isinstance(content, str | list | None):
         return FormatError(f"`content` is {_kind(content)}, not text or a list of parts", **place)

@@ -56,6 +56,11 @@ def is_day_first(stamps: Iterable[str]) -> bool:
     return not month_first
 
 
+def is_ambiguous(stamp: str) -> bool:
+    """Whether `stamp` holds a date such as 8/5/23, which `is_day_first` has to decide about."""
+    return _NUMERIC.search(stamp) is not None
+
+
 def clock(text: str) -> str:
     """A time of day alone, as `13:56:00`, or "" when `text` is anything else."""
     time, rest = _take_clock(text.strip())

@@ -1,0 +1,207 @@
+"""Grep over more transcripts than one wants to parse: bytes first, and only the best turns for real.
+
+`MessageLines` say which of their lines can contain a term. What a line could weigh at most is summed up for
+all of them; the best are parsed and weighed exactly, more of them until no other line can be among the first
+`most`. Answers are those of `Haystack`, but for what docs/decisions/0011 names: turns beyond `most` are
+counted and not listed, words without a hit are not matched to near ones, and faults in lines that nobody
+asked for stay unseen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.retrieve.grep import Found, Haystack, Search, boundary, match_weight
+from smartsearch.transcripts.lines import MessageLines
+from smartsearch.types import Corpus, Skipped, Term, Turn, fold
+
+HELD_TURNS = 1 << 16
+"""Parsed turns that are kept; then all are forgotten."""
+FURTHEST = 16
+"""How many times `most` turns are parsed at most before the rest is taken to weigh less."""
+
+Places = NDArray[np.int64]
+NO_TURN = Turn("")
+
+
+class LargeHaystack(Haystack):
+    """Parts in corpus order, a parsed haystack or unparsed lines each, as one."""
+
+    def __init__(
+        self,
+        parts: Sequence[Haystack | MessageLines],
+        skipped: tuple[Skipped, ...] = (),
+        warnings: tuple[str, ...] = (),
+    ) -> None:
+        self._parts = tuple(parts)
+        self.corpus = LargeCorpus(LazyTurns(self._parts), skipped, warnings)
+        heads = [part.head for part in parts if isinstance(part, MessageLines)]
+        names = {fold(turn.speaker) for head in heads for turn in head}
+        known = {word for part in parts if isinstance(part, Haystack) for word in part.speakers}
+        self.speakers = frozenset(word for name in names for word in (name, *name.split())) | known
+
+    def __len__(self) -> int:
+        return len(self.corpus.turns)
+
+    def turns_with(self, text: str, *, word_boundary: bool = False) -> list[int]:
+        """Indices of the turns that contain `text`, ascending, each once; all that may are parsed."""
+        holds = boundary(fold(text)) if word_boundary else None
+        return [i for i in self.places(text).tolist() if self._contains(i, fold(text).strip(), holds)]
+
+    def has(self, text: str) -> bool:
+        """Whether any turn contains `text`."""
+        return any(self._contains(i, fold(text).strip(), None) for i in self.places(text).tolist())
+
+    def words(self) -> None:
+        """Not known: it would mean reading everything."""
+
+    def searching(self, most: int) -> Search:
+        """A search whose terms add up from call to call; it finds the `most` heaviest turns."""
+        return _Sum(self, most)
+
+    def places(self, text: str) -> Places:
+        """Indices of the turns that may contain `text`, ascending: all that do, and few others."""
+        found, base = [], 0
+        if not fold(text).strip():
+            return np.zeros(0, np.int64)
+        for part in self._parts:
+            inside = part.with_word(text) if isinstance(part, MessageLines) else part.turns_with(text)
+            found.append(np.asarray(inside, dtype=np.int64) + base)
+            base += len(part)
+        return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+    def _contains(self, index: int, needle: str, holds: re.Pattern[str] | None) -> bool:
+        spoken = fold(self.corpus.turns[index].spoken)
+        return holds.search(spoken) is not None if holds else needle in spoken
+
+
+@dataclass(frozen=True)
+class LargeCorpus(Corpus):
+    """A corpus whose turns are read when they are asked for."""
+
+    @cached_property
+    def previous(self) -> Sequence[int]:
+        """As in `Corpus`, found out one by one."""
+        return LazyPrevious(self.turns)
+
+
+class LazyTurns(Sequence[Turn]):
+    """The turns of all parts; a line without a turn is an empty one, of no file and no session."""
+
+    def __init__(self, parts: Sequence[Haystack | MessageLines]) -> None:
+        self._parts = parts
+        self._bases = np.cumsum([0, *(len(part) for part in parts)])
+        self._held: dict[int, Turn] = {}
+
+    def __len__(self) -> int:
+        return int(self._bases[-1])
+
+    @overload
+    def __getitem__(self, index: int) -> Turn: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Turn]: ...
+    def __getitem__(self, index: int | slice) -> Turn | Sequence[Turn]:
+        """The turn, or turns, at `index`."""
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        found = self._held.get(index)
+        if found is None:
+            if not 0 <= index < len(self):
+                raise IndexError(index)
+            at = int(np.searchsorted(self._bases, index, side="right")) - 1
+            part, place = self._parts[at], index - int(self._bases[at])
+            found = (
+                part.turn(place) or NO_TURN if isinstance(part, MessageLines) else part.corpus.turns[place]
+            )
+            if len(self._held) >= HELD_TURNS:
+                self._held.clear()
+            self._held[index] = found
+        return found
+
+
+class LazyPrevious(Sequence[int]):
+    """For each turn the index of the turn before it in the same session, or -1."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self._turns = turns
+
+    def __len__(self) -> int:
+        return len(self._turns)
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[int]: ...
+    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
+        """The index before `index`."""
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        before = index - 1
+        while before >= 0 and self._turns[before] is NO_TURN:
+            before -= 1
+        same = before >= 0 and self._turns[before].place == self._turns[index].place
+        return before if same else -1
+
+
+class _Sum:
+    """One question's terms so far, and what every line could weigh with them."""
+
+    def __init__(self, haystack: LargeHaystack, most: int) -> None:
+        self._haystack = haystack
+        self._most = most
+        self._terms: dict[str, Term] = {}
+        self._weights = np.zeros(len(haystack), dtype=np.float32)
+        self._all: Places | None = None
+
+    def __call__(self, terms: Iterable[Term], *, mode: str = "or", word_boundary: bool = False) -> Found:
+        """The heaviest turns by all terms so far, with those that each contains."""
+        for term in terms:
+            key = fold(term.text)
+            held = self._terms.get(key)
+            more = term.weight - (held.weight if held else 0.0)
+            if more > 0 or not held:
+                self._terms[key] = term
+                places = self._haystack.places(term.text)
+                self._weights[places] += np.float32(max(more, 0.0))
+                if mode == "and":
+                    self._all = places if self._all is None else np.intersect1d(self._all, places)
+        return self._heaviest(word_boundary, every=mode == "and")
+
+    @property
+    def matched(self) -> int:
+        """How many lines may contain a term."""
+        return int(np.count_nonzero(self._weights))
+
+    def _heaviest(self, word_boundary: bool, *, every: bool) -> Found:
+        patterns = {key: boundary(key) for key in self._terms} if word_boundary else {}
+        likely = self._all if every and self._all is not None else np.flatnonzero(self._weights)
+        order = likely[np.argsort(-self._weights[likely], kind="stable")]
+        found: Found = {}
+        read = 0
+        for want in (2**n * self._most for n in range(1, FURTHEST.bit_length())):
+            for index in order[read:want].tolist():
+                inside = self._inside(index, patterns)
+                if inside and (not every or len(inside) == len(self._terms)):
+                    found[index] = inside
+            read = min(want, len(order))
+            if read == len(order) or self._settled(found, float(self._weights[order[read]])):
+                break
+        return found
+
+    def _settled(self, found: Found, bound: float) -> bool:
+        """Whether the first `most` turns found weigh at least what any other line can."""
+        weights = sorted((match_weight(inside) for inside in found.values()), reverse=True)
+        return len(weights) >= self._most and weights[self._most - 1] >= bound
+
+    def _inside(self, index: int, patterns: dict[str, re.Pattern[str]]) -> dict[str, Term]:
+        spoken = fold(self._haystack.corpus.turns[index].spoken)
+        if patterns:
+            return {key: term for key, term in self._terms.items() if patterns[key].search(spoken)}
+        return {key: term for key, term in self._terms.items() if key.strip() and key.strip() in spoken}

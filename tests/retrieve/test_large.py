@@ -1,0 +1,135 @@
+"""Transcripts searched unparsed, held to the same ones parsed."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+
+from smartsearch import transcripts
+from smartsearch.ask import Library, Scope, ask
+from smartsearch.config import Config
+from smartsearch.retrieve.grep import Haystack, by_match_weight, grep, match_weight
+from smartsearch.retrieve.large import LargeHaystack
+from smartsearch.types import Term
+from tests.cli.fakes import fake_tools
+
+WORDS = ("dog", "flute", "rain", "New York", "York", "garden", "Ilya", "name", "train", "Été", "straße")
+TERMS = [
+    Term("York", "PROPN", 4.0),
+    Term("New York", "ENT", 4.0),
+    Term("dog", "NOUN", 2.0),
+    Term("name", "NOUN", 2.0),
+    Term("été", "NOUN", 2.0),
+    Term("STRASSE", "NOUN", 2.0),
+    Term("rain", "VERB", 1.0),
+]
+
+
+def tools():
+    return fake_tools(Config())
+
+
+def chat(path, seed, turns=150):
+    rng = random.Random(seed)
+    rows = []
+    for n in range(turns):
+        said = " ".join(rng.choices(WORDS, k=rng.randint(1, 5)))
+        rows.append(
+            {"role": "user", "name": rng.choice(["Mara", "Ilya"]), "content": said, "session_id": n // 40}
+        )
+    path.write_text("\n".join(json.dumps(row, ensure_ascii=bool(seed % 2)) for row in rows))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for seed in range(4):
+        chat(tmp_path / f"{seed}.jsonl", seed)
+    (tmp_path / "between.txt").write_text("Mara: the dog of York\nOle: no rain\nMara: Été\n")
+    return tmp_path
+
+
+@pytest.fixture
+def large(folder):
+    read = transcripts.read_by_line([str(folder)])
+    parts = [Haystack(part) if not hasattr(part, "with_word") else part for part in read.parts]
+    assert len(parts) == 5
+    return LargeHaystack(parts, read.skipped, read.warnings)
+
+
+@pytest.fixture
+def parsed(folder):
+    return Haystack(transcripts.read([str(folder)]))
+
+
+def test_turns_and_their_neighbours_are_those_of_the_parsed_corpus(large, parsed):
+    assert list(large.corpus.turns) == list(parsed.corpus.turns)
+    assert list(large.corpus.previous) == list(parsed.corpus.previous)
+    assert large.corpus.turns[3:5] == tuple(parsed.corpus.turns[3:5])
+    assert large.speakers == parsed.speakers
+
+
+@pytest.mark.parametrize("text", ["dog", "York", "new york", "name", "ÉTÉ", "straße", "nowhere", " ", "user"])
+@pytest.mark.parametrize("word_boundary", [False, True])
+def test_the_same_turns_contain_a_text(large, parsed, text, word_boundary):
+    expected = parsed.turns_with(text, word_boundary=word_boundary)
+    assert large.turns_with(text, word_boundary=word_boundary) == expected
+    if not word_boundary:
+        assert large.has(text) is bool(expected)
+
+
+@pytest.mark.parametrize("mode", ["or", "and"])
+@pytest.mark.parametrize("word_boundary", [False, True])
+def test_a_search_finds_what_grep_finds(large, parsed, mode, word_boundary):
+    terms = TERMS if mode == "or" else TERMS[2:4]
+    how = {"mode": mode, "word_boundary": word_boundary}
+    assert large.searching(10_000)(terms, **how) == grep(parsed, terms, **how)
+
+
+def test_terms_add_up_over_the_steps(large, parsed):
+    search = large.searching(10_000)
+    search(TERMS[:3])
+    assert search(TERMS[3:]) == grep(parsed, TERMS)
+
+
+def test_the_heaviest_are_exact_though_others_are_never_parsed(large, parsed):
+    every = by_match_weight(grep(parsed, TERMS))
+    search = large.searching(20)
+    found = by_match_weight(search(TERMS))
+    assert [c.weight for c in found[:20]] == [c.weight for c in every[:20]]
+    assert len(found) < len(every) == search.matched
+    assert all(match_weight(grep(parsed, TERMS)[c.index]) == c.weight for c in found)
+
+
+QUESTIONS = ("where is the dog in New York ?", "did Ilya rain ?", "a garden", "nothing like it")
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_an_answer_is_the_same_whether_lines_are_parsed_or_not(folder, question):
+    config = Config(pool=0, semantic="off", truncate="none")
+    scope = Scope((str(folder),))
+    answers = [ask(question, scope, config, tools, Library(unparsed_above=above)) for above in (0, 1 << 40)]
+    one, other = (replace(a, trace=replace(a.trace, timing_ms={})) for a in answers)
+    assert one.hits == other.hits
+    assert one.trace.candidates == other.trace.candidates
+    assert len(one.hits) > 20 or question == QUESTIONS[-1]
+
+
+def test_a_file_that_cannot_be_read_by_line_after_all_is_read_whole(folder):
+    rows = [{"role": "user", "content": f"garden {n}"} for n in range(60)]
+    rows.append({"messages": [{"role": "user", "content": "the hidden zither"}]})
+    (folder / "mixed.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    library = Library(unparsed_above=0)
+    scope = Scope((str(folder),))
+    assert isinstance(library.haystack(scope), LargeHaystack)
+    answer = ask("zither", scope, Config(semantic="off"), tools, library)
+    assert answer.hits[0].turn.text == "the hidden zither"
+    assert not isinstance(library.haystack(scope), LargeHaystack)
+
+
+def test_small_collections_and_other_formats_are_parsed(folder):
+    assert transcripts.read_by_line([str(folder)], above=1 << 30) is None
+    assert transcripts.read_by_line([str(folder / "between.txt")]) is None
+    assert not isinstance(Library().haystack(Scope((str(folder),))), LargeHaystack)

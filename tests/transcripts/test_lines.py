@@ -1,0 +1,130 @@
+"""JSONL files searched unparsed, against the same files parsed."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+
+import pytest
+import stringzilla
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smartsearch import transcripts
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.transcripts.faults import NotByLine
+from smartsearch.transcripts.lines import MessageLines, folded, places
+from smartsearch.types import fold
+
+
+def written(path, messages, **how):
+    path.write_bytes("\n".join(json.dumps(m, **how) for m in messages).encode("utf-8", "surrogatepass"))
+    return path
+
+
+def message(text, name="Mara", **more):
+    return {"role": "user", "name": name, "content": text, **more}
+
+
+def both(path):
+    """The file's lines unparsed, and its turns parsed."""
+    return MessageLines(str(path), path.read_bytes()), transcripts.read([str(path)])
+
+
+# What case folding, composition and JSON do to text: sharp s, long s, Kelvin, dotted I, ligature, combining
+# acute, composed e, Greek final sigma, an emoji beyond the BMP, quotes, a backslash, a slash and a tab.
+ALPHABET = 'abAB Nnmeé́ßſKİﬁΣς😀"\\/\t\n1_-'
+TEXTS = st.text(st.sampled_from(ALPHABET) | st.characters(codec="utf-8"), max_size=12)
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=8), TEXTS, st.booleans())
+def test_no_turn_that_contains_a_text_is_missed(tmp_path_factory, texts, wanted, ascii_only):
+    path = tmp_path_factory.mktemp("lines") / "chat.jsonl"
+    messages = [message(text, name="name" if n % 2 else "Ünal") for n, text in enumerate([*texts, "x"])]
+    written(path, messages, ensure_ascii=ascii_only)
+    if not fold(wanted).replace("\x00", " ").strip():
+        return
+    lines, corpus = both(path)
+    parsed = Haystack(corpus)
+    by_number = {turn.line: n for n, turn in enumerate(corpus.turns)}
+    found = {by_number.get(int(n) + 1) for n in lines.with_word(wanted)}
+    assert set(parsed.turns_with(wanted)) <= found
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=40))
+def test_bytes_fold_as_text_does(text):
+    assert folded(text.encode()) == newest(fold(text))
+
+
+def test_every_character_folds_as_text_does():
+    every = (chr(code) for code in (*range(32, 0xD800), *range(0xE000, 0x20000)) if chr(code) != "\\")
+    composed = "\n".join(one for one in every if unicodedata.is_normalized("NFC", one))
+    found = folded(composed.encode())
+    assert found == newest(fold(composed))
+    assert found.count(b"\n") == composed.count("\n")
+    assert found != composed.encode()
+
+
+def newest(text):
+    """Folded once more by a library that may know more characters than this Python does."""
+    return bytes(stringzilla.utf8_uncased_fold(text))
+
+
+@given(st.binary(max_size=60), st.sampled_from([b"a", b"ab", b"\n", b"aa"]))
+def test_places_are_those_of_find(data, needle):
+    expected, at = [], data.find(needle)
+    while at >= 0:
+        expected.append(at)
+        at = data.find(needle, at + len(needle))
+    assert places(data, needle).tolist() == expected
+
+
+def test_a_word_that_is_also_a_key_is_found_in_what_was_said_alone(tmp_path):
+    said = ["my name is Mara", "hello", 'the "name": field', "content"]
+    lines, _ = both(written(tmp_path / "c.jsonl", [message(text) for text in said]))
+    assert lines.with_word("name").tolist() == [0, 2]
+    assert lines.with_word("content").tolist() == [3]
+
+
+def test_a_line_becomes_the_turn_that_reading_the_file_makes(tmp_path):
+    path = tmp_path / "c.jsonl"
+    rows = [json.dumps(message(f"turn {n}", time=f"2024-05-0{n + 1}T10:00:00")) for n in range(4)]
+    path.write_text(
+        f"{rows[0]}\n\n{rows[1]}\n   \n{{broken\n{rows[2]}\r\n{json.dumps(message(''))}\n{rows[3]}\n"
+    )
+    lines, corpus = both(path)
+    turns = [lines.turn(n) for n in range(len(lines))]
+    assert [turn for turn in turns if turn] == list(corpus.turns)
+    assert [turn.line for turn in corpus.turns] == [1, 3, 6, 8]
+    assert turns[2] is None  # broken
+    assert turns[4] is None  # without text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\n\n",
+        b"[1, 2]\n",
+        b'{"a": 1}\n{"a": 2}',
+        b'\xef\xbb\xbf{"role": "user", "content": "a"}',
+        b'{"role": "user", "content": "a\xff"}',
+        b'{"role": "user", "content": "a\x00"}',
+        '{"role": "user", "content": "a"}'.encode("utf-16"),
+        b'[{"role": "user", "content": "a"}]',
+        b'{"messages": [{"role": "user", "content": "a"}]}\n{"messages": []}',
+        b'{"role": "user", "content": "a", "date": "3/4/2024"}',
+    ],
+)
+def test_other_files_have_to_be_read_whole(data):
+    with pytest.raises(NotByLine):
+        MessageLines("c.jsonl", data)
+
+
+def test_a_conversation_further_down_is_noticed_when_it_is_read(tmp_path):
+    later = {"messages": [message("hidden")]}
+    path = written(tmp_path / "c.jsonl", [*[message("a")] * 60, later])
+    lines = MessageLines(str(path), path.read_bytes())
+    (place,) = lines.with_word("hidden")
+    with pytest.raises(NotByLine):
+        lines.turn(int(place))
