@@ -113,7 +113,7 @@ def _turns(filters: FilterOptions, paths: Sequence[str] | None) -> tuple[Turn, .
     )
     for text in (*corpus.warnings, *(f"left out: {s.path}: {s.reason}" for s in corpus.skipped)):
         stream.warn(text)
-    return filtered(corpus, source).turns
+    return tuple(filtered(corpus, source).turns)
 
 
 def _wish(wanted: TrainOptions) -> Wish:

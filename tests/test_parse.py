@@ -6,7 +6,8 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.parse import fold, load
+from smartsearch.parse import load
+from smartsearch.types import fold
 
 
 def weights(parser, question, **settings):

@@ -16,11 +16,10 @@ from functools import partial
 from weakref import WeakKeyDictionary
 
 from smartsearch.bench.lemmas import lemma
-from smartsearch.parse import fold
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence
 from smartsearch.transcripts.times import find_date
-from smartsearch.types import Candidate, Corpus, HopTrace, Query, Term
+from smartsearch.types import Candidate, Corpus, HopTrace, Query, Term, fold
 
 DATE_WEIGHT = 1.0
 """Weight of a date term: an entity that is no noun (seeds 1.5)."""
@@ -274,7 +273,7 @@ def _by_lemma(haystack: Haystack) -> dict[str, list[str]]:
     table = _LEMMAS.get(haystack)
     if table is None:
         table = {}
-        for word in haystack.words():
+        for word in haystack.words() or ():
             table.setdefault(lemma(word), []).append(word)
         _LEMMAS[haystack] = table
     return table

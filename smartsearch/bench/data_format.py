@@ -100,7 +100,7 @@ def transcripts(
         log.drop("skipped", f"{skipped.path}: {skipped.reason}")
     for warning in corpus.warnings:
         log.drop("read with a warning", warning)
-    return corpus.turns
+    return tuple(corpus.turns)
 
 
 def turn_ids(corpus: Corpus) -> dict[str, list[int]]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from smartsearch.bench.cutting import KEPT, REASONS
 from smartsearch.bench.types import Indices
-from smartsearch.parse import fold
+from smartsearch.types import fold
 
 NO_EVIDENCE, SEARCH_MISS, RANKING, INFERENCE, NOT_JUDGED, OK = (
     "no evidence",

@@ -17,9 +17,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.parse import fold
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.types import Term
+from smartsearch.types import Term, fold
 
 GREP, AND, SEMANTIC = "grep", "and", "semantic"
 TOOLS = (GREP, AND, SEMANTIC)

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from smartsearch.bench.lemmas import lemma
 from smartsearch.bench.store import digest
 from smartsearch.errors import InputError, SmartsearchError, UsageError
-from smartsearch.parse import fold, without_torch
-from smartsearch.types import Corpus
+from smartsearch.parse import without_torch
+from smartsearch.types import Corpus, fold
 
 Scorer = Callable[[str], NDArray[np.float64]]
 """From a question to one score a turn, shape (turns,), higher better."""

@@ -121,7 +121,7 @@ class Scoring:
         ce = self._read("ce", question.text, ready, heads)
         fusion = self.tools.fusion if self.config.fuse == "learned" else {}
         chosen = alone if ce is None else ce
-        return Scored(question, found, chosen, colbert, alone, ready.corpus.previous, fusion)
+        return Scored(question, found, chosen, colbert, alone, tuple(ready.corpus.previous), fusion)
 
     def _read(self, name: str, question: str, ready: Haystacked, parts: Sequence[Indices]) -> Floats | None:
         """A scorer's values for the turns of `parts`, NaN elsewhere; None where there are no parts.

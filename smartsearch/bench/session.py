@@ -21,8 +21,8 @@ from smartsearch.bench.types import BenchQuestion, Dataset
 from smartsearch.bench.units import unit_of
 from smartsearch.config import Config
 from smartsearch.errors import InputError, UsageError
-from smartsearch.parse import fold
 from smartsearch.pipeline import Tools
+from smartsearch.types import fold
 
 Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 """Begins a stage of so many steps, by its title; what it gives is called after each."""

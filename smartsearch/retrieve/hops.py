@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from smartsearch.config import Config
-from smartsearch.parse import Parser, fold
+from smartsearch.parse import Parser
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, merge
-from smartsearch.types import Candidate, HopTrace, Query, Term
+from smartsearch.types import Candidate, HopTrace, Query, Term, fold
 
 Dense = Callable[[int], list[int]]
 """Finds so many turns by meaning, called only when needed; indices into the corpus, best first."""

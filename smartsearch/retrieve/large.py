@@ -42,10 +42,10 @@ class LargeHaystack(Haystack):
     ) -> None:
         self._parts = tuple(parts)
         self.corpus = LargeCorpus(LazyTurns(self._parts), skipped, warnings)
-        heads = [part.head for part in parts if isinstance(part, MessageLines)]
-        names = {fold(turn.speaker) for head in heads for turn in head}
+        lines = [part for part in parts if isinstance(part, MessageLines)]
+        named = {word for part in lines for name in part.speakers for word in (name, *name.split())}
         known = {word for part in parts if isinstance(part, Haystack) for word in part.speakers}
-        self.speakers = frozenset(word for name in names for word in (name, *name.split())) | known
+        self.speakers = frozenset(named | known)
 
     def __len__(self) -> int:
         return len(self.corpus.turns)

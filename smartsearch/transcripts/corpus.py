@@ -13,13 +13,14 @@ from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.files import Limits, Selection, find, load
 from smartsearch.transcripts.format import Format
 from smartsearch.transcripts.jsontext import LINE_SUFFIXES
-from smartsearch.transcripts.lines import MessageLines
+from smartsearch.transcripts.lines import LineFile, MessageLines
 from smartsearch.transcripts.registry import by_name, detect
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Corpus, Skipped, Turn
 
 # Bad records of one file that are listed singly: a file of nothing else must not flood the output.
 _REPORTED_RECORDS = 20
+_SCANNED_TOGETHER = 1 << 28  # bytes of unparsed files that are one text to scan: a call a word, not a file
 
 
 @dataclass
@@ -90,26 +91,32 @@ def read_by_line(
     None where the files have fewer than `above` bytes in all, or there is no such file among them.
     """
     found = list(find(paths, Selection(globs, excludes)))
-    files = [entry for entry in found if isinstance(entry, str)]
-    if not any(map(lines_suffix, files)) or sum(map(_size, files)) < above:
+    named = [entry for entry in found if isinstance(entry, str)]
+    if not any(map(lines_suffix, named)) or sum(map(_size, named)) < above:
         return None
-    gathered, parts = _Gathered(), list[Corpus | MessageLines]()
+    gathered, parts, files = _Gathered(), list[Corpus | MessageLines](), list[LineFile]()
 
-    def parsed() -> None:
-        """What was parsed since the last part becomes one."""
+    def close() -> None:
+        """What came since the last part becomes one: parsed turns, or unparsed files."""
         if gathered.turns:
             parts.append(Corpus(tuple(gathered.turns)))
             gathered.turns.clear()
+        if files:
+            parts.append(MessageLines(files))
+            files.clear()
 
     for entry in found:
         if isinstance(entry, Skipped):
             gathered.skipped.append(entry)
-        elif (lines := _lines_of(entry, limits or Limits())) is not None:
-            parsed()
-            parts.append(lines)
+        elif (file := _line_file(entry, limits or Limits())) is not None:
+            if gathered.turns or sum(len(held.data) for held in files) > _SCANNED_TOGETHER:
+                close()
+            files.append(file)
         else:
+            if files:
+                close()
             _read_file(entry, None, None, limits or Limits(), gathered)
-    parsed()
+    close()
     if not any(isinstance(part, MessageLines) for part in parts):
         return None
     return Parts(tuple(parts), tuple(gathered.skipped), tuple(gathered.warnings))
@@ -127,11 +134,11 @@ def _size(path: str) -> int:
         return 0
 
 
-def _lines_of(path: str, limits: Limits) -> MessageLines | None:
+def _line_file(path: str, limits: Limits) -> LineFile | None:
     if not lines_suffix(path):
         return None
     try:
-        return MessageLines(path, load(path, None, limits))
+        return LineFile(path, load(path, None, limits))
     except (OSError, FormatError, NotByLine, MemoryError):
         return None
 

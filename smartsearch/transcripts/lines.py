@@ -1,7 +1,7 @@
-"""A JSONL file of messages, searched as bytes: only the lines that are asked for become turns.
+"""JSONL files of messages, searched as bytes: only the lines that are asked for become turns.
 
 Parsing costs some ten microseconds a turn, scanning bytes for a word a few nanoseconds. `MessageLines` holds
-such a file unparsed, says which of its lines can contain a word (never too few), and reads single lines with
+such files unparsed, says which of their lines can contain a word (never too few), and reads single lines with
 the reader of `messages`. Any other file is `NotByLine` and has to be read whole.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 import ctypes
 import json
 import re
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 
 from smartsearch.transcripts import messages
 from smartsearch.transcripts.faults import FormatError, NotByLine
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.jsontext import parse
 from smartsearch.transcripts.registry import detect
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn, fold
 
-HEAD_LINES = 50
+HEAD_LINES = 20
 """Lines at a file's beginning that are parsed to know its format, its keys and its speakers."""
 
 Places = NDArray[np.int64]
@@ -33,39 +34,67 @@ _PLAIN = re.compile(r"[\w ]+")
 _RUN = re.compile(r"\w+")
 
 
-class MessageLines:
-    """The messages of one JSONL file, by position: lines that are not blank, counted from 0."""
+@dataclass(frozen=True)
+class LineFile:
+    """A file that can be read by line: its bytes, and what its first lines show.
 
-    def __init__(self, path: str, data: bytes) -> None:
-        self.path = path
-        self._data = data
-        if b"\x00" in data or data.startswith(b"\xef\xbb\xbf"):
-            raise NotByLine(path)
-        ends = places(data, b"\n")
+    Raises NotByLine for any other file.
+    """
+
+    path: str
+    data: bytes
+
+    def __post_init__(self) -> None:
+        if b"\x00" in self.data or self.data.startswith(b"\xef\xbb\xbf"):
+            raise NotByLine(self.path)
+        try:
+            if not self.data.isascii():
+                self.data.decode()
+            known = detect(self._head)
+        except (UnicodeDecodeError, FormatError):
+            raise NotByLine(self.path) from None
+        if known is not messages.FORMAT or not all(self._records):
+            raise NotByLine(self.path)
+
+    @cached_property
+    def _head(self) -> Source:
+        """The first lines, as if they were the file."""
+        return Source(self.path, b"\n".join(self.data.split(b"\n", HEAD_LINES)[:HEAD_LINES]).decode())
+
+    @property
+    def _records(self) -> list[Record | None]:
+        return [messages.of_line(self._head, item.value, item.line) for item in self._head.json.items]
+
+    @property
+    def keys(self) -> set[bytes]:
+        """The keys of the first messages as they stand in the folded text."""
+        values = (item.value for item in self._head.json.items)
+        return {fold(key).encode() for value in values if isinstance(value, dict) for key in value}
+
+    @property
+    def speakers(self) -> set[str]:
+        """The folded names of those who speak in the first lines."""
+        return {fold(record.speaker) for record in self._records if isinstance(record, Turn)}
+
+
+class MessageLines:
+    """The messages of some files, by position: lines that are not blank, counted from 0."""
+
+    def __init__(self, files: Sequence[LineFile]) -> None:
+        self._sources = [Source(file.path, "") for file in files]
+        self._data = b"\n".join(file.data for file in files)
+        self.speakers = {name for file in files for name in file.speakers}
+        self._keys = sorted({key for file in files for key in file.keys})
+        ends = places(self._data, b"\n")
         starts = np.concatenate([np.zeros(1, np.int64), ends + 1])
-        ends = np.concatenate([ends, np.array([len(data)])])
-        self._lines = _not_blank(data, starts, ends)
+        ends = np.concatenate([ends, np.array([len(self._data)])])
+        self._lines = _not_blank(self._data, starts, ends)
         self._starts, self._ends = starts[self._lines], ends[self._lines]
-        self._source = Source(path, "")
-        self._check()
+        offsets = np.cumsum([0, *(len(file.data) + 1 for file in files[:-1])])
+        self._first_lines = np.searchsorted(starts, offsets)
 
     def __len__(self) -> int:
         return len(self._lines)
-
-    def _check(self) -> None:
-        """Raise NotByLine unless it is UTF-8 and its first lines are messages."""
-        if not len(self):
-            raise NotByLine(self.path)
-        try:
-            if not self._data.isascii():
-                self._data.decode()
-            head = self._data[: self._ends[:HEAD_LINES][-1]].decode()
-            known = detect(Source(self.path, head))
-        except (UnicodeDecodeError, FormatError):
-            raise NotByLine(self.path) from None
-        if known is not messages.FORMAT or head.lstrip()[:1] != "{":
-            raise NotByLine(self.path)
-        self.head = [turn for n in range(min(len(self), HEAD_LINES)) if (turn := self.turn(n)) is not None]
 
     def turn(self, position: int) -> Turn | None:
         """The turn on a line, None where there is none: broken, or without text.
@@ -73,16 +102,16 @@ class MessageLines:
         Raises NotByLine where the line alone does not tell.
         """
         try:
-            value = self._value(position)
+            value = parse(self._data[self._starts[position] : self._ends[position]].decode())
         except json.JSONDecodeError:
             return None
-        found = messages.of_line(self._source, value, int(self._lines[position]) + 1)
+        line = int(self._lines[position])
+        file = int(np.searchsorted(self._first_lines, line, side="right")) - 1
+        source = self._sources[file]
+        found = messages.of_line(source, value, line - int(self._first_lines[file]) + 1)
         if found is None:
-            raise NotByLine(self.path)
+            raise NotByLine(source.path)
         return found if isinstance(found, Turn) else None
-
-    def _value(self, position: int) -> object:
-        return parse(self._data[self._starts[position] : self._ends[position]].decode())
 
     def with_word(self, text: str) -> Places:
         """Positions whose line can contain `text` (case-folded): every one that does, and few more."""
@@ -102,16 +131,6 @@ class MessageLines:
     def _positions(self, needle: bytes) -> Places:
         """The position of each place of `needle`, ascending."""
         return np.searchsorted(self._folded_ends, places(self._folded, needle))
-
-    @cached_property
-    def _keys(self) -> tuple[bytes, ...]:
-        """The keys of the first messages as they stand in the folded text: structure, not speech."""
-        found: dict[str, None] = {}
-        for n in range(min(len(self), HEAD_LINES)):
-            with suppress(json.JSONDecodeError):
-                value = self._value(n)
-                found.update(dict.fromkeys(value if isinstance(value, Mapping) else ()))
-        return tuple(fold(key).encode() for key in found)
 
     @cached_property
     def _folded(self) -> bytes:
@@ -151,9 +170,11 @@ def places(data: bytes, needle: bytes) -> Places:
     count = len(pieces)
     if count < 2:
         return np.zeros(0, np.int64)
-    kind = ctypes.c_uint64 if pieces.offsets_are_large else ctypes.c_uint32
-    starts = np.frombuffer((kind * count).from_address(pieces.offsets_address), dtype=kind).astype(np.int64)
-    return starts[1:] + len(needle) * np.arange(count - 1)
+    kind = np.uint64 if pieces.offsets_are_large else np.uint32
+    raw = (ctypes.c_char * (count * kind().itemsize)).from_address(pieces.offsets_address)
+    starts = np.frombuffer(memoryview(raw), dtype=kind).astype(np.int64)
+    found: Places = starts[1:] + len(needle) * np.arange(count - 1)
+    return found
 
 
 def folded(data: bytes) -> bytes:

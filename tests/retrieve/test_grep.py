@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch.parse import fold
 from smartsearch.retrieve.grep import Haystack, by_match_weight, counted, grep, match_weight, merge
-from smartsearch.types import Corpus, Term, Turn
+from smartsearch.types import Corpus, Term, Turn, fold
 from tests.conftest import haystack
 
 DOG, FLUTE = Term("dog", "NOUN", 2.0), Term("flute", "NOUN", 2.0)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from smartsearch import transcripts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.transcripts.faults import NotByLine
-from smartsearch.transcripts.lines import MessageLines, folded, places
+from smartsearch.transcripts.lines import LineFile, MessageLines, folded, places
 from smartsearch.types import fold
 
 
@@ -28,7 +28,7 @@ def message(text, name="Mara", **more):
 
 def both(path):
     """The file's lines unparsed, and its turns parsed."""
-    return MessageLines(str(path), path.read_bytes()), transcripts.read([str(path)])
+    return MessageLines([LineFile(str(path), path.read_bytes())]), transcripts.read([str(path)])
 
 
 # What case folding, composition and JSON do to text: sharp s, long s, Kelvin, dotted I, ligature, combining
@@ -118,13 +118,13 @@ def test_a_line_becomes_the_turn_that_reading_the_file_makes(tmp_path):
 )
 def test_other_files_have_to_be_read_whole(data):
     with pytest.raises(NotByLine):
-        MessageLines("c.jsonl", data)
+        LineFile("c.jsonl", data)
 
 
 def test_a_conversation_further_down_is_noticed_when_it_is_read(tmp_path):
     later = {"messages": [message("hidden")]}
     path = written(tmp_path / "c.jsonl", [*[message("a")] * 60, later])
-    lines = MessageLines(str(path), path.read_bytes())
+    lines = MessageLines([LineFile(str(path), path.read_bytes())])
     (place,) = lines.with_word("hidden")
     with pytest.raises(NotByLine):
         lines.turn(int(place))
