@@ -94,7 +94,7 @@ def read_by_line(
     named = [entry for entry in found if isinstance(entry, str)]
     if not any(map(lines_suffix, named)) or sum(map(_size, named)) < above:
         return None
-    gathered, parts, files = _Gathered(), list[Corpus | MessageLines](), list[LineFile]()
+    gathered, parts, files, held = _Gathered(), list[Corpus | MessageLines](), list[LineFile](), 0
 
     def close() -> None:
         """What came since the last part becomes one: parsed turns, or unparsed files."""
@@ -109,8 +109,9 @@ def read_by_line(
         if isinstance(entry, Skipped):
             gathered.skipped.append(entry)
         elif (file := _line_file(entry, limits or Limits())) is not None:
-            if gathered.turns or sum(len(held.data) for held in files) > _SCANNED_TOGETHER:
+            if gathered.turns or held > _SCANNED_TOGETHER:
                 close()
+            held = held + len(file.data) if files else len(file.data)
             files.append(file)
         else:
             if files:

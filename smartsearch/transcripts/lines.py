@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import orjson
@@ -26,8 +27,11 @@ from smartsearch.transcripts.registry import detect
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn, fold
 
-HEAD_LINES = 20
+HEAD_LINES = 10
 """Lines at a file's beginning that are parsed to know its format, its keys and its speakers."""
+
+BLOCK = 1 << 20
+"""Bytes scanned at a time: what they become stays in the processor's cache."""
 
 Places = NDArray[np.int64]
 _PLAIN = re.compile(r"[\w ]+")
@@ -61,7 +65,7 @@ class LineFile:
         """The first lines, as if they were the file."""
         return Source(self.path, b"\n".join(self.data.split(b"\n", HEAD_LINES)[:HEAD_LINES]).decode())
 
-    @property
+    @cached_property
     def _records(self) -> list[Record | None]:
         return [messages.of_line(self._head, item.value, item.line) for item in self._head.json.items]
 
@@ -121,7 +125,7 @@ class MessageLines:
         lines = self._positions(needle)
         keys = [(key, key.count(needle)) for key in self._keys if needle in key]
         if not keys:
-            return np.unique(lines)
+            return lines[np.diff(lines, prepend=-1) > 0]
         counts = np.bincount(lines, minlength=len(self))
         for key, times in keys:
             for written in (b'"%s":' % key, b'"%s" :' % key):
@@ -163,13 +167,23 @@ def _needle(text: str) -> bytes:
 
 
 def places(data: bytes, needle: bytes) -> Places:
-    """Where `needle` begins in `data`, without overlaps, ascending."""
+    """Where `needle` begins in `data`, within a line or a line end itself, without overlaps, ascending."""
     import stringzilla
 
-    pieces = stringzilla.Str(data).split(needle)
+    text = stringzilla.Str(data)
+    found, start = [], 0
+    while start < len(data):
+        end = data.find(b"\n", start + BLOCK) + 1 or len(data)
+        inside = _places(text[start:end], needle)
+        if len(inside):
+            found.append(inside + start)
+        start = end
+    return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+
+def _places(text: Any, needle: bytes) -> Places:
+    pieces = text.split(needle)
     count = len(pieces)
-    if count < 2:
-        return np.zeros(0, np.int64)
     kind = np.uint64 if pieces.offsets_are_large else np.uint32
     raw = (ctypes.c_char * (count * kind().itemsize)).from_address(pieces.offsets_address)
     starts = np.frombuffer(memoryview(raw), dtype=kind).astype(np.int64)

@@ -7,11 +7,12 @@ import unicodedata
 
 import pytest
 import stringzilla
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smartsearch import transcripts
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.transcripts import lines as lines_module
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.transcripts.lines import LineFile, MessageLines, folded, places
 from smartsearch.types import fold
@@ -37,6 +38,7 @@ ALPHABET = 'abAB Nnmeé́ßſKİﬁΣς😀"\\/\t\n1_-'
 TEXTS = st.text(st.sampled_from(ALPHABET) | st.characters(codec="utf-8"), max_size=12)
 
 
+@settings(deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=8), TEXTS, st.booleans())
 def test_no_turn_that_contains_a_text_is_missed(tmp_path_factory, texts, wanted, ascii_only):
     path = tmp_path_factory.mktemp("lines") / "chat.jsonl"
@@ -51,6 +53,7 @@ def test_no_turn_that_contains_a_text_is_missed(tmp_path_factory, texts, wanted,
     assert set(parsed.turns_with(wanted)) <= found
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec="utf-8"), max_size=40))
 def test_bytes_fold_as_text_does(text):
     assert folded(text.encode()) == newest(fold(text))
@@ -70,13 +73,16 @@ def newest(text):
     return bytes(stringzilla.utf8_uncased_fold(text))
 
 
-@given(st.binary(max_size=60), st.sampled_from([b"a", b"ab", b"\n", b"aa"]))
-def test_places_are_those_of_find(data, needle):
+@settings(deadline=None)
+@given(st.binary(max_size=60), st.sampled_from([b"a", b"ab", b"\n", b"aa"]), st.sampled_from([1, 7, 1 << 20]))
+def test_places_are_those_of_find(data, needle, block):
     expected, at = [], data.find(needle)
     while at >= 0:
         expected.append(at)
         at = data.find(needle, at + len(needle))
-    assert places(data, needle).tolist() == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines_module, "BLOCK", block)
+        assert places(data, needle).tolist() == expected
 
 
 def test_a_word_that_is_also_a_key_is_found_in_what_was_said_alone(tmp_path):
