@@ -112,7 +112,7 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 
 Every option of the panels Budget, Retrieval, Ranking and Run but `--preset` and `--progress` can also be set, with `_` for `-`, as `SMARTSEARCH_NAME` in
 the environment, in `.smartsearch.toml` of the current folder, or in `~/.config/smartsearch/config.toml`; the command
-line comes first, then a `--preset`, the environment, the folder's file, the user's file. A folder's file may not name a model.
+line comes first, then a `--preset`, the environment, the folder's file, the user's file. A folder's file may not name a model nor set the cache.
 
 ## Cache
 
