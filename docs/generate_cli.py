@@ -76,6 +76,8 @@ added. Two runs over the same files with the same models and threads give the sa
   `time` and `text`. With `--explain` the record has `dropped_hits`: `rank`, `reason` and place of each turn that was cut.
 - `--format jsonl` prints each hit on a line of its own and nothing else.
 - `batch` prints the same record with `"id"` in front, or `{"id": ..., "line": 3, "error": {...}}`.
+- `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "segments": 0, "turns": 0, "bytes": 0,
+  "limit": 0}]}`; `cache clear --json` the same for what was removed, without `limit`.
 - `models list --json` and `formats --json` print `{"schema_version": 1, "models": [...]}` and `{..., "formats": [...]}`.
 - `train --json` prints `profile.json` with `folder`, `written`, `usable` (there is a profile of that name), `reason` and `warnings` in
   front. `train --dry-run --json` prints counts and some of the questions, half of them to train on (`train`) and half held out
@@ -103,13 +105,20 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 | `model_missing`, `model_damaged`, `model_unfit` | a model that is not here, not whole, or of another kind |
 | `model_fetch` | the model hub cannot be reached (retryable) |
 | `timeout` | `--timeout` ran out (retryable) |
+| `cache` | the cache folder belongs to another user, cannot be emptied, or there is no place for one |
 | `internal` | a bug; `SMARTSEARCH_DEBUG=1` shows the traceback |
 
 ## Settings
 
 Every option of the panels Budget, Retrieval, Ranking and Run but `--preset` and `--progress` can also be set, with `_` for `-`, as `SMARTSEARCH_NAME` in
 the environment, in `.smartsearch.toml` of the current folder, or in `~/.config/smartsearch/config.toml`; the command
-line comes first, then a `--preset`, the environment, the folder's file, the user's file. A folder's file may not name a model.
+line comes first, then a `--preset`, the environment, the folder's file, the user's file. A folder's file may not name a model nor set the cache.
+
+## Cache
+
+ColBERT's vectors of the turns that `query` and `batch` read are kept in `$XDG_CACHE_HOME/smartsearch`, else in `~/.cache/smartsearch`, for this
+user only; answers are the same without them. They hold no text, but who can read them can learn something of it. `SMARTSEARCH_CACHE_SIZE` (or
+`cache_size` in your own configuration file) is their limit in MiB: 1024, 0 for none; the least used go first. [How and why](decisions/0009-vector-cache.md).
 """
 
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
 
 import typer
 
-from smartsearch import __version__, batch
+from smartsearch import __version__, batch, ending
 from smartsearch.ask import Library, ask, unexpected
 from smartsearch.bench_cli import EXAMPLES as BENCH_EXAMPLES
 from smartsearch.bench_cli import bench
+from smartsearch.cache_cli import cache
 from smartsearch.config import Config
 from smartsearch.deadline import deadline
 from smartsearch.errors import ExitCode, SearchTimeout, SmartsearchError, UsageError
@@ -43,6 +44,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(models, name="models")
+app.add_typer(cache, name="cache")
 
 QUERY_EXAMPLES = """Examples:
 
@@ -65,7 +67,7 @@ def load_tools(config: Config) -> Tools:
     """The models of the config's profile. Tests put their fakes here."""
     from smartsearch.models import profiles
 
-    return profiles.load(config)
+    return profiles.load(config, cache=True)
 
 
 @app.callback(invoke_without_command=True)
@@ -290,6 +292,7 @@ def _stop(error: SearchTimeout, *, as_json: bool) -> NoReturn:
     stream.show_cursor()
     stream.fail(error, as_json=as_json)
     stream.finish()
+    ending.finish()
     os._exit(ExitCode.ERROR)
 
 
@@ -297,6 +300,7 @@ def main() -> NoReturn:
     """The entry point. Models that still load in the background do not hold up the end."""
     code = run(sys.argv[1:])
     stream.finish()
+    ending.finish()
     if threading.active_count() > 1:
         os._exit(code)
     sys.exit(code)

@@ -36,8 +36,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 RANKERS = ("ce", "colbert")
 LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
-UNTRUSTED = ("profile", "parser", "crossencoder", "colbert")
-"""Keys a project file may not set: they decide which code or weights are loaded."""
+UNTRUSTED = ("profile", "parser", "crossencoder", "colbert", "cache", "cache_size")
+"""Keys a project file may not set: which code or weights are loaded, and what is kept in the user's cache."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,13 @@ class Config:
     threads: int = 0  # 0 = the cores this process may use
     timeout: float = 0.0  # seconds; 0 = none
     offline: bool = False
+    cache: bool = True  # ColBERT's vectors of turns on disk (docs/decisions/0009)
+    cache_size: int = 1024  # MiB of them at most; 0 = none
+
+    @property
+    def cache_bytes(self) -> int:
+        """What the vectors on disk may take; 0 = none."""
+        return self.cache_size * 2**20 if self.cache else 0
 
     @property
     def word_budget(self) -> int:

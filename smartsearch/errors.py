@@ -54,6 +54,12 @@ class ModelError(SmartsearchError):
     kind = "model"
 
 
+class CacheError(SmartsearchError):
+    """A cache folder that is not the user's own, or that is nowhere. A search does without it."""
+
+    kind = "cache"
+
+
 class SearchTimeout(SmartsearchError):
     """The time limit of `--timeout` ran out."""
 

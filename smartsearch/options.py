@@ -152,6 +152,9 @@ class SearchOptions(ModelOptions):
     timeout: float | None = setting(
         "timeout", RUN, "Give up on a question after this long.", metavar="SECONDS", min=0, shown="never"
     )
+    cache: bool | None = switch(
+        "cache", RUN, "Keep ColBERT's vectors of turns for the next questions, see `smartsearch cache`."
+    )
 
     def config(self) -> Config:
         """The Config of these options over environment and files. Raises ConfigError or UsageError."""

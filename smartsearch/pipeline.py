@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -26,7 +26,7 @@ class Tools:
     """What a search needs beside its input: the parser, the scorers by name, and how tokens count.
 
     `models` says what each is, by `parser` and the scorers' names; `fusion` holds the weights of the
-    learned fusion of these scorers, if there is one.
+    learned fusion of these scorers, if there is one; `notes` says what they had to do without.
     """
 
     parser: Parser
@@ -34,6 +34,7 @@ class Tools:
     tokenizer: Tokenizer
     models: Mapping[str, ModelInfo] = field(default_factory=dict)
     fusion: Mapping[str, float] = field(default_factory=dict)
+    notes: Callable[[], Sequence[str]] = tuple
 
 
 def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> Result:
@@ -60,7 +61,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         fallback=query.fallback,
         timing_ms=clock.stages() | dict(ranking.timing_ms),
         models=tuple(tools.models[name] for name in ran if name in tools.models),
-        degraded=(*degraded, *evidence.notes, *ranking.degraded),
+        degraded=(*degraded, *evidence.notes, *ranking.degraded, *tools.notes()),
     )
     warnings = _warnings(query, evidence, budget.cut_text)
     return Result(question, config.profile, kept, budget, trace, config.cores, warnings=warnings)

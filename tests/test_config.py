@@ -42,6 +42,8 @@ def test_values_are_read_as_their_type(tmp_path):
     [
         ("project", "profile = 'paper'", "may not set 'profile'"),
         ("project", "crossencoder = '/tmp/x'", "may not set"),
+        ("project", "cache = true", "may not set"),
+        ("project", "cache_size = 1", "may not set"),
         ("project", "alfa = 1", "no setting named 'alfa'"),
         ("project", "alpha = ", "smartsearch.toml"),
         ("user", "hops = 'many'", "hops = 'many'"),
@@ -60,6 +62,13 @@ def test_a_bad_value_is_named_with_its_place(tmp_path, layer, text, message):
     with pytest.raises(ConfigError, match=message.replace("[", r"\[")) as caught:
         made(tmp_path, **{layer: text})
     assert caught.value.hint
+
+
+def test_the_cache_has_a_size_in_mebibytes_unless_it_is_off(tmp_path):
+    assert made(tmp_path).cache_bytes == 2**30
+    assert made(tmp_path, env={"SMARTSEARCH_CACHE_SIZE": "3"}).cache_bytes == 3 * 2**20
+    assert made(tmp_path, env={"SMARTSEARCH_CACHE": "off"}).cache_bytes == 0
+    assert made(tmp_path, {"cache": True}, {"SMARTSEARCH_CACHE": "off"}).cache_bytes == 2**30
 
 
 def test_a_preset_is_the_papers_setting_and_the_command_line_goes_over_it(tmp_path):

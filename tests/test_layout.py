@@ -9,9 +9,11 @@ import smartsearch
 
 ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
-    *("types", "errors", "config", "transcripts", "parse", "retrieve", "rank", "truncate", "pipeline"),
+    *("types", "errors", "config", "ending", "transcripts", "parse", "retrieve", "rank", "truncate"),
+    "pipeline",
     *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "serve", "mcp", "bench"),
-    *("output", "options", "models_cli", "accuracy_cli", "bench_cli", "train_cli", "cli", "__main__"),
+    *("output", "options", "models_cli", "cache_cli", "accuracy_cli", "bench_cli", "train_cli", "cli"),
+    "__main__",
 )
 
 

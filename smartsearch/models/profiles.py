@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smartsearch.config import Config
-from smartsearch.errors import ModelError
+from smartsearch.errors import CacheError, ModelError
 from smartsearch.models import manifest, store, trained
 from smartsearch.models.store import ModelRef
 
@@ -107,11 +107,12 @@ def profile_of(config: Config) -> Profile:
     )
 
 
-def load(config: Config) -> Tools:
+def load(config: Config, *, cache: bool = False) -> Tools:
     """The tools of the config's profile. The rankers load in the background while the parser loads here.
 
-    Nothing is fetched: a hub model must have been pulled before. Raises ModelError when the profile is
-    unknown or a model it needs is missing; a damaged ranker is told when it is first asked for scores.
+    With `cache`, ColBERT's vectors are kept on disk as the config says. Nothing is fetched: a hub model must
+    have been pulled before. Raises ModelError when the profile is unknown or a model it needs is missing; a
+    damaged ranker is told when it is first asked for scores.
     """
     from smartsearch import parse
     from smartsearch.pipeline import Tools
@@ -129,8 +130,10 @@ def load(config: Config) -> Tools:
     for name in wanted:
         if folders[name] is None:
             raise _missing(RANKER_ROLE[name], rankers[name])
+    limit = config.cache_bytes if cache else 0
     scorers = {
-        name: _Deferred(_opener(name, ref, folders[name], config.cores)) for name, ref in rankers.items()
+        name: _Deferred(_opener(name, ref, folders[name], config.cores, limit))
+        for name, ref in rankers.items()
     }
     for name in wanted:
         scorers[name].begin()
@@ -142,7 +145,11 @@ def load(config: Config) -> Tools:
     for name, folder in folders.items():
         if folder is not None:
             infos[name] = store.info(RANKER_ROLE[name], rankers[name], folder)
-    return Tools(parse.Parser(nlp), dict(scorers), tokenizer(), infos, _fusion(config))
+
+    def notes() -> list[str]:
+        return [note for scorer in scorers.values() if (note := scorer.note)]
+
+    return Tools(parse.Parser(nlp), dict(scorers), tokenizer(), infos, _fusion(config), notes)
 
 
 def _fusion(config: Config) -> dict[str, float]:
@@ -208,11 +215,19 @@ class _Deferred:
             pool.shutdown(wait=False)
         return self._future
 
+    @property
+    def note(self) -> str:
+        """What the scorer had to do without, if it is there."""
+        there = self._future is not None and self._future.done() and self._future.exception() is None
+        return getattr(self.begin().result(), "note", "") if there else ""
+
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         return self.begin().result()(question, texts)
 
 
-def _opener(name: str, ref: ModelRef, folder: Path | None, threads: int) -> Callable[[], Scorer]:
+def _opener(name: str, ref: ModelRef, folder: Path | None, threads: int, limit: int) -> Callable[[], Scorer]:
+    """How a ranker loads; `limit` is what ColBERT's vectors on disk may take in bytes, 0 for none."""
+
     def opened() -> Scorer:
         role = RANKER_ROLE[name]
         if folder is None:
@@ -221,7 +236,9 @@ def _opener(name: str, ref: ModelRef, folder: Path | None, threads: int) -> Call
         from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder
 
         if store.in_our_format(role, folder):
-            return OnnxCrossEncoder(folder, threads) if name == "ce" else OnnxColbert(folder, threads)
+            if name == "ce":
+                return OnnxCrossEncoder(folder, threads)
+            return OnnxColbert(folder, threads, cache=_cache_home() if limit else None, limit=limit)
         try:
             hub = HubCrossEncoder if name == "ce" else HubColbert
             return hub(str(folder), threads)
@@ -233,6 +250,16 @@ def _opener(name: str, ref: ModelRef, folder: Path | None, threads: int) -> Call
             ) from error
 
     return opened
+
+
+def _cache_home() -> Path | None:
+    """Where ColBERT's vectors are kept, or None where there is no place for them."""
+    from smartsearch.rank.vector_folder import home
+
+    try:
+        return home()
+    except CacheError:
+        return None
 
 
 def _ref(profile: Profile, role: str) -> ModelRef | None:

@@ -6,6 +6,9 @@ one, as for the cross-encoder: the shipped ONNX file, or any PyLate model by hub
 
 from __future__ import annotations
 
+import hashlib
+import json
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,31 +17,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.rank.onnx import FILES, OnnxModel
-from smartsearch.rank.vectors import TokenVectors, maxsim, quantised
+from smartsearch.rank.onnx import FILES, MAX_CHARACTERS, OnnxModel
+from smartsearch.rank.vector_files import VectorFiles
+from smartsearch.rank.vectors import STEPS, TokenVectors, maxsim, quantised
 
 CACHE_BYTES = 256 * 2**20
 """Token vectors of turns kept in memory, for the next questions over the same turns."""
+PART = 128
+"""Texts encoded at a time where they go to disk: a search that is stopped keeps those that are done."""
+SAMPLE = "[8 May 2023, 13:56] Mara: Ilya's flatmate adopted a dog, didn't he? It cost 12.50 euros! (Ilya: no)"
+"""Any text will do: its vectors show whether a processor or an onnxruntime computes as the last one did."""
 
 
 class VectorCache:
-    """The token vectors of texts seen last, up to a size in bytes."""
+    """The token vectors of texts seen last, up to a size in bytes; behind them files on disk, if given."""
 
-    def __init__(self, limit: int = CACHE_BYTES) -> None:
+    def __init__(self, limit: int = CACHE_BYTES, files: VectorFiles | None = None) -> None:
         self._limit = limit
+        self._files = files
         self._bytes = 0
         self._held: OrderedDict[str, TokenVectors] = OrderedDict()
+        self._lock = threading.Lock()
 
     def fetch(
         self, texts: Sequence[str], encode: Callable[[list[str]], list[TokenVectors]]
     ) -> list[TokenVectors]:
         """Vectors of each text, in order; only texts not held are encoded, each once."""
-        found = {text: self._held[text] for text in texts if text in self._held}
+        with self._lock:
+            found = {text: self._held[text] for text in texts if text in self._held}
         fresh = [text for text in dict.fromkeys(texts) if text not in found]
-        found.update(zip(fresh, encode(fresh), strict=True))
-        for text in found:
-            self._keep(text, found[text])
+        if self._files is None:
+            found.update(zip(fresh, encode(fresh), strict=True))
+        else:
+            found.update(self._through(self._files, fresh, encode))
+        with self._lock:
+            for text in found:
+                self._keep(text, found[text])
         return [found[text] for text in texts]
+
+    @staticmethod
+    def _through(
+        files: VectorFiles, texts: list[str], encode: Callable[[list[str]], list[TokenVectors]]
+    ) -> dict[str, TokenVectors]:
+        """Vectors of each text from disk, or encoded and put there."""
+        found = files.get(texts) if texts else {}
+        fresh = [text for text in texts if text not in found]
+        for start in range(0, len(fresh), PART):
+            part = fresh[start : start + PART]
+            encoded = dict(zip(part, encode(part), strict=True))
+            files.put(encoded)
+            found.update(encoded)
+        return found
 
     def _keep(self, text: str, vectors: TokenVectors) -> None:
         """Hold `text` as seen last, and forget the oldest beyond the limit."""
@@ -52,13 +81,24 @@ class VectorCache:
 
 
 class OnnxColbert:
-    """A ColBERT from a folder with `model.onnx`, `tokenizer.json` and `config.json`."""
+    """A ColBERT from a folder with `model.onnx`, `tokenizer.json` and `config.json`.
 
-    def __init__(self, folder: Path, threads: int, file: str = FILES[0]) -> None:
+    With `cache`, a folder, vectors of turns are kept there between processes, up to `limit` bytes.
+    """
+
+    def __init__(
+        self, folder: Path, threads: int, file: str = FILES[0], *, cache: Path | None = None, limit: int = 0
+    ) -> None:
         self._model = OnnxModel(folder, threads, file)
         config = self._model.config
         self._skip = np.asarray(config["skiplist_ids"], dtype=np.int64)
-        self._cache = VectorCache()
+        self._files = VectorFiles(cache, self._identity(folder, file), limit) if cache else None
+        self._cache = VectorCache(files=self._files)
+
+    @property
+    def note(self) -> str:
+        """Why vectors are not kept on disk, where the user can do something about it."""
+        return self._files.note if self._files else ""
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """MaxSim of `question` with each of `texts` in their order, shape (n,)."""
@@ -91,6 +131,17 @@ class OnnxColbert:
         rows = [[*start, *ids[:room], self._model.sep] for ids in self._model.tokens(texts)]
         return [{"input_ids": row, "attention_mask": [1] * len(row)} for row in rows]
 
+    def _identity(self, folder: Path, file: str) -> str:
+        """A hash of all that decides a turn's vectors: files, how they are read, vectors of SAMPLE."""
+        config = self._model.config
+        known = config.get("sha256") or {}
+        names = [name for name in (file, FILES[1]) if name not in known]
+        files = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+        identity = hashlib.blake2b(digest_size=16)
+        identity.update(json.dumps([config, files, file, MAX_CHARACTERS, STEPS], sort_keys=True).encode())
+        identity.update(self._model.run(self.inputs([SAMPLE]))[0].tobytes())
+        return identity.hexdigest()
+
     def _encoded(self, texts: Sequence[str]) -> list[TokenVectors]:
         inputs = self.inputs(texts)
         return [
@@ -100,7 +151,10 @@ class OnnxColbert:
 
 
 class HubColbert:
-    """Any PyLate ColBERT model, by hub id or folder."""
+    """Any PyLate ColBERT model, by hub id or folder.
+
+    Its vectors stay in memory: texts share a run there, so that a vector depends on what it was encoded with.
+    """
 
     def __init__(self, name: str, threads: int) -> None:
         import torch

@@ -119,6 +119,51 @@ def test_a_search_deep_in_threads_ends_at_its_timeout(folder: Path):
     assert time.perf_counter() - start < 15
 
 
+KEEPING = """
+import contextlib, signal, sys, time
+sys.path[:0] = [{fakes!r}, {root!r}]
+import fakes
+from dataclasses import replace
+from smartsearch import cli
+from smartsearch.rank.vector_files import VectorFiles
+from smartsearch.rank.vector_folder import home
+from tests.rank.tiny import vectors
+signal.signal(signal.SIGINT, signal.default_int_handler)
+files = VectorFiles(home(), "m", 2**30)
+def colbert(question, texts):
+    files.put({{text: vectors(text) for text in texts}})
+    {then}
+    return fakes.shared(question, texts)
+cli.load_tools = lambda config: replace(fakes.fake_tools(config), scorers={{"colbert": colbert}})
+sys.argv = ["smartsearch", "query", "support", "chat.txt", "--rank", "colbert", "--timeout", "60"]
+cli.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "code"),
+    [
+        ("pass", 0),
+        ("signal.raise_signal(signal.SIGINT)", 130),
+        ("signal.raise_signal(signal.SIGALRM)", 2),
+        ("with contextlib.suppress(Exception): signal.raise_signal(signal.SIGALRM)\n    time.sleep(30)", 2),
+    ],
+    ids=["done", "Ctrl-C", "timeout", "stuck at its timeout"],
+)
+def test_vectors_are_kept_however_the_process_ends(folder: Path, then: str, code: int):
+    program = KEEPING.format(fakes=str(FAKES.parent), root=str(FAKES.parents[2]), then=then)
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env=environment(XDG_CACHE_HOME=str(folder / "cache")),
+        capture_output=True,
+        timeout=25,
+        check=False,
+    )
+    assert ran.returncode == code
+    assert len(list(folder.glob("cache/smartsearch/colbert/m/*.vectors"))) == 1
+
+
 needs_terminal = pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a Unix terminal")
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from smartsearch import ending
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.models import manifest, profiles, store
 from smartsearch.pipeline import search
+from smartsearch.rank.vector_folder import usage
 from tests.conftest import haystack
 from tests.rank import tiny
 
@@ -100,6 +103,46 @@ def test_folders_of_either_kind_load_as_rankers(tmp_path, monkeypatch, nlp):
     info = {m.role: (m.precision, m.revision[:6]) for m in tools.models.values()}
     assert info["crossencoder"] == ("int8", "files-")
     assert info["colbert"] == ("fp32", "files-")
+
+
+def test_vectors_are_kept_on_disk_only_where_that_is_asked_for(tmp_path, monkeypatch, nlp):
+    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    chosen = Config(colbert=str(tiny.onnx_folder(tmp_path / "colbert", "colbert")), rank=("colbert",))
+    scores = []
+    for config, cache, turns in (
+        (chosen, False, 0),
+        (replace(chosen, cache=False), True, 0),
+        (replace(chosen, cache_size=0), True, 0),
+        (chosen, True, 2),
+        (chosen, True, 2),
+    ):
+        tools = profiles.load(config, cache=cache)
+        scores.append(tools.scorers["colbert"]("q", ["dog", "rain"]).tolist())
+        ending.finish()
+        assert usage().turns == turns
+        assert tools.notes() == []
+    assert scores == scores[:1] * 5
+
+
+def test_what_could_not_be_kept_is_in_the_answer(tmp_path, monkeypatch, nlp):
+    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.rank.vector_files.FREE", 2**62)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    config = Config(colbert=str(tiny.onnx_folder(tmp_path / "colbert", "colbert")), rank=("colbert",))
+    tools = profiles.load(config, cache=True)
+    result = search("Where is the dog?", haystack("Mara: dog", "Ilya: rain"), config, tools)
+    assert [note for note in result.trace.degraded if "no room for ColBERT's vectors" in note]
+
+
+def test_without_a_home_nothing_is_kept(monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", no_home)
+    assert profiles._cache_home() is None
+
+
+def no_home():
+    raise RuntimeError("Could not determine home directory.")
 
 
 def test_a_profile_without_colbert_searches_with_what_it_has(tmp_path, monkeypatch, nlp):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from smartsearch.rank.vectors import TokenVectors, quantised
+
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]")
 WORDS = ("mara", "ilya", "dog", "flute", "rain", "garden", "adopted", "a", "the", "when", "did")
 VOCABULARY = [*SPECIAL, *WORDS, *":?.!,"]
@@ -52,6 +54,12 @@ def colbert(folder: Path) -> Path:
         str(folder)
     )
     return folder
+
+
+def vectors(text: str) -> TokenVectors:
+    """What a ColBERT might give for `text`: always the same, of 1 to 9 tokens; none for the empty text."""
+    rng = np.random.default_rng(list(text.encode("utf-8", "surrogatepass")))
+    return quantised(rng.normal(size=(int(rng.integers(1, 10)) if text else 0, 12)))
 
 
 def onnx_folder(folder: Path, kind: str) -> Path:

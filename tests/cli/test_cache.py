@@ -1,0 +1,77 @@
+"""`smartsearch cache`: where it lies, what it holds, and away with it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from smartsearch import ending
+from smartsearch.rank.vector_files import VectorFiles
+from smartsearch.rank.vector_folder import home
+from tests.cli.conftest import Run
+from tests.rank.tiny import vectors
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return home()
+
+
+def kept(root: Path, *models: str) -> int:
+    """Three turns of each model on disk; the bytes they take."""
+    for model in models:
+        VectorFiles(root, model, 2**30).put({text: vectors(text) for text in ("a", "b", "c")})
+        ending.finish()
+    return sum(path.stat().st_size for path in root.glob("*/*.vectors"))
+
+
+def test_status_tells_place_and_size(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SMARTSEARCH_CACHE_SIZE", "5")
+    size = kept(root, "one", "two")
+    row = {"path": str(root), "models": 2, "segments": 2, "turns": 6, "bytes": size, "limit": 5 * 2**20}
+    assert run("cache", "status", "--json").record == {"schema_version": 1, "cache": [row]}
+    lines = run("cache", "status").out.splitlines()
+    assert [line.split() for line in lines] == [list(row), [str(value) for value in row.values()]]
+    monkeypatch.setenv("SMARTSEARCH_CACHE", "off")
+    assert run("cache", "status", "--json").record["cache"][0]["limit"] == 0
+
+
+def test_clear_removes_all_and_says_what(run: Run, root: Path):
+    size = kept(root, "one", "two")
+    (root / "one" / "x.part").touch()
+    row = {"path": str(root), "models": 2, "segments": 2, "turns": 6, "bytes": size}
+    assert run("cache", "clear", "--json").record["cache"] == [row]
+    assert [path.name for path in root.rglob("*")] == ["lock"]
+    assert run("cache", "clear", "--json").record["cache"][0]["bytes"] == 0
+
+
+def test_where_there_is_no_cache_nothing_is_made(run: Run, root: Path):
+    for command in ("status", "clear"):
+        ran = run("cache", command, "--json")
+        assert (ran.code, ran.record["cache"][0]["turns"]) == (0, 0)
+    assert not root.parent.exists()
+
+
+def test_only_our_files_are_removed(run: Run, root: Path):
+    kept(root, "one")
+    (root / "one" / "notes.txt").write_text("mine")
+    run("cache", "clear")
+    assert [path.name for path in (root / "one").iterdir()] == ["notes.txt"]
+
+
+def test_another_users_cache_is_an_error(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch):
+    kept(root, "one")
+    monkeypatch.setattr(os, "geteuid", lambda: root.stat().st_uid + 1)
+    for command in ("status", "clear"):
+        ran = run("cache", command, "--json")
+        assert (ran.code, json.loads(ran.out)["error"]["kind"]) == (2, "cache")
+        assert "XDG_CACHE_HOME" in run("cache", command).err
+    assert len(list(root.glob("*/*.vectors"))) == 1
+
+
+def test_without_a_command_there_is_help(run: Run):
+    assert "clear" in run("cache").out
