@@ -291,6 +291,8 @@ def _server(bench: Bench, env: Mapping[str, str], question: str, path: Path) -> 
                 time.sleep(0.5)
         yield
     finally:
+        # `query --daemon always` may have started one of its own while ours was loading
+        subprocess.run([*bench.program, "serve", "--stop"], env=dict(env), check=False, **quiet)
         server.terminate()
         try:
             server.wait(timeout=10)
