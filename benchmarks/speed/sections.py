@@ -498,6 +498,8 @@ def rivals(bench: Bench) -> Section:
                 ready[name] = worker
             except Failed as error:
                 failed[name] = str(error)
+        if "ours" in failed:
+            raise Failed(failed["ours"])
         for number, question in enumerate((first, *rest)):
             for name, answer, order in _one_question(ready, talk.path, question.text, env, number, failed):
                 if number:

@@ -453,3 +453,72 @@ def test_the_table_of_orders_gives_shares_of_what_retrieval_found():
         "0.0%",
         "0.5",
     ]
+
+
+def bench(tmp_path: Path, **settings) -> sections.Bench:
+    usual = {"runs": 2, "questions": 2, "every": 1, "largest": 1000, "tokens": 1000, "threads": 1}
+    return sections.Bench(tmp_path / "data", tmp_path / "work", tmp_path, **usual | settings)
+
+
+def answered(*texts: str, found: int = 7) -> measure.Cost:
+    record = {"hits": [{"text": text} for text in texts], "candidates": found, "degraded": []}
+    return measure.Cost(0.5, 80.0, 0, json.dumps(record).encode())
+
+
+def test_the_cost_curve_has_every_size_and_says_what_was_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(sections.Bench, "features", frozenset())
+    by_question = {fact.question: fact.said for fact in corpus.FACTS}
+
+    def query(self, question, path, env, *more, daemon="never"):
+        return answered("else", by_question[question]) if "--rank" not in more else answered("else")
+
+    monkeypatch.setattr(sections.Bench, "query", query)
+    rows = {row["id"]: row for row in sections.size(bench(tmp_path)).rows}
+    assert rows["turns-100-query"]["answered"] == rows["turns-1000-query"]["runs"] == 2
+    assert rows["turns-1000-none"]["answered"] == 0
+    assert rows["turns-1000-query"] | {"candidates": 7.0, "turns": 1000} == rows["turns-1000-query"]
+    assert rows["turns-100-query-warm"]["left_out"] == sections.NO_CACHE
+    assert rows["turns-100-index-build"]["left_out"] == sections.NO_INDEX
+
+
+class FakeWorker:
+    """Ours ranks turn 3 first; bm25 cannot be opened; whatever else ranks it out of sight."""
+
+    def __init__(self, system, env, threads):
+        self.system = system
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def __call__(self, method, **arguments):
+        if self.system == "bm25":
+            raise measure.Failed("no bm25s")
+        if method == "ranked":
+            return {"order": [3, 1, 2], "pairs": [(3, "c", True), (1, "a", True), (2, "b", False)]}
+        if self.system == "crossencoder" and method == "ask":
+            assert len(arguments["turns"]) == len(arguments["texts"])
+            return {"ms": len(arguments["texts"]) * 100.0, "peak_mb": 9.0, "order": arguments["turns"]}
+        return {"ms": 50.0, "peak_mb": 5.0, "order": [8]}
+
+
+def test_rivals_answer_the_same_questions_and_one_that_cannot_is_left_out(tmp_path, monkeypatch):
+    asked = tuple(
+        sections.locomo.BenchQuestion(str(n), f"question {n}?", gold=frozenset({3, 2})) for n in range(3)
+    )
+    talk = sections.locomo.Conversation(tmp_path / "talk.json", "conv-1", 4, asked)
+    monkeypatch.setattr(sections.Bench, "conversation", talk)
+    monkeypatch.setattr(sections.Bench, "features", frozenset())
+    monkeypatch.setattr(sections.Bench, "query", lambda *_, **__: answered("x"))
+    monkeypatch.setattr(sections, "Worker", FakeWorker)
+    monkeypatch.setattr(sections, "_float_crossencoder", lambda bench: tmp_path)
+    monkeypatch.setattr(sections.shutil, "which", lambda program: None)
+    rows = {row["id"]: row for row in sections.rivals(bench(tmp_path)).rows}
+    assert rows["rival-ours"] | {"median": 0.05, "gold": 4, "found": 4, "runs": 2} == rows["rival-ours"]
+    assert (rows["rival-crossencoder"]["median"], rows["rival-crossencoder-128"]["median"]) == (0.3, 0.2)
+    assert (rows["rival-crossencoder"]["found"], rows["rival-crossencoder-128"]["found"]) == (4, 2)
+    assert rows["rival-minilm"]["found"] == 0
+    assert rows["rival-bm25"]["left_out"] == rows["rival-cold-bm25"]["left_out"] == "no bm25s"
+    assert rows["rival-rg"]["left_out"] == sections.NO_RG
