@@ -13,7 +13,7 @@ DATA   ?= ../shared/data
 TORCH  := torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix bench bench-check models
+.PHONY: help demo test check fix bench bench-check speed models
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -57,6 +57,10 @@ bench: $(STAMP) ## the paper's tables on LoCoMo-10 (DATA=folder with eval/locomo
 
 bench-check: $(STAMP) ## compare a small set of figures with benchmarks/expected.toml: minutes
 	$(BIN)/python benchmarks/check.py --data $(DATA)/eval
+
+speed: $(STAMP) ## measure speed beside what else there is and write docs/performance.md: an hour or two, nothing beside
+	$(BIN)/python benchmarks/speed/run.py --data $(DATA)/eval --every 1 --out .out/speed
+	$(BIN)/python benchmarks/speed/page.py --record .out/speed/record.json
 
 models: $(TRAIN) ## train the shipped models again from DATA (six hours and more on 2 cores)
 	$(BIN)/python -m smartsearch.training all $(DATA)/train

@@ -1,0 +1,400 @@
+"""Writes performance.md and performance.svg from a record: `python benchmarks/speed/page.py`.
+
+A record needs no particular sections or rows: what was not measured is said where it would stand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import math
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from measure import HERE, Json
+from run import read
+from targets import TARGETS, UNKNOWN, row_of, verdict
+
+ROOT = HERE.parents[1]
+NONE = "-"
+BUSY = 0.1
+"""Share of the cores that others used before a section, above which its figures are to be doubted."""
+CURVES = (
+    ("query", "query, cold process, cold cache", "#0072b2", "o-"),
+    ("query-warm", "query, cold process, warm cache", "#009e73", "s-"),
+    ("none", "query --rank none", "#d55e00", "^-"),
+    ("index-query", "query with the index", "#8c4bc4", "D-"),
+)
+STAGES = ("load", "read", "parse", "retrieve", "colbert", "crossencoder", "fuse", "truncate")
+TITLES = {
+    "start": "start-up",
+    "conversation": "one conversation, cold",
+    "warm": "one conversation, warm",
+    "batch": "batch",
+    "long": "long turns",
+    "size": "cost curve",
+    "scan": "raw scan",
+    "rivals": "side by side",
+}
+
+
+def page(record: Json, command: str) -> str:
+    """The whole page as Markdown."""
+    parts = (head, doubts, table, curve, stages, starting, scan, rivals, commands, receipts)
+    lines = [line for part in parts for line in (*part(record), "")]
+    lines += ["## How this page was made", "", f"    {command}", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def head(record: Json) -> Iterator[str]:
+    """Title, and on what machine."""
+    yield "# Performance"
+    yield ""
+    yield "<!-- Written by benchmarks/speed/page.py from a record of run.py beside it: `make speed`. -->"
+    yield ""
+    machines = {_machine(section) for section in record["sections"].values()}
+    yield from sorted(f"Measured on {machine}." for machine in machines)
+    yield ""
+    yield (
+        "Seconds are on the clock; a cold process is started for each question and pays for Python, "
+        "imports, models and reading; files are in the page cache. The median counts, over the runs told. "
+        "What a table compares took turns in one run, so that its ratios hold where the machine's speed "
+        "wanders; seconds of different sections are less comparable. Peak memory is the most of any run, "
+        "children included; 1 MB is 10^6 bytes."
+    )
+
+
+def _machine(section: Json) -> str:
+    receipt = section["receipt"]
+    machine = receipt["machine"]
+    return (
+        f"{machine['cpu']}, {receipt['threads']} threads on {machine['cores']} cores, "
+        f"{machine['memory_gib']} GiB, Python {machine['python']}, {machine['system']}"
+    )
+
+
+def doubts(record: Json) -> Iterator[str]:
+    """What speaks against these figures."""
+    quick = [TITLES.get(name, name) for name, section in record["sections"].items() if section.get("quick")]
+    if quick:
+        yield f"- **Quick runs, to see that they work, no figures to quote: {', '.join(quick)}.**"
+    for name, section in record["sections"].items():
+        if (section.get("busy") or 0) > BUSY:
+            yield f"- **{TITLES.get(name, name)}: others used {section['busy']:.0%} of the cores before it.**"
+        if section["receipt"]["dirty"]:
+            yield f"- {TITLES.get(name, name)}: the checkout had changes beyond its commit."
+
+
+def table(record: Json) -> Iterator[str]:
+    """Every target, what was measured, and whether it is reached."""
+    yield "## Targets"
+    lines = []
+    for target in TARGETS:
+        row = row_of(record, target.section, target.row)
+        word, value = verdict(target, row)
+        ratio = NONE if value is None or not target.bound else f"{value / target.bound:.2f}"
+        measured = "" if value is None else f"{_number(value)} {target.unit}"
+        runs = NONE if value is None else str(row["runs"])
+        p95 = _number(row["p95"]) if value is not None and target.figure == "median" else NONE
+        word = f"{word}: {row['left_out']}" if word == UNKNOWN and "left_out" in row else word
+        lines.append((target.what, target.said, measured or NONE, p95, ratio, runs, word))
+    yield from _table(("what", "target", "measured", "p95", "of target", "runs", ""), lines)
+
+
+def curve(record: Json) -> Iterator[str]:
+    """Time and memory by size of the corpus."""
+    yield "## Cost curve"
+    section = record["sections"].get("size", {})
+    sizes = _sizes(record)
+    if not sizes:
+        yield from _absent(section)
+        return
+    yield ""
+    yield "![Seconds and peak memory by number of turns, both axes logarithmic](performance.svg)"
+    shown = [one for one in CURVES if any(_of_size(record, size, one[0]) for size in sizes)]
+    lines = []
+    for size in sizes:
+        about = section["more"]["sizes"][str(size)]
+        cells = [f"{size:,}", f"{about['bytes'] / 1e6:,.1f}"]
+        for key, *_ in shown:
+            row = _of_size(record, size, key)
+            cells += [_number(row["median"]), _number(row["peak_mb"])] if row else [NONE, NONE]
+        first = _of_size(record, size, "query") or _of_size(record, size, "none")
+        cells.append(f"{first['candidates']:,.0f}" if first else NONE)
+        cells.append(f"{first['answered']} of {first['runs']}" if first else NONE)
+        lines.append(cells)
+    names = [f"{title}, {what}" for _, title, *_ in shown for what in ("s", "peak MB")]
+    yield from _table(("turns", "MB", *names, "candidates", "fact in the top 10"), lines)
+    yield ""
+    for key, title, *_ in shown:
+        told = growth([(size, row["median"]) for size in sizes if (row := _of_size(record, size, key))])
+        if told is not None:
+            yield f"- {title}: the last tenfold took {10**told:.1f} times as long; exponent {told:.2f}"
+    for key in ("query-warm", "index-query", "index-build"):
+        row = row_of(record, "size", f"turns-{sizes[-1]}-{key}")
+        if "left_out" in row:
+            yield f"- {key}: not measured, {row['left_out']}."
+        elif key == "index-build":
+            spent, peak = _number(row["median"]), _number(row["peak_mb"])
+            yield f"- making the index of {sizes[-1]:,} turns: {spent} s, peak {peak} MB."
+
+
+def _sizes(record: Json) -> list[int]:
+    return sorted(map(int, record["sections"].get("size", {}).get("more", {}).get("sizes", {})))
+
+
+def _of_size(record: Json, size: int, key: str) -> Json | None:
+    row = row_of(record, "size", f"turns-{size}-{key}")
+    return None if "left_out" in row else row
+
+
+def growth(points: Sequence[tuple[float, float]]) -> float | None:
+    """The exponent between the two largest sizes: 1 is linear; None for fewer than two."""
+    if len(points) < 2:
+        return None
+    (small, before), (large, after) = points[-2:]
+    return math.log(after / before) / math.log(large / small)
+
+
+def stages(record: Json) -> Iterator[str]:
+    """Where a query's time goes."""
+    yield "## Stages"
+    columns: dict[str, Json] = {}
+    for section in ("conversation", "warm", "long"):
+        columns |= record["sections"].get(section, {}).get("more", {}).get("stages", {})
+    if not columns:
+        yield ""
+        yield "Not measured."
+        return
+    names = {
+        "none": "`--rank none`, cold process",
+        "cold": "`query`, cold process, cold cache",
+        "warm-cache": "`query`, cold process, warm cache",
+        "warm": "`query`, warm process",
+        "long": "long turns, warm process",
+    }
+    shown = [key for key in names if key in columns]
+    python = row_of(record, "conversation", "python").get("median", 0.0)
+    imported = row_of(record, "conversation", "import").get("median", 0.0)
+    lines: list[list[str]] = [["Python's start"], ["import of the command line"]]
+    cold = ["outside" in columns[key] for key in shown]
+    lines[0] += [_ms(python) if outside else NONE for outside in cold]
+    lines[1] += [_ms(max(imported - python, 0.0)) if outside else NONE for outside in cold]
+    lines += [[stage, *(_ms(_stage(columns[key], stage)) for key in shown)] for stage in STAGES]
+    rest = [
+        _ms(max(columns[key]["outside"]["median"] - imported, 0.0)) if outside else NONE
+        for key, outside in zip(shown, cold)
+    ]
+    lines.append(["the rest: arguments, output, end", *rest])
+    walls = [
+        columns[key]["total"]["median"] + (columns[key]["outside"]["median"] if outside else 0.0)
+        for key, outside in zip(shown, cold)
+    ]
+    lines.append(["all", *map(_ms, walls)])
+    yield from _table(("milliseconds, medians each", *(names[key] for key in shown)), lines)
+    yield ""
+    yield (
+        "`load` is what is left to wait for when the files are read: models load meanwhile. `fuse` is the "
+        "stage `rank` without its two rankers. Medians of stages need not add up to the median of all."
+    )
+
+
+def _stage(column: Json, stage: str) -> float:
+    if stage == "fuse":
+        parts = sum(column.get(name, {}).get("median", 0.0) for name in ("colbert", "crossencoder"))
+        return max(float(column["rank"]["median"]) - parts, 0.0)
+    return float(column.get(stage, {}).get("median", 0.0))
+
+
+def starting(record: Json) -> Iterator[str]:
+    """Commands that need no model."""
+    yield "## Start-up"
+    section = record["sections"].get("start", {})
+    rows = [row for row in section.get("rows", ()) if row.get("unit", "s") == "s"]
+    if not rows:
+        yield from _absent(section)
+        return
+    base = row_of(record, "start", "python")
+    lines = []
+    for row in rows:
+        heavy = row_of(record, "start", f"{row['id']}-heavy").get("names")
+        lines.append((*_timed(row, base), NONE if heavy is None else ", ".join(heavy) or "none"))
+    yield from _table(("what", "median s", "p95", "of Python alone", "peak MB", "heavy packages"), lines)
+
+
+def scan(record: Json) -> Iterator[str]:
+    """The scan for terms beside ripgrep's."""
+    yield "## Raw scan"
+    section = record["sections"].get("scan", {})
+    rows = [row for row in section.get("rows", ()) if row.get("unit", "s") == "s"]
+    if not rows:
+        yield from _absent(section)
+        return
+    more = section["more"]
+    yield ""
+    yield (
+        f"{more['files']:,} files, {more['bytes'] / 1e6:,.0f} MB, {more['turns']:,} turns; "
+        f"the terms {', '.join(more['terms'])}."
+    )
+    base = row_of(record, "scan", "scan-rg")
+    lines = []
+    for row in rows:
+        rate = NONE if "left_out" in row else _number(row["megabytes"] / row["median"])
+        ratio = NONE if "left_out" in row or "left_out" in base else f"{base['median'] / row['median']:.2f}"
+        said = row["left_out"] if "left_out" in row else _number(row["median"])
+        lines.append((row["what"], said, rate, ratio))
+    yield from _table(("what", "median s", "MB/s", "speed against ripgrep"), lines)
+
+
+def rivals(record: Json) -> Iterator[str]:
+    """What a user would take instead."""
+    yield "## Side by side"
+    section = record["sections"].get("rivals", {})
+    rows = section.get("rows", [])
+    if not rows:
+        yield from _absent(section)
+        return
+    more = section["more"]
+    yield ""
+    yield (
+        f"LoCoMo's {more['conversation']}, {more['turns']} turns, {more['questions']} questions, each asked "
+        "once of every system in turn. Gold: of the turns that answer, how many are in the top "
+        f"{more['top']}."
+    )
+    for cold, title in ((False, "each question, everything loaded"), (True, "from the start of a process")):
+        some = [row for row in rows if row["id"].startswith("rival-cold-") is cold]
+        base = next((row for row in some if row["id"].endswith("ours")), {"left_out": ""})
+        lines = []
+        for row in some:
+            gold = (
+                f"{row['found']} of {row['gold']} ({row['found'] / row['gold']:.0%})"
+                if row.get("gold")
+                else NONE
+            )
+            lines.append((*_timed(row, base), *(() if cold else (gold,))))
+        yield from _table(
+            (title, "median s", "p95", "of ours", "peak MB", *(() if cold else ("gold",))), lines
+        )
+
+
+def _timed(row: Json, base: Json) -> tuple[str, ...]:
+    """What, median, 95th percentile, ratio to `base`, peak."""
+    if "left_out" in row:
+        return row["what"], f"not measured: {row['left_out']}", NONE, NONE, NONE
+    ratio = f"{row['median'] / base['median']:.2f}" if base.get("median") else NONE
+    peak = _number(row["peak_mb"]) if "peak_mb" in row else NONE
+    return row["what"], _number(row["median"]), _number(row["p95"]), ratio, peak
+
+
+def commands(record: Json) -> Iterator[str]:
+    """Every row that was measured, with its command."""
+    yield "## Every figure"
+    lines = []
+    for name, section in record["sections"].items():
+        for row in section.get("rows", ()):
+            if "left_out" not in row:
+                figures = (_number(row[key]) for key in ("median", "p95", "least", "most"))
+                peak = _number(row["peak_mb"]) if "peak_mb" in row else NONE
+                said = f"`{row['command']}`"
+                lines.append(
+                    (TITLES.get(name, name), row["what"], said, str(row["runs"]), row["unit"], *figures, peak)
+                )
+    yield from _table(
+        ("section", "what", "command", "runs", "unit", "median", "p95", "least", "most", "peak MB"), lines
+    )
+
+
+def receipts(record: Json) -> Iterator[str]:
+    """When and from what each section comes."""
+    yield "## Receipts"
+    lines = []
+    for name, section in record["sections"].items():
+        receipt = section["receipt"]
+        others = NONE if section.get("busy") is None else f"{section['busy']:.0%}"
+        lines.append(
+            (
+                TITLES.get(name, name),
+                receipt["date"],
+                receipt["commit"][:10] + ("+" if receipt["dirty"] else ""),
+                str(receipt["threads"]),
+                others,
+                f"{section['seconds']:.0f}",
+                f"`{receipt['command']}`",
+            )
+        )
+    yield from _table(("section", "date", "commit", "threads", "others used", "took, s", "command"), lines)
+
+
+def _absent(section: Json) -> Iterator[str]:
+    yield ""
+    yield f"Not measured: {section.get('left_out', 'this section was not run')}."
+
+
+def _number(value: float) -> str:
+    """Three digits that count, never more than are known."""
+    if value == 0:
+        return "0"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{digits}f}"
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:,.0f}"
+
+
+def _table(names: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield ""
+    yield f"| {' | '.join(names)} |"
+    yield f"|---|{'---:|' * (len(names) - 1)}"
+    yield from (f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
+
+
+def plot(record: Json) -> str | None:
+    """The cost curve as SVG, the same for the same record; None without two sizes."""
+    sizes = _sizes(record)
+    if len(sizes) < 2:
+        return None
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "speed", "font.size": 9, "legend.frameon": False}
+    with mpl.rc_context(settings):
+        figure = Figure(figsize=(8.5, 3.8), facecolor="white", layout="constrained")
+        FigureCanvasSVG(figure)
+        panes = figure.subplots(1, 2)
+        for axes, key, label in zip(panes, ("median", "peak_mb"), ("seconds, median", "peak memory, MB")):
+            for name, title, colour, style in CURVES:
+                points = [(size, row[key]) for size in sizes if (row := _of_size(record, size, name))]
+                if points:
+                    axes.plot(*zip(*points), style, color=colour, label=title, markersize=4)
+            axes.set(xscale="log", yscale="log", xlabel="turns", ylabel=label)
+            axes.grid(visible=True, color="#dcdce2", linewidth=0.6)
+            axes.spines[["top", "right"]].set_visible(False)
+        panes[0].legend(loc="upper left")
+        written = io.StringIO()
+        figure.savefig(written, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--record", type=Path, default=ROOT / ".out" / "speed" / "record.json")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs", help="folder of performance.md and .svg")
+    given = parser.parse_args(arguments)
+    record = read(given.record)
+    shown = os.path.relpath(given.record, ROOT)
+    shown = given.record.name if shown.startswith("..") else shown
+    command = f"python benchmarks/speed/page.py --record {shown}"
+    drawn = plot(record)
+    given.out.mkdir(parents=True, exist_ok=True)
+    (given.out / "performance.md").write_text(page(record, command), encoding="utf-8")
+    if drawn:
+        (given.out / "performance.svg").write_text(drawn, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

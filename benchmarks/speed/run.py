@@ -1,0 +1,137 @@
+"""Measures how fast smartsearch is: `python benchmarks/speed/run.py --data ../shared/data/eval`.
+
+Writes `record.json` in --out after every section; `page.py` makes docs/performance.md of it. Nothing else
+should run on the machine meanwhile: the record says what did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from measure import HERE, Failed, Json, busy
+
+ROOT = HERE.parents[1]
+KIND = "smartsearch speed"
+_ABSOLUTE = re.compile(r"(?<![\w.:/~-])/(?:[^\s/'\"`:;,]+/)+")
+"""The folders before the last part of an absolute path."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = _parser().parse_args(arguments)
+    if given.quick:
+        given.runs, given.questions, given.every = 2, 2, 800
+        given.up_to, given.tokens = min(given.up_to, 1000), 5_000
+    from sections import SECTIONS, Bench
+
+    wanted = given.only.split(",") if given.only else list(SECTIONS)
+    unknown = [name for name in wanted if name not in SECTIONS]
+    if unknown:
+        sys.exit(f"no section {unknown[0]!r}: one of {', '.join(SECTIONS)}")
+    path = given.out / "record.json"
+    given.out.mkdir(parents=True, exist_ok=True)
+    record = read(path) if given.only and path.is_file() else {"kind": KIND, "version": 1, "sections": {}}
+    with tempfile.TemporaryDirectory(prefix="ss-") as runtime:
+        bench = Bench(
+            data=given.data.resolve(),
+            work=given.out.resolve(),
+            runtime=Path(runtime),
+            runs=given.runs,
+            questions=given.questions,
+            every=given.every,
+            largest=10_000_000 if given.largest else given.up_to,
+            tokens=given.tokens,
+            threads=given.threads,
+        )
+        hidden = {str(bench.data): "DATA", str(bench.work): "OUT", runtime: "RUNTIME"}
+        for name in wanted:
+            record["sections"][name] = portable(_measured(name, bench, quick=given.quick), hidden)
+            write(path, record)
+    print(f"{os.path.relpath(path)}\nnow: python benchmarks/speed/page.py --record {os.path.relpath(path)}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--data", type=Path, default=ROOT.parent / "shared" / "data" / "eval", help="holds locomo10.json")
+    add("--out", type=Path, default=ROOT / ".out" / "speed", help="the record, made chats, caches")
+    add("--only", default="", help="measure these sections again, comma-separated, and keep the others")
+    add("--runs", type=int, default=10, help="runs of a cold process")
+    add("--questions", type=int, default=40, help="questions in a warm process")
+    add("--every", type=int, default=8, help="batch: every Nth of LoCoMo's questions; 1 is all 1,540")
+    add("--up-to", type=int, default=1_000_000, help="turns of the largest corpus")
+    add("--largest", action="store_true", help="up to 10,000,000 turns: 1.5 GB of disk")
+    add("--tokens", type=int, default=500_000, help="size of the chat with long turns")
+    add("--threads", type=int, default=0, help="threads of models; 0 is all cores")
+    add("--quick", action="store_true", help="see that all works: minutes, figures of no worth")
+    return parser
+
+
+def _measured(name: str, bench: Any, *, quick: bool) -> Json:
+    """A section with where it comes from; one that fails as a whole says so."""
+    from sections import SECTIONS
+
+    from smartsearch.bench.receipt import receipt
+    from smartsearch.config import build
+
+    before = None if quick else busy()
+    print(f"{name} ...", end=" ", flush=True)
+    start = time.perf_counter()
+    config = build({"threads": bench.threads or None}, env={}, home=bench.work)
+    found: Json = {"quick": quick, "busy": before}
+    words = ["python", "benchmarks/speed/run.py", *sys.argv[1:]]
+    found["receipt"] = receipt(words, config, {})
+    try:
+        found |= asdict(SECTIONS[name](bench))
+        found["features"] = sorted(bench.features)
+    except Failed as error:
+        found["left_out"] = str(error)
+    found["seconds"] = round(time.perf_counter() - start, 1)
+    print(found.get("left_out") or f"{found['seconds']:.0f} s")
+    return found
+
+
+def portable(value: Any, hidden: Mapping[str, str]) -> Any:
+    """The same without this machine's paths: those in `hidden` by their names, of others the last part."""
+    if isinstance(value, str):
+        for path in sorted(hidden, key=len, reverse=True):
+            value = value.replace(path, hidden[path])
+        return _ABSOLUTE.sub("", value)
+    if isinstance(value, Mapping):
+        return {key: portable(one, hidden) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [portable(one, hidden) for one in value]
+    return value
+
+
+def read(path: Path) -> Json:
+    """A record. Exits with a word where the file is none."""
+    try:
+        record: Json = json.loads(path.read_text(encoding="utf-8"))
+        known = record["kind"] == KIND
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.exit(f"{path} cannot be read as a record: {type(error).__name__} {error}")
+    if not known:
+        sys.exit(f"{path} is no record of benchmarks/speed/run.py")
+    return record
+
+
+def write(path: Path, record: Json) -> None:
+    """The record in one piece: a run that is stopped leaves the last whole one."""
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    new.replace(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

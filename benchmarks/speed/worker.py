@@ -1,0 +1,246 @@
+"""Warm processes: one system each, asked over pipes, a line of JSON in and a line out.
+
+`python worker.py SYSTEM THREADS` is the process, `Worker` its other end. A request names a method of
+the system and its arguments; the answer says how long that took by the worker's own clock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from measure import HERE, Failed
+
+TOP = 62
+"""Turns in 2,000 words, as in docs/results.md."""
+Json = dict[str, Any]
+
+
+class Worker:
+    """A process with one system in it. Leaving the block ends it."""
+
+    def __init__(self, system: str, env: Mapping[str, str], threads: int) -> None:
+        self.system = system
+        self._process = subprocess.Popen(
+            [sys.executable, str(HERE / "worker.py"), system, str(threads)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=dict(env),
+        )
+
+    def __call__(self, method: str, **arguments: Any) -> Json:
+        """What the method returns, with `ms`. Raises Failed with what went wrong there."""
+        assert self._process.stdin
+        assert self._process.stdout
+        try:
+            self._process.stdin.write(json.dumps({"method": method, **arguments}) + "\n")
+            self._process.stdin.flush()
+            answer: Json = json.loads(self._process.stdout.readline())
+        except (OSError, ValueError) as error:
+            raise Failed(f"{self.system} ended: {error}") from error
+        if "failed" in answer:
+            raise Failed(str(answer["failed"]))
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        assert self._process.stdin
+        self._process.stdin.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Ours:
+    """smartsearch in one process, as `batch` keeps it: models loaded, transcripts read."""
+
+    def __init__(self, threads: int) -> None:
+        from smartsearch.ask import Library
+        from smartsearch.config import build
+        from smartsearch.models import profiles
+
+        self._config = build({"threads": threads or None})
+        self._library = Library()
+        self._tools = profiles.load(self._config)
+
+    def open(self, path: str) -> Json:
+        """Read a file or folder."""
+        from smartsearch.ask import Scope
+
+        self._scope = Scope((path,))
+        return {"turns": len(self._library.haystack(self._scope))}
+
+    def ask(self, question: str) -> Json:
+        """Answer a question as `query` does."""
+        from smartsearch.ask import ask
+
+        result = ask(question, self._scope, self._config, lambda: self._tools, self._library)
+        said = [hit.turn.text for hit in result.hits[:10]]
+        return {"timing_ms": result.trace.timing_ms, "candidates": result.trace.candidates, "said": said}
+
+    def ranked(self, question: str) -> Json:
+        """The whole order, and each candidate as (turn, text, whether the cross-encoder read it)."""
+        from dataclasses import replace
+
+        from smartsearch.pipeline import search
+        from smartsearch.rank.windows import scored_windows
+
+        haystack = self._library.haystack(self._scope)
+        whole = replace(self._config, truncate="none", limit=0)
+        hits = search(question, haystack, whole, self._tools).hits
+        texts = scored_windows(question, haystack.corpus, [hit.index for hit in hits])
+        pairs = [
+            (hit.index, some[0], hit.scores.ce is not None) for hit, some in zip(hits, texts, strict=True)
+        ]
+        return {"order": [hit.index for hit in hits], "pairs": pairs}
+
+
+class _Rival:
+    """One of the rivals of `smartsearch bench`, over the turns of a file."""
+
+    name = ""
+
+    def __init__(self, _: int) -> None:
+        from smartsearch.bench import rivals
+
+        (self._rival,) = rivals.load([self.name])
+
+    def open(self, path: str) -> Json:
+        """Read a file and index its turns."""
+        from smartsearch import transcripts
+
+        corpus = transcripts.read([path])
+        start = time.perf_counter()
+        self._score = self._rival.build(corpus)
+        return {"turns": len(corpus.turns), "index_ms": (time.perf_counter() - start) * 1000.0}
+
+    def ask(self, question: str) -> Json:
+        """The best turns."""
+        return {"order": _best(self._score(question))}
+
+
+class Bm25(_Rival):
+    """bm25s."""
+
+    name = "bm25"
+
+
+class MiniLm(_Rival):
+    """all-MiniLM-L6-v2 and numpy."""
+
+    name = "minilm"
+
+    def __init__(self, threads: int) -> None:
+        import torch
+
+        if threads:
+            torch.set_num_threads(threads)
+        super().__init__(threads)
+
+
+class CrossEncoder:
+    """sentence-transformers' CrossEncoder in float, from a folder."""
+
+    def __init__(self, threads: int) -> None:
+        import torch
+
+        if threads:
+            torch.set_num_threads(threads)
+
+    def open(self, path: str) -> Json:
+        """Load the model."""
+        from sentence_transformers import CrossEncoder as Model
+
+        self._model = Model(path, device="cpu", local_files_only=True)
+        return {}
+
+    def ask(self, question: str, turns: Sequence[int], texts: Sequence[str]) -> Json:
+        """The best of these turns."""
+        scores = self._model.predict([(question, text) for text in texts], show_progress_bar=False)
+        return {"order": [turns[n] for n in _best(scores)]}
+
+
+class Scan:
+    """Our scan of raw bytes for terms, before anything is parsed; absent in versions without one."""
+
+    def __init__(self, _: int) -> None:
+        from importlib import import_module
+
+        try:
+            self._sieve = import_module("smartsearch.retrieve.sieve").matching
+        except (ImportError, AttributeError) as error:
+            raise Failed("this version has no scan of raw bytes") from error
+
+    def open(self, path: str) -> Json:
+        """List the files of a folder."""
+        self._files = sorted(str(file) for file in Path(path).rglob("*") if file.is_file())
+        return {"files": len(self._files)}
+
+    def ask(self, terms: Sequence[str]) -> Json:
+        """Scan all files for all terms; how many files hold one."""
+        return {"found": sum(1 for _ in self._sieve(self._files, terms))}
+
+
+def _best(scores: Any) -> list[int]:
+    """Places of the best TOP scores, best first."""
+    import numpy as np
+
+    return [int(n) for n in np.argsort(-np.asarray(scores), kind="stable")[:TOP]]
+
+
+def peak_mb() -> float:
+    """The most memory this process ever held, in MB; without /proc that of its parent counts too."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return next(
+            int(line.split()[1]) * 1024 / 1e6 for line in status.splitlines() if line.startswith("VmHWM")
+        )
+    except (OSError, StopIteration):
+        import resource
+
+        from spawn import figures
+
+        return figures(resource.getrusage(resource.RUSAGE_SELF))["peak_mb"]
+
+
+SYSTEMS = {"ours": Ours, "bm25": Bm25, "minilm": MiniLm, "crossencoder": CrossEncoder, "scan": Scan}
+
+
+def serve(system: str, threads: int) -> None:
+    """Answer requests until there are no more."""
+    made: Any = None
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a library prints must not stand between the replies
+    for line in sys.stdin:
+        request = json.loads(line)
+        start = time.perf_counter()
+        try:
+            made = made or SYSTEMS[system](threads)
+            answer = getattr(made, request.pop("method"))(**request)
+            answer["ms"] = (time.perf_counter() - start) * 1000.0
+            answer["peak_mb"] = peak_mb()
+        except Exception as error:
+            answer = {"failed": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=replies, flush=True)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], int(sys.argv[2]))
