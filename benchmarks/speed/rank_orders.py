@@ -25,13 +25,12 @@ from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config, build
 from smartsearch.models import profiles
-from smartsearch.parse import fold
 from smartsearch.pipeline import Tools, dense_search
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import gather
 from smartsearch.retrieve.semantic import Scorer
-from smartsearch.types import Candidate, Corpus, Turn
+from smartsearch.types import Candidate, Corpus, Turn, fold
 
 CUTS = (128, 256, 512, 1024, 2048)
 BEFORE, AFTER = 0.5, 0.3

@@ -443,7 +443,7 @@ def scan(bench: Bench) -> Section:
         "rg": ("ripgrep", f"rg -c -i -F -f terms {place.name}"),
         "scan": (
             "our scan of raw bytes",
-            "in one process: smartsearch.retrieve.sieve.matching(files, terms)",
+            "in one process: smartsearch.transcripts.lines: folded(data), places(data, term)",
         ),
         "none": ("all of `query --rank none`", bench.said(place, "--rank", "none")),
     }

@@ -182,21 +182,21 @@ class Scan:
     """Our scan of raw bytes for terms, before anything is parsed; absent in versions without one."""
 
     def __init__(self, _: int) -> None:
-        from importlib import import_module
-
         try:
-            self._sieve = import_module("smartsearch.retrieve.sieve").matching
-        except (ImportError, AttributeError) as error:
+            from smartsearch.transcripts.lines import folded, places
+        except ImportError as error:
             raise Failed("this version has no scan of raw bytes") from error
+        self._folded, self._places = folded, places
 
     def open(self, path: str) -> Json:
         """List the files of a folder."""
-        self._files = sorted(str(file) for file in Path(path).rglob("*") if file.is_file())
+        self._files = sorted(file for file in Path(path).rglob("*") if file.is_file())
         return {"files": len(self._files)}
 
     def ask(self, terms: Sequence[str]) -> Json:
-        """Scan all files for all terms; how many files hold one."""
-        return {"found": sum(1 for _ in self._sieve(self._files, terms))}
+        """Read, fold and scan all files for all terms, every place of each; how many there are."""
+        texts = (self._folded(file.read_bytes()) for file in self._files)
+        return {"found": sum(len(self._places(text, term.encode())) for text in texts for term in terms)}
 
 
 def _best(scores: Any) -> list[int]:
