@@ -2,7 +2,7 @@
 
 Precedence: command line > `SMARTSEARCH_*` environment > project file > user file > default.
 A project file (`.smartsearch.toml`, which may come with somebody else's repository) can set numbers
-and modes but never name a model, a profile or a path to load.
+and modes but never name a model, a profile or a path to load, nor start a process that stays.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "entity_source": ("top10", "all"),
     "order": ("rank", "time"),
     "fuse": ("learned", "rrf"),
+    "daemon": ("auto", "always", "never"),
 }
 RANKERS = ("ce", "colbert")
 LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
-UNTRUSTED = ("profile", "parser", "crossencoder", "colbert")
-"""Keys a project file may not set: they decide which code or weights are loaded."""
+MODELS = ("profile", "parser", "crossencoder", "colbert")
+"""Keys that decide which code or weights are loaded."""
+UNTRUSTED = (*MODELS, "daemon")
+"""Keys a project file may not set: those, and what starts a process that stays."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,7 @@ class Config:
     threads: int = 0  # 0 = the cores this process may use
     timeout: float = 0.0  # seconds; 0 = none
     offline: bool = False
+    daemon: str = "auto"  # whether `query` asks the warm process (docs/serve.md)
 
     @property
     def word_budget(self) -> int:
