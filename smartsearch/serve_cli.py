@@ -72,7 +72,7 @@ def serve(
     if status:
         return _status(as_json=json)
     if stop:
-        return _stop()
+        return stop_all()
     _serve(search.models(), idle)
     return ExitCode.FOUND
 
@@ -98,11 +98,12 @@ def _serve(config: Config, idle: float) -> None:
     server.warm_up(tools, config)
     files = server.Files(config)
     os.chdir("/")
+    serving = server.Server(config, tools, files.changed, spot.log)
+    serving.heed_signals()
     with _listening(spot) as listener:
-        serving = server.Server(listener, config, tools, files.changed, spot.log)
         until = f"ends after {idle:g} s without a question" if idle else "ends with Ctrl-C"
         stream.talk(f"ready: profile {config.profile}, pid {os.getpid()}, {until}, {spot.socket}")
-        serving.run(idle)
+        serving.run(listener, idle)
     serving.finish()
 
 
@@ -160,7 +161,8 @@ def _status(*, as_json: bool) -> int:
     return ExitCode.FOUND if rows else ExitCode.NOTHING
 
 
-def _stop() -> int:
+def stop_all() -> int:
+    """End all of this user's warm processes, kill those that hang; the exit code."""
     running = _running()
     for spot, about in running:
         pid = about.get("pid")

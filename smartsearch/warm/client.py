@@ -79,14 +79,13 @@ def status(path: Path) -> Json | None:
     """What the server of that socket says of itself, None where it does not answer."""
     try:
         with _connected(path) as connection:
-            wire.send_json(connection, _head("status"))
-            return wire.receive_json(connection, wire.REQUEST_BYTES)
+            hello = wire.receive_json(connection, wire.REQUEST_BYTES)
+            if hello.get("state") != "ready":
+                return hello
+            wire.send_json(connection, {"do": "status"})
+            return {**wire.receive_json(connection, wire.REQUEST_BYTES), "state": "ready"}
     except (OSError, ValueError):
         return None
-
-
-def _head(do: str, **more: object) -> Json:
-    return {"protocol": wire.PROTOCOL, "version": smartsearch.__version__, "do": do, **more}
 
 
 def _place(config: Config, *, make: bool) -> place.Place:
@@ -122,8 +121,8 @@ def _reached(spot: place.Place, config: Config) -> Iterator[socket.socket]:
         raise NotWarm("it ended without tidying up; `smartsearch serve` starts another") from error
     except TimeoutError as error:
         raise NotWarm("it does not react; `smartsearch serve --stop` ends it") from error
-    except wire.BrokenOff as error:
-        raise NotWarm(f"it broke off: {error}") from error
+    except ConnectionError as error:
+        raise NotWarm(f"it broke off: {error.strerror or error}") from error
     except OSError as error:
         raise NotWarm(error.strerror or str(error)) from error
     except ValueError as error:
@@ -140,8 +139,9 @@ def _listens(path: Path) -> bool:
 
 
 def _asked(connection: socket.socket, request: Request, piped: bytes) -> Answer:
-    wire.send_json(connection, _head("ask", request=encode(request)))
-    _accepted(wire.receive_json(connection, wire.REQUEST_BYTES))
+    _expect("ready", wire.receive_json(connection, wire.REQUEST_BYTES))
+    wire.send_json(connection, {"do": "ask", "request": encode(request)})
+    _expect("accepted", wire.receive_json(connection, wire.REQUEST_BYTES))
     connection.settimeout(SILENCE)
     if request.piped:
         wire.send(connection, piped)
@@ -153,10 +153,10 @@ def _asked(connection: socket.socket, request: Request, piped: bytes) -> Answer:
     raise NotWarm(_reason(told))
 
 
-def _accepted(told: Json) -> None:
+def _expect(state: str, told: Json) -> None:
     if told.get("protocol") != wire.PROTOCOL or told.get("version") != smartsearch.__version__:
         raise NotWarm(f"it is of version {told.get('version')!r}, this is {smartsearch.__version__}")
-    if told.get("state") != "accepted":
+    if told.get("state") != state:
         raise NotWarm(_reason(told))
 
 

@@ -102,7 +102,8 @@ def named(home: Path, name: str) -> Place:
 def key(config: Config) -> str:
     """A short hash of all that two processes must have in common to give the same answers."""
     models = (config.profile, config.parser, config.crossencoder, config.colbert)
-    folders = [str(found.resolve()) if (found := Path(m).expanduser()).is_dir() else "" for m in models[1:]]
+    given = [Path(name).expanduser() for name in models[1:] if name]
+    folders = [str(path.resolve()) if path.is_dir() else "" for path in given]
     home = trained.find(config.profile)
     cache = [os.environ.get(name, "") for name in ("HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")]
     program = (smartsearch.__version__, PROTOCOL, sys.prefix, sys.version, str(smartsearch.__path__[0]))

@@ -83,35 +83,36 @@ class _Job:
 
 
 class Server:
-    """A warm process on `listener` for the models `tools` of `config`; `run` is its life.
+    """A warm process for the models `tools` of `config`; `run` is its life.
 
     `changed` tells whether the models or the program on the disk are others than those in memory.
     """
 
     def __init__(
         self,
-        listener: socket.socket,
         config: Config,
         tools: Tools,
         changed: Callable[[], bool] = lambda: False,
         log: Path = Path(os.devnull),
     ) -> None:
-        self._listener, self._config, self._tools = listener, config, tools
+        self._config, self._tools = config, tools
         self._changed, self._log = changed, log
         self._shelf = Shelf()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._room = threading.BoundedSemaphore(CLIENTS)
         self._now: _Job | None = None
         self._ending = False
-        self._since = time.time()
         self._served = 0
 
-    def run(self, idle: float) -> None:
-        """Serve until `idle` seconds (0: any time) pass without a question, or a signal says to end."""
+    def heed_signals(self) -> None:
+        """From now on a signal to end does not end this process at once: `run` returns."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._end)
         signal.signal(signal.SIGUSR1, self._interrupt)
-        threading.Thread(target=self._accept, daemon=True).start()
+
+    def run(self, listener: socket.socket, idle: float) -> None:
+        """Serve until `idle` seconds (0: any time) pass without a question, or a signal says to end."""
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
         while not self._ending:
             try:
                 job = self._jobs.get(timeout=idle or None)
@@ -196,10 +197,10 @@ class Server:
         around = nearby(corpus, result.hits, request.before, request.after) if wanted else ()
         return Answer(result if request.explain else _light(result), tuple(around))
 
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         while not self._ending:
             try:
-                connection, _ = self._listener.accept()
+                connection, _ = listener.accept()
             except OSError:  # closed, or no descriptor left
                 time.sleep(0.05)
                 continue
@@ -215,6 +216,7 @@ class Server:
             with connection, contextlib.suppress(OSError, ValueError):
                 connection.settimeout(PATIENCE)
                 if wire.same_user(connection):
+                    self._say(connection, "ready")
                     self._serve(connection)
         finally:
             self._room.release()
@@ -223,7 +225,7 @@ class Server:
         """One client. Raises OSError when it goes, and ValueError when it makes no sense."""
         head = wire.receive_json(connection, wire.REQUEST_BYTES)
         if head.get("do") == "status":
-            self._say(connection, "ready", **self._status())
+            self._say(connection, "status", **self._status())
             return
         try:
             request = self._checked(head)
@@ -246,9 +248,6 @@ class Server:
 
     def _checked(self, head: Json) -> Request:
         """The request, if it is one and for these models. Raises ValueError and ConfigError."""
-        said = (head.get("protocol"), head.get("version"))
-        if said != (wire.PROTOCOL, smartsearch.__version__):
-            raise ValueError("it is of another version")
         request = decode(Request, head.get("request"))
         asked = check(request.config)
         if any(getattr(asked, name) != getattr(self._config, name) for name in (*MODELS, "cores")):
@@ -260,7 +259,8 @@ class Server:
         wire.send_json(connection, {"state": state, **version, **more})
 
     def _status(self) -> Json:
-        return {"since": self._since, "served": self._served, "rss_bytes": resident_bytes()}
+        working = self._now is not None
+        return {"working": working, "served": self._served, "rss_bytes": resident_bytes()}
 
 
 def _light(result: Result) -> Result:

@@ -1,7 +1,8 @@
 """What a command and its warm process say to each other: records, frames, limits.
 
-A frame is its length in 8 bytes and then so many bytes; an empty frame is a sign of life. The command
-sends a JSON object with `do`, the server says at once whether it takes it on, and later what came of it.
+A frame is its length in 8 bytes and then so many bytes; an empty frame is a sign of life. The server says
+first, as a JSON object, what it is and whether it is busy. The command sends one with `do`, hears whether
+the question is accepted, sends what was piped in, if anything, and waits for what came of it.
 """
 
 from __future__ import annotations
