@@ -36,7 +36,7 @@ that begin with `# `.
 | code | meaning |
 |---|---|
 | 0 | found; for `batch`: every question was answered; for `train`: there is a profile of that name |
-| 1 | nothing found; for `train`: the shipped rankers are the better ones, and there is no profile |
+| 1 | nothing found; for `serve --status` and `--stop`: none runs; for `train`: the shipped rankers are the better ones, and there is no profile |
 | 2 | an error; for `batch`: at least one line failed, its record says why |
 | 130 | interrupted with Ctrl-C |
 
@@ -79,6 +79,8 @@ added. Two runs over the same files with the same models and threads give the sa
 - `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "segments": 0, "turns": 0, "bytes": 0,
   "limit": 0}]}`; `cache clear --json` the same for what was removed, without `limit`.
 - `models list --json` and `formats --json` print `{"schema_version": 1, "models": [...]}` and `{..., "formats": [...]}`.
+- `serve --status --json` prints `{"schema_version": 1, "servers": [{"pid": 0, "state": "", "profile": "", "version": "", "since": "",
+  "served": 0, "rss_bytes": 0}]}`; `state` is `ready`, `loading`, `busy` or, where it does not answer, `silent`.
 - `train --json` prints `profile.json` with `folder`, `written`, `usable` (there is a profile of that name), `reason` and `warnings` in
   front. `train --dry-run --json` prints counts and some of the questions, half of them to train on (`train`) and half held out
   (`measure`), each with the turn it was made of: `{"schema_version": 1, "tool_version": "", "counts": {"turns": 0, "trained": 0,
@@ -106,13 +108,15 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 | `model_fetch` | the model hub cannot be reached (retryable) |
 | `timeout` | `--timeout` ran out (retryable) |
 | `cache` | the cache folder belongs to another user, cannot be emptied, or there is no place for one |
+| `unsafe_folder` | the folder for the socket of `serve` is not the user's alone |
 | `internal` | a bug; `SMARTSEARCH_DEBUG=1` shows the traceback |
 
 ## Settings
 
-Every option of the panels Budget, Retrieval, Ranking and Run but `--preset` and `--progress` can also be set, with `_` for `-`, as `SMARTSEARCH_NAME` in
+Every option of `query` of the panels Budget, Retrieval, Ranking and Run but `--preset` and `--progress` can also be set, with `_` for `-`, as `SMARTSEARCH_NAME` in
 the environment, in `.smartsearch.toml` of the current folder, or in `~/.config/smartsearch/config.toml`; the command
-line comes first, then a `--preset`, the environment, the folder's file, the user's file. A folder's file may not name a model nor set the cache.
+line comes first, then a `--preset`, the environment, the folder's file, the user's file. A folder's file may not name a model nor set
+the cache or `daemon`.
 
 ## Cache
 

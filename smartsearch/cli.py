@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import threading
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
 import typer
 
 from smartsearch import __version__, batch, ending
-from smartsearch.ask import Library, ask, unexpected
+from smartsearch.ask import STDIN_BYTES, Library, Scope, ask, unexpected
 from smartsearch.bench_cli import EXAMPLES as BENCH_EXAMPLES
 from smartsearch.bench_cli import bench
 from smartsearch.cache_cli import cache
@@ -23,8 +24,19 @@ from smartsearch.config import Config
 from smartsearch.deadline import deadline
 from smartsearch.errors import ExitCode, SearchTimeout, SmartsearchError, UsageError
 from smartsearch.models_cli import models
-from smartsearch.options import FilterOptions, OutputOptions, ProgressOptions, SearchOptions, takes_records
+from smartsearch.options import (
+    FilterOptions,
+    OutputOptions,
+    ProgressOptions,
+    QueryOptions,
+    SearchOptions,
+    takes_records,
+)
 from smartsearch.output import record, show, stream
+from smartsearch.output.nearby import Nearby, nearby
+from smartsearch.output.show import View
+from smartsearch.serve_cli import EXAMPLES as SERVE_EXAMPLES
+from smartsearch.serve_cli import serve
 from smartsearch.train_cli import EXAMPLES as TRAIN_EXAMPLES
 from smartsearch.train_cli import train
 from smartsearch.types import Result
@@ -94,7 +106,7 @@ def query(
         typer.Argument(metavar="PATH", help="Files and folders; - is standard input.", show_default="."),
     ] = None,
     *,
-    search: SearchOptions,
+    search: QueryOptions,
     filters: FilterOptions,
     out: OutputOptions,
     progress: ProgressOptions,
@@ -105,14 +117,42 @@ def query(
     view = out.view()
     config = search.config()
     source = filters.source(paths)
-    library = Library(_standard_input(source.paths))
+    stdin = _standard_input(source.paths)
     with (
         deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
         stream.status("searching", wanted=progress.progress == "auto"),
     ):
-        answer = ask(_utf8(question), source, config, _loading(config), library)
-    show.show(answer, library.haystack(source).corpus, config, view)
+        answer, around = _answer(_utf8(question), source, config, view, stdin)
+    show.show(answer, around, config, view)
     return ExitCode.FOUND if answer.hits else ExitCode.NOTHING
+
+
+def _answer(
+    question: str, source: Scope, config: Config, view: View, stdin: BinaryIO | None
+) -> tuple[Result, Sequence[Nearby]]:
+    """What the warm process answers, if the options want one and there is one; else what this one does."""
+    cold = ""
+    if config.daemon != "never":
+        from smartsearch.warm import client, wire
+
+        try:
+            told = client.ask(
+                wire.Request(question, source, config, view.before, view.after, view.explain), stdin
+            )
+            return told.result, told.around
+        except client.NotWarm as error:
+            cold = str(error)
+            if stdin is not None and error.piped:
+                stdin = io.BytesIO(error.piped + stdin.read(STDIN_BYTES))
+    library = Library(stdin)
+    result = ask(question, source, config, _loading(config), library)
+    corpus = library.haystack(source).corpus
+    around = nearby(corpus, result.hits, view.before, view.after) if view.before or view.after else ()
+    return (_noted(result, f"answered without the warm process: {cold}") if cold else result), around
+
+
+def _noted(result: Result, said: str) -> Result:
+    return replace(result, trace=replace(result.trace, degraded=(*result.trace.degraded, said)))
 
 
 @app.command("batch", epilog=BATCH_EXAMPLES)
@@ -188,6 +228,7 @@ def batch_command(
     return ExitCode.ERROR if failed else ExitCode.FOUND
 
 
+app.command(epilog=SERVE_EXAMPLES)(takes_records(serve))
 app.command(epilog=BENCH_EXAMPLES)(takes_records(bench))
 app.command(epilog=TRAIN_EXAMPLES)(takes_records(train))
 

@@ -2,7 +2,7 @@
 
 Precedence: command line > `SMARTSEARCH_*` environment > project file > user file > default.
 A project file (`.smartsearch.toml`, which may come with somebody else's repository) can set numbers
-and modes but never name a model, a profile or a path to load.
+and modes but never name a model, a profile or a path to load, nor start a process that stays.
 """
 
 from __future__ import annotations
@@ -32,12 +32,16 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "entity_source": ("top10", "all"),
     "order": ("rank", "time"),
     "fuse": ("learned", "rrf"),
+    "daemon": ("auto", "always", "never"),
 }
 RANKERS = ("ce", "colbert")
 LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
-UNTRUSTED = ("profile", "parser", "crossencoder", "colbert", "cache", "cache_size")
-"""Keys a project file may not set: which code or weights are loaded, and what is kept in the user's cache."""
+MODELS = ("profile", "parser", "crossencoder", "colbert")
+"""Keys that decide which code or weights are loaded."""
+UNTRUSTED = (*MODELS, "cache", "cache_size", "daemon")
+"""Keys a project file may not set: those, what is kept in the user's cache, and what starts a process that
+stays."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,7 @@ class Config:
     offline: bool = False
     cache: bool = True  # ColBERT's vectors of turns on disk (docs/decisions/0009)
     cache_size: int = 1024  # MiB of them at most; 0 = none
+    daemon: str = "auto"  # whether `query` asks the warm process (docs/serve.md)
 
     @property
     def cache_bytes(self) -> int:

@@ -167,6 +167,17 @@ class SearchOptions(ModelOptions):
 
 
 @dataclass(frozen=True)
+class QueryOptions(SearchOptions):
+    """What becomes the Config of one question."""
+
+    daemon: str | None = setting(
+        "daemon",
+        RUN,
+        "Ask the warm process of `smartsearch serve`: auto, if one runs; always, and start one; never.",
+    )
+
+
+@dataclass(frozen=True)
 class FilterOptions:
     """Which of the transcripts are searched."""
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 HOP_LABELS = frozenset({"PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT"})
 """Entity labels that become terms of the next hop (paper 3.2: person, organisation, location, event)."""
 
-CACHED_TURNS = 4096
+CACHED_CHARACTERS = 1 << 20
+"""Of the texts whose analysis is kept: about 130 bytes of memory each (a long-lived process sees many)."""
 LONGEST = 20_000
 """Characters of a text that spaCy reads: it refuses a million, and a name so far in is no top name."""
 ARTICLES = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "his", "her", "their"))
@@ -68,13 +69,17 @@ class Parser:
     def __init__(self, nlp: Callable[[str], Any]) -> None:
         self._nlp = nlp
         self._seen: dict[str, Doc] = {}
+        self._characters = 0
 
     def _doc(self, text: str) -> Doc:
-        doc = self._seen.get(text)
+        read = text[:LONGEST]
+        doc = self._seen.get(read)
         if doc is None:
-            if len(self._seen) >= CACHED_TURNS:
+            self._characters += len(read)
+            if self._characters > CACHED_CHARACTERS:
                 self._seen.clear()
-            doc = self._seen[text] = self._nlp(text[:LONGEST])
+                self._characters = len(read)
+            doc = self._seen[read] = self._nlp(read)
         return doc
 
     def parse(self, question: str, config: Config) -> Query:

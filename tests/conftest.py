@@ -33,6 +33,12 @@ def cache_home(tmp_path_factory):
         yield
 
 
+@pytest.fixture(autouse=True)
+def no_warm_process(tmp_path_factory, monkeypatch):
+    """No test meets a warm process that its developer has running."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.getbasetemp()))
+
+
 @pytest.fixture(scope="session")
 def nlp():
     with without_torch():

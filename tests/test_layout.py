@@ -11,9 +11,9 @@ ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
     *("types", "errors", "config", "ending", "transcripts", "parse", "retrieve", "rank", "truncate"),
     "pipeline",
-    *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "serve", "mcp", "bench"),
-    *("output", "options", "models_cli", "cache_cli", "accuracy_cli", "bench_cli", "train_cli", "cli"),
-    "__main__",
+    *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "mcp", "bench"),
+    *("output", "warm", "options", "models_cli", "cache_cli", "accuracy_cli", "bench_cli", "train_cli"),
+    *("serve_cli", "cli", "__main__"),
 )
 
 

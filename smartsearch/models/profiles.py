@@ -176,6 +176,13 @@ def fingerprints(config: Config) -> dict[str, str]:
     }
 
 
+def folders(config: Config) -> list[Path]:
+    """Where the models of the config's profile lie, those that are on this machine."""
+    refs = ((role, _ref(profile_of(config), role)) for role in ROLES)
+    located = (store.locate(role, ref) for role, ref in refs if ref is not None)
+    return [folder for folder in located if folder is not None]
+
+
 def _located(role: str, ref: ModelRef) -> Path:
     folder = store.locate(role, ref)
     if folder is None:

@@ -38,7 +38,7 @@ class ModelRef:
 
 def locate(role: str, ref: ModelRef) -> Path | None:
     """The folder of a model on this machine, or None; nothing is fetched."""
-    folder = ref.shipped or (Path(ref.name).expanduser() if ref.given else None)
+    folder = ref.shipped or (Path(ref.name).expanduser().absolute() if ref.given else None)
     if folder and folder.is_dir() and any(folder.iterdir()):
         return folder
     if ref.shipped:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from smartsearch.config import Config
 from smartsearch.output import explain, plain, record, stream
-from smartsearch.output.nearby import Nearby, nearby
-from smartsearch.types import Corpus, Result
+from smartsearch.output.nearby import Nearby
+from smartsearch.types import Result
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,8 @@ class View:
     color: str = "auto"
 
 
-def show(answer: Result, corpus: Corpus, config: Config, view: View) -> None:
-    """Print `answer`; `corpus` is where the context turns come from."""
-    wanted = view.before or view.after
-    around = nearby(corpus, answer.hits, view.before, view.after) if wanted else None
+def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
+    """Print `answer`; `around` has one entry a hit where turns of context are wanted, else none."""
     if view.format == "json":
         stream.write_json(record.result(answer, config, around, explain=view.explain))
     elif view.format == "jsonl":
@@ -37,7 +35,7 @@ def show(answer: Result, corpus: Corpus, config: Config, view: View) -> None:
     elif view.format == "md":
         stream.write(plain.markdown(answer, around))
     elif view.format == "context":
-        stream.write(plain.context(answer.hits, around or nearby(corpus, answer.hits)))
+        stream.write(plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits]))
     elif view.files:
         stream.write(plain.files(answer.hits))
     else:
@@ -58,7 +56,7 @@ def complain(answer: Result, said: set[str] | None = None) -> None:
             stream.warn(text)
 
 
-def _text(answer: Result, around: Sequence[Nearby] | None, view: View) -> None:
+def _text(answer: Result, around: Sequence[Nearby], view: View) -> None:
     colour = stream.coloured(view.color)
     if not sys.stdout.isatty():
         if colour and not around:

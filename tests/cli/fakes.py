@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch import cli
+from smartsearch import cli, serve_cli
 from smartsearch.config import Config
 from smartsearch.pipeline import Tools
 from smartsearch.truncate import Tokenizer
 from smartsearch.types import ModelInfo, Query, Term
+from smartsearch.warm import client
 
 STOP = frozenset(
     ["when", "what", "who", "which", "did", "does", "the", "and", "for", "with", "was", "where", "how"]
@@ -55,6 +56,7 @@ def fake_tools(config: Config) -> Tools:
 
 
 if __name__ == "__main__":
-    cli.load_tools = fake_tools
+    cli.load_tools = serve_cli.load_tools = fake_tools
+    client.PROGRAM = (sys.executable, __file__)
     sys.argv[0] = "smartsearch"
     cli.main()

@@ -1,0 +1,34 @@
+"""A warm process with the fake models whose ranker does what the question says: sleep, boom, die."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from smartsearch import cli, serve_cli
+from smartsearch.config import Config
+from smartsearch.pipeline import Tools
+from tests.cli.fakes import fake_tools
+
+
+def odd_tools(config: Config) -> Tools:
+    tools = fake_tools(config)
+
+    def rank(question: str, texts: Sequence[str]):
+        if "sleep" in question:
+            time.sleep(1.5)
+        if "boom" in question:
+            raise ZeroDivisionError("oh")
+        if "die" in question:
+            os._exit(9)
+        return tools.scorers["colbert"](question, texts)
+
+    return replace(tools, scorers={**tools.scorers, "colbert": rank})
+
+
+serve_cli.load_tools = odd_tools
+sys.argv[0] = "smartsearch"
+cli.main()

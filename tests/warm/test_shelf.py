@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from smartsearch.ask import Scope
+from smartsearch.config import Config
+from smartsearch.errors import InputError
+from smartsearch.warm import shelf
+from smartsearch.warm.server import Files
+from smartsearch.warm.shelf import Reading, Shelf
+
+HERE = Scope((".",))
+
+
+@pytest.fixture(autouse=True)
+def chats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shelf, "SETTLED", -1.0)
+    (tmp_path / "a.txt").write_text("Ann: hello\nBen: hi there\n", encoding="utf-8")
+    return tmp_path
+
+
+def texts(kept: Shelf, folder: Path, source: Scope = HERE) -> list[str]:
+    return [turn.text for turn in kept.haystack(str(folder), source).corpus.turns]
+
+
+def test_what_did_not_change_is_not_read_again(chats: Path):
+    kept = Shelf()
+    first = kept.haystack(str(chats), HERE)
+    assert kept.haystack(str(chats), HERE) is first
+    assert kept.haystack("/another", HERE) is not first
+
+
+def same_size_and_time(path: Path) -> None:
+    before = path.stat()
+    path.write_text("Ann: HELLO\nBen: hi there\n", encoding="utf-8")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    ("change", "then"),
+    [
+        (lambda p: p.write_text("Ann: hello\nBen: hi there\nAnn: more\n"), ["hello", "hi there", "more"]),
+        (same_size_and_time, ["HELLO", "hi there"]),
+        (lambda p: p.with_name("b.txt").write_text("Zoe: new\n"), ["hello", "hi there", "Zoe: new"]),
+        (lambda p: (p.with_name("c.txt").write_text("Zoe: new\n"), p.unlink()), ["Zoe: new"]),
+        (lambda p: (p.with_name("d").write_text("Zoe: new\n"), p.with_name("d").replace(p)), ["Zoe: new"]),
+    ],
+)
+def test_a_change_is_noticed(chats: Path, change, then: list[str]):
+    kept = Shelf()
+    assert texts(kept, chats) == ["hello", "hi there"]
+    time.sleep(0.02)  # more than a tick of the file system's clock
+    change(chats / "a.txt")
+    assert texts(kept, chats) == then
+
+
+def test_what_changed_just_now_is_not_kept(chats: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shelf, "SETTLED", 2.0)
+    kept = Shelf()
+    assert kept.haystack(str(chats), HERE) is not kept.haystack(str(chats), HERE)
+
+
+def test_what_changes_while_it_is_read_is_not_kept(chats: Path, monkeypatch: pytest.MonkeyPatch):
+    class Slow(shelf.Library):
+        def haystack(self, source: Scope):
+            found = super().haystack(source)
+            time.sleep(0.02)
+            (chats / "a.txt").write_text("Ann: later\n", encoding="utf-8")
+            return found
+
+    kept = Shelf()
+    with monkeypatch.context() as patched:
+        patched.setattr(shelf, "Library", Slow)
+        assert texts(kept, chats) == ["hello", "hi there"]
+    assert texts(kept, chats) == ["Ann: later"]
+
+
+def test_the_shelf_holds_so_many_bytes_and_the_last_used_stay(chats: Path):
+    for name in "bc":
+        (chats / f"{name}.txt").write_text("Zoe: 16 bytes in.\n", encoding="utf-8")
+    kept = Shelf(limit=45)
+    a, b, c = (Scope((f"{name}.txt",)) for name in "abc")
+    first, second = kept.haystack("f", a), kept.haystack("f", b)
+    assert (kept.haystack("f", a) is first, kept.haystack("f", b) is second) == (True, True)
+    third = kept.haystack("f", c)
+    assert kept.haystack("f", b) is second
+    assert kept.haystack("f", c) is third
+    assert kept.haystack("f", a) is not first
+    assert Shelf(limit=1).haystack("f", a).corpus.turns
+
+
+def test_a_wrong_path_is_the_error_of_reading_and_nothing_is_kept(chats: Path):
+    kept = Shelf()
+    with pytest.raises(InputError) as caught:
+        kept.haystack(str(chats), Scope(("a.tx",)))
+    assert (caught.value.kind, caught.value.hint) == ("path_not_found", "did you mean a.txt?")
+    with pytest.raises(InputError) as caught:
+        kept.haystack(str(chats), Scope((".",), conversations=("none",)))
+    assert caught.value.kind == "unknown_conversation"
+    assert texts(kept, chats) == ["hello", "hi there"]
+
+
+def test_a_question_reads_once_in_its_own_folder(chats: Path):
+    os.chdir("/")
+    reading = Reading(Shelf(), str(chats), None)
+    first = reading.haystack(HERE)
+    (chats / "a.txt").unlink()
+    assert reading.haystack(HERE) is first
+    assert [turn.path for turn in first.corpus.turns] == ["a.txt", "a.txt"]
+    assert Path.cwd() == Path("/")
+    piped = Reading(Shelf(), str(chats), b"Zoe: piped\n")
+    assert [turn.text for turn in piped.haystack(Scope(("-",))).corpus.turns] == ["Zoe: piped"]
+
+
+def test_models_that_were_replaced_are_noticed(chats: Path):
+    (chats / "model").mkdir()
+    (chats / "model" / "model.onnx").write_bytes(b"weights")
+    files = Files(Config(colbert=str(chats / "model")))
+    assert not files.changed()
+    (chats / "model" / "model.onnx").write_bytes(b"other weights")
+    assert files.changed()
