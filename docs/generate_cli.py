@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import typer
 
-from smartsearch.cli import app
+from smartsearch.cli import application
 from smartsearch.options import PANELS
 
 TARGET = Path(__file__).parent / "cli.md"
@@ -128,7 +128,7 @@ user only; answers are the same without them. They hold no text, but who can rea
 
 def reference() -> str:
     """The text of docs/cli.md."""
-    return "\n".join([HEAD, *commands(app, "smartsearch"), TAIL])
+    return "\n".join([HEAD, *commands(application([], whole=True), "smartsearch"), TAIL])
 
 
 def commands(group: typer.Typer, path: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from smartsearch.config import Config
-from smartsearch.errors import InputError, SmartsearchError
+from smartsearch.errors import InputError
 from smartsearch.types import Corpus, Result
 
 if TYPE_CHECKING:
@@ -162,16 +162,6 @@ def _ask(
         trace=replace(result.trace, timing_ms=timing),
         skipped=corpus.skipped,
         warnings=(*corpus.warnings, *result.warnings),
-    )
-
-
-def unexpected(error: Exception) -> SmartsearchError:
-    """An error nobody foresaw, as one a script can branch on."""
-    said = str(error).strip().splitlines()
-    return SmartsearchError(
-        f"{type(error).__name__}: {said[0] if said else 'no message'}",
-        hint="SMARTSEARCH_DEBUG=1 shows where; please report it",
-        kind="internal",
     )
 
 

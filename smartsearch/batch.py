@@ -9,8 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from smartsearch.ask import unexpected
-from smartsearch.errors import ConfigError, InputError, ModelError, SmartsearchError, UsageError
+from smartsearch.errors import (
+    ConfigError,
+    InputError,
+    ModelError,
+    SmartsearchError,
+    UsageError,
+    unexpected,
+)
 from smartsearch.types import Result
 
 FATAL = (ModelError, ConfigError, UsageError)

@@ -67,3 +67,13 @@ class SearchTimeout(SmartsearchError):
 
     def __init__(self, message: str, *, hint: str = "", kind: str = "", retryable: bool = True) -> None:
         super().__init__(message, hint=hint, kind=kind, retryable=retryable)
+
+
+def unexpected(error: Exception) -> SmartsearchError:
+    """An error nobody foresaw, as one a script can branch on."""
+    said = str(error).strip().splitlines()
+    return SmartsearchError(
+        f"{type(error).__name__}: {said[0] if said else 'no message'}",
+        hint="SMARTSEARCH_DEBUG=1 shows where; please report it",
+        kind="internal",
+    )

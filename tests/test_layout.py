@@ -13,7 +13,7 @@ LAYERS = (
     "pipeline",
     *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "mcp", "bench"),
     *("output", "warm", "options", "models_cli", "cache_cli", "accuracy_cli", "bench_cli", "train_cli"),
-    *("serve_cli", "cli", "__main__"),
+    *("serve_cli", "formats_cli", "search_cli", "cli", "__main__"),
 )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from smartsearch.types import Corpus, Hit, Turn
+if TYPE_CHECKING:
+    from smartsearch.types import Corpus, Hit, Turn
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from smartsearch.output.nearby import Nearby
-from smartsearch.types import Hit, Result, Turn
+if TYPE_CHECKING:
+    from smartsearch.output.nearby import Nearby
+    from smartsearch.types import Hit, Result, Turn
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters but tab and newline: in a transcript they could drive the terminal it is shown on."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smartsearch import __version__
-from smartsearch.batch import Outcome
-from smartsearch.config import Config
-from smartsearch.errors import SmartsearchError
-from smartsearch.output.nearby import Nearby
-from smartsearch.types import STAGES, Budget, Hit, HopTrace, Result, Scores, Term, Turn
+
+if TYPE_CHECKING:
+    from smartsearch.batch import Outcome
+    from smartsearch.config import Config
+    from smartsearch.errors import SmartsearchError
+    from smartsearch.output.nearby import Nearby
+    from smartsearch.types import Budget, Hit, HopTrace, Result, Scores, Term, Turn
 
 SCHEMA_VERSION = 1
 DROPS = ("top_k", "tau", "budget")
@@ -24,6 +26,8 @@ def result(
     answer: Result, config: Config, nearby: Sequence[Nearby] | None = None, *, explain: bool = False
 ) -> Json:
     """The record of one answer; `nearby` (one entry a hit) adds each hit's `context`."""
+    from smartsearch.types import STAGES
+
     trace = answer.trace
     record: Json = {
         "schema_version": SCHEMA_VERSION,

@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from smartsearch.config import Config
-from smartsearch.output import explain, plain, record, stream
-from smartsearch.output.nearby import Nearby
-from smartsearch.types import Result
+from smartsearch.output import plain, record, stream
+
+if TYPE_CHECKING:
+    from smartsearch.config import Config
+    from smartsearch.output.nearby import Nearby
+    from smartsearch.types import Result
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     else:
         _text(answer, around, view)
     if view.explain and view.format not in ("json", "jsonl"):
+        from smartsearch.output import explain
+
         mark = "" if sys.stdout.isatty() and view.format == "text" else "# "
         stream.write(f"{mark}{line}" for line in explain.lines(answer, config))
     complain(answer)

@@ -4,7 +4,6 @@ from smartsearch.transcripts.corpus import Parts, read, read_by_line
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.files import Limits
 from smartsearch.transcripts.format import Format
-from smartsearch.transcripts.lines import LineFile, MessageLines
 from smartsearch.transcripts.registry import FORMATS, detect
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.times import to_iso
@@ -14,8 +13,6 @@ __all__ = [
     "Format",
     "FormatError",
     "Limits",
-    "LineFile",
-    "MessageLines",
     "NotByLine",
     "Parts",
     "Source",

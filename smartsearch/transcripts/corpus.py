@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from smartsearch.errors import InputError
 from smartsearch.transcripts.decode import decode
@@ -13,10 +13,12 @@ from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.files import Limits, Selection, find, load
 from smartsearch.transcripts.format import Format
 from smartsearch.transcripts.jsontext import LINE_SUFFIXES
-from smartsearch.transcripts.lines import LineFile, MessageLines
 from smartsearch.transcripts.registry import by_name, detect
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Corpus, Skipped, Turn
+
+if TYPE_CHECKING:
+    from smartsearch.transcripts.lines import LineFile, MessageLines
 
 # Bad records of one file that are listed singly: a file of nothing else must not flood the output.
 _REPORTED_RECORDS = 20
@@ -90,11 +92,15 @@ def read_by_line(
 
     None where the files have fewer than `above` bytes in all, or there is no such file among them.
     """
+    from smartsearch.transcripts.lines import MessageLines
+
     found = list(find(paths, Selection(globs, excludes)))
     named = [entry for entry in found if isinstance(entry, str)]
     if not any(map(lines_suffix, named)) or sum(map(_size, named)) < above:
         return None
-    gathered, parts, files, held = _Gathered(), list[Corpus | MessageLines](), list[LineFile](), 0
+    gathered, held = _Gathered(), 0
+    parts: list[Corpus | MessageLines] = []
+    files: list[LineFile] = []
 
     def close() -> None:
         """What came since the last part becomes one: parsed turns, or unparsed files."""
@@ -138,6 +144,8 @@ def _size(path: str) -> int:
 def _line_file(path: str, limits: Limits) -> LineFile | None:
     if not lines_suffix(path):
         return None
+    from smartsearch.transcripts.lines import LineFile
+
     try:
         return LineFile(path, load(path, None, limits))
     except (OSError, FormatError, NotByLine, MemoryError):

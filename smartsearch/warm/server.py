@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 
 import smartsearch
 from smartsearch import ending
-from smartsearch.ask import ask, unexpected
+from smartsearch.ask import ask
 from smartsearch.config import MODELS, Config, check
 from smartsearch.deadline import deadline
-from smartsearch.errors import SmartsearchError
+from smartsearch.errors import SmartsearchError, unexpected
 from smartsearch.output.nearby import nearby
 from smartsearch.types import Corpus, Result, Turn
 from smartsearch.warm import wire

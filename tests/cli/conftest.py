@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import cli
+from smartsearch import cli, search_cli
 from tests.cli.fakes import fake_tools
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -54,7 +54,7 @@ def chats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "chat.txt").write_text(CHAT, encoding="utf-8")
     (folder / "talk.json").write_text(json.dumps(MESSAGES), encoding="utf-8")
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(cli, "load_tools", fake_tools)
+    monkeypatch.setattr(search_cli, "load_tools", fake_tools)
     return folder
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch import cli, serve_cli
+from smartsearch import cli, search_cli, serve_cli
 from smartsearch.config import Config
 from smartsearch.pipeline import Tools
 from smartsearch.truncate import Tokenizer
@@ -56,7 +56,7 @@ def fake_tools(config: Config) -> Tools:
 
 
 if __name__ == "__main__":
-    cli.load_tools = serve_cli.load_tools = fake_tools
+    search_cli.load_tools = serve_cli.load_tools = fake_tools
     client.PROGRAM = (sys.executable, __file__)
     sys.argv[0] = "smartsearch"
     cli.main()

@@ -74,9 +74,9 @@ def test_utf_8_out_whatever_the_locale(folder: Path):
 
 def test_ctrl_c_is_130_and_says_nothing(folder: Path):
     program = (
-        "import pathlib, signal, sys; from smartsearch import cli; "
+        "import pathlib, signal, sys; from smartsearch import cli, search_cli; "
         "signal.signal(signal.SIGINT, signal.default_int_handler); "  # background jobs start with it ignored
-        "cli.load_tools = lambda config: pathlib.Path('ready').touch(); "
+        "search_cli.load_tools = lambda config: pathlib.Path('ready').touch(); "
         "sys.argv = ['smartsearch', 'query', 'support', '-']; cli.main()"
     )
     reader, writer = os.pipe()
@@ -94,7 +94,8 @@ def test_ctrl_c_is_130_and_says_nothing(folder: Path):
 
 def test_an_error_does_not_wait_for_models_that_still_load(folder: Path):
     program = (
-        "import sys, time; from smartsearch import cli; cli.load_tools = lambda config: time.sleep(30); "
+        "import sys, time; from smartsearch import cli, search_cli; "
+        "search_cli.load_tools = lambda config: time.sleep(30); "
         "sys.argv = ['smartsearch', 'query', 'x', 'nowhere']; cli.main()"
     )
     start = time.perf_counter()
@@ -106,10 +107,11 @@ def test_an_error_does_not_wait_for_models_that_still_load(folder: Path):
 def test_a_search_deep_in_threads_ends_at_its_timeout(folder: Path):
     program = (
         f"import sys, time; sys.path.insert(0, {str(FAKES.parent)!r}); import fakes\n"
-        "from smartsearch import cli\n"
+        "from smartsearch import cli, search_cli\n"
         "from dataclasses import replace\n"
         "slow = lambda q, t: time.sleep(30)\n"
-        "cli.load_tools = lambda c: replace(fakes.fake_tools(c), scorers={'ce': slow, 'colbert': slow})\n"
+        "scorers = {'ce': slow, 'colbert': slow}\n"
+        "search_cli.load_tools = lambda c: replace(fakes.fake_tools(c), scorers=scorers)\n"
         "sys.argv = ['smartsearch', 'query', 'support', '--candidates', 'all', '--timeout', '.5', '--json']\n"
         "cli.main()"
     )
@@ -124,7 +126,7 @@ import contextlib, signal, sys, time
 sys.path[:0] = [{fakes!r}, {root!r}]
 import fakes
 from dataclasses import replace
-from smartsearch import cli
+from smartsearch import cli, search_cli
 from smartsearch.rank.vector_files import VectorFiles
 from smartsearch.rank.vector_folder import home
 from tests.rank.tiny import vectors
@@ -134,7 +136,7 @@ def colbert(question, texts):
     files.put({{text: vectors(text) for text in texts}})
     {then}
     return fakes.shared(question, texts)
-cli.load_tools = lambda config: replace(fakes.fake_tools(config), scorers={{"colbert": colbert}})
+search_cli.load_tools = lambda config: replace(fakes.fake_tools(config), scorers={{"colbert": colbert}})
 sys.argv = ["smartsearch", "query", "support", "chat.txt", "--rank", "colbert", "--timeout", "60"]
 cli.main()
 """

@@ -1,0 +1,234 @@
+"""`smartsearch query` and `smartsearch batch`: options to Config, one call, output."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
+
+import typer
+
+from smartsearch import batch, ending
+from smartsearch.ask import STDIN_BYTES, Library, Scope, ask
+from smartsearch.config import Config
+from smartsearch.deadline import deadline
+from smartsearch.errors import ExitCode, SearchTimeout, UsageError
+from smartsearch.options import (
+    FilterOptions,
+    OutputOptions,
+    ProgressOptions,
+    QueryOptions,
+    SearchOptions,
+)
+from smartsearch.output import record, show, stream
+from smartsearch.output.nearby import Nearby, nearby
+from smartsearch.output.show import View
+from smartsearch.types import Result
+
+if TYPE_CHECKING:
+    from smartsearch.pipeline import Tools
+
+JSON_FORMATS = ("json", "jsonl")
+
+QUERY_EXAMPLES = """Examples:
+
+smartsearch query "When did Caroline join the support group?" chats/
+
+smartsearch query "who adopted a dog?" export.json --json | jq '.hits[0].text'
+
+cat chat.txt | smartsearch query "the wifi password" - --format context
+"""
+
+BATCH_EXAMPLES = """Examples:
+
+smartsearch batch questions.jsonl chats/ > answers.jsonl
+
+smartsearch batch questions.jsonl chats/ --out answers.jsonl --resume
+"""
+
+
+def load_tools(config: Config) -> Tools:
+    """The models of the config's profile. Tests put their fakes here."""
+    from smartsearch.models import profiles
+
+    return profiles.load(config, cache=True)
+
+
+def query(
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
+    ],
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="Files and folders; - is standard input.", show_default="."),
+    ] = None,
+    *,
+    search: QueryOptions,
+    filters: FilterOptions,
+    out: OutputOptions,
+    progress: ProgressOptions,
+) -> int:
+    """Print the turns that answer QUESTION, best first."""
+    if not question.strip():
+        raise UsageError("the question is empty", hint='smartsearch query "When did ...?" chats/')
+    view = out.view()
+    config = search.config()
+    source = filters.source(paths)
+    stdin = _standard_input(source.paths)
+    with (
+        deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
+        stream.status("searching", wanted=progress.progress == "auto"),
+    ):
+        answer, around = _answer(_utf8(question), source, config, view, stdin)
+    show.show(answer, around, config, view)
+    return ExitCode.FOUND if answer.hits else ExitCode.NOTHING
+
+
+def _answer(
+    question: str, source: Scope, config: Config, view: View, stdin: BinaryIO | None
+) -> tuple[Result, Sequence[Nearby]]:
+    """What the warm process answers, if the options want one and there is one; else what this one does."""
+    cold = ""
+    if config.daemon != "never":
+        from smartsearch.warm import client, wire
+
+        try:
+            told = client.ask(
+                wire.Request(question, source, config, view.before, view.after, view.explain), stdin
+            )
+            return told.result, told.around
+        except client.NotWarm as error:
+            cold = str(error)
+            if stdin is not None and error.piped:
+                stdin = io.BytesIO(error.piped + stdin.read(STDIN_BYTES))
+    library = Library(stdin)
+    result = ask(question, source, config, _loading(config), library)
+    corpus = library.haystack(source).corpus
+    around = nearby(corpus, result.hits, view.before, view.after) if view.before or view.after else ()
+    return (_noted(result, f"answered without the warm process: {cold}") if cold else result), around
+
+
+def _noted(result: Result, said: str) -> Result:
+    return replace(result, trace=replace(result.trace, degraded=(*result.trace.degraded, said)))
+
+
+def batch_command(
+    questions: Annotated[
+        str,
+        typer.Argument(metavar="QUESTIONS", help="A JSONL file; - is standard input.", show_default=False),
+    ],
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="Where to search when a line has no paths.", show_default="."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Write the records here.", show_default="stdout", rich_help_panel="Output"
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Skip ids that --out holds already, and go on.", rich_help_panel="Output"
+        ),
+    ] = False,
+    *,
+    search: SearchOptions,
+    filters: FilterOptions,
+    progress: ProgressOptions,
+) -> int:
+    """Answer many questions: JSONL in, one JSON result a line out, in the same order.
+
+    A line is {"id": "q1", "question": "..."}, and if need be "paths": [...] and "conversation": "...".
+    """
+    if resume and out is None:
+        raise UsageError("--resume needs --out", hint="--out answers.jsonl --resume")
+    if out is not None and _same_file(out, [questions, *(paths or [])]):
+        raise UsageError(f"--out {out} is one of the inputs", hint="another file")
+    config = search.config()
+    source = filters.source(paths)
+    if questions == "-" and "-" in source.paths:
+        raise UsageError(
+            "- stands for the questions and for the transcripts", hint="give one of them as a file"
+        )
+    done = batch.resume(out) if resume and out else batch.Done()
+    library = Library(_standard_input(source.paths))
+    tools = _loading(config)
+    complained: set[str] = set()
+
+    def answer(question: batch.Question) -> Result:
+        own = replace(
+            source,
+            paths=question.paths or source.paths,
+            conversations=question.conversations or source.conversations,
+        )
+        with deadline(config.timeout):
+            result = ask(question.text, own, config, tools, library)
+        show.complain(result, complained)
+        return result
+
+    failed = done.failed
+    records_scroll_by = out is None and sys.stdout.isatty()
+    with batch.lines(questions, _standard_input([questions])) as (lines, total):
+        left = None if total is None else max(total - len(done), 0)
+        with (
+            stream.sink(out, append=resume) as put,
+            stream.progress(left, wanted=progress.progress == "auto" and not records_scroll_by) as step,
+        ):
+            for outcome in batch.run(lines, answer, done):
+                put(record.outcome(outcome, config))
+                failed += outcome.error is not None
+                step()
+    return ExitCode.ERROR if failed else ExitCode.FOUND
+
+
+def _same_file(out: Path, inputs: Sequence[str]) -> bool:
+    return out.exists() and any(Path(name).is_file() and out.samefile(name) for name in inputs)
+
+
+def _utf8(argument: str) -> str:
+    """An argument as typed: Python holds bytes that a non-UTF-8 locale cannot read as lone surrogates."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(argument).decode("utf-8", "replace")
+    return argument
+
+
+def _standard_input(paths: Sequence[str]) -> BinaryIO | None:
+    """Standard input if `-` asks for it, with a word to the person who has to type it."""
+    if "-" not in paths:
+        return None
+    if sys.stdin.isatty():
+        stream.talk("reading standard input; end it with Ctrl-D")
+    return sys.stdin.buffer
+
+
+def _loading(config: Config) -> Callable[[], Tools]:
+    """Begin to load the models in the background; the call waits for them, and raises what went wrong."""
+    future: Future[Tools] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(load_tools(config))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    return future.result
+
+
+def _stop(error: SearchTimeout, *, as_json: bool) -> NoReturn:
+    """End the process though a model is still busy."""
+    stream.show_cursor()
+    stream.fail(error, as_json=as_json)
+    stream.finish()
+    ending.finish()
+    os._exit(ExitCode.ERROR)

@@ -1,0 +1,75 @@
+"""What a command imports before it does anything: the prompt waits for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from smartsearch.cli import COMMANDS, application
+
+HEAVY = (
+    "spacy",
+    "torch",
+    "onnxruntime",
+    "numpy",
+    "tokenizers",
+    "transformers",
+    "sentence_transformers",
+    "pylate",
+)
+
+
+def imported(*arguments: str) -> set[str]:
+    ran = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "smartsearch", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "_TYPER_STANDARD_TRACEBACK": "1"},
+    )
+    lines = [line for line in ran.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip() for line in lines}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["formats"], ["formats", "--json"], ["query", "--help"]]
+)
+def test_what_needs_no_model_imports_none(arguments):
+    modules = imported(*arguments)
+    assert "smartsearch.cli" in modules
+    assert not {name for name in modules if name.split(".")[0] in HEAVY}
+
+
+def test_help_and_version_import_no_command():
+    for arguments in (["--help"], ["--version"]):
+        ours = {name for name in imported(*arguments) if name.startswith("smartsearch.")}
+        assert ours <= {
+            "smartsearch.__main__",
+            "smartsearch.cli",
+            "smartsearch.ending",
+            "smartsearch.errors",
+            "smartsearch.output",
+            "smartsearch.output.stream",
+            "smartsearch.output.record",
+            "smartsearch.output.plain",
+        }
+
+
+def test_summaries_are_the_first_lines_of_what_the_commands_say():
+    app = application([], whole=True)
+    said = {info.name: info.callback.__doc__ for info in app.registered_commands}
+    said |= {info.name: info.typer_instance.info.help for info in app.registered_groups}
+    assert said.keys() == COMMANDS.keys()
+    for name, command in COMMANDS.items():
+        assert " ".join(said[name].split("\n\n")[0].split()).startswith(command.summary)
+
+
+def test_the_command_that_is_named_is_the_only_one():
+    app = application(["query", "batch"])
+    assert [info.name for info in app.registered_commands] == ["query"]
+    assert isinstance(app, typer.Typer)
+    assert [info.name for info in application(["nonsense"]).registered_commands] == list(COMMANDS)
