@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.ask import KEPT_HAYSTACKS, Library, Scope, filtered, unexpected
-from smartsearch.errors import InputError
+from smartsearch.ask import KEPT_HAYSTACKS, Library, Scope, filtered
+from smartsearch.errors import InputError, unexpected
 from smartsearch.types import Corpus, Turn
 
 PLACES = {"a": ("conv-1", "s1"), "b": ("conv-1", "s2"), "c": ("conv-2", "s1")}

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from smartsearch.types import Corpus, Hit, Turn
+from smartsearch.types import Corpus, Hit, Turn
 
 
 @dataclass(frozen=True)

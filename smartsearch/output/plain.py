@@ -42,6 +42,8 @@ def turn_line(turn: Turn, mark: str = ":") -> str:
 
 def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterator[str]:
     """One line a turn in rank order; with context, `--` between the groups."""
+    from smartsearch.output.nearby import Nearby
+
     for n, hit in enumerate(hits):
         around = nearby[n] if nearby else Nearby(0)
         if nearby and n:
@@ -89,6 +91,8 @@ def header(turn: Turn) -> str:
 
 def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator[str]:
     """A heading with the question and a numbered list of quotes with their places."""
+    from smartsearch.output.nearby import Nearby
+
     yield f"# {one_line(answer.query)}"
     for n, hit in enumerate(answer.hits):
         turn = hit.turn

@@ -38,6 +38,8 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     elif view.format == "md":
         stream.write(plain.markdown(answer, around))
     elif view.format == "context":
+        from smartsearch.output.nearby import Nearby
+
         stream.write(plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits]))
     elif view.files:
         stream.write(plain.files(answer.hits))

@@ -84,7 +84,13 @@ def _sequence(parts: tuple[Any, ...]) -> Callable[[Any], Any]:
 
 def _fixed(parts: tuple[Any, ...]) -> Callable[[Any], Any]:
     items = [_decoder(part) for part in parts]
-    return lambda data: tuple([item(value) for item, value in zip(items, _of(list, data), strict=True)])
+
+    def decoded(data: Any) -> Any:
+        if len(_of(list, data)) != len(items):
+            raise ValueError(f"no {len(items)} values")
+        return tuple([item(value) for item, value in zip(items, data, strict=True)])
+
+    return decoded
 
 
 def _mapping(key: Any, value: Any) -> Callable[[Any], Any]:

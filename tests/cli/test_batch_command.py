@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import cli, pipeline
+from smartsearch import pipeline, search_cli
 from tests.cli.conftest import QUESTION, Run, check_golden
 from tests.cli.fakes import fake_tools
 
@@ -54,7 +54,7 @@ def test_models_are_loaded_and_files_read_once(run: Run, questions: Path, monkey
     loads: list[object] = []
     reads: list[object] = []
     read = transcripts.read
-    monkeypatch.setattr(cli, "load_tools", lambda config: loads.append(config) or fake_tools(config))
+    monkeypatch.setattr(search_cli, "load_tools", lambda config: loads.append(config) or fake_tools(config))
     monkeypatch.setattr(transcripts, "read", lambda paths, **rest: reads.append(paths) or read(paths, **rest))
     assert run("batch", str(questions)).code == 0
     assert len(loads) == 1

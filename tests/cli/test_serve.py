@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import cli
+from smartsearch import search_cli
 from smartsearch.ask import Scope
 from smartsearch.config import Config
 from smartsearch.warm import client, place, wire
@@ -92,7 +92,7 @@ def only_warm(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(config: Config) -> None:
         raise AssertionError("answered in process")
 
-    monkeypatch.setattr(cli, "load_tools", none)
+    monkeypatch.setattr(search_cli, "load_tools", none)
 
 
 def bare(ran: Ran) -> Ran:
@@ -155,7 +155,7 @@ def test_the_answer_is_the_same_bytes(
     cold = ran("--daemon", "never")
     monkeypatch.setenv("XDG_RUNTIME_DIR", shared)
     with monkeypatch.context() as patched:
-        patched.setattr(cli, "load_tools", None)
+        patched.setattr(search_cli, "load_tools", None)
         warm = ran()
     assert warm == cold
 

@@ -21,7 +21,7 @@ def answer(**changes: object) -> Result:
 
 
 def test_stages_are_the_pipelines():
-    assert record.STAGES == pipeline.STAGES
+    assert list(record.result(answer(), Config())["timing_ms"]) == list(pipeline.STAGES)
 
 
 def test_keys_stand_in_the_documented_order():

@@ -33,7 +33,8 @@ def test_without_a_runtime_folder_it_is_among_temporary_files(runtime_dir, tmp_p
 
 
 def test_a_folder_that_others_can_use_is_refused(runtime: Path):
-    (runtime / "smartsearch").mkdir(mode=0o755)
+    (runtime / "smartsearch").mkdir()
+    (runtime / "smartsearch").chmod(0o755)
     with pytest.raises(UsageError, match="only you") as caught:
         place.folder(make=True)
     assert caught.value.kind == place.UNSAFE
