@@ -1,4 +1,4 @@
-"""A warm process with the fake models whose ranker does what the question says: sleep, hibernate, boom, die."""
+"""A warm process with the fake models whose ranker does what the question says: sleep, boom, die."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ def odd_tools(config: Config) -> Tools:
     def rank(question: str, texts: Sequence[str]):
         if "sleep" in question:
             time.sleep(1.5)
-        if "hibernate" in question:
-            time.sleep(60)
         if "boom" in question:
             raise ZeroDivisionError("oh")
         if "die" in question:

@@ -289,7 +289,7 @@ def test_the_time_limit_holds_and_frees_the_server(server, run: Run, only_warm: 
 
 
 def test_ctrl_c_ends_the_question_not_the_server(server, chats: Path, run: Run, only_warm: None):
-    command = [sys.executable, "-m", "smartsearch", "query", "Mara hibernate", "--daemon", "always"]
+    command = [sys.executable, "-m", "smartsearch", "query", "Mara sleep", "--daemon", "always"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=chats, stdout=pipe, stderr=pipe) as process:
         while not (client.status(spot().socket) or {}).get("working"):
