@@ -16,6 +16,7 @@ from smartsearch.types import Corpus, Result
 if TYPE_CHECKING:
     from smartsearch.pipeline import Tools
     from smartsearch.retrieve.grep import Haystack
+    from smartsearch.transcripts import Parts
 
 STDIN_BYTES = 1 << 30
 """As much as one file may hold (transcripts/files.py)."""
@@ -54,7 +55,7 @@ class Library:
         self._unparsed_above = unparsed_above
         self._whole: set[Hashable] = set()
         self._piped: bytes | None = None
-        self._corpora: OrderedDict[Hashable, Corpus] = OrderedDict()
+        self._corpora: OrderedDict[Hashable, Corpus | Parts] = OrderedDict()
         self._haystacks: OrderedDict[Hashable, Haystack] = OrderedDict()
 
     def haystack(self, source: Scope) -> Haystack:
@@ -65,41 +66,32 @@ class Library:
         from smartsearch.retrieve.grep import Haystack
 
         files = source.unfiltered
-        if files == source and files not in self._whole and (large := self._unparsed(files)):
-            return large
-        corpus = _kept(self._corpora, KEPT_CORPORA, files, lambda: self._read(files))
-        return Haystack(filtered(corpus, source))
+        whole = files != source or files in self._whole
+        if whole and not isinstance(self._corpora.get(files, Corpus()), Corpus):
+            del self._corpora[files]
+        read = _kept(self._corpora, KEPT_CORPORA, files, lambda: self._read(files, whole=whole))
+        if isinstance(read, Corpus):
+            return Haystack(filtered(read, source))
+        from smartsearch.retrieve.large import LargeHaystack
+
+        parts = [Haystack(part) if isinstance(part, Corpus) else part for part in read.parts]
+        return LargeHaystack(parts, read.skipped, read.warnings)
 
     def read_whole(self, source: Scope) -> None:
         """From now on parse every line of `source`."""
         self._whole.add(source.unfiltered)
         self._haystacks.pop(source, None)
 
-    def _unparsed(self, files: Scope) -> Haystack | None:
-        """The transcripts with their lines unparsed, where they are large and the format allows it."""
-        if "-" in files.paths or files.input_format != "auto":
-            return None
-        from smartsearch import transcripts
-        from smartsearch.retrieve.grep import Haystack
-        from smartsearch.retrieve.large import LargeHaystack
-
-        read = transcripts.read_by_line(
-            list(files.paths), globs=files.globs, excludes=files.excludes, above=self._unparsed_above
-        )
-        if read is None:
-            return None
-        parts = [Haystack(part) if isinstance(part, Corpus) else part for part in read.parts]
-        return LargeHaystack(parts, read.skipped, read.warnings)
-
-    def _read(self, source: Scope) -> Corpus:
+    def _read(self, source: Scope, *, whole: bool) -> Corpus | Parts:
+        """The transcripts, with lines unparsed where they are large and not wanted whole."""
         from smartsearch import transcripts
 
+        paths, globs, excludes = list(source.paths), source.globs, source.excludes
+        if not whole and "-" not in paths and source.input_format == "auto":
+            return transcripts.read_large(paths, globs=globs, excludes=excludes, above=self._unparsed_above)
+        stdin = self._standard_input() if "-" in paths else None
         return transcripts.read(
-            list(source.paths),
-            stdin=self._standard_input() if "-" in source.paths else None,
-            input_format=source.input_format,
-            globs=source.globs,
-            excludes=source.excludes,
+            paths, stdin=stdin, input_format=source.input_format, globs=globs, excludes=excludes
         )
 
     def _standard_input(self) -> BinaryIO:

@@ -47,7 +47,15 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         dense = dense_search(query, haystack, config, tools, degraded)
         evidence = gather(query, haystack, tools.parser, config, dense)
     with clock("rank"):
-        ranking = rank(question, evidence.candidates, haystack.corpus, tools.scorers, config, tools.fusion)
+        ranking = rank(
+            question,
+            evidence.candidates,
+            haystack.corpus,
+            tools.scorers,
+            config,
+            tools.fusion,
+            evidence.unread,
+        )
     with clock("truncate"):
         kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer)
     if config.order == "time":
@@ -57,7 +65,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
     trace = Trace(
         terms=tuple(term for step in evidence.hops for term in step.terms),
         hops=evidence.hops,
-        candidates=len(evidence.candidates),
+        candidates=len(evidence.candidates) + evidence.unread,
         fallback=query.fallback,
         timing_ms=clock.stages() | dict(ranking.timing_ms),
         models=tuple(tools.models[name] for name in ran if name in tools.models),

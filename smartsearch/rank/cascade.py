@@ -49,8 +49,11 @@ def rank(
     scorers: Mapping[str, Scorer],
     config: Config,
     fusion: Mapping[str, float] | None = None,
+    unread: int = 0,
 ) -> Ranking:
     """Score `candidates` (given by match weight, which settles ties) and fuse; all of them come back.
+
+    `unread` is how many turns were found beside them.
 
     ColBERT reads every window of `scored_windows`, the cross-encoder one: ColBERT's best, or without a
     ColBERT the likeliest. `fusion` holds the weights of the learned fusion of these scorers, if there is one.
@@ -73,7 +76,7 @@ def rank(
     if len(names) == 2:
         if len(pool) < len(indices):
             degraded.append(
-                f"{len(indices)} turns were found; the {len(pool)} that match best were ranked "
+                f"{len(indices) + unread} turns were found; the {len(pool)} that match best were ranked "
                 "(--candidates all ranks every one and takes longer)"
             )
         share = _cross_encoder_share(config, len(pool))

@@ -10,8 +10,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Protocol
 
 from smartsearch.types import Candidate, Corpus, Term, fold
 
@@ -21,11 +19,20 @@ Found = dict[int, dict[str, Term]]
 """Turn index to the terms in it, by folded text: the state that the hops add to."""
 
 
-class Search(Protocol):
-    """Turns that contain any (`or`) or every (`and`) term, with the terms each contains."""
+class Search:
+    """One question's steps over a haystack.
+
+    `unread` counts turns that may hold a term and were not looked at.
+    """
+
+    unread = 0
+
+    def __init__(self, haystack: Haystack) -> None:
+        self._haystack = haystack
 
     def __call__(self, terms: Iterable[Term], *, mode: str = "or", word_boundary: bool = False) -> Found:
-        """One step."""
+        """Turns that contain any (`or`) or every (`and`) term, with the terms each contains."""
+        return grep(self._haystack, terms, mode=mode, word_boundary=word_boundary)
 
 
 def boundary(needle: str) -> re.Pattern[str]:
@@ -74,8 +81,8 @@ class Haystack:
         return bool(self.turns_with(text))
 
     def searching(self, most: int) -> Search:  # noqa: ARG002 - a larger haystack finds no more than `most`
-        """`grep` over this haystack."""
-        return partial(grep, self)
+        """The steps of one question."""
+        return Search(self)
 
     def words(self) -> dict[str, None] | None:
         """The distinct words, sorted: what a term without a hit is matched to. None where unknown."""

@@ -16,11 +16,15 @@ Dense = Callable[[int], list[int]]
 
 @dataclass(frozen=True)
 class Evidence:
-    """What retrieval gathered: candidates by match weight, one trace entry a step, and what was left out."""
+    """What retrieval gathered: candidates by match weight, one trace entry a step, and what was left out.
+
+    `unread` counts turns that may hold a term, but none of the heaviest: they are no candidates.
+    """
 
     candidates: tuple[Candidate, ...]
     hops: tuple[HopTrace, ...]
     notes: tuple[str, ...] = ()
+    unread: int = 0
 
 
 class _Gathering:
@@ -35,7 +39,13 @@ class _Gathering:
         self.notes: list[str] = []
 
     def evidence(self) -> Evidence:
-        return Evidence(tuple(by_match_weight(self.found)), tuple(self.steps), tuple(self.notes))
+        candidates = tuple(by_match_weight(self.found))
+        return Evidence(candidates, tuple(self.steps), tuple(self.notes), self.search.unread)
+
+    def holds(self, term: Term) -> bool:
+        """Whether a turn contains `term`; what the steps found already is not looked for again."""
+        key = fold(term.text)
+        return any(key in inside for inside in self.found.values()) or self.haystack.has(term.text)
 
     def step(self, kind: str, hop: int, terms: Sequence[Term], mode: str = "or") -> int:
         """Grep `terms`, add what they find, write the trace. Returns the number of new turns."""
@@ -102,7 +112,7 @@ def _fill(state: _Gathering, dense: Dense) -> None:
 
 def _fuzzy(state: _Gathering, query: Query) -> None:
     """Terms that hit nothing, matched to the nearest words of the corpus (misspelt, shortened)."""
-    lost = [t for t in query.terms if " " not in t.text and not state.haystack.has(t.text)]
+    lost = [t for t in query.terms if " " not in t.text and not state.holds(t)]
     words = state.haystack.words() if lost else None
     if lost and words is None:
         names = ", ".join(repr(term.text) for term in lost)

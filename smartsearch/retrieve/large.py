@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ FURTHEST = 16
 
 Places = NDArray[np.int64]
 NO_TURN = Turn("")
+
+
+T = TypeVar("T")
 
 
 class LargeHaystack(Haystack):
@@ -92,7 +95,26 @@ class LargeCorpus(Corpus):
         return LazyPrevious(self.turns)
 
 
-class LazyTurns(Sequence[Turn]):
+class _Lazy(Sequence[T]):
+    """Items that are made when they are asked for, by `_at`."""
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        """The item, or items, at `index`."""
+        if isinstance(index, slice):
+            return tuple(self._at(i) for i in range(*index.indices(len(self))))
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self._at(index)
+
+    def _at(self, index: int) -> T:
+        raise NotImplementedError
+
+
+class LazyTurns(_Lazy[Turn]):
     """The turns of all parts; a line without a turn is an empty one, of no file and no session."""
 
     def __init__(self, parts: Sequence[Haystack | MessageLines]) -> None:
@@ -103,30 +125,22 @@ class LazyTurns(Sequence[Turn]):
     def __len__(self) -> int:
         return int(self._bases[-1])
 
-    @overload
-    def __getitem__(self, index: int) -> Turn: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Turn]: ...
-    def __getitem__(self, index: int | slice) -> Turn | Sequence[Turn]:
-        """The turn, or turns, at `index`."""
-        if isinstance(index, slice):
-            return tuple(self[i] for i in range(*index.indices(len(self))))
+    def _at(self, index: int) -> Turn:
         found = self._held.get(index)
         if found is None:
-            if not 0 <= index < len(self):
-                raise IndexError(index)
             at = int(np.searchsorted(self._bases, index, side="right")) - 1
             part, place = self._parts[at], index - int(self._bases[at])
-            found = (
-                part.turn(place) or NO_TURN if isinstance(part, MessageLines) else part.corpus.turns[place]
-            )
+            if isinstance(part, MessageLines):
+                found = part.turn(place) or NO_TURN
+            else:
+                found = part.corpus.turns[place]
             if len(self._held) >= HELD_TURNS:
                 self._held.clear()
             self._held[index] = found
         return found
 
 
-class LazyPrevious(Sequence[int]):
+class LazyPrevious(_Lazy[int]):
     """For each turn the index of the turn before it in the same session, or -1."""
 
     def __init__(self, turns: Sequence[Turn]) -> None:
@@ -135,14 +149,7 @@ class LazyPrevious(Sequence[int]):
     def __len__(self) -> int:
         return len(self._turns)
 
-    @overload
-    def __getitem__(self, index: int) -> int: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[int]: ...
-    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
-        """The index before `index`."""
-        if isinstance(index, slice):
-            return tuple(self[i] for i in range(*index.indices(len(self))))
+    def _at(self, index: int) -> int:
         before = index - 1
         while before >= 0 and self._turns[before] is NO_TURN:
             before -= 1
@@ -150,12 +157,15 @@ class LazyPrevious(Sequence[int]):
         return before if same else -1
 
 
-class _Sum:
+class _Sum(Search):
     """One question's terms so far, and what every line could weigh with them."""
 
+    _haystack: LargeHaystack
+
     def __init__(self, haystack: LargeHaystack, most: int) -> None:
-        self._haystack = haystack
+        super().__init__(haystack)
         self._most = most
+        self._read = np.zeros(len(haystack), dtype=np.bool_)
         self._terms: dict[str, Term] = {}
         self._weights = np.zeros(len(haystack), dtype=np.float32)
         self._all: Places | None = None
@@ -172,16 +182,13 @@ class _Sum:
                 self._weights[places] += np.float32(max(more, 0.0))
                 if mode == "and":
                     self._all = places if self._all is None else np.intersect1d(self._all, places)
-        return self._heaviest(word_boundary, every=mode == "and")
+        likely = np.flatnonzero(self._weights) if self._all is None else self._all
+        found = self._heaviest(likely, word_boundary, every=mode == "and")
+        self.unread = int(np.count_nonzero(~self._read[likely]))
+        return found
 
-    @property
-    def matched(self) -> int:
-        """How many lines may contain a term."""
-        return int(np.count_nonzero(self._weights))
-
-    def _heaviest(self, word_boundary: bool, *, every: bool) -> Found:
+    def _heaviest(self, likely: Places, word_boundary: bool, *, every: bool) -> Found:
         patterns = {key: boundary(key) for key in self._terms} if word_boundary else {}
-        likely = self._all if every and self._all is not None else np.flatnonzero(self._weights)
         order = likely[np.argsort(-self._weights[likely], kind="stable")]
         found: Found = {}
         read = 0
@@ -190,6 +197,7 @@ class _Sum:
                 inside = self._inside(index, patterns)
                 if inside and (not every or len(inside) == len(self._terms)):
                     found[index] = inside
+            self._read[order[read:want]] = True
             read = min(want, len(order))
             if read == len(order) or self._settled(found, float(self._weights[order[read]])):
                 break

@@ -1,6 +1,6 @@
 """Transcripts to turns: files, folders or standard input in, a `Corpus` out, one reader module a format."""
 
-from smartsearch.transcripts.corpus import Parts, read, read_by_line
+from smartsearch.transcripts.corpus import Parts, read, read_large
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.files import Limits
 from smartsearch.transcripts.format import Format
@@ -18,6 +18,6 @@ __all__ = [
     "Source",
     "detect",
     "read",
-    "read_by_line",
+    "read_large",
     "to_iso",
 ]

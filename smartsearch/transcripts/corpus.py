@@ -55,15 +55,23 @@ def read(
     Raises InputError: `path_not_found`, `unknown_format`, or `nothing_read` when something was skipped and
     no turn is left.
     """
-    forced = by_name(input_format)
+    found = list(find(paths, Selection(globs, excludes)))
+    return _parsed(found, paths, stdin, by_name(input_format), limits or Limits())
+
+
+def _parsed(
+    found: Sequence[str | Skipped],
+    paths: Sequence[str],
+    stdin: BinaryIO | None,
+    forced: Format | None,
+    limits: Limits,
+) -> Corpus:
     gathered = _Gathered()
-    found = 0
-    for entry in find(paths, Selection(globs, excludes)):
-        found += 1
+    for entry in found:
         if isinstance(entry, Skipped):
             gathered.skipped.append(entry)
         else:
-            _read_file(entry, stdin, forced, limits or Limits(), gathered)
+            _read_file(entry, stdin, forced, limits, gathered)
     if not found:
         gathered.warnings.append(f"no transcripts found in {', '.join(paths)}")
     if gathered.skipped and not gathered.turns:
@@ -80,24 +88,24 @@ class Parts:
     warnings: tuple[str, ...] = ()
 
 
-def read_by_line(
+def read_large(
     paths: Sequence[str],
     *,
     globs: Sequence[str] = (),
     excludes: Sequence[str] = (),
     limits: Limits | None = None,
     above: int = 0,
-) -> Parts | None:
+) -> Corpus | Parts:
     """As `read` with detection, but JSONL files of messages stay unparsed (lines.py).
 
-    None where the files have fewer than `above` bytes in all, or there is no such file among them.
+    A corpus, all parsed, where the files have fewer than `above` bytes or none is named as JSONL.
     """
-    from smartsearch.transcripts.lines import MessageLines
-
     found = list(find(paths, Selection(globs, excludes)))
     named = [entry for entry in found if isinstance(entry, str)]
     if not any(map(lines_suffix, named)) or sum(map(_size, named)) < above:
-        return None
+        return _parsed(found, paths, None, None, limits or Limits())
+    from smartsearch.transcripts.lines import MessageLines
+
     gathered, held = _Gathered(), 0
     parts: list[Corpus | MessageLines] = []
     files: list[LineFile] = []
@@ -124,8 +132,8 @@ def read_by_line(
                 close()
             _read_file(entry, None, None, limits or Limits(), gathered)
     close()
-    if not any(isinstance(part, MessageLines) for part in parts):
-        return None
+    if gathered.skipped and not parts:
+        raise _nothing_read(gathered.skipped)
     return Parts(tuple(parts), tuple(gathered.skipped), tuple(gathered.warnings))
 
 

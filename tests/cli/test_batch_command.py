@@ -53,9 +53,13 @@ def test_models_are_loaded_and_files_read_once(run: Run, questions: Path, monkey
 
     loads: list[object] = []
     reads: list[object] = []
-    read = transcripts.read
+
+    def noted(read):
+        return lambda paths, **rest: reads.append(paths) or read(paths, **rest)
+
     monkeypatch.setattr(search_cli, "load_tools", lambda config: loads.append(config) or fake_tools(config))
-    monkeypatch.setattr(transcripts, "read", lambda paths, **rest: reads.append(paths) or read(paths, **rest))
+    for name in ("read", "read_large"):
+        monkeypatch.setattr(transcripts, name, noted(getattr(transcripts, name)))
     assert run("batch", str(questions)).code == 0
     assert len(loads) == 1
     assert reads == [["."], ["talk.json"]]
