@@ -87,7 +87,7 @@ def instructed(has: Sequence[str]) -> str:
     widest = next(name for name in reversed(has) if name not in INT8)
     if int8:
         return f"{widest}, for int8 {', '.join(int8)}"
-    return f"{widest}, no VNNI: models of int8 take about twice as long as where there is"
+    return f"{widest}, no VNNI, which makes models of int8 faster"
 
 
 def doubts(record: Json) -> Iterator[str]:
@@ -113,7 +113,7 @@ def table(record: Json) -> Iterator[str]:
     for target in TARGETS:
         row = row_of(record, target.section, target.row)
         word, value = verdict(target, row)
-        ratio = NONE if value is None or not target.bound else f"{value / target.bound:.2f}"
+        ratio = NONE if value is None or not target.bound else _ratio(value / target.bound)
         measured = NONE if value is None else f"{_number(value)} {target.unit}"
         runs = NONE if value is None else str(row["runs"])
         tail = value is not None and target.figure == "median" and row["runs"] > 1
@@ -122,6 +122,9 @@ def table(record: Json) -> Iterator[str]:
         lines.append((target.what, target.said, measured, word, p95, ratio, runs))
         count[word.partition(":")[0]] += 1
     yield ""
+    has = [section["instructions"] for section in record["sections"].values() if section.get("instructions")]
+    if has and not any("avx512_vnni" in names for names in has):
+        yield "The targets are for a reference machine with `avx512_vnni`, which this one has not."
     yield ", ".join(f"{number} {word}" for word, number in sorted(count.items(), key=_by_verdict)) + "."
     yield from _table(("what", "target", "ours", "verdict", "p95", "of target", "runs"), lines, left=(1, 3))
 
@@ -287,7 +290,8 @@ def rivals(record: Json) -> Iterator[str]:
     yield (
         f"LoCoMo's {more['conversation']}, {more['turns']} turns, {more['questions']} questions, each asked "
         "once of every system in turn. Gold: of the turns that answer, how many are in the top "
-        f"{more['top']}. A row with fewer questions has its ratio to ours, and our gold, over the same ones."
+        f"{more['top']}. A row with fewer questions has its ratio to ours, and our gold, over the same ones. "
+        "These are too few questions to tell how good a system is: see [results.md](results.md)."
     )
     for cold, title in ((False, "each question, everything loaded"), (True, "from the start of a process")):
         some = [row for row in rows if row["id"].startswith("rival-cold-") is cold]
@@ -379,7 +383,7 @@ def _timed(row: Json, base: Json) -> tuple[str, ...]:
     """What, median, 95th percentile, ratio to `base`, peak."""
     if "left_out" in row:
         return row["what"], f"not measured: {row['left_out']}", NONE, NONE, NONE
-    ratio = f"{row['median'] / base['median']:.2f}" if base.get("median") else NONE
+    ratio = _ratio(row["median"] / base["median"]) if base.get("median") else NONE
     peak = _number(row["peak_mb"]) if "peak_mb" in row else NONE
     return row["what"], _number(row["median"]), _number(row["p95"]), ratio, peak
 
@@ -447,6 +451,11 @@ def _number(value: float) -> str:
         return "0"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
     return f"{value:,.{digits}f}"
+
+
+def _ratio(value: float) -> str:
+    """Two places, small ones as `_number`."""
+    return f"{value:,.2f}" if value >= 0.1 else _number(value)
 
 
 def _ms(seconds: float) -> str:

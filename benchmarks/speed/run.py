@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", type=Path, default=ROOT / ".out" / "speed", help="the record, made chats, caches")
     add("--only", default="", help="measure these sections again, comma-separated, and keep the others")
     add("--runs", type=int, default=5, help="runs of a cold process")
-    add("--questions", type=int, default=20, help="questions in a warm process")
+    add("--questions", type=int, default=20, help="questions in a warm process, twice as many for its tail")
     add("--slow", type=int, default=4, help="questions to a rival that takes half a minute for each")
     add("--asked", type=int, default=10_000, help="questions to one server whose memory is watched")
     add("--every", type=int, default=8, help="batch: every Nth of LoCoMo's questions; 1 is all 1,540")

@@ -222,7 +222,7 @@ def _stages(timings: Sequence[Mapping[str, float]], walls: Sequence[float] = ())
 def warm(bench: Bench) -> Section:
     """One conversation in a warm process, and a cold shell that asks a warm server."""
     talk = bench.conversation
-    asked = [question.text for question in talk.sample(bench.questions + 1)]
+    asked = [question.text for question in talk.sample(2 * bench.questions + 1)]
     first, rest = asked[0], asked[1:]
     env = bench.fresh("warm")
     section = Section(more={"conversation": talk.name, "turns": talk.turns})
@@ -649,16 +649,17 @@ def _cold_rivals(bench: Bench, section: Section, env: Mapping[str, str]) -> None
     talk = bench.conversation
     question = talk.questions[0].text
 
-    def ours(_: int) -> float:
-        return bench.query(question, talk.path, bench.fresh("rivals-cold")).seconds
+    def ours(_: int) -> tuple[float, float]:
+        done = bench.query(question, talk.path, bench.fresh("rivals-cold"))
+        return done.seconds, done.peak_mb
 
-    def rival(name: str) -> Callable[[int], float]:
-        def first_answer(_: int) -> float:
+    def rival(name: str) -> Callable[[int], tuple[float, float]]:
+        def first_answer(_: int) -> tuple[float, float]:
             begin = time.perf_counter()
             with Worker(name, env, bench.threads) as worker:
                 worker("open", path=str(talk.path))
-                worker("ask", question=question)
-                return time.perf_counter() - begin
+                answer = worker("ask", question=question)
+                return time.perf_counter() - begin, answer["peak_mb"]
 
         return first_answer
 
@@ -677,7 +678,7 @@ def _cold_rivals(bench: Bench, section: Section, env: Mapping[str, str]) -> None
     }
     for name, (what, command) in named.items():
         if name in found:
-            section.rows.append(row(f"rival-cold-{name}", what, command, found[name]))
+            section.rows.append(row(f"rival-cold-{name}", what, command, *zip(*found[name])))
         else:
             section.rows.append(left_out(f"rival-cold-{name}", what, failed[name]))
 

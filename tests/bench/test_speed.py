@@ -363,6 +363,9 @@ def test_the_page_says_which_instructions_the_processor_has():
     made["sections"]["warm"]["instructions"] = ["sse4_2", "avx2", "avx512f", "avx512_vnni"]
     assert "Test CPU (avx512f, for int8 avx512_vnni), 2 threads" in page.page(made, "")
     assert page.instructed(["sse4_2", "avx2"]).startswith("avx2, no VNNI")
+    assert "reference machine with" not in page.page(made, "")
+    made["sections"]["warm"]["instructions"] = ["sse4_2", "avx2"]
+    assert "reference machine with `avx512_vnni`, which this one has not" in page.page(made, "")
 
 
 def test_tables_of_the_page_are_whole():
