@@ -375,9 +375,21 @@ def _size(bench: Bench, section: Section, turns: int) -> None:
     rounds = max(2, min(bench.runs, len(corpus.FACTS)))
     facts = corpus.FACTS[:rounds]
     kept = bench.fresh(f"size-{turns}")
+    asked: set[int] = set()
+    """Questions whose vectors are in their cache."""
+
+    def cold(n: int) -> Cost:
+        asked.add(n)
+        return bench.query(facts[n].question, place, bench.fresh(f"size-{n}"))
+
+    def again(n: int) -> Cost:
+        if n not in asked:
+            cold(n)
+        return bench.query(facts[n].question, place, bench.env(f"size-{n}"))
+
     tasks: dict[str, Callable[[int], Cost]] = {
         "none": lambda n: bench.query(facts[n].question, place, kept, "--rank", "none"),
-        "query": lambda n: bench.query(facts[n].question, place, bench.fresh("size-cold")),
+        "query": cold,
     }
     named = {
         "none": (f"{turns:,} turns, `--rank none`", bench.said(place, "--rank", "none")),
@@ -388,9 +400,7 @@ def _size(bench: Bench, section: Section, turns: int) -> None:
     }
     lacking = {}
     if "cache" in bench.features:
-        for fact in facts:
-            bench.query(fact.question, place, kept)
-        tasks["query-warm"] = lambda n: bench.query(facts[n].question, place, kept)
+        tasks["query-warm"] = again
     else:
         lacking["query-warm"] = NO_CACHE
     built: dict[str, list[Cost]] = {}

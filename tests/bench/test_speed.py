@@ -520,6 +520,31 @@ def test_the_cost_curve_has_every_size_and_says_what_was_found(tmp_path, monkeyp
     assert rows["turns-100-index-build"]["left_out"] == sections.NO_INDEX
 
 
+def test_the_warm_cache_of_the_cost_curve_holds_its_question(tmp_path, monkeypatch):
+    monkeypatch.setattr(sections.Bench, "features", frozenset({"cache"}))
+    homes: dict[str, str] = {}
+
+    def query(self, question, path, env, *more, daemon="never"):
+        home = Path(env["XDG_CACHE_HOME"]).parent
+        if "--rank" not in more:
+            known = home.is_dir() and homes.get(home.name) == question
+            home.mkdir(parents=True, exist_ok=True)
+            homes[home.name] = question
+            return answered("warm" if known else "cold")
+        return answered("none")
+
+    monkeypatch.setattr(sections.Bench, "query", query)
+    found = {}
+    add = sections.Section.add
+    monkeypatch.setattr(
+        sections.Section, "add", lambda self, *rows: (found.update(rows[0]), add(self, *rows))
+    )
+    sections.size(bench(tmp_path, runs=3))
+    said = {name: {cost.answer["hits"][0]["text"] for cost in costs} for name, costs in found.items()}
+    assert said["turns-1000-query"] == {"cold"}
+    assert said["turns-1000-query-warm"] == {"warm"}
+
+
 class FakeWorker:
     """Ours ranks turn 3 first; bm25 cannot be opened; whatever else ranks it out of sight."""
 
