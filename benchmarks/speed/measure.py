@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -72,17 +73,21 @@ def _last_line(said: str) -> str:
 
 
 def interleaved(
-    tasks: Mapping[str, Callable[[int], T]], rounds: int, warm: int = 0
+    tasks: Mapping[str, Callable[[int], T]], rounds: int, warm: int = 0, seconds: float = math.inf
 ) -> tuple[dict[str, list[T]], dict[str, str]]:
     """What each task gave in each round, and why those that failed did.
 
     All tasks run in every round, each time another one first, so that what else the machine does meets
     them alike. A task is given the number of its round; `warm` rounds before the first are not kept. One
-    that raises Failed is left out from there on.
+    that raises Failed is left out from there on. There are fewer rounds, but one, where another would
+    likely end after `seconds`.
     """
     found: dict[str, list[T]] = {name: [] for name in tasks}
     failed: dict[str, str] = {}
+    begin = time.perf_counter()
     for number in range(-warm, rounds):
+        if number > 0 and (time.perf_counter() - begin) * (1 + 1 / (number + warm)) > seconds:
+            break
         names = [name for name in tasks if name not in failed]
         first = number % len(names) if names else 0
         for name in names[first:] + names[:first]:

@@ -478,6 +478,7 @@ def plot(record: Json) -> str | None:
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     settings = {"svg.fonttype": "none", "svg.hashsalt": "speed", "font.size": 9, "legend.frameon": False}
     with mpl.rc_context(settings):
@@ -490,6 +491,9 @@ def plot(record: Json) -> str | None:
                 if points:
                     axes.plot(*zip(*points), style, color=colour, label=title, markersize=4)
             axes.set(xscale="log", yscale="log", xlabel="turns", ylabel=label)
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter("{x:,g}")
+            axes.yaxis.set_minor_formatter(NullFormatter())
             axes.grid(visible=True, color="#dcdce2", linewidth=0.6)
             axes.spines[["top", "right"]].set_visible(False)
         panes[0].legend(loc="upper left")

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.quick:
         given.runs, given.questions, given.every = 2, 2, 800
         given.up_to, given.tokens = min(given.up_to, 1000), 5_000
-        given.slow, given.asked = 1, 100
+        given.slow, given.asked, given.seconds = 1, 100, 60.0
     from sections import SECTIONS, Bench
 
     wanted = given.only.split(",") if given.only else list(SECTIONS)
@@ -54,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             threads=given.threads,
             slow=given.slow,
             asked=given.asked,
+            seconds=given.seconds,
         )
         hidden = {str(bench.data): "DATA", str(bench.work): "OUT", runtime: "RUNTIME"}
         for name in wanted:
@@ -77,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--up-to", type=int, default=1_000_000, help="turns of the largest corpus")
     add("--largest", action="store_true", help="up to 10,000,000 turns: 1.5 GB of disk")
     add("--tokens", type=int, default=500_000, help="size of the chat with long turns")
+    add("--seconds", type=float, default=300.0, help="for each size of the cost curve: fewer runs, but one")
     add("--threads", type=int, default=0, help="threads of models; 0 is all cores")
     add("--quick", action="store_true", help="see that all works: minutes, figures of no worth")
     return parser

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -170,6 +171,12 @@ def test_tasks_take_turns_and_one_that_fails_does_not_stop_the_others():
     assert found == {"a": ["a0", "a1", "a2"], "c": ["c0", "c1", "c2"]}
     assert failed == {"b": "it broke"}
     assert "".join(ran) == "cab" + "abc" + "bca" + "ac"
+
+
+def test_rounds_end_where_another_would_take_too_long():
+    tasks = {"a": lambda number: time.sleep(0.05) or number}
+    assert measure.interleaved(tasks, 100, seconds=0.0)[0] == {"a": [0]}
+    assert 1 < len(measure.interleaved(tasks, 100, warm=1, seconds=0.5)[0]["a"]) < 10
 
 
 def test_a_summary_has_the_median_and_the_95th_percentile():
