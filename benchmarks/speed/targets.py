@@ -55,7 +55,7 @@ TARGETS: tuple[Target, ...] = (
     Target(
         "a server's memory after 10,000 questions, of that after 1,000",
         "memory",
-        "memory-growth",
+        "memory-growth-10000",
         "median",
         1.1,
         "times",
