@@ -504,7 +504,8 @@ def memory(bench: Bench) -> Section:
     section.rows.append(row("memory", f"{what}, every {every:,} questions", command, held, unit="MB"))
     grown = held[-1] / held[0]
     section.rows.append(
-        row(f"memory-growth-{bench.asked}", f"{what}, at the end as a share of that after {every:,} questions", command,
+        row(f"memory-growth-{bench.asked}",
+            f"{what}, at the end as a share of that after {every:,} questions", command,
             [grown], unit="times", asked=bench.asked)
     )  # fmt: skip
     return section
