@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from heapq import nsmallest
 
 from smartsearch.types import Candidate, Corpus, Term, fold
 
@@ -107,8 +108,9 @@ def grep(
     found: Found = {}
     wanted = list(terms)
     for term in wanted:
+        key = fold(term.text)
         for index in haystack.turns_with(term.text, word_boundary=word_boundary):
-            found.setdefault(index, {})[fold(term.text)] = term
+            found.setdefault(index, {})[key] = term
     if mode == "and":
         every = {fold(term.text) for term in wanted}
         return {index: inside for index, inside in found.items() if inside.keys() >= every}
@@ -155,8 +157,28 @@ def match_weight(terms: Mapping[str, Term]) -> float:
 
 def by_match_weight(found: Mapping[int, Mapping[str, Term]]) -> list[Candidate]:
     """Candidates by descending match weight, ties in corpus order."""
-    candidates = [
-        Candidate(index, kept, sum(t.weight for t in kept), min((t.hop for t in kept), default=0))
-        for index, kept in ((index, counted(terms)) for index, terms in found.items())
-    ]
+    candidates = [Candidate(index, *facts) for index, facts in _weighed(found)]
     return sorted(candidates, key=lambda c: (-c.weight, c.index))
+
+
+def heaviest(found: Mapping[int, Mapping[str, Term]], most: int) -> list[int]:
+    """The first `most` turns of `by_match_weight`."""
+    weights = ((-facts[1], index) for index, facts in _weighed(found))
+    return [index for _, index in nsmallest(most, weights)]
+
+
+def _weighed(
+    found: Mapping[int, Mapping[str, Term]],
+) -> Iterator[tuple[int, tuple[tuple[Term, ...], float, int]]]:
+    """Each turn with its terms that count, their weight and the earliest hop.
+
+    Thousands of turns share the few sets of terms that there are.
+    """
+    known: dict[tuple[int, ...], tuple[tuple[Term, ...], float, int]] = {}
+    for index, terms in found.items():
+        key = tuple(map(id, terms.values()))
+        facts = known.get(key)
+        if facts is None:
+            kept = counted(terms)
+            facts = known[key] = kept, sum(t.weight for t in kept), min((t.hop for t in kept), default=0)
+        yield index, facts

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from smartsearch.config import Config
 from smartsearch.parse import Parser
-from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, merge
+from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, heaviest, merge
 from smartsearch.types import Candidate, HopTrace, Query, Term, fold
 
 Dense = Callable[[int], list[int]]
@@ -71,7 +71,7 @@ class _Gathering:
         self.known.update((key, *key.split()))
 
     def top_texts(self, count: int) -> list[str]:
-        return [self.haystack.corpus.turns[c.index].said for c in by_match_weight(self.found)[:count]]
+        return [self.haystack.corpus.turns[index].said for index in heaviest(self.found, count)]
 
     def unknown(self, texts: Iterable[str], kind: str, weight: float, hop: int) -> list[Term]:
         """The first few texts that were not terms yet, as terms."""

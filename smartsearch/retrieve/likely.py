@@ -31,6 +31,8 @@ def likeliest(
     """
     if len(candidates) <= most:
         return list(candidates)
+    if most <= 0:
+        return []
     rare = {key: rarity(len(corpus.turns), count) for key, count in counts.items()}
     own = {c.index: sum(t.weight * rare.get(fold(t.text), 0.0) for t in c.terms) for c in candidates}
     previous = corpus.previous

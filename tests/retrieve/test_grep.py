@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch.retrieve.grep import Haystack, by_match_weight, counted, grep, match_weight, merge
+from smartsearch.retrieve.grep import Haystack, by_match_weight, counted, grep, heaviest, match_weight, merge
 from smartsearch.types import Corpus, Term, Turn, fold
 from tests.conftest import haystack
 
@@ -93,3 +95,16 @@ def test_grep_finds_what_the_naive_way_finds(texts, needle):
     wanted = fold(needle).strip()
     naive = [i for i, t in enumerate(texts) if wanted and wanted in fold(t).replace("\x00", " ")]
     assert hay.turns_with(needle) == naive
+
+
+def test_the_heaviest_are_the_first_by_match_weight():
+    rng = random.Random(3)
+    terms = [
+        Term(word, "NOUN", weight) for word, weight in (("a b", 2.0), ("a", 1.0), ("c", 1.0), ("d", 0.5))
+    ]
+    found = {
+        index: {term.text: term for term in rng.sample(terms, rng.randint(0, 4))}
+        for index in rng.sample(range(500), 200)
+    }
+    for most in (0, 1, 20, 500):
+        assert heaviest(found, most) == [c.index for c in by_match_weight(found)[:most]]
