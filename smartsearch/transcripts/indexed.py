@@ -1,0 +1,201 @@
+"""Turns that come from an index instead of their files (docs/decisions/0012).
+
+`opened` are the indexes of some paths. Each knows of a file whether it is still as it was indexed, and
+`IndexedTurns` are the turns of some such files. All of it is one state of the database: what a build does
+meanwhile is not seen.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from smartsearch.errors import CacheError
+from smartsearch.private import check, levels
+from smartsearch.transcripts.faults import IndexFault
+from smartsearch.transcripts.index_store import (
+    DAMAGED,
+    NAME,
+    Rows,
+    connect,
+    damaged,
+    faults,
+    folder_of,
+    known_as,
+    rows_with,
+    stamped,
+    state_of,
+    turn_of,
+)
+from smartsearch.types import Skipped, Turn
+
+Run = tuple[int, int]
+"""The first row and the number of rows of turns that follow each other."""
+
+
+@dataclass(frozen=True)
+class IndexedFile:
+    """A file as an index has it: where its turns are, and what reading it said."""
+
+    index: Index
+    path: str
+    runs: tuple[Run, ...]
+    facts: tuple[str, str, str]
+
+    @property
+    def speakers(self) -> set[str]:
+        """The folded names of those who speak in it."""
+        return set(orjson.loads(self.facts[0]))
+
+    @property
+    def skipped(self) -> list[Skipped]:
+        """What could not be read."""
+        return [Skipped(self.path, kind, reason) for kind, reason in orjson.loads(self.facts[1])]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What there was to warn of."""
+        return [f"{self.path}: {said}" for said in orjson.loads(self.facts[2])]
+
+
+class Index:
+    """One index, open for reading. Raises IndexFault where it cannot be used."""
+
+    def __init__(self, root: str, folder: Path) -> None:
+        self.root, self._folder = root, folder
+        if (folder / DAMAGED).exists():
+            raise IndexFault(damaged(root))
+        self._lock = threading.Lock()
+        self._last: tuple[str, Rows | None] | None = None
+        with faults(folder, root):
+            self._database = connect(folder / NAME)
+            weakref.finalize(self, self._database.close)
+            self._database.execute("BEGIN")
+            if not stamped(self._database):
+                raise IndexFault(
+                    f"the index of {root} is of another version and was left aside; "
+                    f"`smartsearch index {root}` makes it anew"
+                )
+
+    @cached_property
+    def _files(self) -> dict[str, tuple[int, str, tuple[str, str, str]]]:
+        """Number, state, and what reading said, by real path."""
+        asked = "SELECT path, id, state, speakers, skipped, warnings FROM files"
+        return {
+            os.fsdecode(path): (file, state, tuple(facts)) for path, file, state, *facts in self._all(asked)
+        }
+
+    @cached_property
+    def _runs(self) -> dict[int, list[Run]]:
+        runs: dict[int, list[Run]] = {}
+        for file, first, count in self._all("SELECT file, first, count FROM runs ORDER BY file, position"):
+            runs.setdefault(file, []).append((first, count))
+        return runs
+
+    def holds(self, path: str) -> bool:
+        """Whether a file lies below the root, so that it should be here."""
+        real = os.path.realpath(path)
+        return real == self.root or real.startswith(os.path.join(self.root, ""))
+
+    def file(self, path: str) -> IndexedFile | None:
+        """The file at `path` if it is as it was when it was indexed. Raises IndexFault."""
+        real = known_as(path)
+        held = self._files.get(real) if real is not None else None
+        try:
+            if held is None or held[1] != state_of(path):
+                return None
+        except OSError:
+            return None
+        number, _, facts = held
+        return IndexedFile(self, path, tuple(self._runs.get(number, ())), facts)
+
+    def turn(self, row: int, path: str) -> Turn:
+        """The turn in a row, of the file shown as `path`. Raises IndexFault."""
+        with faults(self._folder, self.root), self._lock:
+            found = self._database.execute("SELECT record FROM turns WHERE id = ?", (row,)).fetchone()
+            return turn_of(found[0], path)
+
+    def rows_with(self, text: str) -> Rows | None:
+        """The rows that may contain `text`, ascending; None: any may. Raises IndexFault."""
+        with faults(self._folder, self.root), self._lock:
+            if self._last is None or self._last[0] != text:
+                self._last = text, rows_with(self._database, text)
+            return self._last[1]
+
+    def _all(self, asked: str) -> list[tuple[int, ...]]:
+        with faults(self._folder, self.root), self._lock:
+            return self._database.execute(asked).fetchall()
+
+
+class IndexedTurns:
+    """The turns of some files of one index, by position."""
+
+    def __init__(self, files: Sequence[IndexedFile]) -> None:
+        self._index = files[0].index
+        self.speakers = {name for file in files for name in file.speakers}
+        runs = [(first, count, file.path) for file in files for first, count in file.runs]
+        self._paths = [path for _, _, path in runs]
+        self._firsts = np.array([first for first, _, _ in runs], dtype=np.int64)
+        self._counts = np.array([count for _, count, _ in runs], dtype=np.int64)
+        self._bases = np.cumsum([0, *(count for _, count, _ in runs)])
+
+    def __len__(self) -> int:
+        return int(self._bases[-1])
+
+    def turn(self, position: int) -> Turn:
+        """The turn at a position. Raises IndexFault."""
+        run = int(np.searchsorted(self._bases, position, side="right")) - 1
+        row = int(self._firsts[run]) + position - int(self._bases[run])
+        return self._index.turn(row, self._paths[run])
+
+    def with_word(self, text: str) -> Rows:
+        """Positions whose turn can contain `text` (case-folded), ascending: every one that does. Raises IndexFault."""
+        rows = self._index.rows_with(text)
+        if rows is None:
+            return np.arange(len(self))
+        begin = np.searchsorted(rows, self._firsts)
+        counts = np.searchsorted(rows, self._firsts + self._counts) - begin
+        inside = np.arange(int(counts.sum())) + np.repeat(begin - (np.cumsum(counts) - counts), counts)
+        places: Rows = rows[inside] + np.repeat(self._bases[:-1] - self._firsts, counts)
+        return places
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The indexes that some paths lie in, the innermost first, and what to say of those that cannot be used."""
+
+    indexes: tuple[Index, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def file(self, path: str) -> IndexedFile | None:
+        """The file at `path` from the first index that has it as it is. Raises IndexFault."""
+        return next((file for index in self.indexes if (file := index.file(path))), None)
+
+
+def opened(paths: Sequence[str]) -> Opened:
+    """The indexes of these paths and of the folders above them."""
+    roots: dict[str, None] = {}
+    for path in paths:
+        real = os.path.realpath(path)
+        roots |= dict.fromkeys([real, *map(str, Path(real).parents)])
+    indexes, warnings = [], []
+    for root in sorted(roots, key=len, reverse=True):
+        try:
+            folder = folder_of(root)
+            if (folder / NAME).exists():
+                check(levels(folder))
+                indexes.append(Index(root, folder))
+        except (IndexFault, CacheError) as error:
+            warnings.append(error.message)
+        except OSError as error:
+            warnings.append(f"the index of {root} cannot be read: {error.strerror}")
+    return Opened(tuple(indexes), tuple(warnings))
