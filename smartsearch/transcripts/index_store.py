@@ -45,7 +45,8 @@ CREATE TABLE about (key TEXT PRIMARY KEY, value);
 CREATE TABLE files
     (id INTEGER PRIMARY KEY, path BLOB UNIQUE, state TEXT, speakers TEXT, skipped TEXT, warnings TEXT);
 CREATE TABLE runs
-    (file INTEGER, position INTEGER, first INTEGER, count INTEGER, PRIMARY KEY (file, position)) WITHOUT ROWID;
+    (file INTEGER, position INTEGER, first INTEGER, count INTEGER, PRIMARY KEY (file, position))
+    WITHOUT ROWID;
 CREATE TABLE turns (id INTEGER PRIMARY KEY, record BLOB);
 CREATE VIRTUAL TABLE words USING fts5
     (spoken, content='', columnsize=0, detail=none, tokenize='trigram case_sensitive 1');

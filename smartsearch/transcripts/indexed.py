@@ -8,13 +8,13 @@ meanwhile is not seen.
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import orjson
@@ -89,10 +89,8 @@ class Index:
     @cached_property
     def _files(self) -> dict[str, tuple[int, str, tuple[str, str, str]]]:
         """Number, state, and what reading said, by real path."""
-        asked = "SELECT path, id, state, speakers, skipped, warnings FROM files"
-        return {
-            os.fsdecode(path): (file, state, tuple(facts)) for path, file, state, *facts in self._all(asked)
-        }
+        every = self._all("SELECT path, id, state, speakers, skipped, warnings FROM files")
+        return {os.fsdecode(path): (file, state, (a, b, c)) for path, file, state, a, b, c in every}
 
     @cached_property
     def _runs(self) -> dict[int, list[Run]]:
@@ -104,7 +102,7 @@ class Index:
     def holds(self, path: str) -> bool:
         """Whether a file lies below the root, so that it should be here."""
         real = os.path.realpath(path)
-        return real == self.root or real.startswith(os.path.join(self.root, ""))
+        return real == self.root or real.startswith(f"{self.root.rstrip(os.sep)}{os.sep}")
 
     def file(self, path: str) -> IndexedFile | None:
         """The file at `path` if it is as it was when it was indexed. Raises IndexFault."""
@@ -131,7 +129,7 @@ class Index:
                 self._last = text, rows_with(self._database, text)
             return self._last[1]
 
-    def _all(self, asked: str) -> list[tuple[int, ...]]:
+    def _all(self, asked: str) -> list[Any]:
         with faults(self._folder, self.root), self._lock:
             return self._database.execute(asked).fetchall()
 
@@ -158,7 +156,10 @@ class IndexedTurns:
         return self._index.turn(row, self._paths[run])
 
     def with_word(self, text: str) -> Rows:
-        """Positions whose turn can contain `text` (case-folded), ascending: every one that does. Raises IndexFault."""
+        """Positions whose turn can contain `text` (case-folded), ascending: every one that does.
+
+        Raises IndexFault.
+        """
         rows = self._index.rows_with(text)
         if rows is None:
             return np.arange(len(self))
@@ -171,7 +172,7 @@ class IndexedTurns:
 
 @dataclass(frozen=True)
 class Opened:
-    """The indexes that some paths lie in, the innermost first, and what to say of those that cannot be used."""
+    """The indexes that some paths lie in, the innermost first, and what to say of unusable ones."""
 
     indexes: tuple[Index, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -187,15 +188,22 @@ def opened(paths: Sequence[str]) -> Opened:
     for path in paths:
         real = os.path.realpath(path)
         roots |= dict.fromkeys([real, *map(str, Path(real).parents)])
-    indexes, warnings = [], []
-    for root in sorted(roots, key=len, reverse=True):
-        try:
-            folder = folder_of(root)
-            if (folder / NAME).exists():
-                check(levels(folder))
-                indexes.append(Index(root, folder))
-        except (IndexFault, CacheError) as error:
-            warnings.append(error.message)
-        except OSError as error:
-            warnings.append(f"the index of {root} cannot be read: {error.strerror}")
-    return Opened(tuple(indexes), tuple(warnings))
+    tried = [_tried(root) for root in sorted(roots, key=len, reverse=True)]
+    return Opened(
+        tuple(index for index in tried if isinstance(index, Index)),
+        tuple(said for said in tried if isinstance(said, str)),
+    )
+
+
+def _tried(root: str) -> Index | str | None:
+    """The index of a root, or why it cannot be used; None where there is none."""
+    try:
+        folder = folder_of(root)
+        if not (folder / NAME).exists():
+            return None
+        check(levels(folder))
+        return Index(root, folder)
+    except (IndexFault, CacheError) as error:
+        return error.message
+    except OSError as error:
+        return f"the index of {root} cannot be read: {error.strerror}"
