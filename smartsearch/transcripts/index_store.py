@@ -43,7 +43,8 @@ WAIT = 5.0
 TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value);
 CREATE TABLE files
-    (id INTEGER PRIMARY KEY, path BLOB UNIQUE, state TEXT, speakers TEXT, skipped TEXT, warnings TEXT);
+    (id INTEGER PRIMARY KEY, path BLOB UNIQUE, state TEXT, turns INTEGER, speakers TEXT, skipped TEXT,
+    warnings TEXT);
 CREATE TABLE runs
     (file INTEGER, position INTEGER, first INTEGER, count INTEGER, PRIMARY KEY (file, position))
     WITHOUT ROWID;
@@ -118,21 +119,25 @@ def damaged(root: str) -> str:
 
 
 def record(turn: Turn) -> bytes:
-    """A turn without its path as bytes, a checksum first."""
+    """A turn without its path as bytes."""
     fields = [getattr(turn, name) for name in FIELDS]
     while not fields[-1] and len(fields) > 1:
         fields.pop()
     try:
-        data = orjson.dumps(fields)
+        return orjson.dumps(fields)
     except TypeError:  # halves of surrogate pairs
-        data = json.dumps(fields).encode()
-    return zlib.crc32(data).to_bytes(4, "big") + data
+        return json.dumps(fields).encode()
 
 
-def turn_of(stored: bytes, path: str) -> Turn:
-    """The turn of a record. Raises ValueError where it is not as it was written."""
+def sealed(data: bytes, file: int, row: int) -> bytes:
+    """A record with a checksum in front, of itself and of where it stands."""
+    return zlib.crc32(data, zlib.crc32(b"%d %d" % (file, row))).to_bytes(4, "big") + data
+
+
+def turn_of(stored: bytes, file: int, row: int, path: str) -> Turn:
+    """The turn of a sealed record. Raises ValueError where it is not as it was written."""
     data = stored[4:]
-    if zlib.crc32(data).to_bytes(4, "big") != stored[:4]:
+    if sealed(data, file, row) != stored:
         raise ValueError("checksum")
     try:
         fields = orjson.loads(data)

@@ -47,6 +47,7 @@ class IndexedFile:
     """A file as an index has it: where its turns are, and what reading it said."""
 
     index: Index
+    number: int
     path: str
     runs: tuple[Run, ...]
     facts: tuple[str, str, str]
@@ -87,10 +88,10 @@ class Index:
                 )
 
     @cached_property
-    def _files(self) -> dict[str, tuple[int, str, tuple[str, str, str]]]:
-        """Number, state, and what reading said, by real path."""
-        every = self._all("SELECT path, id, state, speakers, skipped, warnings FROM files")
-        return {os.fsdecode(path): (file, state, (a, b, c)) for path, file, state, a, b, c in every}
+    def _files(self) -> dict[str, tuple[int, str, int, tuple[str, str, str]]]:
+        """Number, state, turns, and what reading said, by real path."""
+        every = self._all("SELECT path, id, state, turns, speakers, skipped, warnings FROM files")
+        return {os.fsdecode(path): (file, state, n, (a, b, c)) for path, file, state, n, a, b, c in every}
 
     @cached_property
     def _runs(self) -> dict[int, list[Run]]:
@@ -113,14 +114,18 @@ class Index:
                 return None
         except OSError:
             return None
-        number, _, facts = held
-        return IndexedFile(self, path, tuple(self._runs.get(number, ())), facts)
+        number, _, turns, facts = held
+        runs = tuple(self._runs.get(number, ()))
+        with faults(self._folder, self.root):
+            if sum(count for _, count in runs) != turns:
+                raise ValueError("runs")
+        return IndexedFile(self, number, path, runs, facts)
 
-    def turn(self, row: int, path: str) -> Turn:
-        """The turn in a row, of the file shown as `path`. Raises IndexFault."""
+    def turn(self, row: int, file: int, path: str) -> Turn:
+        """The turn in a row, of the file of that number, shown as `path`. Raises IndexFault."""
         with faults(self._folder, self.root), self._lock:
             found = self._database.execute("SELECT record FROM turns WHERE id = ?", (row,)).fetchone()
-            return turn_of(found[0], path)
+            return turn_of(found[0], file, row, path)
 
     def rows_with(self, text: str) -> Rows | None:
         """The rows that may contain `text`, ascending; None: any may. Raises IndexFault."""
@@ -140,8 +145,8 @@ class IndexedTurns:
     def __init__(self, files: Sequence[IndexedFile]) -> None:
         self._index = files[0].index
         self.speakers = {name for file in files for name in file.speakers}
-        runs = [(first, count, file.path) for file in files for first, count in file.runs]
-        self._paths = [path for _, _, path in runs]
+        runs = [(first, count, file) for file in files for first, count in file.runs]
+        self._files = [(file.number, file.path) for _, _, file in runs]
         self._firsts = np.array([first for first, _, _ in runs], dtype=np.int64)
         self._counts = np.array([count for _, count, _ in runs], dtype=np.int64)
         self._bases = np.cumsum([0, *(count for _, count, _ in runs)])
@@ -153,7 +158,7 @@ class IndexedTurns:
         """The turn at a position. Raises IndexFault."""
         run = int(np.searchsorted(self._bases, position, side="right")) - 1
         row = int(self._firsts[run]) + position - int(self._bases[run])
-        return self._index.turn(row, self._paths[run])
+        return self._index.turn(row, *self._files[run])
 
     def with_word(self, text: str) -> Rows:
         """Positions whose turn can contain `text` (case-folded), ascending: every one that does.

@@ -28,6 +28,7 @@ from smartsearch.transcripts.index_store import (
     indexed_text,
     known_as,
     record,
+    sealed,
     sizes,
     stamped,
     state_of,
@@ -225,17 +226,20 @@ class _Build:
 
     def _put(self, path: str, state: str, read: Corpus, held: tuple[int, str] | None) -> None:
         facts = (
+            len(read.turns),
             json.dumps(sorted({fold(turn.speaker) for turn in read.turns})),
             json.dumps([(entry.kind, entry.reason) for entry in read.skipped]),
             json.dumps([said.removeprefix(f"{path}: ") for said in read.warnings]),
         )
         if held:
             number = held[0]
-            asked = "UPDATE files SET state = ?, speakers = ?, skipped = ?, warnings = ? WHERE id = ?"
+            asked = (
+                "UPDATE files SET state = ?, turns = ?, speakers = ?, skipped = ?, warnings = ? WHERE id = ?"
+            )
             self._database.execute(asked, (state, *facts, number))
             self._built.changed += 1
         else:
-            asked = "INSERT INTO files (path, state, speakers, skipped, warnings) VALUES (?, ?, ?, ?, ?)"
+            asked = "INSERT INTO files VALUES (NULL, ?, ?, ?, ?, ?, ?)"
             number = self._database.execute(asked, (os.fsencode(path), state, *facts)).lastrowid or 0
             self._built.new += 1
         self._known[path] = (number, state)
@@ -246,8 +250,8 @@ class _Build:
     def _keep(self, number: int, records: Sequence[bytes]) -> int:
         """How many turns at a file's beginning are what they were; the rows of the others are removed."""
         old = self._rows(number)
-        same = sum(1 for _ in takewhile(bool, (stored == new for (_, stored), new in zip(old, records))))
-        self._forget(old[same:])
+        same = sum(1 for _ in takewhile(bool, (stored[4:] == new for (_, stored), new in zip(old, records))))
+        self._forget(number, old[same:])
         runs = "SELECT position, count FROM runs WHERE file = ?"
         for position, count in self._database.execute(runs, (number,)).fetchall():
             left = min(count, same - position)
@@ -264,7 +268,8 @@ class _Build:
             return
         (first,) = self._database.execute("SELECT value FROM about WHERE key = 'next'").fetchone()
         rows = range(first, first + len(turns))
-        self._database.executemany("INSERT INTO turns VALUES (?, ?)", zip(rows, records))
+        stored = ((row, sealed(data, number, row)) for row, data in zip(rows, records))
+        self._database.executemany("INSERT INTO turns VALUES (?, ?)", stored)
         texts = zip(rows, map(indexed_text, turns))
         self._database.executemany("INSERT INTO words (rowid, spoken) VALUES (?, ?)", texts)
         self._database.execute("UPDATE about SET value = ? WHERE key = 'next'", (rows.stop,))
@@ -272,7 +277,7 @@ class _Build:
         self._written += len(turns)
 
     def _remove(self, number: int) -> None:
-        self._forget(self._rows(number))
+        self._forget(number, self._rows(number))
         for asked in ("DELETE FROM runs WHERE file = ?", "DELETE FROM files WHERE id = ?"):
             self._database.execute(asked, (number,))
 
@@ -284,8 +289,8 @@ class _Build:
         )
         return self._database.execute(asked, (number,)).fetchall()
 
-    def _forget(self, rows: Sequence[tuple[int, bytes]]) -> None:
-        texts = ((row, indexed_text(turn_of(stored, ""))) for row, stored in rows)
+    def _forget(self, number: int, rows: Sequence[tuple[int, bytes]]) -> None:
+        texts = ((row, indexed_text(turn_of(stored, number, row, ""))) for row, stored in rows)
         removed = "INSERT INTO words (words, rowid, spoken) VALUES ('delete', ?, ?)"
         self._database.executemany(removed, texts)
         self._database.executemany("DELETE FROM turns WHERE id = ?", ((row,) for row, _ in rows))
