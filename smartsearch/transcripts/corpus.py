@@ -155,7 +155,7 @@ def _said(index: Opened, named: Sequence[str], known: Mapping[str, IndexedFile])
         if len(read) > _STALE * len(inside):
             said.append(
                 f"{len(read):,} of {len(inside):,} files are not as the index of {one.root} knows them and "
-                f"were read; `smartsearch index {one.root}` brings it up to date"
+                f"were read; `{one.command}` brings it up to date"
             )
     return said
 

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shlex
 import sqlite3
 import stat
 import unicodedata
@@ -115,7 +116,12 @@ def faults(folder: Path, root: str) -> Iterator[None]:
 
 def damaged(root: str) -> str:
     """What to say of an index that cannot be used any more."""
-    return f"the index of {root} is damaged and was left aside; `smartsearch index {root}` makes it anew"
+    return f"the index of {root} is damaged and was left aside; `{command(root)}` makes it anew"
+
+
+def command(root: str) -> str:
+    """What to type to bring the index of a root up to date."""
+    return f"smartsearch index {shlex.quote(root)}"
 
 
 def record(turn: Turn) -> bytes:

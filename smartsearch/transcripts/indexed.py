@@ -26,6 +26,7 @@ from smartsearch.transcripts.index_store import (
     DAMAGED,
     NAME,
     Rows,
+    command,
     connect,
     damaged,
     faults,
@@ -84,7 +85,7 @@ class Index:
             if not stamped(self._database):
                 raise IndexFault(
                     f"the index of {root} is of another version and was left aside; "
-                    f"`smartsearch index {root}` makes it anew"
+                    f"`{command(root)}` makes it anew"
                 )
 
     @cached_property
@@ -99,6 +100,11 @@ class Index:
         for file, first, count in self._all("SELECT file, first, count FROM runs ORDER BY file, position"):
             runs.setdefault(file, []).append((first, count))
         return runs
+
+    @property
+    def command(self) -> str:
+        """What to type to bring it up to date."""
+        return command(self.root)
 
     def holds(self, path: str) -> bool:
         """Whether a file lies below the root, so that it should be here."""
