@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -126,12 +127,13 @@ def read_large(
     if sum(map(_size, named)) < above:
         return _parsed(found, paths, None, None, limits or Limits())
     index = _opened(paths) if indexed and limits is None else None
-    known = {path: file for path in named if (file := index.file(path))} if index else {}
+    real = {path: os.path.realpath(path) for path in named} if index and index.indexes else {}
+    known = {path: file for path in real if (file := index.file(path, real[path]))} if index else {}
     if known or any(map(lines_suffix, named)):
         read: Corpus | Parts = _in_parts(found, limits or Limits(), known)
     else:
         read = _parsed(found, paths, None, None, limits or Limits())
-    return replace(read, warnings=(*read.warnings, *_said(index, named, known))) if index else read
+    return replace(read, warnings=(*read.warnings, *_said(index, real, known))) if index else read
 
 
 def _opened(paths: Sequence[str]) -> Opened | None:
@@ -146,11 +148,11 @@ def _opened(paths: Sequence[str]) -> Opened | None:
     return opened(paths)
 
 
-def _said(index: Opened, named: Sequence[str], known: Mapping[str, IndexedFile]) -> list[str]:
-    """What to say of indexes that cannot be used, or that many files have left behind."""
+def _said(index: Opened, real: Mapping[str, str], known: Mapping[str, IndexedFile]) -> list[str]:
+    """What to say of indexes that cannot be used, or that many files (by real path) have left behind."""
     said = list(index.warnings)
     for one in index.indexes:
-        inside = [path for path in named if one.holds(path)]
+        inside = [path for path in real if one.holds(real[path])]
         read = [path for path in inside if path not in known]
         if len(read) > _STALE * len(inside):
             said.append(

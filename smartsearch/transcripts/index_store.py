@@ -71,12 +71,6 @@ def state_of(path: str) -> str:
     return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
 
 
-def known_as(path: str) -> str | None:
-    """The real path of a file; None where its name or its folder's is another: readers take ids from them."""
-    real = os.path.realpath(path)
-    return real if Path(path).absolute().parts[-2:] == Path(real).parts[-2:] else None
-
-
 def connect(path: Path, *, write: bool = False) -> sqlite3.Connection:
     """The database at `path`, with no transaction open. Raises IndexFault where it is none of ours."""
     try:

@@ -31,7 +31,6 @@ from smartsearch.transcripts.index_store import (
     damaged,
     faults,
     folder_of,
-    known_as,
     rows_with,
     stamped,
     state_of,
@@ -106,19 +105,22 @@ class Index:
         """What to type to bring it up to date."""
         return command(self.root)
 
-    def holds(self, path: str) -> bool:
-        """Whether a file lies below the root, so that it should be here."""
-        real = os.path.realpath(path)
+    def holds(self, real: str) -> bool:
+        """Whether a file, by its real path, lies below the root, so that it should be here."""
         return real == self.root or real.startswith(f"{self.root.rstrip(os.sep)}{os.sep}")
 
-    def file(self, path: str) -> IndexedFile | None:
-        """The file at `path` if it is as it was when it was indexed. Raises IndexFault."""
-        real = known_as(path)
-        held = self._files.get(real) if real is not None else None
+    def file(self, path: str, real: str) -> IndexedFile | None:
+        """The file at `path`, really `real`, if it is as it was when it was indexed. Raises IndexFault.
+
+        None under another name, for readers take ids from the names of files and their folders.
+        """
+        held = self._files.get(real)
         try:
-            if held is None or held[1] != state_of(path):
+            if held is None or held[1] != state_of(real):
                 return None
         except OSError:
+            return None
+        if Path(path).absolute().parts[-2:] != Path(real).parts[-2:]:
             return None
         number, _, turns, facts = held
         runs = tuple(self._runs.get(number, ()))
@@ -188,9 +190,9 @@ class Opened:
     indexes: tuple[Index, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def file(self, path: str) -> IndexedFile | None:
-        """The file at `path` from the first index that has it as it is. Raises IndexFault."""
-        return next((file for index in self.indexes if (file := index.file(path))), None)
+    def file(self, path: str, real: str) -> IndexedFile | None:
+        """The file at `path`, really `real`, from the first index that has it as it is. Raises IndexFault."""
+        return next((file for index in self.indexes if (file := index.file(path, real))), None)
 
 
 def opened(paths: Sequence[str]) -> Opened:

@@ -26,7 +26,6 @@ from smartsearch.transcripts.index_store import (
     connect,
     folder_of,
     indexed_text,
-    known_as,
     record,
     sealed,
     sizes,
@@ -168,7 +167,7 @@ class _Build:
         """Update what changed, remove what is gone, and say so."""
         skipped = [entry for entry in found if isinstance(entry, Skipped)]
         self._built.skipped += [entry for entry in skipped if entry.kind != "folder_link"]
-        paths = [real for path in found if isinstance(path, str) and (real := known_as(path)) == path]
+        paths = [path for path in found if isinstance(path, str) and os.path.realpath(path) == path]
         self._database.execute("BEGIN IMMEDIATE")
         for gone in self._known.keys() - set(paths):
             self._remove(self._known[gone][0])
@@ -300,6 +299,7 @@ class _Build:
         built.files, built.turns = _counts(self._database)
         if self._written > built.turns // 2:
             self._database.execute("INSERT INTO words (words) VALUES ('optimize')")
+        self._database.execute("PRAGMA busy_timeout = 0")  # who still reads an older state holds it up
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         built.bytes = sizes(self._folder)
         return built
