@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from smartsearch.config import Config
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Span, Token
 
+SHIPPED = Path(__file__).parent / "models" / "en_smartsearch"
 HOP_LABELS = frozenset({"PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT"})
 """Entity labels that become terms of the next hop (paper 3.2: person, organisation, location, event)."""
 
@@ -38,15 +43,35 @@ def without_torch() -> Iterator[None]:
         del sys.modules["torch"]
 
 
+@contextmanager
+def without_commands() -> Iterator[None]:
+    """Keep spaCy from importing its command line, with two HTTP clients: a third of what its import takes.
+
+    Whoever asks for `spacy.cli` or `spacy.info` afterwards gets them.
+    """
+    if "spacy" in sys.modules:
+        yield
+        return
+
+    def info(*arguments: Any, **options: Any) -> Any:
+        return import_module("spacy.cli.info").info(*arguments, **options)
+
+    stubs = {name: ModuleType(name) for name in ("spacy.cli", "spacy.cli.info")}
+    stubs["spacy.cli.info"].info = info  # type: ignore[attr-defined]
+    sys.modules.update(stubs)
+    try:
+        yield
+    finally:
+        for name in stubs:
+            del sys.modules[name]
+
+
 def load(name_or_path: str, *, needs_torch: bool = True) -> Language:
     """The spaCy pipeline of that name or folder. Raises ModelError when it is missing or broken."""
     try:
-        if needs_torch:
+        with without_commands(), nullcontext() if needs_torch else without_torch():
             import spacy
-        else:
-            with without_torch():
-                import spacy
-        nlp = spacy.load(name_or_path)
+        nlp = spacy.load(name_or_path, exclude=_as_in_spacy(Path(name_or_path)))
     except (OSError, ValueError, ImportError) as error:
         raise ModelError(
             f"the spaCy pipeline {name_or_path!r} cannot be loaded: {str(error).splitlines()[0]}",
@@ -61,6 +86,19 @@ def load(name_or_path: str, *, needs_torch: bool = True) -> Language:
             kind="model_unfit",
         )
     return nlp
+
+
+def _as_in_spacy(folder: Path) -> list[str]:
+    """What of the shipped pipeline need not be read, because this very spaCy brings the same.
+
+    The tokenizer's 900 exceptions are English's own; to read them again takes a third of the loading.
+    """
+    from spacy.git_info import GIT_VERSION
+
+    if folder != SHIPPED:
+        return []
+    made_with = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["spacy_git_version"]
+    return ["tokenizer"] if made_with == GIT_VERSION else []
 
 
 class Parser:

@@ -54,6 +54,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
             tools.scorers,
             config,
             tools.fusion,
+            evidence.counts,
             evidence.unread,
         )
     with clock("truncate"):

@@ -4,7 +4,8 @@
 
 All conversations of a dataset become one corpus; the pipeline's own retrieval finds the candidates of each
 question; each order puts the best first; the table says how much of the gold that was found stands in
-the first 128, 256, ... of it. ColBERT over all candidates is the upper bound.
+the first 128, 256, ... of it. ColBERT over all candidates is the upper bound. With --ranked also what is left
+in the first 62 when both rankers have read what each size of the cascade lets them.
 """
 
 from __future__ import annotations
@@ -20,22 +21,28 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config, build
 from smartsearch.models import profiles
 from smartsearch.pipeline import Tools, dense_search
+from smartsearch.rank.cascade import rank
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.retrieve.hops import gather
+from smartsearch.retrieve.hops import Evidence, gather
+from smartsearch.retrieve.likely import AFTER, BEFORE, rarity
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Candidate, Corpus, Turn, fold
 
 CUTS = (128, 256, 512, 1024, 2048)
-BEFORE, AFTER = 0.5, 0.3
-"""What the turn before and the turn after add of their own weight: as in the rival bm25_neighbours."""
+TOP = 62
+"""Turns in 2,000 words, as in docs/results.md."""
+SIZES = ((256, 128), (512, 128), (1024, 128), (2048, 128), (2048, 64), (2048, 96), (2048, 192), (0, 128))
+"""Turns that ColBERT and the cross-encoder read; 0 is all."""
 
+Floats = NDArray[np.float64]
 Order = Callable[[Sequence[Candidate], Haystack], list[int]]
 """Candidates, given by match weight, as turn indices with the best first."""
 
@@ -71,7 +78,7 @@ ORDERS: dict[str, Order] = {
     "weight x rarity": by_rarity,
     "rarity alone": by_rarity_alone,
     "weight + neighbours": by_neighbours,
-    "weight x rarity + neighbours": by_rarity_and_neighbours,
+    "both (retrieve/likely.py)": by_rarity_and_neighbours,
 }
 
 
@@ -91,7 +98,7 @@ def rarities(candidates: Sequence[Candidate], haystack: Haystack) -> dict[str, f
     That needs no further scan: every turn with a term is one, less those where a longer phrase counts.
     """
     counts = Counter(fold(term.text) for c in candidates for term in c.terms)
-    return {key: math.log(1 + len(haystack) / count) for key, count in counts.items()}
+    return {key: rarity(len(haystack), count) for key, count in counts.items()}
 
 
 def rare_weights(candidates: Sequence[Candidate], haystack: Haystack) -> list[float]:
@@ -120,6 +127,36 @@ def _best(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[int]
     """Turn indices by descending score, ties in corpus order."""
     ranked = sorted(zip(scores, (c.index for c in candidates)), key=lambda pair: (-pair[0], pair[1]))
     return [index for _, index in ranked]
+
+
+class Remembered:
+    """A scorer that reads each text once a question."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer = scorer
+        self._question, self._known = "", dict[str, float]()
+
+    def __call__(self, question: str, texts: Sequence[str]) -> Floats:
+        """As the scorer."""
+        if question != self._question:
+            self._question, self._known = question, {}
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known |= zip(new, self._scorer(question, new).tolist(), strict=True)
+        return np.array([self._known[text] for text in texts])
+
+
+def ranked(
+    question: str, evidence: Evidence, haystack: Haystack, tools: Tools, config: Config
+) -> Iterator[tuple[str, list[int]]]:
+    """For each of SIZES its name and the first TOP turns."""
+    for turns, pairs in SIZES:
+        own = replace(config, colbert_turns=turns or len(haystack), cascade=pairs)
+        some = rank(
+            question, evidence.candidates, haystack.corpus, tools.scorers, own, tools.fusion, evidence.counts
+        )
+        name = f"ColBERT {f'{turns:,}' if turns else 'all'}, cross-encoder {pairs}"
+        yield name, [c.index for c in some.candidates[:TOP]]
 
 
 @dataclass
@@ -151,24 +188,35 @@ def joined(path: Path, every: int) -> tuple[Corpus, list[BenchQuestion]]:
 
 
 def measured(
-    corpus: Corpus, questions: Sequence[BenchQuestion], tools: Tools, config: Config, *, colbert: bool
+    corpus: Corpus,
+    questions: Sequence[BenchQuestion],
+    tools: Tools,
+    config: Config,
+    *,
+    colbert: bool,
+    both: bool = False,
 ) -> dict[str, object]:
-    """Retrieval once a question, every order over its candidates."""
+    """Retrieval once a question, every order over its candidates; with `both` the rankers' too."""
     haystack = Haystack(corpus)
+    last: Counter[str] = Counter()
+    tools = replace(tools, scorers={name: Remembered(scorer) for name, scorer in tools.scorers.items()})
     tallies = {name: Tally() for name in (*ORDERS, *(["ColBERT over all"] if colbert else []))}
     counts, gold, found = [], 0, 0
     for number, question in enumerate(questions, 1):
         query = tools.parser.parse(question.text, config)
         dense = dense_search(query, haystack, config, tools, [])
-        candidates = gather(query, haystack, tools.parser, config, dense).candidates
+        evidence = gather(query, haystack, tools.parser, config, dense)
+        candidates = evidence.candidates
         inside = question.gold.intersection(c.index for c in candidates)
         counts.append(len(candidates))
         gold, found = gold + len(question.gold), found + len(inside)
         for name, tally in tallies.items():
             order = ORDERS.get(name) or by_colbert(question.text, tools.scorers["colbert"])
             start = time.perf_counter()
-            ranked = order(candidates, haystack)
-            tally.add(ranked, frozenset(inside), (time.perf_counter() - start) * 1000.0)
+            best = order(candidates, haystack)
+            tally.add(best, frozenset(inside), (time.perf_counter() - start) * 1000.0)
+        for name, order in ranked(question.text, evidence, haystack, tools, config) if both else ():
+            last[name] += len(question.gold.intersection(order))
         if sys.stderr.isatty():
             print(f"\r{number} of {len(questions)}", end="", file=sys.stderr)
     return {
@@ -182,6 +230,7 @@ def measured(
             name: {"within": dict(tally.within), "ms": round(float(np.median(tally.spent)), 2)}
             for name, tally in tallies.items()
         },
+        "ranked": dict(last),
     }
 
 
@@ -202,6 +251,10 @@ def table(name: str, result: dict[str, object]) -> Iterator[str]:
         shares = (figures["within"].get(cut, 0) / found if found else math.nan for cut in CUTS)
         yield f"{order:<32}" + "".join(f"{share:>9.1%}" for share in shares) + f"{figures['ms']:>10,.1f}"
     yield f"{'questions with more candidates':<32}" + "".join(f"{more[cut]:>9,}" for cut in CUTS)
+    last = result["ranked"]
+    assert isinstance(last, dict)
+    for name, kept in last.items():
+        yield f"{name:<40}{kept / result['gold']:>9.1%} of the gold in the first {TOP}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -210,6 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sets", default="locomo10.json,beam/100K", help="below --data, comma-separated")
     parser.add_argument("--every", type=int, default=16, help="every Nth question with gold")
     parser.add_argument("--no-colbert", action="store_true", help="leave out the upper bound: minutes less")
+    parser.add_argument("--ranked", action="store_true", help="rank too: seconds a question")
     parser.add_argument("--json", type=Path, help="write the figures here too")
     given = parser.parse_args(arguments)
     config = build({})
@@ -220,7 +274,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"left out: no {name}")
             continue
         corpus, questions = joined(given.data / name, given.every)
-        results[name] = measured(corpus, questions, tools, config, colbert=not given.no_colbert)
+        results[name] = measured(
+            corpus, questions, tools, config, colbert=not given.no_colbert, both=given.ranked
+        )
         print(*table(name, results[name]), "", sep="\n", flush=True)
     if given.json:
         given.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

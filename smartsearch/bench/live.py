@@ -95,9 +95,7 @@ def default_row(config: Config) -> grid.Row:
 def _same(question: BenchQuestion, ready: Haystacked, scoring: Scoring, ranked: Mapping[int, int]) -> None:
     row = default_row(scoring.config)
     scored = scoring.score(question, ready, [(row.retrieval, [row.ranker])])
-    expected = ordered(
-        scored, row.retrieval.name, row.ranker, scoring.config, lambda: np.zeros((0, 0), np.float32)
-    )
+    expected = ordered(scored, row.retrieval.name, row.ranker, lambda: np.zeros((0, 0), np.float32))
     kept = dict(enumerate(expected.tolist(), 1))
     differ = [rank for rank, index in ranked.items() if kept.get(rank) != index]
     if differ:

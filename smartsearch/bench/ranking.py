@@ -12,16 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.bench.grid import Ranker
-from smartsearch.bench.scoring import Floats, Scored, pool, reading
+from smartsearch.bench.scoring import Floats, Scored, reading
 from smartsearch.bench.types import Indices
-from smartsearch.config import Config
 from smartsearch.rank.learned import features, logit, weighted
 
 Vectors = Callable[[], NDArray[np.float32]]
 """Unit vectors of the corpus, shape (turns, d): asked for by MMR alone."""
 
 
-def ordered(scored: Scored, retrieval: str, ranker: Ranker, config: Config, vectors: Vectors) -> Indices:
+def ordered(scored: Scored, retrieval: str, ranker: Ranker, vectors: Vectors) -> Indices:
     """The candidates of `retrieval` in the order of `ranker`, best first, ties by match weight.
 
     Every candidate is there: those a scorer did not read come last, by match weight.
@@ -36,10 +35,11 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, config: Config, vect
     if ranker.kind == "colbert":
         return candidates[_descending(_of(scored, "colbert")[candidates])]
     if ranker.kind == "cascade":
-        read = reading(ranker, candidates, scored.colbert, config)
+        pool = scored.pool(ranker, retrieval)
+        read = reading(ranker, pool, scored.colbert)
         ce = np.full(len(_of(scored, "ce")), np.nan)
         ce[read] = _of(scored, "ce")[read]
-        late = _only(_of(scored, "colbert"), pool(ranker, candidates, config))
+        late = _only(_of(scored, "colbert"), pool)
         first = candidates[_descending(_fused(ranker, candidates, ce, late))]
         return _learned(scored, first, ce, late) if scored.fusion else first
     ce, colbert = _of(scored, "ce"), _of(scored, "colbert")

@@ -18,7 +18,6 @@ from smartsearch.bench.scoring import Floats, Haystacked, Scored, Scoring, readi
 from smartsearch.bench.store import digest
 from smartsearch.bench.types import BenchQuestion, Dataset, Group, Indices
 from smartsearch.bench.units import chunk_numbers, regroup
-from smartsearch.config import Config
 from smartsearch.truncate import CountTokens
 from smartsearch.types import Corpus
 
@@ -166,7 +165,7 @@ def _one(
         outcome.add(("curve", *key), measures.curve(where, spent, BUDGETS))
         for row in rows:
             words, tokens = costs[row.cut.rendering]
-            ce = _read_by(scored, row, ranked.config) if row.ranker.reads_ce else None
+            ce = _read_by(scored, row) if row.ranker.reads_ce else None
             kept = cutting.cut(order, ce, row.cut, words, tokens, prepared.sessions)
             outcome.add(("row", row.name), measures.of_cut(order, where, kept, gold, prepared.sessions))
             if row.name == outcome.spec.reference:
@@ -175,11 +174,11 @@ def _one(
                     outcome.read[question.id] = ~np.isnan(ce[order])
 
 
-def _read_by(scored: Scored, row: Row, config: Config) -> Floats | None:
+def _read_by(scored: Scored, row: Row) -> Floats | None:
     """The cross-encoder's scores as this ranker has them: NaN for what its cascade leaves out."""
     if row.ranker.kind != "cascade" or scored.ce is None:
         return scored.ce_of(row.ranker)
-    seen = reading(row.ranker, scored.found[row.retrieval.name], scored.colbert, config)
+    seen = reading(row.ranker, scored.pool(row.ranker, row.retrieval.name), scored.colbert)
     masked = np.full(len(scored.ce), np.nan)
     masked[seen] = scored.ce[seen]
     return masked
@@ -225,7 +224,7 @@ class _Rankings:
         if row.ranker.kind == "rival":
             scores = self._rival_scores(self._rivals[row.ranker.name], question.text)
             return np.argsort(-scores, kind="stable")
-        return ordered(scored, row.retrieval.name, row.ranker, self.config, self._embedded)
+        return ordered(scored, row.retrieval.name, row.ranker, self._embedded)
 
     def _rival_scores(self, rival: Rival, question: str) -> Floats:
         haystack, store = self._prepared.haystack, self._scoring.store

@@ -26,6 +26,7 @@ from smartsearch.rank.text import scored_texts
 from smartsearch.rank.windows import all_windows, best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, gather
+from smartsearch.retrieve.likely import likeliest
 from smartsearch.types import Corpus
 
 Floats = NDArray[np.float64]
@@ -38,7 +39,8 @@ class Scored:
     `ce` (sigmoid) and `colbert` have shape (turns,) with NaN where the scorer did not read the turn, and
     are None where no row asks for the scorer. `alone` is `ce` where no ColBERT chooses the window of a long
     turn; None stands for the same. `previous` (`Corpus.previous`) and the weights `fusion` are what the
-    learned fusion needs; without weights there is none.
+    learned fusion needs; without weights there is none. `likely` has what a cascade reads
+    of the candidates of a retrieval (retrieve/likely.py).
     """
 
     question: BenchQuestion
@@ -48,6 +50,12 @@ class Scored:
     alone: Floats | None = None
     previous: tuple[int, ...] = ()
     fusion: Mapping[str, float] = field(default_factory=dict)
+    likely: Mapping[str, Indices] = field(default_factory=dict)
+
+    def pool(self, ranker: Ranker, retrieval: str) -> Indices:
+        """The candidates that ColBERT reads under `ranker`, as `rank.cascade` has it."""
+        found = self.found[retrieval]
+        return self.likely.get(retrieval, found) if ranker.kind == "cascade" else found
 
     def ce_of(self, ranker: Ranker) -> Floats | None:
         """The cross-encoder's scores of what it reads under `ranker`."""
@@ -105,15 +113,20 @@ class Scoring:
         wanted: Sequence[tuple[Retrieval, Sequence[Ranker]]],
     ) -> Scored:
         """Everything the retrievals and rankers of `wanted` need of this question."""
-        found = {way.name: self._found(question, ready, way) for way, _ in wanted if way.name}
-        pairs = [(ranker, found[way.name]) for way, some in wanted if way.name for ranker in some]
-        pools = [
-            pool(ranker, candidates, self.config) for ranker, candidates in pairs if ranker.reads_colbert
+        ways = [way for way, _ in wanted if way.name]
+        both = {way.name: self._found(question, ready, way) for way in ways}
+        found, likely = ({name: pair[n] for name, pair in both.items()} for n in (0, 1))
+        pairs = [
+            (ranker, (likely if ranker.kind == "cascade" else found)[way.name])
+            for way, some in wanted
+            if way.name
+            for ranker in some
         ]
+        pools = [candidates for ranker, candidates in pairs if ranker.reads_colbert]
         colbert = self._read("colbert", question.text, ready, pools)
         apart = [some for ranker, some in pairs if ready.long and ranker.kind == "ce"]
         heads = [
-            reading(ranker, some, colbert, self.config)
+            reading(ranker, some, colbert)
             for ranker, some in pairs
             if ranker.reads_ce and not (ready.long and ranker.kind == "ce")
         ]
@@ -121,7 +134,8 @@ class Scoring:
         ce = self._read("ce", question.text, ready, heads)
         fusion = self.tools.fusion if self.config.fuse == "learned" else {}
         chosen = alone if ce is None else ce
-        return Scored(question, found, chosen, colbert, alone, tuple(ready.corpus.previous), fusion)
+        previous = tuple(ready.corpus.previous)
+        return Scored(question, found, chosen, colbert, alone, previous, fusion, likely)
 
     def _read(self, name: str, question: str, ready: Haystacked, parts: Sequence[Indices]) -> Floats | None:
         """A scorer's values for the turns of `parts`, NaN elsewhere; None where there are no parts.
@@ -187,19 +201,25 @@ class Scoring:
             return digest(self._model("ce"), self._model("colbert"), question, ready.key)
         return digest(self._model("colbert" if name == "colbert" else "ce"), question, ready.key)
 
-    def _found(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> Indices:
+    def _found(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> tuple[Indices, Indices]:
+        """The candidates, and those of them that a cascade reads."""
         config = way.config(self.config)
         dense = self._fingerprints.get("colbert", "") if config.semantic != "off" else ""
         uses = self._model("parser") + dense
         asked = question.date if way.dates else ""
-        settings = repr([(name, getattr(config, name)) for name in _RETRIEVAL_FIELDS] + [config.rank])
+        fields = (*_RETRIEVAL_FIELDS, "rank", "colbert_turns")
+        settings = repr([(name, getattr(config, name)) for name in fields])
         key = digest(self._code, uses, settings, way.name, question.text, asked, ready.key)
         held = self.store.get("found", key)
         if held is None:
             evidence = self._gather(question, ready, way, config)
-            held = np.array([c.index for c in evidence.candidates], dtype=np.int32)
+            read = likeliest(evidence.candidates, ready.corpus, evidence.counts, config.colbert_turns)
+            chosen = {c.index for c in read}
+            turns = [c.index for c in evidence.candidates]
+            held = np.array([turn if turn in chosen else ~turn for turn in turns], dtype=np.int32)
             self.store.put("found", key, held)
-        return held.astype(np.int64)
+        kept = held.astype(np.int64)
+        return np.where(kept < 0, ~kept, kept), kept[kept >= 0]
 
     def _gather(self, question: BenchQuestion, ready: Haystacked, way: Retrieval, config: Config) -> Evidence:
         query = self.tools.parser.parse(question.text, config)
@@ -243,17 +263,11 @@ class _Whole:
         return np.repeat(self._scoring.colbert(question, self._ready), sizes)
 
 
-def pool(ranker: Ranker, candidates: Indices, config: Config) -> Indices:
-    """The candidates that ColBERT reads under `ranker`, as `rank.cascade` has it."""
-    return candidates[: config.colbert_turns] if ranker.kind == "cascade" else candidates
-
-
-def reading(ranker: Ranker, candidates: Indices, colbert: Floats | None, config: Config) -> Indices:
-    """The candidates that the cross-encoder reads under `ranker`, as `rank.cascade` has it."""
+def reading(ranker: Ranker, pool: Indices, colbert: Floats | None) -> Indices:
+    """Which turns of its pool the cross-encoder reads under `ranker`, as `rank.cascade` has it."""
     if ranker.kind != "cascade" or colbert is None:
-        return candidates
-    seen = pool(ranker, candidates, config)
-    return seen[np.argsort(-colbert[seen], kind="stable")[: ranker.head]]
+        return pool
+    return pool[np.argsort(-colbert[pool], kind="stable")[: ranker.head]]
 
 
 _FIELDS = [field.name for field in dataclasses.fields(Config)]

@@ -21,6 +21,7 @@ from smartsearch.config import Config
 from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.learned import features, weighted
 from smartsearch.rank.windows import best_windows, scored_windows
+from smartsearch.retrieve.likely import likeliest
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Candidate, Corpus, Scores
 
@@ -49,34 +50,36 @@ def rank(
     scorers: Mapping[str, Scorer],
     config: Config,
     fusion: Mapping[str, float] | None = None,
+    counts: Mapping[str, int] | None = None,
     unread: int = 0,
 ) -> Ranking:
     """Score `candidates` (given by match weight, which settles ties) and fuse; all of them come back.
 
-    `unread` is how many turns were found beside them.
+    `counts` says how many turns contain a term, `unread` how many were found beside the candidates.
 
     ColBERT reads every window of `scored_windows`, the cross-encoder one: ColBERT's best, or without a
     ColBERT the likeliest. `fusion` holds the weights of the learned fusion of these scorers, if there is one.
     """
-    indices = [c.index for c in candidates]
     names = [name for name in config.rank if name in scorers]
     degraded: list[str] = []
-    pool = indices[: _pool_size(config, len(names))]
+    size = _pool_size(config, len(names))
+    read = candidates if size is None else likeliest(candidates, corpus, counts or {}, size)
+    pool = [c.index for c in read]
     windows = dict(zip(pool, scored_windows(question, corpus, pool), strict=True))
 
     def score(name: str, over: Sequence[int], chosen: Mapping[int, str] | None = None) -> _Scored:
         start = time.perf_counter()
-        read = [windows[i] if chosen is None else [chosen[i]] for i in over]
-        values, places = best_windows(question, read, scorers[name])
+        texts = [windows[i] if chosen is None else [chosen[i]] for i in over]
+        values, places = best_windows(question, texts, scorers[name])
         spent = (time.perf_counter() - start) * 1000.0
-        best = {i: some[place] for i, some, place in zip(over, read, places, strict=True)}
+        best = {i: some[place] for i, some, place in zip(over, texts, places, strict=True)}
         return _Scored(dict(zip(over, values.tolist(), strict=True)), best, spent)
 
     scored: dict[str, _Scored] = {}
     if len(names) == 2:
-        if len(pool) < len(indices):
+        if len(pool) < len(candidates) + unread:
             degraded.append(
-                f"{len(indices) + unread} turns were found; the {len(pool)} that match best were ranked "
+                f"{len(candidates) + unread} turns were found; the {len(pool)} likeliest were ranked "
                 "(--candidates all ranks every one and takes longer)"
             )
         share = _cross_encoder_share(config, len(pool))
@@ -90,8 +93,8 @@ def rank(
             scored["ce"] = score("ce", head, scored["colbert"].best)
     elif names:
         only = names[0]
-        likeliest = {i: some[0] for i, some in windows.items()} if only == "ce" else None
-        scored[only] = score(only, pool, likeliest)
+        first = {i: some[0] for i, some in windows.items()} if only == "ce" else None
+        scored[only] = score(only, pool, first)
     learned = _learned(scored, corpus, fusion) if fusion and config.fuse == "learned" else {}
     return _fused(candidates, scored, config, tuple(degraded), learned)
 

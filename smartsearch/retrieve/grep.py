@@ -22,10 +22,12 @@ Found = dict[int, dict[str, Term]]
 class Search:
     """One question's steps over a haystack.
 
-    `unread` counts turns that may hold a term and were not looked at.
+    `unread` counts turns that may hold a term and were not looked at, `counts` those that may hold each
+    term, by its folded text; where all are looked at, it is empty.
     """
 
     unread = 0
+    counts: Mapping[str, int] = {}
 
     def __init__(self, haystack: Haystack) -> None:
         self._haystack = haystack
@@ -33,6 +35,10 @@ class Search:
     def __call__(self, terms: Iterable[Term], *, mode: str = "or", word_boundary: bool = False) -> Found:
         """Turns that contain any (`or`) or every (`and`) term, with the terms each contains."""
         return grep(self._haystack, terms, mode=mode, word_boundary=word_boundary)
+
+    def likeliest(self) -> Found:
+        """Turns that rankers should read beside those found: none here, where all that match were found."""
+        return {}
 
 
 def boundary(needle: str) -> re.Pattern[str]:

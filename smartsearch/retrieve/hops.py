@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from smartsearch.config import Config
 from smartsearch.parse import Parser
@@ -18,12 +19,14 @@ Dense = Callable[[int], list[int]]
 class Evidence:
     """What retrieval gathered: candidates by match weight, one trace entry a step, and what was left out.
 
-    `unread` counts turns that may hold a term, but none of the heaviest: they are no candidates.
+    `counts` says how many turns contain each term, by its folded text; `unread` how many may hold one,
+    but are neither among the heaviest nor the likeliest: they are no candidates.
     """
 
     candidates: tuple[Candidate, ...]
     hops: tuple[HopTrace, ...]
     notes: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
     unread: int = 0
 
 
@@ -39,8 +42,15 @@ class _Gathering:
         self.notes: list[str] = []
 
     def evidence(self) -> Evidence:
-        candidates = tuple(by_match_weight(self.found))
-        return Evidence(candidates, tuple(self.steps), tuple(self.notes), self.search.unread)
+        merge(self.found, self.search.likeliest())
+        counts = self.search.counts or Counter(key for inside in self.found.values() for key in inside)
+        return Evidence(
+            tuple(by_match_weight(self.found)),
+            tuple(self.steps),
+            tuple(self.notes),
+            counts,
+            self.search.unread,
+        )
 
     def holds(self, term: Term) -> bool:
         """Whether a turn contains `term`; what the steps found already is not looked for again."""

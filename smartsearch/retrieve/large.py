@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.retrieve.grep import Found, Haystack, Search, boundary, match_weight
+from smartsearch.retrieve.likely import AFTER, BEFORE, rarity
 from smartsearch.transcripts.corpus import Lines
 from smartsearch.types import Corpus, Skipped, Term, Turn, fold
 
@@ -162,8 +163,11 @@ class _Sum(Search):
 
     def __init__(self, haystack: LargeHaystack, most: int) -> None:
         super().__init__(haystack)
+        self.counts: dict[str, int] = {}
         self._most = most
+        self._patterns: dict[str, re.Pattern[str]] = {}
         self._read = np.zeros(len(haystack), dtype=np.bool_)
+        self._places: dict[str, Places] = {}
         self._terms: dict[str, Term] = {}
         self._weights = np.zeros(len(haystack), dtype=np.float32)
         self._all: Places | None = None
@@ -176,26 +180,64 @@ class _Sum(Search):
             more = term.weight - (held.weight if held else 0.0)
             if more > 0 or not held:
                 self._terms[key] = term
-                places = self._haystack.places(term.text)
+                if key not in self._places:
+                    self._places[key] = self._haystack.places(term.text)
+                    self.counts[key] = len(self._places[key])
+                places = self._places[key]
                 self._weights[places] += np.float32(max(more, 0.0))
                 if mode == "and":
                     self._all = places if self._all is None else np.intersect1d(self._all, places)
-        likely = np.flatnonzero(self._weights) if self._all is None else self._all
-        found = self._heaviest(likely, word_boundary, every=mode == "and")
-        self.unread = int(np.count_nonzero(~self._read[likely]))
+        self._patterns = {key: boundary(key) for key in self._terms} if word_boundary else {}
+        found = self._heaviest(every=mode == "and")
+        self._count_unread()
         return found
 
-    def _heaviest(self, likely: Places, word_boundary: bool, *, every: bool) -> Found:
-        patterns = {key: boundary(key) for key in self._terms} if word_boundary else {}
-        order = likely[np.argsort(-self._weights[likely], kind="stable")]
+    def likeliest(self) -> Found:
+        """The turns that could weigh most with their terms' rarity and their neighbours, and these beside.
+
+        Twice as many as wanted: a neighbour may turn out to be of another session.
+        """
+        if self._all is not None:
+            return {}
+        own = np.zeros(len(self._weights) + 2, dtype=np.float32)
+        inner = own[1:-1]
+        for key, places in self._places.items():
+            around = [other for other in self._terms if _is_word_of(key, other)]
+            within = [term.weight for other, term in self._terms.items() if _is_word_of(other, key)]
+            alone = (
+                places[~np.isin(places, np.concatenate([self._places[o] for o in around]))]
+                if around
+                else places
+            )
+            weight = max(self._terms[key].weight, *within, 0.0)
+            inner[alone] += np.float32(weight * rarity(len(self._weights), len(places)))
+        likely = np.flatnonzero(inner)
+        with_near = own[likely + 1] + BEFORE * own[likely] + AFTER * own[likely + 2]
+        best = likely[_largest(with_near, 2 * self._most)]
+        near = (best[:, None] + np.array([-1, 0, 1])).ravel()
+        near = np.unique(near[(near >= 0) & (near < len(inner))])
+        found = self._looked_at(near[inner[near] > 0])
+        self._count_unread()
+        return found
+
+    def _count_unread(self) -> None:
+        held = self._weights != 0 if self._all is None else _mask(self._all, len(self._weights))
+        self.unread = int(np.count_nonzero(held & ~self._read))
+
+    def _looked_at(self, places: Places) -> Found:
+        """The turns at `places` that contain a term."""
+        self._read[places] = True
+        inside = ((index, self._inside(index)) for index in places.tolist())
+        return {index: some for index, some in inside if some}
+
+    def _heaviest(self, *, every: bool) -> Found:
+        likely = np.flatnonzero(self._weights) if self._all is None else self._all
+        order = likely[_largest(self._weights[likely], FURTHEST * self._most)]
         found: Found = {}
         read = 0
         for want in (2**n * self._most for n in range(1, FURTHEST.bit_length())):
-            for index in order[read:want].tolist():
-                inside = self._inside(index, patterns)
-                if inside and (not every or len(inside) == len(self._terms)):
-                    found[index] = inside
-            self._read[order[read:want]] = True
+            looked = self._looked_at(order[read:want])
+            found |= {i: some for i, some in looked.items() if not every or len(some) == len(self._terms)}
             read = min(want, len(order))
             if read == len(order) or self._settled(found, float(self._weights[order[read]])):
                 break
@@ -206,8 +248,28 @@ class _Sum(Search):
         weights = sorted((match_weight(inside) for inside in found.values()), reverse=True)
         return len(weights) >= self._most and weights[self._most - 1] >= bound
 
-    def _inside(self, index: int, patterns: dict[str, re.Pattern[str]]) -> dict[str, Term]:
+    def _inside(self, index: int) -> dict[str, Term]:
         spoken = fold(self._haystack.corpus.turns[index].spoken)
-        if patterns:
-            return {key: term for key, term in self._terms.items() if patterns[key].search(spoken)}
+        if self._patterns:
+            return {key: term for key, term in self._terms.items() if self._patterns[key].search(spoken)}
         return {key: term for key, term in self._terms.items() if key.strip() and key.strip() in spoken}
+
+
+def _is_word_of(key: str, phrase: str) -> bool:
+    """Whether `phrase` absorbs `key` where both match (grep.counted)."""
+    return len(phrase) > len(key) and boundary(key).search(phrase) is not None
+
+
+def _largest(values: NDArray[np.float32], most: int) -> Places:
+    """Places of the `most` largest values, largest first; of equal ones the first."""
+    if len(values) > 4 * most:
+        least = np.partition(values, len(values) - most)[len(values) - most]
+        some = np.flatnonzero(values >= least)
+        return some[np.argsort(-values[some], kind="stable")][:most]
+    return np.argsort(-values, kind="stable")[:most]
+
+
+def _mask(places: Places, length: int) -> NDArray[np.bool_]:
+    held = np.zeros(length, dtype=np.bool_)
+    held[places] = True
+    return held

@@ -38,6 +38,10 @@ def by_pipeline(scored: Scored, config: Config, fusion=None) -> list[int]:
     return [c.index for c in rank("a question", candidates, corpus, scorers, config, fusion).candidates]
 
 
+def read_at_most(most, scored):
+    return replace(scored, likely={"I3": scored.found["I3"][:most]})
+
+
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(
     ("name", "changes"),
@@ -54,8 +58,8 @@ def by_pipeline(scored: Scored, config: Config, fusion=None) -> list[int]:
 )
 def test_orders_are_those_of_the_pipeline(seed, name, changes):
     config = replace(Config(), **changes)
-    scored = drawn(seed)
-    order = ordered(scored, "I3", grid.ranker(name, config), config, lambda: np.zeros((0, 0)))
+    scored = read_at_most(config.colbert_turns, drawn(seed))
+    order = ordered(scored, "I3", grid.ranker(name, config), lambda: np.zeros((0, 0)))
     assert order.tolist() == by_pipeline(scored, config)
 
 
@@ -68,14 +72,14 @@ def test_orders_of_the_learned_fusion_are_those_of_the_pipeline(seed, name, chan
     config = replace(Config(), **changes)
     weights = {"ce": 0.7, "colbert": 0.3, "ce_before": 0.2, "colbert_after": 0.1}
     before = (-1, *range(TURNS - 1))
-    scored = replace(drawn(seed), previous=before, fusion=weights)
-    order = ordered(scored, "I3", grid.ranker(name, config), config, lambda: np.zeros((0, 0)))
+    scored = replace(read_at_most(config.colbert_turns, drawn(seed)), previous=before, fusion=weights)
+    order = ordered(scored, "I3", grid.ranker(name, config), lambda: np.zeros((0, 0)))
     assert order.tolist() == by_pipeline(scored, config, weights)
 
 
 def test_corpus_order_is_ascending():
     config = Config()
-    order = ordered(drawn(1), "I3", grid.ranker("corpus", config), config, lambda: np.zeros((0, 0)))
+    order = ordered(drawn(1), "I3", grid.ranker("corpus", config), lambda: np.zeros((0, 0)))
     assert order.tolist() == sorted(order.tolist())
 
 
@@ -90,7 +94,7 @@ def test_score_fusion_can_disagree_with_rank_fusion():
     config = Config()
 
     def first(name):
-        return ordered(scored, "I3", grid.ranker(name, config), config, lambda: np.zeros((0, 0)))[0]
+        return ordered(scored, "I3", grid.ranker(name, config), lambda: np.zeros((0, 0)))[0]
 
     assert first("rrf:0.9") == 0
     assert first("zscore:0.4") == 2
@@ -100,13 +104,13 @@ def test_score_fusion_can_disagree_with_rank_fusion():
 def test_equal_scores_leave_the_order_of_match_weight():
     scored = simple([0.5, 0.5, 0.5], [3.0, 3.0, 3.0])
     for name in ("zscore", "product", "rrf", "ce"):
-        order = ordered(scored, "I3", grid.ranker(name, Config()), Config(), lambda: np.zeros((0, 0)))
+        order = ordered(scored, "I3", grid.ranker(name, Config()), lambda: np.zeros((0, 0)))
         assert order.tolist() == [0, 1, 2]
 
 
 def test_a_cascade_reads_the_best_of_colbert():
     scored = drawn(3)
-    read = reading(grid.ranker("cascade:5", Config()), scored.found["I3"], scored.colbert, Config())
+    read = reading(grid.ranker("cascade:5", Config()), scored.found["I3"], scored.colbert)
     least = min(scored.colbert[read])
     others = [scored.colbert[i] for i in scored.found["I3"] if i not in set(read.tolist())]
     assert len(read) == 5

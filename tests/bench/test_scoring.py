@@ -171,7 +171,7 @@ def test_long_turns_are_scored_as_a_search_does(tools, tmp_path: Path, name, cha
             scored = scoring_of(tools, store, config).score(
                 one.questions[0], ready, wanted(["I3"], [name, "ce", "rrf"])
             )
-            order = ordered(scored, "I3", ranker, config, lambda: np.zeros((0, 0)))
+            order = ordered(scored, "I3", ranker, lambda: np.zeros((0, 0)))
             assert [hit.index for hit in result.hits] == order.tolist()
             for hit in result.hits:
                 if hit.scores.ce is not None:

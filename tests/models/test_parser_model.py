@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import smartsearch
+from smartsearch import parse
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -104,3 +105,25 @@ def test_loads_without_torch() -> None:
     command = [sys.executable, "-c", code, str(PIPELINE)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "VERB"
+
+
+def test_the_shipped_pipeline_loads_without_what_it_does_not_need() -> None:
+    """Neither torch nor spaCy's command line with its HTTP clients; both can be had afterwards."""
+    code = """
+import sys
+from smartsearch import parse
+nlp = parse.load(str(parse.SHIPPED), needs_torch=False)
+print(nlp("go")[0].pos_, sorted({"torch", "weasel", "httpx", "requests", "spacy.cli"} & sys.modules.keys()))
+import spacy, spacy.cli
+print(callable(spacy.cli.info), spacy.info(silent=True)["spacy_version"] == spacy.__version__)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.splitlines() == ["VERB []", "True True"]
+
+
+def test_its_tokenizer_is_english_s_own(nlp: Language) -> None:
+    """So that the very spaCy it was made with need not read it."""
+    own = parse.load(str(PIPELINE)).tokenizer.to_bytes(exclude=["vocab"])
+    assert nlp.tokenizer.to_bytes(exclude=["vocab"]) == own

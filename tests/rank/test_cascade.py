@@ -99,7 +99,7 @@ def test_a_pool_beyond_colberts_share_is_cut_by_match_weight_and_said_so():
     assert sorted(seen["colbert"]) == [0, 1, 2, 3]
     assert [c.index for c in ranking.candidates] == [3, 2, 1, 0, 4, 5, 6, 7, 8, 9]
     assert "10 turns" in ranking.degraded[0]
-    assert "the 4 that match best" in ranking.degraded[0]
+    assert "the 4 likeliest" in ranking.degraded[0]
 
 
 def test_an_error_in_a_ranker_reaches_the_caller():

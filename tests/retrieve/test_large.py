@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -11,8 +12,9 @@ import pytest
 from smartsearch import transcripts
 from smartsearch.ask import Library, Scope, ask
 from smartsearch.config import Config
-from smartsearch.retrieve.grep import Haystack, by_match_weight, grep, match_weight
+from smartsearch.retrieve.grep import Haystack, by_match_weight, grep, match_weight, merge
 from smartsearch.retrieve.large import LargeHaystack
+from smartsearch.retrieve.likely import likeliest
 from smartsearch.types import Term
 from tests.cli.fakes import fake_tools
 
@@ -101,6 +103,28 @@ def test_the_heaviest_are_exact_though_others_are_never_parsed(large, parsed):
     assert [c.weight for c in found[:20]] == [c.weight for c in every[:20]]
     assert len(found) < len(every) == len(found) + search.unread
     assert all(match_weight(grep(parsed, TERMS)[c.index]) == c.weight for c in found)
+
+
+def test_the_likeliest_are_those_of_the_parsed_corpus(large, parsed):
+    """Light, but rare: not among the heaviest, and read all the same, with the turns beside."""
+    terms = [*TERMS, Term("no", "NOUN", 3.0)]
+    every = grep(parsed, terms)
+    counts = Counter(key for inside in every.values() for key in inside)
+    expected = likeliest(by_match_weight(every), parsed.corpus, counts, 5)
+    search = large.searching(5)
+    found = search(terms)
+    rare = [c.index for c in expected if c.index not in found]
+    merge(found, search.likeliest())
+    known = likeliest(by_match_weight(found), large.corpus, search.counts, 5)
+    assert rare
+    assert {c.index for c in known} == {c.index for c in expected}
+    assert len(every) == len(found) + search.unread
+
+
+def test_with_every_term_wanted_nothing_else_is_likely(large):
+    search = large.searching(20)
+    search(TERMS[2:4], mode="and")
+    assert search.likeliest() == {}
 
 
 QUESTIONS = ("where is the dog in New York ?", "did Ilya rain ?", "a garden", "nothing like it")
