@@ -151,12 +151,17 @@ def indexed_text(turn: Turn) -> str:
     return _plain(fold(turn.spoken)) + PAD
 
 
+def needle_of(text: str) -> str:
+    """What stands in the indexed text of every turn that contains `text`, and of no other."""
+    return _plain(fold(text)).strip()
+
+
 def rows_with(database: sqlite3.Connection, text: str) -> Rows | None:
     """Rows whose turn may contain `text` (case-folded), ascending: all that do, None for any.
 
     Raises sqlite3.Error.
     """
-    needle = _plain(fold(text)).strip()
+    needle = needle_of(text)
     if len(needle) >= GRAM:
         places = {*range(0, len(needle) - GRAM + 1, GRAM), len(needle) - GRAM}
         return _matching(database, " AND ".join(_quoted(needle[at : at + GRAM]) for at in sorted(places)))

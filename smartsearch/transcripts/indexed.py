@@ -24,6 +24,7 @@ from smartsearch.private import check, levels
 from smartsearch.transcripts.faults import IndexFault
 from smartsearch.transcripts.index_store import (
     DAMAGED,
+    GRAM,
     NAME,
     Rows,
     command,
@@ -31,12 +32,17 @@ from smartsearch.transcripts.index_store import (
     damaged,
     faults,
     folder_of,
+    indexed_text,
+    needle_of,
     rows_with,
     stamped,
     state_of,
     turn_of,
 )
 from smartsearch.types import Skipped, Turn
+
+FEW = 1024
+"""Turns that are looked at one by one whether they contain a text, or only its trigrams."""
 
 Run = tuple[int, int]
 """The first row and the number of rows of turns that follow each other."""
@@ -171,7 +177,7 @@ class IndexedTurns:
     def with_word(self, text: str) -> Rows:
         """Positions whose turn can contain `text` (case-folded), ascending: every one that does.
 
-        Raises IndexFault.
+        Of a rare text these and no other: how often it occurs is its weight. Raises IndexFault.
         """
         rows = self._index.rows_with(text)
         if rows is None:
@@ -180,6 +186,10 @@ class IndexedTurns:
         counts = np.searchsorted(rows, self._firsts + self._counts) - begin
         inside = np.arange(int(counts.sum())) + np.repeat(begin - (np.cumsum(counts) - counts), counts)
         places: Rows = rows[inside] + np.repeat(self._bases[:-1] - self._firsts, counts)
+        needle = needle_of(text)
+        if len(needle) > GRAM and len(places) <= FEW:
+            holding = [at for at in places.tolist() if needle in indexed_text(self.turn(at))]
+            return np.array(holding, dtype=np.int64)
         return places
 
 

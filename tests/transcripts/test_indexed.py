@@ -292,6 +292,19 @@ def sound(folder):
     database.close()
 
 
+def test_of_a_rare_word_the_turns_are_exact(folder):
+    put(
+        folder,
+        "0/near.txt",
+        as_chat([("Mara", "gardens arden"), ("Ilya", "the gard of an arden"), ("Mara", "x")]),
+    )
+    build(str(folder))
+    large = searched(read(folder))
+    plain = Haystack(transcripts.read([str(folder)]))
+    for text in SEARCHED:
+        assert large.places(text).tolist() == plain.turns_with(text)
+
+
 def test_an_append_leaves_the_rows_before_it(folder):
     build(str(folder))
     path = folder / "0" / "0.jsonl"
