@@ -132,6 +132,8 @@ def _opened(folder: Path, root: str) -> sqlite3.Connection:
     try:
         database.executescript(f"PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; BEGIN; {TABLES}")
     except sqlite3.OperationalError as error:
+        database.close()
+        unlink(folder)
         raise CacheError(
             f"SQLite {sqlite3.sqlite_version} cannot index: {error}", hint="SQLite 3.34 or later has trigrams"
         ) from error

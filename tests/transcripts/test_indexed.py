@@ -608,6 +608,14 @@ def test_a_place_that_cannot_be_written_is_named(folder, tmp_path, monkeypatch):
         build(str(folder / "nowhere"))
 
 
+def test_a_sqlite_without_trigrams_is_named_and_leaves_nothing(folder, monkeypatch):
+    monkeypatch.setattr(indexing, "TABLES", "CREATE VIRTUAL TABLE words USING fts5(x, tokenize='none such')")
+    with pytest.raises(CacheError, match="cannot index"):
+        build(str(folder))
+    assert check(folder) == 0
+    assert warned(folder) == []
+
+
 def test_an_index_is_removed_though_its_folder_is_gone(folder, tmp_path):
     total = build(str(folder)).turns
     assert [(one.path, one.turns, one.state) for one in held()] == [(str(folder), total, "ready")]
