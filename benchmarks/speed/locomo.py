@@ -25,6 +25,11 @@ class Conversation:
     turns: int
     questions: tuple[BenchQuestion, ...]
 
+    @property
+    def lines(self) -> Path:
+        """The same as text, a turn a line, for tools that read lines."""
+        return self.path.with_suffix(".txt")
+
     def sample(self, count: int) -> list[BenchQuestion]:
         """So many of its questions, spread evenly over them."""
         count = min(count, len(self.questions))
@@ -48,7 +53,10 @@ def typical(data: Path, folder: Path) -> Conversation:
         json.dumps([{key: sample[key] for key in ("sample_id", "conversation")}]), encoding="utf-8"
     )
     with_gold = tuple(question for question in group.questions if question.gold)
-    return Conversation(path, group.conversation, len(group.corpus.turns), with_gold)
+    found = Conversation(path, group.conversation, len(group.corpus.turns), with_gold)
+    spoken = (" ".join(turn.spoken.split()) for turn in group.corpus.turns)
+    found.lines.write_text("".join(f"{said}\n" for said in spoken), encoding="utf-8")
+    return found
 
 
 def batch(data: Path, file: Path, every: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -17,6 +18,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
+INSTRUCTIONS = (
+    "neon", "asimd", "asimddp", "i8mm", "sse4_2", "avx2", "avx512f", "avx_vnni", "avx512_vnni", "amx_int8"
+)  # fmt: skip
+INT8 = ("asimddp", "i8mm", "avx_vnni", "avx512_vnni", "amx_int8")
+"""Those that multiply int8 and add in one step."""
 Json = dict[str, Any]
 T = TypeVar("T")
 
@@ -67,17 +73,21 @@ def _last_line(said: str) -> str:
 
 
 def interleaved(
-    tasks: Mapping[str, Callable[[int], T]], rounds: int, warm: int = 0
+    tasks: Mapping[str, Callable[[int], T]], rounds: int, warm: int = 0, seconds: float = math.inf
 ) -> tuple[dict[str, list[T]], dict[str, str]]:
     """What each task gave in each round, and why those that failed did.
 
     All tasks run in every round, each time another one first, so that what else the machine does meets
     them alike. A task is given the number of its round; `warm` rounds before the first are not kept. One
-    that raises Failed is left out from there on.
+    that raises Failed is left out from there on. There are fewer rounds, but one, where another would
+    likely end after `seconds`.
     """
     found: dict[str, list[T]] = {name: [] for name in tasks}
     failed: dict[str, str] = {}
+    begin = time.perf_counter()
     for number in range(-warm, rounds):
+        if number > 0 and (time.perf_counter() - begin) * (1 + 1 / (number + warm)) > seconds:
+            break
         names = [name for name in tasks if name not in failed]
         first = number % len(names) if names else 0
         for name in names[first:] + names[:first]:
@@ -146,6 +156,16 @@ def _ticks() -> tuple[int, int] | None:
     return counts[3] + counts[4], sum(counts)
 
 
+def instructions(listed: Path = Path("/proc/cpuinfo")) -> list[str]:
+    """Which of the vector instructions that models profit from this processor has, the slowest first."""
+    try:
+        lines = listed.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    flags = {word for line in lines if line.startswith(("flags", "Features")) for word in line.split()}
+    return [name for name in INSTRUCTIONS if name in flags]
+
+
 def environment(folder: Path, runtime: Path, threads: int = 0) -> dict[str, str]:
     """The environment of a command that shall find no settings, caches or servers but those in `folder`.
 
@@ -158,6 +178,8 @@ def environment(folder: Path, runtime: Path, threads: int = 0) -> dict[str, str]
         kept[f"XDG_{name}_HOME"] = str(folder / name.lower())
     kept["XDG_RUNTIME_DIR"] = str(runtime)
     kept["HF_HUB_OFFLINE"] = "1"
+    if "PYTHONPATH" in kept:  # children run the checkout that we run, wherever they are started
+        kept["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, kept["PYTHONPATH"].split(os.pathsep)))
     if threads:
         kept["SMARTSEARCH_THREADS"] = str(threads)
     return kept

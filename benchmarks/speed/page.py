@@ -10,12 +10,13 @@ import io
 import math
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Generator, Iterator, Sequence
 from pathlib import Path
 
-from measure import HERE, Json
+from measure import HERE, INT8, Json
 from run import read
-from targets import TARGETS, UNKNOWN, row_of, verdict
+from targets import MISSED, REACHED, TARGETS, UNKNOWN, row_of, verdict
 
 ROOT = HERE.parents[1]
 NONE = "-"
@@ -37,12 +38,15 @@ TITLES = {
     "size": "cost curve",
     "scan": "raw scan",
     "rivals": "side by side",
+    "memory": "memory of a server",
 }
 
 
 def page(record: Json, command: str) -> str:
     """The whole page as Markdown."""
-    parts = (head, doubts, table, curve, stages, starting, scan, rivals, commands, receipts)
+    parts = (
+        head, doubts, table, rivals, asking, stages, curve, serving, starting, scan, commands, receipts
+    )  # fmt: skip
     lines = [line for part in parts for line in (*part(record), "")]
     lines += ["## How this page was made", "", f"    {command}", ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -69,10 +73,21 @@ def head(record: Json) -> Iterator[str]:
 def _machine(section: Json) -> str:
     receipt = section["receipt"]
     machine = receipt["machine"]
+    has = section.get("instructions")
+    vectors = f" ({instructed(has)})" if has else ""
     return (
-        f"{machine['cpu']}, {receipt['threads']} threads on {machine['cores']} cores, "
+        f"{machine['cpu']}{vectors}, {receipt['threads']} threads on {machine['cores']} cores, "
         f"{machine['memory_gib']} GiB, Python {machine['python']}, {machine['system']}"
     )
+
+
+def instructed(has: Sequence[str]) -> str:
+    """The widest vector instructions, and whether there are some for int8, which our models are."""
+    int8 = [name for name in has if name in INT8]
+    widest = next(name for name in reversed(has) if name not in INT8)
+    if int8:
+        return f"{widest}, for int8 {', '.join(int8)}"
+    return f"{widest}, no VNNI, which makes models of int8 faster"
 
 
 def doubts(record: Json) -> Iterator[str]:
@@ -83,24 +98,39 @@ def doubts(record: Json) -> Iterator[str]:
     for name, section in record["sections"].items():
         if (section.get("busy") or 0) > BUSY:
             yield f"- **{TITLES.get(name, name)}: others used {section['busy']:.0%} of the cores before it.**"
-        if section["receipt"]["dirty"]:
-            yield f"- {TITLES.get(name, name)}: the checkout had changes beyond its commit."
+    dirty = [
+        TITLES.get(name, name) for name, section in record["sections"].items() if section["receipt"]["dirty"]
+    ]
+    if dirty:
+        yield f"- The checkout had changes beyond its commit: {', '.join(dirty)}."
 
 
 def table(record: Json) -> Iterator[str]:
     """Every target, what was measured, and whether it is reached."""
     yield "## Targets"
     lines = []
+    count: Counter[str] = Counter()
     for target in TARGETS:
         row = row_of(record, target.section, target.row)
         word, value = verdict(target, row)
-        ratio = NONE if value is None or not target.bound else f"{value / target.bound:.2f}"
-        measured = "" if value is None else f"{_number(value)} {target.unit}"
+        ratio = NONE if value is None or not target.bound else _ratio(value / target.bound)
+        measured = NONE if value is None else f"{_number(value)} {target.unit}"
         runs = NONE if value is None else str(row["runs"])
-        p95 = _number(row["p95"]) if value is not None and target.figure == "median" else NONE
+        tail = value is not None and target.figure == "median" and row["runs"] > 1
+        p95 = _number(row["p95"]) if tail else NONE
         word = f"{word}: {row['left_out']}" if word == UNKNOWN and "left_out" in row else word
-        lines.append((target.what, target.said, measured or NONE, p95, ratio, runs, word))
-    yield from _table(("what", "target", "measured", "p95", "of target", "runs", ""), lines)
+        lines.append((target.what, target.said, measured, word, p95, ratio, runs))
+        count[word.partition(":")[0]] += 1
+    yield ""
+    has = [section["instructions"] for section in record["sections"].values() if section.get("instructions")]
+    if has and not any("avx512_vnni" in names for names in has):
+        yield "The targets are for a reference machine with `avx512_vnni`, which this one has not."
+    yield ", ".join(f"{number} {word}" for word, number in sorted(count.items(), key=_by_verdict)) + "."
+    yield from _table(("what", "target", "ours", "verdict", "p95", "of target", "runs"), lines, left=(1, 3))
+
+
+def _by_verdict(counted: tuple[str, int]) -> int:
+    return (REACHED, MISSED, UNKNOWN).index(counted[0])
 
 
 def curve(record: Json) -> Iterator[str]:
@@ -117,7 +147,7 @@ def curve(record: Json) -> Iterator[str]:
     lines = []
     for size in sizes:
         about = section["more"]["sizes"][str(size)]
-        cells = [f"{size:,}", f"{about['bytes'] / 1e6:,.1f}"]
+        cells = [f"{size:,}", f"{_number(about['bytes'] / 1e6)}"]
         for key, *_ in shown:
             row = _of_size(record, size, key)
             cells += [_number(row["median"]), _number(row["peak_mb"])] if row else [NONE, NONE]
@@ -132,13 +162,15 @@ def curve(record: Json) -> Iterator[str]:
         told = growth([(size, row["median"]) for size in sizes if (row := _of_size(record, size, key))])
         if told is not None:
             yield f"- {title}: the last tenfold took {10**told:.1f} times as long; exponent {told:.2f}"
-    for key in ("query-warm", "index-query", "index-build"):
+    absent: dict[str, list[str]] = {}
+    for key, title in (*((one[0], one[1]) for one in CURVES), ("index-build", "making the index")):
         row = row_of(record, "size", f"turns-{sizes[-1]}-{key}")
         if "left_out" in row:
-            yield f"- {key}: not measured, {row['left_out']}."
+            absent.setdefault(row["left_out"], []).append(title)
         elif key == "index-build":
             spent, peak = _number(row["median"]), _number(row["peak_mb"])
             yield f"- making the index of {sizes[-1]:,} turns: {spent} s, peak {peak} MB."
+    yield from (f"- {', '.join(titles)}: not measured, {why}." for why, titles in absent.items())
 
 
 def _sizes(record: Json) -> list[int]:
@@ -178,22 +210,23 @@ def stages(record: Json) -> Iterator[str]:
     shown = [key for key in names if key in columns]
     python = row_of(record, "conversation", "python").get("median", 0.0)
     imported = row_of(record, "conversation", "import").get("median", 0.0)
-    lines: list[list[str]] = [["Python's start"], ["import of the command line"]]
-    cold = ["outside" in columns[key] for key in shown]
-    lines[0] += [_ms(python) if outside else NONE for outside in cold]
-    lines[1] += [_ms(max(imported - python, 0.0)) if outside else NONE for outside in cold]
-    lines += [[stage, *(_ms(_stage(columns[key], stage)) for key in shown)] for stage in STAGES]
-    rest = [
-        _ms(max(columns[key]["outside"]["median"] - imported, 0.0)) if outside else NONE
-        for key, outside in zip(shown, cold)
+    outside = {key: columns[key].get("outside", {}).get("median") for key in shown}
+    spent: dict[str, list[float | None]] = {
+        "Python's start": [None if outside[key] is None else python for key in shown],
+        "import of the command line": [
+            None if outside[key] is None else max(imported - python, 0.0) for key in shown
+        ],
+        **{stage: [_stage(columns[key], stage) for key in shown] for stage in STAGES},
+        "the rest: arguments, output, end": [
+            None if outside[key] is None else max(outside[key] - imported, 0.0) for key in shown
+        ],
+    }
+    walls = [columns[key]["total"]["median"] + (outside[key] or 0.0) for key in shown]
+    lines = [
+        [what, *(NONE if one is None else f"{_ms(one)} ({one / wall:.0%})" for one, wall in zip(some, walls))]
+        for what, some in (spent | {"all": walls}).items()
     ]
-    lines.append(["the rest: arguments, output, end", *rest])
-    walls = [
-        columns[key]["total"]["median"] + (columns[key]["outside"]["median"] if outside else 0.0)
-        for key, outside in zip(shown, cold)
-    ]
-    lines.append(["all", *map(_ms, walls)])
-    yield from _table(("milliseconds, medians each", *(names[key] for key in shown)), lines)
+    yield from _table(("milliseconds, medians each; share", *(names[key] for key in shown)), lines)
     yield ""
     yield (
         "`load` is what is left to wait for when the files are read: models load meanwhile. `fuse` is the "
@@ -211,10 +244,8 @@ def _stage(column: Json, stage: str) -> float:
 def starting(record: Json) -> Iterator[str]:
     """Commands that need no model."""
     yield "## Start-up"
-    section = record["sections"].get("start", {})
-    rows = [row for row in section.get("rows", ()) if row.get("unit", "s") == "s"]
+    rows = yield from _seconds(record, "start")
     if not rows:
-        yield from _absent(section)
         return
     base = row_of(record, "start", "python")
     lines = []
@@ -227,16 +258,16 @@ def starting(record: Json) -> Iterator[str]:
 def scan(record: Json) -> Iterator[str]:
     """The scan for terms beside ripgrep's."""
     yield "## Raw scan"
-    section = record["sections"].get("scan", {})
-    rows = [row for row in section.get("rows", ()) if row.get("unit", "s") == "s"]
+    rows = yield from _seconds(record, "scan")
     if not rows:
-        yield from _absent(section)
         return
-    more = section["more"]
+    more = record["sections"]["scan"]["more"]
     yield ""
     yield (
         f"{more['files']:,} files, {more['bytes'] / 1e6:,.0f} MB, {more['turns']:,} turns; "
-        f"the terms {', '.join(more['terms'])}."
+        f"the terms {', '.join(more['terms'])}. "
+        "ripgrep and `query` are whole processes, our scan is a loop in one that runs already; ripgrep uses "
+        "all cores, our scan one."
     )
     base = row_of(record, "scan", "scan-rg")
     lines = []
@@ -251,39 +282,108 @@ def scan(record: Json) -> Iterator[str]:
 def rivals(record: Json) -> Iterator[str]:
     """What a user would take instead."""
     yield "## Side by side"
-    section = record["sections"].get("rivals", {})
-    rows = section.get("rows", [])
+    rows = yield from _seconds(record, "rivals")
     if not rows:
-        yield from _absent(section)
         return
-    more = section["more"]
+    more = record["sections"]["rivals"]["more"]
     yield ""
     yield (
         f"LoCoMo's {more['conversation']}, {more['turns']} turns, {more['questions']} questions, each asked "
         "once of every system in turn. Gold: of the turns that answer, how many are in the top "
-        f"{more['top']}."
+        f"{more['top']}. A row with fewer questions has its ratio to ours, and our gold, over the same ones. "
+        "These are too few questions to tell how good a system is: see [results.md](results.md)."
     )
     for cold, title in ((False, "each question, everything loaded"), (True, "from the start of a process")):
         some = [row for row in rows if row["id"].startswith("rival-cold-") is cold]
         base = next((row for row in some if row["id"].endswith("ours")), {"left_out": ""})
         lines = []
         for row in some:
-            gold = (
-                f"{row['found']} of {row['gold']} ({row['found'] / row['gold']:.0%})"
-                if row.get("gold")
-                else NONE
-            )
-            lines.append((*_timed(row, base), *(() if cold else (gold,))))
+            beside = base if "ours" not in row else {"median": row["ours"]}
+            more_cells = () if cold else (_gold(row, base), str(row.get("runs", NONE)))
+            lines.append((*_timed(row, beside), *more_cells))
+        more_names = () if cold else ("gold", "questions")
+        yield from _table((title, "median s", "p95", "of ours", "peak MB", *more_names), lines)
+
+
+def _gold(row: Json, ours: Json) -> str:
+    """What was found of the gold; where that is of fewer questions, what ours found there."""
+    if not row.get("gold"):
+        return NONE
+    said = f"{row['found']} of {row['gold']} ({row['found'] / row['gold']:.0%})"
+    fewer = "ours_found" in row and row["gold"] != ours.get("gold")
+    return f"{said}; ours {row['ours_found']}" if fewer else said
+
+
+def asking(record: Json) -> Iterator[str]:
+    """Our own ways to be asked, each beside another."""
+    yield "## Ways to ask"
+    seen = False
+    for name, base, kept in (
+        ("conversation", "cold", ("none", "cold", "warm-cache")),
+        ("warm", "warm", ("warm", "daemon", "daemon-overhead")),
+        ("long", "long", ("long", "long-again")),
+    ):
+        section = record["sections"].get(name, {})
+        rows = [row for row in section.get("rows", ()) if row["id"] in kept]
+        if not rows:
+            continue
+        seen, more = True, section.get("more", {})
+        about = TITLES[name]
+        if "turns" in more:
+            what = f"{more['turns']:,} turns"
+            about += f" ({more['kind']}, {what})" if "kind" in more else f" ({what})"
         yield from _table(
-            (title, "median s", "p95", "of ours", "peak MB", *(() if cold else ("gold",))), lines
+            (about, "median s", "p95", f"of `{base}`" if base != "warm" else "of warm", "peak MB"),
+            [_timed(row, row_of(record, name, base)) for row in rows],
         )
+    row = row_of(record, "batch", "batch")
+    if "left_out" not in row:
+        seen = True
+        yield ""
+        yield (
+            f"`batch`: {row['asked']:,} questions over LoCoMo's ten conversations, "
+            f"{_number(row['median'])} questions a second ({_number(1 / row['median'])} s each), start and "
+            f"encoding of all turns included; peak {_number(row['peak_mb'])} MB."
+        )
+    if not seen:
+        yield from _absent({})
+
+
+def serving(record: Json) -> Iterator[str]:
+    """A server's memory over many questions."""
+    yield "## Memory of a server"
+    section = record["sections"].get("memory", {})
+    if not section.get("rows"):
+        yield from _absent(section)
+        return
+    more = section["more"]
+    points = more["points"]
+    first = next(point["rss_mb"] for point in points if point["questions"])
+    yield ""
+    yield (
+        f"Questions to one `smartsearch serve`, each another one, over the sample chats and one that grows; "
+        f"every {more['full_every']}th is ranked by the models, the others are `--rank none`."
+    )
+    lines = [
+        (
+            f"{point['questions']:,}",
+            _number(point["rss_mb"]),
+            f"{point['rss_mb'] / first:.2f}",
+            *(_number(point[key]) if point[key] else NONE for key in ("ms_full", "ms_none")),
+        )
+        for point in points
+    ]
+    names = (f"of that after {next(p['questions'] for p in points if p['questions']):,}",)
+    yield from _table(
+        ("questions", "resident MB", *names, "ms a ranked question", "ms a `--rank none`"), lines
+    )
 
 
 def _timed(row: Json, base: Json) -> tuple[str, ...]:
     """What, median, 95th percentile, ratio to `base`, peak."""
     if "left_out" in row:
         return row["what"], f"not measured: {row['left_out']}", NONE, NONE, NONE
-    ratio = f"{row['median'] / base['median']:.2f}" if base.get("median") else NONE
+    ratio = _ratio(row["median"] / base["median"]) if base.get("median") else NONE
     peak = _number(row["peak_mb"]) if "peak_mb" in row else NONE
     return row["what"], _number(row["median"]), _number(row["p95"]), ratio, peak
 
@@ -302,7 +402,9 @@ def commands(record: Json) -> Iterator[str]:
                     (TITLES.get(name, name), row["what"], said, str(row["runs"]), row["unit"], *figures, peak)
                 )
     yield from _table(
-        ("section", "what", "command", "runs", "unit", "median", "p95", "least", "most", "peak MB"), lines
+        ("section", "what", "command", "runs", "unit", "median", "p95", "least", "most", "peak MB"),
+        lines,
+        left=(1, 2, 4),
     )
 
 
@@ -324,7 +426,18 @@ def receipts(record: Json) -> Iterator[str]:
                 f"`{receipt['command']}`",
             )
         )
-    yield from _table(("section", "date", "commit", "threads", "others used", "took, s", "command"), lines)
+    yield from _table(
+        ("section", "date", "commit", "threads", "others used", "took, s", "command"), lines, left=(1, 2, 6)
+    )
+
+
+def _seconds(record: Json, name: str) -> Generator[str, None, list[Json]]:
+    """The rows of a section that are times; says so where there are none."""
+    section = record["sections"].get(name, {})
+    rows = [row for row in section.get("rows", ()) if row.get("unit", "s") == "s"]
+    if not rows:
+        yield from _absent(section)
+    return rows
 
 
 def _absent(section: Json) -> Iterator[str]:
@@ -340,14 +453,20 @@ def _number(value: float) -> str:
     return f"{value:,.{digits}f}"
 
 
+def _ratio(value: float) -> str:
+    """Two places, small ones as `_number`."""
+    return f"{value:,.2f}" if value >= 0.1 else _number(value)
+
+
 def _ms(seconds: float) -> str:
     return f"{seconds * 1000:,.0f}"
 
 
-def _table(names: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:
+def _table(names: Sequence[str], lines: Sequence[Sequence[str]], left: Collection[int] = ()) -> Iterator[str]:
+    """A table, its first column and those of `left` to the left."""
     yield ""
     yield f"| {' | '.join(names)} |"
-    yield f"|---|{'---:|' * (len(names) - 1)}"
+    yield f"|{''.join('---|' if place in (0, *left) else '---:|' for place in range(len(names)))}"
     yield from (f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
 
 
@@ -359,6 +478,7 @@ def plot(record: Json) -> str | None:
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     settings = {"svg.fonttype": "none", "svg.hashsalt": "speed", "font.size": 9, "legend.frameon": False}
     with mpl.rc_context(settings):
@@ -371,6 +491,9 @@ def plot(record: Json) -> str | None:
                 if points:
                     axes.plot(*zip(*points), style, color=colour, label=title, markersize=4)
             axes.set(xscale="log", yscale="log", xlabel="turns", ylabel=label)
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter("{x:,g}")
+            axes.yaxis.set_minor_formatter(NullFormatter())
             axes.grid(visible=True, color="#dcdce2", linewidth=0.6)
             axes.spines[["top", "right"]].set_visible(False)
         panes[0].legend(loc="upper left")

@@ -251,7 +251,7 @@ def table(name: str, result: dict[str, object]) -> Iterator[str]:
         shares = (figures["within"].get(cut, 0) / found if found else math.nan for cut in CUTS)
         yield f"{order:<32}" + "".join(f"{share:>9.1%}" for share in shares) + f"{figures['ms']:>10,.1f}"
     yield f"{'questions with more candidates':<32}" + "".join(f"{more[cut]:>9,}" for cut in CUTS)
-    last = result["ranked"]
+    last = result.get("ranked", {})
     assert isinstance(last, dict)
     for name, kept in last.items():
         yield f"{name:<40}{kept / result['gold']:>9.1%} of the gold in the first {TOP}"

@@ -18,7 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from measure import HERE, Failed, Json, busy
+from measure import HERE, Failed, Json, busy, instructions
 
 ROOT = HERE.parents[1]
 KIND = "smartsearch speed"
@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.quick:
         given.runs, given.questions, given.every = 2, 2, 800
         given.up_to, given.tokens = min(given.up_to, 1000), 5_000
+        given.slow, given.asked, given.seconds = 1, 100, 60.0
     from sections import SECTIONS, Bench
 
     wanted = given.only.split(",") if given.only else list(SECTIONS)
@@ -51,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             largest=10_000_000 if given.largest else given.up_to,
             tokens=given.tokens,
             threads=given.threads,
+            slow=given.slow,
+            asked=given.asked,
+            seconds=given.seconds,
         )
         hidden = {str(bench.data): "DATA", str(bench.work): "OUT", runtime: "RUNTIME"}
         for name in wanted:
@@ -66,12 +70,15 @@ def _parser() -> argparse.ArgumentParser:
     add("--data", type=Path, default=ROOT.parent / "shared" / "data" / "eval", help="holds locomo10.json")
     add("--out", type=Path, default=ROOT / ".out" / "speed", help="the record, made chats, caches")
     add("--only", default="", help="measure these sections again, comma-separated, and keep the others")
-    add("--runs", type=int, default=10, help="runs of a cold process")
-    add("--questions", type=int, default=40, help="questions in a warm process")
+    add("--runs", type=int, default=5, help="runs of a cold process")
+    add("--questions", type=int, default=20, help="questions in a warm process, twice as many for its tail")
+    add("--slow", type=int, default=4, help="questions to a rival that takes half a minute for each")
+    add("--asked", type=int, default=10_000, help="questions to one server whose memory is watched")
     add("--every", type=int, default=8, help="batch: every Nth of LoCoMo's questions; 1 is all 1,540")
     add("--up-to", type=int, default=1_000_000, help="turns of the largest corpus")
     add("--largest", action="store_true", help="up to 10,000,000 turns: 1.5 GB of disk")
     add("--tokens", type=int, default=500_000, help="size of the chat with long turns")
+    add("--seconds", type=float, default=300.0, help="for each size of the cost curve: fewer runs, but one")
     add("--threads", type=int, default=0, help="threads of models; 0 is all cores")
     add("--quick", action="store_true", help="see that all works: minutes, figures of no worth")
     return parser
@@ -88,7 +95,7 @@ def _measured(name: str, bench: Any, *, quick: bool) -> Json:
     print(f"{name} ...", end=" ", flush=True)
     start = time.perf_counter()
     config = build({"threads": bench.threads or None}, env={}, home=bench.work)
-    found: Json = {"quick": quick, "busy": before}
+    found: Json = {"quick": quick, "busy": before, "instructions": instructions()}
     words = ["python", "benchmarks/speed/run.py", *sys.argv[1:]]
     found["receipt"] = receipt(words, config, {})
     try:

@@ -5,6 +5,7 @@ In a section everything that is compared takes turns. What cannot be measured he
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -19,10 +20,16 @@ from pathlib import Path
 
 import corpus
 import locomo
-from measure import Cost, Failed, Json, cost, environment, interleaved, left_out, row, summary
+import numpy as np
+from measure import HERE, Cost, Failed, Json, cost, environment, interleaved, left_out, row, summary
 from worker import TOP, Worker
 
+from smartsearch.bench.rivals import stop_words
+from smartsearch.bench.rivals import words as words_of
+
 HEAVY = ("torch", "spacy", "onnxruntime", "numpy", "sentence_transformers", "transformers", "scipy")
+FULL_EVERY = 50
+"""Of the questions to a server whose memory is watched every so-many-th is ranked by models, the rest not."""
 READY = 60.0
 """Seconds that a server may take until it answers."""
 NO_CACHE = "this version keeps no vectors on disk (no --no-cache in `smartsearch query --help`)"
@@ -44,6 +51,9 @@ class Bench:
     largest: int
     tokens: int
     threads: int
+    slow: int = 4
+    asked: int = 10_000
+    seconds: float = 300.0
 
     def env(self, cache: str) -> dict[str, str]:
         """An environment with caches and settings of that name and no other."""
@@ -213,7 +223,7 @@ def _stages(timings: Sequence[Mapping[str, float]], walls: Sequence[float] = ())
 def warm(bench: Bench) -> Section:
     """One conversation in a warm process, and a cold shell that asks a warm server."""
     talk = bench.conversation
-    asked = [question.text for question in talk.sample(bench.questions + 1)]
+    asked = [question.text for question in talk.sample(2 * bench.questions + 1)]
     first, rest = asked[0], asked[1:]
     env = bench.fresh("warm")
     section = Section(more={"conversation": talk.name, "turns": talk.turns})
@@ -306,7 +316,7 @@ def batch(bench: Bench) -> Section:
     data = bench.data / "locomo10.json"
     lines = bench.work / "data" / f"every-{bench.every}.jsonl"
     asked = locomo.batch(data, lines, bench.every)
-    rounds = 1 if bench.every == 1 else min(bench.runs, 3)
+    rounds = 1 if asked > 100 else min(bench.runs, 3)
     words = [*bench.program, "batch", str(lines), str(data), "--progress", "none"]
     costs = [cost(words, bench.fresh("batch"), codes=(0,)) for _ in range(rounds)]
     what = f"`batch`, {asked:,} of LoCoMo's questions, cold process, cold cache"
@@ -366,9 +376,21 @@ def _size(bench: Bench, section: Section, turns: int) -> None:
     rounds = max(2, min(bench.runs, len(corpus.FACTS)))
     facts = corpus.FACTS[:rounds]
     kept = bench.fresh(f"size-{turns}")
+    asked: set[int] = set()
+    """Questions whose vectors are in their cache."""
+
+    def cold(n: int) -> Cost:
+        asked.add(n)
+        return bench.query(facts[n].question, place, bench.fresh(f"size-{n}"))
+
+    def again(n: int) -> Cost:
+        if n not in asked:
+            cold(n)
+        return bench.query(facts[n].question, place, bench.env(f"size-{n}"))
+
     tasks: dict[str, Callable[[int], Cost]] = {
         "none": lambda n: bench.query(facts[n].question, place, kept, "--rank", "none"),
-        "query": lambda n: bench.query(facts[n].question, place, bench.fresh("size-cold")),
+        "query": cold,
     }
     named = {
         "none": (f"{turns:,} turns, `--rank none`", bench.said(place, "--rank", "none")),
@@ -379,9 +401,7 @@ def _size(bench: Bench, section: Section, turns: int) -> None:
     }
     lacking = {}
     if "cache" in bench.features:
-        for fact in facts:
-            bench.query(fact.question, place, kept)
-        tasks["query-warm"] = lambda n: bench.query(facts[n].question, place, kept)
+        tasks["query-warm"] = again
     else:
         lacking["query-warm"] = NO_CACHE
     built: dict[str, list[Cost]] = {}
@@ -393,7 +413,7 @@ def _size(bench: Bench, section: Section, turns: int) -> None:
         tasks["index-query"] = lambda n: bench.query(facts[n].question, place, indexed)
     except Failed as error:
         lacking |= {"index-build": str(error), "index-query": str(error)}
-    found, failed = interleaved(tasks, rounds)
+    found, failed = interleaved(tasks, rounds, seconds=bench.seconds)
     ids = {name: f"turns-{turns}-{name}" for name in named}
     section.add(
         {ids[name]: some for name, some in (found | built).items()},
@@ -428,9 +448,8 @@ def scan(bench: Bench) -> Section:
     section = Section(more={"turns": made.turns, "bytes": made.bytes, "files": made.files, "terms": terms})
     with Worker("scan", env, bench.threads) as ours:
         tasks: dict[str, Callable[[int], float]] = {
-            "rg": lambda _: _ripgrep(["-f", str(listed)], place, env).seconds,
+            "rg": lambda _: _ripgrep(["-c", "-f", str(listed)], place, env).seconds,
             "scan": lambda _: ours("ask", terms=terms)["ms"] / 1000.0,
-            "none": lambda _: bench.query(question, place, env, "--rank", "none").seconds,
         }
         failed = {}
         try:
@@ -439,13 +458,16 @@ def scan(bench: Bench) -> Section:
             failed["scan"] = str(error)
             del tasks["scan"]
         found, more = interleaved(tasks, bench.runs, warm=1)
+    whole = {"none": lambda _: bench.query(question, place, env, "--rank", "none").seconds}
+    for mine, theirs in zip((found, more), interleaved(whole, 1)):
+        mine |= theirs
     named = {
         "rg": ("ripgrep", f"rg -c -i -F -f terms {place.name}"),
         "scan": (
             "our scan of raw bytes",
             "in one process: smartsearch.transcripts.lines: folded(data), places(data, term)",
         ),
-        "none": ("all of `query --rank none`", bench.said(place, "--rank", "none")),
+        "none": ("all of `query --rank none`, once", bench.said(place, "--rank", "none")),
     }
     for name, (what, command) in named.items():
         if name in found:
@@ -455,17 +477,38 @@ def scan(bench: Bench) -> Section:
     if "rg" in found and "scan" in found:
         shares = [theirs / own for theirs, own in zip(found["rg"], found["scan"])]
         section.rows.append(
-            row("scan-share", "our scan's speed as a share of ripgrep's", "both above", shares, unit="share")
+            row("scan-share", "our scan's speed as a share of ripgrep's", "both above", shares, unit="times")
         )
     return section
 
 
-def _ripgrep(words: Sequence[str], place: Path, env: Mapping[str, str]) -> Cost:
-    """`rg -c -i -F`; that nothing is found is no failure. Raises Failed where there is no ripgrep."""
+def _ripgrep(options: Sequence[str], place: Path, env: Mapping[str, str]) -> Cost:
+    """`rg -i -F`; that nothing is found is no failure. Raises Failed where there is no ripgrep."""
     program = shutil.which("rg")
     if program is None:
         raise Failed(NO_RG)
-    return cost([program, "-c", "-i", "-F", *words, str(place)], env, codes=(0, 1))
+    return cost([program, "-i", "-F", *options, str(place)], env, codes=(0, 1))
+
+
+def memory(bench: Bench) -> Section:
+    """The memory of one server over many questions, each another one, most of them without models."""
+    every = max(1, bench.asked // 10)
+    words = ["benchmarks/speed/serve_memory.py", "-n", str(bench.asked), "--every", str(every)]
+    words += ["--full-every", str(FULL_EVERY), "docs/samples"]
+    program = [sys.executable, str(HERE / "serve_memory.py"), "--json", *words[1:-1]]
+    done = cost([*program, str(HERE.parents[1] / words[-1])], bench.fresh("memory"))
+    points = [json.loads(line) for line in done.out.splitlines()]
+    held = [point["rss_mb"] for point in points if point["questions"]]
+    section = Section(more={"points": points, "full_every": FULL_EVERY})
+    what, command = "memory of a server", f"python {' '.join(words)}"
+    section.rows.append(row("memory", f"{what}, every {every:,} questions", command, held, unit="MB"))
+    grown = held[-1] / held[0]
+    section.rows.append(
+        row(f"memory-growth-{bench.asked}",
+            f"{what}, at the end as a share of that after {every:,} questions", command,
+            [grown], unit="times", asked=bench.asked)
+    )  # fmt: skip
+    return section
 
 
 def rivals(bench: Bench) -> Section:
@@ -479,13 +522,13 @@ def rivals(bench: Bench) -> Section:
     )
     _cold_rivals(bench, section, env)
     measured: dict[str, list[float]] = {}
-    gold: dict[str, list[int]] = {}
+    gold: dict[str, list[tuple[int, int]]] = {}
     peaks: dict[str, float] = {}
     failed: dict[str, str] = {}
 
     def take(name: str, answer: Json, wanted: frozenset[int], order: Sequence[int]) -> None:
         measured.setdefault(name, []).append(answer["ms"] / 1000.0)
-        gold.setdefault(name, []).append(len(wanted.intersection(order[:TOP])))
+        gold.setdefault(name, []).append((len(wanted), len(wanted.intersection(order[:TOP]))))
         peaks[name] = max(peaks.get(name, 0.0), answer["peak_mb"])
 
     with ExitStack() as stack:
@@ -501,15 +544,17 @@ def rivals(bench: Bench) -> Section:
         if "ours" in failed:
             raise Failed(failed["ours"])
         for number, question in enumerate((first, *rest)):
-            for name, answer, order in _one_question(ready, talk.path, question.text, env, number, failed):
+            slow = 0 < number <= bench.slow
+            for name, answer, order in _one_question(
+                ready, talk.lines, question.text, env, number, failed, slow=slow
+            ):
                 if number:
                     take(name, answer, question.gold, order)
-    total = sum(len(question.gold) for question in rest)
     for name, (what, command) in RIVALS.items():
         if name in measured:
             section.rows.append(
                 row(f"rival-{name}", what, command, measured[name], [peaks[name]] if peaks[name] else [],
-                    **({} if name == "rg" else {"gold": total, "found": sum(gold[name])}))
+                    **_beside(measured[name], gold[name], measured["ours"], gold["ours"]))
             )  # fmt: skip
         else:
             why = failed.get(name) or failed.get(name.partition("-")[0], "not measured")
@@ -517,9 +562,27 @@ def rivals(bench: Bench) -> Section:
     return section
 
 
+def _beside(
+    seconds: Sequence[float],
+    gold: Sequence[tuple[int, int]],
+    ours: Sequence[float],
+    our_gold: Sequence[tuple[int, int]],
+) -> Json:
+    """Gold there is and gold found; and what ours took and found over the same, first, questions."""
+    return {
+        "gold": sum(there for there, _ in gold),
+        "found": sum(found for _, found in gold),
+        "ours": round(float(np.median(ours[: len(seconds)])), 6),
+        "ours_found": sum(found for _, found in our_gold[: len(gold)]),
+    }
+
+
 RIVALS = {
     "ours": ("smartsearch, warm process", "smartsearch.ask.ask(QUESTION, ...)"),
-    "rg": ("ripgrep for the question's words", "rg -c -i -F -e WORD ... CONVERSATION"),
+    "rg": (
+        "ripgrep for the question's words without stop words, turns by how many of them they have",
+        "rg -o -n -i -F -e WORD ... TURNS, a turn a line",
+    ),
     "bm25": ("bm25s, warm", "bm25s.BM25 over content lemmas, get_scores"),
     "minilm": (
         "all-MiniLM-L6-v2 and numpy, turns encoded before",
@@ -538,13 +601,18 @@ RIVALS = {
 
 def _one_question(
     ready: dict[str, Worker],
-    path: Path,
+    lines: Path,
     question: str,
     env: Mapping[str, str],
     number: int,
     failed: dict[str, str],
+    *,
+    slow: bool,
 ) -> Iterator[tuple[str, Json, Sequence[int]]]:
-    """Asks every system: its name, its answer with `ms`, its order. Ours is first: it finds candidates."""
+    """Asks every system: its name, its answer with `ms`, its order. Ours is first: it finds candidates.
+
+    The cross-encoder reads all of them where `slow` is allowed.
+    """
     answer = ready["ours"]("ask", question=question)
     whole = ready["ours"]("ranked", question=question)
     yield "ours", answer, whole["order"]
@@ -556,12 +624,13 @@ def _one_question(
         return ready["crossencoder"]("ask", question=question, turns=turns, texts=texts)
 
     asks: dict[str, Callable[[], Json]] = {
-        "rg": lambda: _words_by_ripgrep(question, path, env),
+        "rg": lambda: _words_by_ripgrep(question, lines, env),
         "bm25": lambda: ready["bm25"]("ask", question=question),
         "minilm": lambda: ready["minilm"]("ask", question=question),
         "crossencoder-128": lambda: scored(head),
-        "crossencoder": lambda: scored(every),
     }
+    if slow:
+        asks["crossencoder"] = lambda: scored(every)
     names = [name for name in asks if name.partition("-")[0] not in failed]
     first = number % len(names) if names else 0
     for name in names[first:] + names[:first]:
@@ -573,10 +642,20 @@ def _one_question(
         yield name, answer, answer.get("order", [])
 
 
-def _words_by_ripgrep(question: str, path: Path, env: Mapping[str, str]) -> Json:
-    words = [word for word in re.findall(r"\w+", question) if len(word) > 2]
-    done = _ripgrep([part for word in words for part in ("-e", word)], path, env)
-    return {"ms": done.seconds * 1000.0, "peak_mb": done.peak_mb}
+def _words_by_ripgrep(question: str, lines: Path, env: Mapping[str, str]) -> Json:
+    asked = [word for word in words_of(question) if len(word) > 2]
+    kept = [word for word in asked if word not in stop_words()] or asked
+    done = _ripgrep(["-o", "-n", *(part for word in kept for part in ("-e", word))], lines, env)
+    return {"ms": done.seconds * 1000.0, "peak_mb": done.peak_mb, "order": by_words(done.out.decode())}
+
+
+def by_words(found: str) -> list[int]:
+    """Turns from `NUMBER:WORD` lines of `rg -o -n`: those with most different words first."""
+    of_turn: dict[int, set[str]] = {}
+    for line in found.splitlines():
+        number, _, word = line.partition(":")
+        of_turn.setdefault(int(number) - 1, set()).add(word.lower())
+    return sorted(of_turn, key=lambda turn: (-len(of_turn[turn]), turn))
 
 
 def _cold_rivals(bench: Bench, section: Section, env: Mapping[str, str]) -> None:
@@ -584,16 +663,17 @@ def _cold_rivals(bench: Bench, section: Section, env: Mapping[str, str]) -> None
     talk = bench.conversation
     question = talk.questions[0].text
 
-    def ours(_: int) -> float:
-        return bench.query(question, talk.path, bench.fresh("rivals-cold")).seconds
+    def ours(_: int) -> tuple[float, float]:
+        done = bench.query(question, talk.path, bench.fresh("rivals-cold"))
+        return done.seconds, done.peak_mb
 
-    def rival(name: str) -> Callable[[int], float]:
-        def first_answer(_: int) -> float:
+    def rival(name: str) -> Callable[[int], tuple[float, float]]:
+        def first_answer(_: int) -> tuple[float, float]:
             begin = time.perf_counter()
             with Worker(name, env, bench.threads) as worker:
                 worker("open", path=str(talk.path))
-                worker("ask", question=question)
-                return time.perf_counter() - begin
+                answer = worker("ask", question=question)
+                return time.perf_counter() - begin, answer["peak_mb"]
 
         return first_answer
 
@@ -612,7 +692,7 @@ def _cold_rivals(bench: Bench, section: Section, env: Mapping[str, str]) -> None
     }
     for name, (what, command) in named.items():
         if name in found:
-            section.rows.append(row(f"rival-cold-{name}", what, command, found[name]))
+            section.rows.append(row(f"rival-cold-{name}", what, command, *zip(*found[name])))
         else:
             section.rows.append(left_out(f"rival-cold-{name}", what, failed[name]))
 
@@ -639,4 +719,5 @@ SECTIONS: dict[str, Callable[[Bench], Section]] = {
     "size": size,
     "scan": scan,
     "rivals": rivals,
+    "memory": memory,
 }

@@ -36,7 +36,7 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, vectors: Vectors) ->
         return candidates[_descending(_of(scored, "colbert")[candidates])]
     if ranker.kind == "cascade":
         pool = scored.pool(ranker, retrieval)
-        read = reading(ranker, pool, scored.colbert)
+        read = reading(ranker, pool, scored.colbert, scored.previous)
         ce = np.full(len(_of(scored, "ce")), np.nan)
         ce[read] = _of(scored, "ce")[read]
         late = _only(_of(scored, "colbert"), pool)

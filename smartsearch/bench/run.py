@@ -178,7 +178,8 @@ def _read_by(scored: Scored, row: Row) -> Floats | None:
     """The cross-encoder's scores as this ranker has them: NaN for what its cascade leaves out."""
     if row.ranker.kind != "cascade" or scored.ce is None:
         return scored.ce_of(row.ranker)
-    seen = reading(row.ranker, scored.pool(row.ranker, row.retrieval.name), scored.colbert)
+    pool = scored.pool(row.ranker, row.retrieval.name)
+    seen = reading(row.ranker, pool, scored.colbert, scored.previous)
     masked = np.full(len(scored.ce), np.nan)
     masked[seen] = scored.ce[seen]
     return masked

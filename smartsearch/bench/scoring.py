@@ -22,6 +22,7 @@ from smartsearch.bench.types import BenchQuestion, Indices
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.pipeline import Tools, dense_search
+from smartsearch.rank.head import among, head
 from smartsearch.rank.text import scored_texts
 from smartsearch.rank.windows import all_windows, best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
@@ -126,7 +127,7 @@ class Scoring:
         colbert = self._read("colbert", question.text, ready, pools)
         apart = [some for ranker, some in pairs if ready.long and ranker.kind == "ce"]
         heads = [
-            reading(ranker, some, colbert)
+            reading(ranker, some, colbert, ready.corpus.previous)
             for ranker, some in pairs
             if ranker.reads_ce and not (ready.long and ranker.kind == "ce")
         ]
@@ -263,11 +264,11 @@ class _Whole:
         return np.repeat(self._scoring.colbert(question, self._ready), sizes)
 
 
-def reading(ranker: Ranker, pool: Indices, colbert: Floats | None) -> Indices:
+def reading(ranker: Ranker, pool: Indices, colbert: Floats | None, previous: Sequence[int]) -> Indices:
     """Which turns of its pool the cross-encoder reads under `ranker`, as `rank.cascade` has it."""
-    if ranker.kind != "cascade" or colbert is None:
+    if ranker.kind != "cascade" or colbert is None or not len(pool):
         return pool
-    return pool[np.argsort(-colbert[pool], kind="stable")[: ranker.head]]
+    return pool[head(among(previous, pool.tolist()), colbert[pool], ranker.head)]
 
 
 _FIELDS = [field.name for field in dataclasses.fields(Config)]

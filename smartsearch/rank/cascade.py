@@ -1,7 +1,7 @@
 """Which ranker sees which candidates, side by side where both see all, and the fused order.
 
 Both rankers over every candidate is the paper's way (`candidates` 0) and runs them in parallel
-threads. The default spends less: ColBERT scores all, the cross-encoder the best of them, one after
+threads. The default spends less: ColBERT scores all, the cross-encoder the best of them (head.py), one after
 the other because the second needs the first (docs/decisions/0002). So they do over all candidates too
 where a turn is too long for one text: the cross-encoder reads the window that ColBERT found best
 (docs/decisions/0006).
@@ -19,6 +19,7 @@ import numpy as np
 
 from smartsearch.config import Config
 from smartsearch.rank.fuse import order, rrf
+from smartsearch.rank.head import among, head
 from smartsearch.rank.learned import features, weighted
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.likely import likeliest
@@ -89,8 +90,9 @@ def rank(
                 scored = {name: job.result() for name, job in jobs.items()}
         else:
             scored["colbert"] = score("colbert", pool)
-            head = order(scored["colbert"].by_index)[:share]
-            scored["ce"] = score("ce", head, scored["colbert"].best)
+            late = np.array([scored["colbert"].by_index[i] for i in pool])
+            best = [pool[n] for n in head(among(corpus.previous, pool), late, share)] if pool else []
+            scored["ce"] = score("ce", best, scored["colbert"].best)
     elif names:
         only = names[0]
         first = {i: some[0] for i, some in windows.items()} if only == "ce" else None
@@ -104,8 +106,7 @@ def _learned(scored: Mapping[str, _Scored], corpus: Corpus, weights: Mapping[str
     if len(scored) < 2:
         return {}
     turns = sorted(set().union(*(result.by_index for result in scored.values())))
-    place = {index: n for n, index in enumerate(turns)}
-    previous = [place.get(corpus.previous[index], -1) for index in turns]
+    previous = among(corpus.previous, turns)
     values = {
         name: np.array([result.by_index.get(index, np.nan) for index in turns])
         for name, result in scored.items()

@@ -21,6 +21,7 @@ from smartsearch.models import manifest, profiles
 from smartsearch.pipeline import Tools, dense_search
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
+from smartsearch.rank.head import among, head
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import gather
@@ -85,9 +86,9 @@ def ask(chat: Chat, tools: Tools, config: Config) -> Iterator[Asked]:
         windows = scored_windows(labelled.question, corpus, indices.tolist())
         values, places = best_windows(labelled.question, windows, colbert)
         late[indices] = values
-        head = np.argsort(-values, kind="stable")[: config.cascade]
-        scores = cross(labelled.question, [windows[n][places[n]] for n in head])
-        logit[indices[head]] = np.log(scores) - np.log1p(-scores)
+        read = head(among(corpus.previous, indices.tolist()), values, config.cascade)
+        scores = cross(labelled.question, [windows[n][places[n]] for n in read])
+        logit[indices[read]] = np.log(scores) - np.log1p(-scores)
         match = np.array([c.weight for c in found])
         yield Asked(chat, labelled, labelled.gold, indices, match, late, logit)
 

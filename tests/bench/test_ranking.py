@@ -24,7 +24,8 @@ def drawn(seed: int):
     indices = random.permutation(TURNS)[:45]
     ce = np.round(random.random(TURNS), 1) * 0.9 + 0.05
     colbert = np.round(random.random(TURNS) * 20)
-    return Scored(BenchQuestion("q", "a question"), {"I3": indices}, ce, colbert)
+    before = (-1, *range(TURNS - 1))
+    return Scored(BenchQuestion("q", "a question"), {"I3": indices}, ce, colbert, previous=before)
 
 
 def by_pipeline(scored: Scored, config: Config, fusion=None) -> list[int]:
@@ -71,8 +72,7 @@ def test_orders_are_those_of_the_pipeline(seed, name, changes):
 def test_orders_of_the_learned_fusion_are_those_of_the_pipeline(seed, name, changes):
     config = replace(Config(), **changes)
     weights = {"ce": 0.7, "colbert": 0.3, "ce_before": 0.2, "colbert_after": 0.1}
-    before = (-1, *range(TURNS - 1))
-    scored = replace(read_at_most(config.colbert_turns, drawn(seed)), previous=before, fusion=weights)
+    scored = replace(read_at_most(config.colbert_turns, drawn(seed)), fusion=weights)
     order = ordered(scored, "I3", grid.ranker(name, config), lambda: np.zeros((0, 0)))
     assert order.tolist() == by_pipeline(scored, config, weights)
 
@@ -110,7 +110,8 @@ def test_equal_scores_leave_the_order_of_match_weight():
 
 def test_a_cascade_reads_the_best_of_colbert():
     scored = drawn(3)
-    read = reading(grid.ranker("cascade:5", Config()), scored.found["I3"], scored.colbert)
+    ranker = grid.ranker("cascade:5", Config())
+    read = reading(ranker, scored.found["I3"], scored.colbert, [-1] * TURNS)
     least = min(scored.colbert[read])
     others = [scored.colbert[i] for i in scored.found["I3"] if i not in set(read.tolist())]
     assert len(read) == 5

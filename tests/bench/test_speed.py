@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,6 +25,7 @@ import page  # noqa: E402
 import rank_orders  # noqa: E402
 import run  # noqa: E402
 import sections  # noqa: E402
+import serve_memory  # noqa: E402
 import spawn  # noqa: E402
 import targets  # noqa: E402
 
@@ -171,6 +173,12 @@ def test_tasks_take_turns_and_one_that_fails_does_not_stop_the_others():
     assert "".join(ran) == "cab" + "abc" + "bca" + "ac"
 
 
+def test_rounds_end_where_another_would_take_too_long():
+    tasks = {"a": lambda number: time.sleep(0.05) or number}
+    assert measure.interleaved(tasks, 100, seconds=0.0)[0] == {"a": [0]}
+    assert 1 < len(measure.interleaved(tasks, 100, warm=1, seconds=0.5)[0]["a"]) < 10
+
+
 def test_a_summary_has_the_median_and_the_95th_percentile():
     figures = measure.summary([*range(1, 101)])
     assert figures == {"runs": 100, "median": 50.5, "p95": 95.05, "least": 1, "most": 100}
@@ -183,6 +191,19 @@ def test_a_command_finds_no_settings_or_caches_of_the_user(tmp_path, monkeypatch
     assert "SMARTSEARCH_BUDGET" not in env
     assert env["XDG_CACHE_HOME"].startswith(str(tmp_path))
     assert env["SMARTSEARCH_THREADS"] == "3"
+
+
+def test_a_command_runs_the_checkout_we_run_wherever_it_is_started(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((".", "/else")))
+    assert measure.environment(tmp_path, tmp_path)["PYTHONPATH"] == os.pathsep.join((str(tmp_path), "/else"))
+
+
+def test_instructions_are_those_of_the_processor(tmp_path):
+    listed = tmp_path / "cpuinfo"
+    listed.write_text("model name : X\nflags : fpu sse4_2 avx512_vnni avx2\nbugs : avx_vnni\n")
+    assert measure.instructions(listed) == ["sse4_2", "avx2", "avx512_vnni"]
+    assert measure.instructions(tmp_path / "none") == []
 
 
 def test_heavy_packages_are_found_in_what_importtime_writes():
@@ -281,6 +302,7 @@ def whole():
         )
         for n in (100, 1000)
     ]
+    curve += [measure.left_out(f"turns-1000-index-{key}", "", "no index here") for key in ("build", "query")]
     return record(
         start=section(
             timed("python", 0.02), timed("help", 0.1), timed("help-heavy", 0, unit="packages", names=[])
@@ -307,26 +329,50 @@ def whole():
         rivals=section(
             timed("rival-ours", 0.4, gold=10, found=9),
             timed("rival-bm25", 0.1, gold=10, found=7),
+            timed("rival-slow", 6.0, gold=4, found=3, ours=0.3, ours_found=2),
             timed("rival-cold-ours", 2.0),
             conversation="conv-1",
             turns=600,
             questions=5,
             top=62,
         ),
+        batch=section(timed("batch", 2.0, unit="questions/s", asked=193)),
+        memory=section(
+            timed("memory-growth-10000", 1.03, unit="times"),
+            points=[
+                {"questions": n, "rss_mb": held, "ms_full": 900.0, "ms_none": cheap}
+                for n, held, cheap in ((0, 270.0, None), (100, 300.0, 20.0), (200, 310.0, 20.0))
+            ],
+            full_every=50,
+        ),
     )
 
 
 def test_the_page_shows_figures_ratios_and_what_is_missing():
     said = page.page(whole(), "make it")
-    assert "| `--help` | 0.15 s or less | 0.100 s | 0.100 | 0.67 | 1 | reached |" in said
+    assert "| `--help` | 0.15 s or less | 0.100 s | reached | - | 0.67 | 1 |" in said
     assert "not measured: no cache here" in said
-    assert "| 1,000 | 0.1 | 1.50 | 100 | 500 | 2 of 2 |" in said
+    assert "| 1,000 | 0.150 | 1.50 | 100 | 500 | 2 of 2 |" in said
     assert "exponent 1.00" in said
-    assert "| rival-bm25 | 0.100 | 0.100 | 0.25 | 100 | 7 of 10 (70%) |" in said
+    assert "| rival-bm25 | 0.100 | 0.100 | 0.25 | 100 | 7 of 10 (70%) | 1 |" in said
     assert "| scan-none | 0.500 | 300 | - |" in said
     assert "| ripgrep | no ripgrep | - | - |" in said
-    assert "| Python's start | 20 | - |" in said
-    assert "| the rest: arguments, output, end | 400 | - |" in said
+    assert "| Python's start | 20 (3%) | - |" in said
+    assert "| the rest: arguments, output, end | 400 (67%) | - |" in said
+    assert "| 200 | 310 | 1.03 | 900 | 20.0 |" in said
+    assert "| rival-slow | 6.00 | 6.00 | 20.00 | 100 | 3 of 4 (75%); ours 2 | 1 |" in said
+    assert "3 questions/s or more | 2.00 questions/s | not reached" in said
+    assert said.count("index here") == 1
+
+
+def test_the_page_says_which_instructions_the_processor_has():
+    made = whole()
+    made["sections"]["warm"]["instructions"] = ["sse4_2", "avx2", "avx512f", "avx512_vnni"]
+    assert "Test CPU (avx512f, for int8 avx512_vnni), 2 threads" in page.page(made, "")
+    assert page.instructed(["sse4_2", "avx2"]).startswith("avx2, no VNNI")
+    assert "reference machine with" not in page.page(made, "")
+    made["sections"]["warm"]["instructions"] = ["sse4_2", "avx2"]
+    assert "reference machine with `avx512_vnni`, which this one has not" in page.page(made, "")
 
 
 def test_tables_of_the_page_are_whole():
@@ -340,7 +386,7 @@ def test_the_page_doubts_a_busy_machine_a_quick_run_and_a_changed_checkout():
     said = page.page(made, "")
     assert "one conversation, warm: others used 40% of the cores" in said
     assert "no figures to quote: one conversation, warm" in said
-    assert "one conversation, warm: the checkout had changes" in said
+    assert "The checkout had changes beyond its commit: one conversation, warm." in said
     assert "others used 40%" not in page.page(whole(), "")
 
 
@@ -481,6 +527,31 @@ def test_the_cost_curve_has_every_size_and_says_what_was_found(tmp_path, monkeyp
     assert rows["turns-100-index-build"]["left_out"] == sections.NO_INDEX
 
 
+def test_the_warm_cache_of_the_cost_curve_holds_its_question(tmp_path, monkeypatch):
+    monkeypatch.setattr(sections.Bench, "features", frozenset({"cache"}))
+    homes: dict[str, str] = {}
+
+    def query(self, question, path, env, *more, daemon="never"):
+        home = Path(env["XDG_CACHE_HOME"]).parent
+        if "--rank" not in more:
+            known = home.is_dir() and homes.get(home.name) == question
+            home.mkdir(parents=True, exist_ok=True)
+            homes[home.name] = question
+            return answered("warm" if known else "cold")
+        return answered("none")
+
+    monkeypatch.setattr(sections.Bench, "query", query)
+    found = {}
+    add = sections.Section.add
+    monkeypatch.setattr(
+        sections.Section, "add", lambda self, *rows: (found.update(rows[0]), add(self, *rows))
+    )
+    sections.size(bench(tmp_path, runs=3))
+    said = {name: {cost.answer["hits"][0]["text"] for cost in costs} for name, costs in found.items()}
+    assert said["turns-1000-query"] == {"cold"}
+    assert said["turns-1000-query-warm"] == {"warm"}
+
+
 class FakeWorker:
     """Ours ranks turn 3 first; bm25 cannot be opened; whatever else ranks it out of sight."""
 
@@ -522,3 +593,25 @@ def test_rivals_answer_the_same_questions_and_one_that_cannot_is_left_out(tmp_pa
     assert rows["rival-minilm"]["found"] == 0
     assert rows["rival-bm25"]["left_out"] == rows["rival-cold-bm25"]["left_out"] == "no bm25s"
     assert rows["rival-rg"]["left_out"] == sections.NO_RG
+    few = {row["id"]: row for row in sections.rivals(bench(tmp_path, slow=1)).rows}["rival-crossencoder"]
+    assert (few["runs"], few["gold"], few["ours_found"], few["ours"]) == (1, 2, 2, 0.05)
+
+
+def test_turns_of_ripgrep_are_ordered_by_how_many_different_words_they_have():
+    assert sections.by_words("3:Dog\n3:dog\n9:cat\n12:dog\n12:Cat\n") == [11, 2, 8]
+
+
+def test_the_memory_of_a_server_is_told_at_several_points(tmp_path, monkeypatch):
+    monkeypatch.setattr(serve_memory.client, "ask", lambda request, _: asked.append(request))
+    monkeypatch.setattr(serve_memory.client, "status", lambda _: {"rss_bytes": 1e6 * len(asked)})
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    tmp_path.chmod(0o700)
+    asked = []
+    points = list(serve_memory.measure([str(ROOT / "docs/samples")], 6, 3, tmp_path / "grows.txt", 2))
+    assert [(point["questions"], point["rss_mb"]) for point in points] == [(0, 1.0), (3, 4.0), (6, 7.0)]
+    assert [bool(request.config.rank) for request in asked] == [True, False] * 3 + [True]
+    said = "".join(json.dumps(point) + "\n" for point in points).encode()
+    monkeypatch.setattr(sections, "cost", lambda *_: measure.Cost(1.0, 50.0, 0, said))
+    rows = {row["id"]: row for row in sections.memory(bench(tmp_path, asked=6)).rows}
+    assert rows["memory-growth-6"]["median"] == 1.75
+    assert (rows["memory"]["runs"], rows["memory"]["most"]) == (2, 7.0)
