@@ -78,6 +78,9 @@ added. Two runs over the same files with the same models and threads give the sa
 - `batch` prints the same record with `"id"` in front, or `{"id": ..., "line": 3, "error": {...}}`.
 - `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "segments": 0, "turns": 0, "bytes": 0,
   "limit": 0}]}`; `cache clear --json` the same for what was removed, without `limit`.
+- `index --json` prints `{"schema_version": 1, "index": [{"path": "", "new": 0, "changed": 0, "removed": 0, "unchanged": 0, "files": 0,
+  "turns": 0, "bytes": 0, "seconds": 0}]}`; `index --status --json` and `--remove` `path`, `files`, `turns`, `bytes` and `state`: `ready`,
+  `damaged` or `of another version`. `--remove` exits with 1 where there was none.
 - `models list --json` and `formats --json` print `{"schema_version": 1, "models": [...]}` and `{..., "formats": [...]}`.
 - `serve --status --json` prints `{"schema_version": 1, "servers": [{"pid": 0, "state": "", "profile": "", "version": "", "since": "",
   "served": 0, "rss_bytes": 0}]}`; `state` is `ready`, `loading`, `busy` or, where it does not answer, `silent`.
@@ -107,7 +110,8 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 | `model_missing`, `model_damaged`, `model_unfit` | a model that is not here, not whole, or of another kind |
 | `model_fetch` | the model hub cannot be reached (retryable) |
 | `timeout` | `--timeout` ran out (retryable) |
-| `cache` | the cache folder belongs to another user, cannot be emptied, or there is no place for one |
+| `cache` | the cache folder, or an index in it, belongs to another user, cannot be written or emptied, or there is no place for one |
+| `index` | an index turned out to be damaged in the middle of an answer; the next one does without |
 | `unsafe_folder` | the folder for the socket of `serve` is not the user's alone |
 | `internal` | a bug; `SMARTSEARCH_DEBUG=1` shows the traceback |
 
@@ -123,6 +127,8 @@ the cache or `daemon`.
 ColBERT's vectors of the turns that `query` and `batch` read are kept in `$XDG_CACHE_HOME/smartsearch`, else in `~/.cache/smartsearch`, for this
 user only; answers are the same without them. They hold no text, but who can read them can learn something of it. `SMARTSEARCH_CACHE_SIZE` (or
 `cache_size` in your own configuration file) is their limit in MiB: 1024, 0 for none; the least used go first. [How and why](decisions/0009-vector-cache.md).
+
+An index (`smartsearch index`) lies beside them and does hold the text: [docs/index.md](index.md).
 """
 
 

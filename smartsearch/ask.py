@@ -32,7 +32,10 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Scope:
-    """What is searched: paths (`-` is standard input) and the filters over what they hold."""
+    """What is searched: paths (`-` is standard input) and the filters over what they hold.
+
+    `indexed` says whether an index may stand in for files (transcripts/indexed.py).
+    """
 
     paths: tuple[str, ...] = (".",)
     conversations: tuple[str, ...] = ()
@@ -40,6 +43,7 @@ class Scope:
     globs: tuple[str, ...] = ()
     excludes: tuple[str, ...] = ()
     input_format: str = "auto"
+    indexed: bool = True
 
     @property
     def unfiltered(self) -> Scope:
@@ -88,7 +92,8 @@ class Library:
 
         paths, globs, excludes = list(source.paths), source.globs, source.excludes
         if not whole and "-" not in paths and source.input_format == "auto":
-            return transcripts.read_large(paths, globs=globs, excludes=excludes, above=self._unparsed_above)
+            above, indexed = self._unparsed_above, source.indexed
+            return transcripts.read_large(paths, globs=globs, excludes=excludes, above=above, indexed=indexed)
         stdin = self._standard_input() if "-" in paths else None
         return transcripts.read(
             paths, stdin=stdin, input_format=source.input_format, globs=globs, excludes=excludes
@@ -126,13 +131,15 @@ def ask(question: str, source: Scope, config: Config, tools: Callable[[], Tools]
 
     `tools` is called after the transcripts are read, so that models can load meanwhile.
     """
-    from smartsearch.transcripts.faults import NotByLine
+    from smartsearch.transcripts.faults import IndexFault, NotByLine
 
     try:
         return _ask(question, source, config, tools, library)
-    except NotByLine:
+    except NotByLine as error:
         library.read_whole(source)
-        return _ask(question, source, config, tools, library)
+        result = _ask(question, source, config, tools, library)
+        said = (error.message,) if isinstance(error, IndexFault) else ()
+        return replace(result, warnings=(*said, *result.warnings))
 
 
 def _ask(

@@ -59,6 +59,11 @@ COMMANDS = {
         "List the transcript formats that are understood; --input-format takes their names.",
     ),
     "models": Command("models_cli", "models", "List, fetch and check the models that the profiles use."),
+    "index": Command(
+        "index_cli",
+        "index",
+        "Make or update an index of each PATH: `query` uses it where there is more than 24 MiB.",
+    ),
     "cache": Command(
         "cache_cli", "cache", "Show or clear the vectors of turns that are kept for the next questions."
     ),

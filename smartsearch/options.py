@@ -153,7 +153,9 @@ class SearchOptions(ModelOptions):
         "timeout", RUN, "Give up on a question after this long.", metavar="SECONDS", min=0, shown="never"
     )
     cache: bool | None = switch(
-        "cache", RUN, "Keep ColBERT's vectors of turns for the next questions, see `smartsearch cache`."
+        "cache",
+        RUN,
+        "Keep ColBERT's vectors of turns (`smartsearch cache`), and use an index (`smartsearch index`).",
     )
 
     def config(self) -> Config:

@@ -79,7 +79,7 @@ def query(
         raise UsageError("the question is empty", hint='smartsearch query "When did ...?" chats/')
     view = out.view()
     config = search.config()
-    source = filters.source(paths)
+    source = replace(filters.source(paths), indexed=config.cache)
     stdin = _standard_input(source.paths)
     with (
         deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
@@ -153,7 +153,7 @@ def batch_command(
     if out is not None and _same_file(out, [questions, *(paths or [])]):
         raise UsageError(f"--out {out} is one of the inputs", hint="another file")
     config = search.config()
-    source = filters.source(paths)
+    source = replace(filters.source(paths), indexed=config.cache)
     if questions == "-" and "-" in source.paths:
         raise UsageError(
             "- stands for the questions and for the transcripts", hint="give one of them as a file"

@@ -130,6 +130,18 @@ def progress(total: int | None, *, wanted: bool, title: str = "questions") -> It
 
 
 @contextmanager
+def counted(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A count on standard error, on a terminal only; yields what is told how many are done, of how many."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(title) as shown:
+        yield lambda done, total: shown.update(f"{title}: {done:,} of {total:,}")
+
+
+@contextmanager
 def sink(out: Path | None, *, append: bool) -> Iterator[Callable[[record.Json], None]]:
     """Where a batch's records go, one flushed line each: a file, or standard output."""
     if out is None:

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from smartsearch import ending
 from smartsearch.errors import CacheError
-from smartsearch.rank.vector_folder import check, levels, make, new_name, tidy, unlink
+from smartsearch.private import check, levels, make
+from smartsearch.rank.vector_folder import new_name, tidy, unlink
 from smartsearch.rank.vector_segment import SUFFIX, Damaged, Segment, write
 from smartsearch.rank.vectors import TokenVectors
 

@@ -8,16 +8,15 @@ next. Unix only.
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
-import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from smartsearch import private
 from smartsearch.errors import CacheError
+from smartsearch.private import alone, check
 from smartsearch.rank.vector_segment import PART, SUFFIX, Damaged, Segment, merge
 
 LARGEST = 32 * 2**20
@@ -40,14 +39,7 @@ class Usage:
 
 def home() -> Path:
     """The cache of this user; it need not exist. Raises CacheError where there can be none."""
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    try:
-        base = base if base.is_absolute() else Path.home() / ".cache"
-    except RuntimeError as error:
-        raise CacheError("there is no home folder", hint="set XDG_CACHE_HOME to an absolute path") from error
-    if not hasattr(os, "geteuid"):  # pragma: no cover - Windows
-        raise CacheError("the cache needs a Unix system")
-    return base / "smartsearch" / "colbert"
+    return private.home("colbert")
 
 
 def tidy(root: Path, folder: Path, limit: int) -> None:
@@ -135,51 +127,6 @@ def clear() -> Usage:
     except OSError as error:
         raise CacheError(f"{error.filename} cannot be removed: {error.strerror}") from error
     return held
-
-
-@contextmanager
-def alone(root: Path, *, wait: bool) -> Iterator[bool]:
-    """Whether no other process merges, trims or clears while the block runs."""
-    import fcntl
-
-    descriptor = os.open(root / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            mine = False
-        else:
-            mine = True
-        yield mine
-    finally:
-        os.close(descriptor)
-
-
-def make(folder: Path) -> None:
-    """Make the folder of a model and those above it, for this user only. Raises CacheError and OSError."""
-    folder.parents[2].mkdir(mode=0o700, parents=True, exist_ok=True)
-    for level in levels(folder):
-        level.mkdir(mode=0o700, exist_ok=True)
-        check((level,))
-
-
-def check(folders: Iterable[Path]) -> None:
-    """That these folders are the user's own, links and what they lead to, and closed to others.
-
-    Raises CacheError, and OSError where one is not there.
-    """
-    for folder in folders:
-        facts = folder.stat()
-        if {facts.st_uid, folder.lstat().st_uid} != {os.geteuid()}:
-            raise CacheError(f"{folder} belongs to another user", hint="remove it, or set XDG_CACHE_HOME")
-        if stat.S_IMODE(facts.st_mode) & 0o077:
-            with contextlib.suppress(OSError):
-                folder.chmod(0o700)
-
-
-def levels(folder: Path) -> tuple[Path, Path, Path]:
-    """Those of our folders that the folder of a model lies in, and itself."""
-    return folder.parents[1], folder.parents[0], folder
 
 
 def new_name() -> str:

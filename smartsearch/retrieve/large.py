@@ -1,6 +1,6 @@
 """Grep over more transcripts than one wants to parse: bytes first, and only the best turns for real.
 
-`MessageLines` say which of their lines can contain a term. What a line could weigh at most is summed up for
+`Lines` say which of theirs can contain a term. What a line could weigh at most is summed up for
 all of them; the best are parsed and weighed exactly, more of them until no other line can be among the first
 `most`. Answers are those of `Haystack`, but for what docs/decisions/0011 names: turns beyond `most` are
 counted and not listed, words without a hit are not matched to near ones, and faults in lines that nobody
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from smartsearch.retrieve.grep import Found, Haystack, Search, boundary, match_weight
 from smartsearch.retrieve.likely import AFTER, BEFORE, rarity
-from smartsearch.transcripts.lines import MessageLines
+from smartsearch.transcripts.corpus import Lines
 from smartsearch.types import Corpus, Skipped, Term, Turn, fold
 
 HELD_TURNS = 1 << 16
@@ -40,13 +40,13 @@ class LargeHaystack(Haystack):
 
     def __init__(
         self,
-        parts: Sequence[Haystack | MessageLines],
+        parts: Sequence[Haystack | Lines],
         skipped: tuple[Skipped, ...] = (),
         warnings: tuple[str, ...] = (),
     ) -> None:
         self._parts = tuple(parts)
         self.corpus = LargeCorpus(LazyTurns(self._parts), skipped, warnings)
-        lines = [part for part in parts if isinstance(part, MessageLines)]
+        lines = [part for part in parts if not isinstance(part, Haystack)]
         named = {word for part in lines for name in part.speakers for word in (name, *name.split())}
         known = {word for part in parts if isinstance(part, Haystack) for word in part.speakers}
         self.speakers = frozenset(named | known)
@@ -76,7 +76,7 @@ class LargeHaystack(Haystack):
         if not fold(text).strip():
             return np.zeros(0, np.int64)
         for part in self._parts:
-            inside = part.with_word(text) if isinstance(part, MessageLines) else part.turns_with(text)
+            inside = part.turns_with(text) if isinstance(part, Haystack) else part.with_word(text)
             found.append(np.asarray(inside, dtype=np.int64) + base)
             base += len(part)
         return np.concatenate(found) if found else np.zeros(0, np.int64)
@@ -118,7 +118,7 @@ class _Lazy(Sequence[T]):
 class LazyTurns(_Lazy[Turn]):
     """The turns of all parts; a line without a turn is an empty one, of no file and no session."""
 
-    def __init__(self, parts: Sequence[Haystack | MessageLines]) -> None:
+    def __init__(self, parts: Sequence[Haystack | Lines]) -> None:
         self._parts = parts
         self._bases = np.cumsum([0, *(len(part) for part in parts)])
         self._held: dict[int, Turn] = {}
@@ -131,10 +131,8 @@ class LazyTurns(_Lazy[Turn]):
         if found is None:
             at = int(np.searchsorted(self._bases, index, side="right")) - 1
             part, place = self._parts[at], index - int(self._bases[at])
-            if isinstance(part, MessageLines):
-                found = part.turn(place) or NO_TURN
-            else:
-                found = part.corpus.turns[place]
+            held = part.corpus.turns[place] if isinstance(part, Haystack) else part.turn(place)
+            found = held or NO_TURN
             if len(self._held) >= HELD_TURNS:
                 self._held.clear()
             self._held[index] = found

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from smartsearch.errors import InputError
+from smartsearch.errors import CacheError, InputError
+from smartsearch.private import home
 from smartsearch.transcripts.decode import decode
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.files import Limits, Selection, find, load
@@ -18,11 +20,13 @@ from smartsearch.transcripts.source import Source
 from smartsearch.types import Corpus, Skipped, Turn
 
 if TYPE_CHECKING:
-    from smartsearch.transcripts.lines import LineFile, MessageLines
+    from smartsearch.transcripts.indexed import IndexedFile, Opened
+    from smartsearch.transcripts.lines import LineFile, Places
 
 # Bad records of one file that are listed singly: a file of nothing else must not flood the output.
 _REPORTED_RECORDS = 20
 _SCANNED_TOGETHER = 1 << 28  # bytes of unparsed files that are one text to scan: a call a word, not a file
+_STALE = 0.05  # share of an index's files that may have to be read all the same before that is said
 
 
 @dataclass
@@ -79,11 +83,25 @@ def _parsed(
     return Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
 
 
+class Lines(Protocol):
+    """Turns that are read when they are asked for, by position, and a way to find them."""
+
+    speakers: set[str]
+
+    def __len__(self) -> int: ...
+
+    def turn(self, position: int) -> Turn | None:
+        """The turn at a position, None where there is none. Raises NotByLine."""
+
+    def with_word(self, text: str) -> Places:
+        """Positions whose turn can contain `text` (case-folded), ascending: every one that does."""
+
+
 @dataclass(frozen=True)
 class Parts:
     """A large collection in corpus order: turns that had to be parsed, and files that need not be."""
 
-    parts: tuple[Corpus | MessageLines, ...]
+    parts: tuple[Corpus | Lines, ...]
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -95,46 +113,108 @@ def read_large(
     excludes: Sequence[str] = (),
     limits: Limits | None = None,
     above: int = 0,
+    indexed: bool = True,
 ) -> Corpus | Parts:
     """As `read` with detection, but JSONL files of messages stay unparsed (lines.py).
 
-    A corpus, all parsed, where the files have fewer than `above` bytes or none is named as JSONL.
+    With `indexed`, files that are as an index knows them are not even read (indexed.py). A corpus, all
+    parsed, where the files have fewer than `above` bytes, or none is named as JSONL or indexed.
+
+    Raises IndexFault where an index turns out to be damaged.
     """
     found = list(find(paths, Selection(globs, excludes)))
     named = [entry for entry in found if isinstance(entry, str)]
-    if not any(map(lines_suffix, named)) or sum(map(_size, named)) < above:
+    if sum(map(_size, named)) < above:
         return _parsed(found, paths, None, None, limits or Limits())
+    index = _opened(paths) if indexed and limits is None else None
+    real = {path: os.path.realpath(path) for path in named} if index and index.indexes else {}
+    known = {path: file for path in real if (file := index.file(path, real[path]))} if index else {}
+    if known or any(map(lines_suffix, named)):
+        read: Corpus | Parts = _in_parts(found, limits or Limits(), known)
+    else:
+        read = _parsed(found, paths, None, None, limits or Limits())
+    return replace(read, warnings=(*read.warnings, *_said(index, real, known))) if index else read
+
+
+def _opened(paths: Sequence[str]) -> Opened | None:
+    """The indexes that hold some of the paths, None where this user has none at all."""
+    try:
+        if not home("index").is_dir():
+            return None
+    except (CacheError, OSError):
+        return None
+    from smartsearch.transcripts.indexed import opened
+
+    return opened(paths)
+
+
+def _said(index: Opened, real: Mapping[str, str], known: Mapping[str, IndexedFile]) -> list[str]:
+    """What to say of indexes that cannot be used, or that many files (by real path) have left behind."""
+    said = list(index.warnings)
+    for one in index.indexes:
+        inside = [path for path in real if one.holds(real[path])]
+        read = [path for path in inside if path not in known]
+        if len(read) > _STALE * len(inside):
+            said.append(
+                f"{len(read):,} of {len(inside):,} files are not as the index of {one.root} knows them and "
+                f"were read; `{one.command}` brings it up to date"
+            )
+    return said
+
+
+def _in_parts(found: Sequence[str | Skipped], limits: Limits, known: Mapping[str, IndexedFile]) -> Parts:
+    """Each file as an index has it (`known`), else by line if that can be, else parsed."""
     from smartsearch.transcripts.lines import MessageLines
 
     gathered, held = _Gathered(), 0
-    parts: list[Corpus | MessageLines] = []
+    parts: list[Corpus | Lines] = []
     files: list[LineFile] = []
+    ready: list[IndexedFile] = []
 
     def close() -> None:
-        """What came since the last part becomes one: parsed turns, or unparsed files."""
+        """What came since the last part becomes one: parsed turns, unparsed files, or indexed ones."""
         if gathered.turns:
             parts.append(Corpus(tuple(gathered.turns)))
             gathered.turns.clear()
         if files:
             parts.append(MessageLines(files))
             files.clear()
+        if ready:
+            from smartsearch.transcripts.indexed import IndexedTurns
+
+            parts.append(IndexedTurns(ready))
+            ready.clear()
 
     for entry in found:
         if isinstance(entry, Skipped):
             gathered.skipped.append(entry)
-        elif (file := _line_file(entry, limits or Limits())) is not None:
-            if gathered.turns or held > _SCANNED_TOGETHER:
+        elif (indexed := known.get(entry)) is not None:
+            if gathered.turns or files or (ready and ready[0].index is not indexed.index):
+                close()
+            gathered.skipped.extend(indexed.skipped)
+            gathered.warnings.extend(indexed.warnings)
+            if indexed.runs:
+                ready.append(indexed)
+        elif (file := _line_file(entry, limits)) is not None:
+            if gathered.turns or ready or held > _SCANNED_TOGETHER:
                 close()
             held = held + len(file.data) if files else len(file.data)
             files.append(file)
         else:
-            if files:
+            if files or ready:
                 close()
-            _read_file(entry, None, None, limits or Limits(), gathered)
+            _read_file(entry, None, None, limits, gathered)
     close()
     if gathered.skipped and not parts:
         raise _nothing_read(gathered.skipped)
     return Parts(tuple(parts), tuple(gathered.skipped), tuple(gathered.warnings))
+
+
+def read_one(path: str) -> Corpus:
+    """What a single file holds, with what was skipped; nothing is an error."""
+    gathered = _Gathered()
+    _read_file(path, None, None, Limits(), gathered)
+    return Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
 
 
 def lines_suffix(path: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from smartsearch.errors import SmartsearchError
+
 
 class FormatError(Exception):
     """What does not fit, with its place in the file: `line` (1-based) and `pointer` (RFC 6901) where known.
@@ -21,3 +23,9 @@ class FormatError(Exception):
 
 class NotByLine(Exception):
     """A file, or a line of it, cannot be read line by line (lines.py): it has to be read whole."""
+
+
+class IndexFault(NotByLine, SmartsearchError):
+    """An index cannot be used, or not any more: the transcripts have to be read."""
+
+    kind = "index"

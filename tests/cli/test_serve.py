@@ -352,14 +352,14 @@ def fake_server(path: Path, *frames: bytes) -> threading.Thread:
     return thread
 
 
-VERSION = {"protocol": 1, "version": client.smartsearch.__version__}
+VERSION = {"protocol": client.wire.PROTOCOL, "version": client.smartsearch.__version__}
 HELLO, YES = (json.dumps({"state": state, **VERSION}).encode() for state in ("ready", "accepted"))
 
 
 @pytest.mark.parametrize(
     ("frames", "why"),
     [
-        ([b'{"state": "ready", "protocol": 1, "version": "0.0.9"}'], "it is of version '0.0.9'"),
+        ([b'{"state": "ready", "protocol": 2, "version": "0.0.9"}'], "it is of version '0.0.9'"),
         ([b"no json"], "what it said makes no sense"),
         ([b"raw but no frame"], "it broke off: "),
         ([HELLO], "it broke off: "),

@@ -1,0 +1,84 @@
+"""`smartsearch index`: an index for transcripts that outgrow scanning, made, shown and removed."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from smartsearch.errors import ExitCode, UsageError
+from smartsearch.output import show, stream
+
+if TYPE_CHECKING:
+    from smartsearch.transcripts.indexing import Built
+
+EXAMPLES = """Examples:
+
+smartsearch index chats/
+
+smartsearch index --status
+
+smartsearch index chats/ --remove
+"""
+
+
+def index(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="Folders and files, an index each.", show_default="."),
+    ] = None,
+    status: Annotated[
+        bool, typer.Option("--status", help="Show the indexes there are, of these PATHs or all.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the indexes of these PATHs.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> int:
+    """Make or update an index of each PATH: `query` uses it where there is more than 24 MiB.
+
+    It is never needed: answers are those of the files, and a file that changed is read until the next
+    `index`. It holds the text of the transcripts, below ~/.cache/smartsearch, for this user only.
+    """
+    if status and remove:
+        raise UsageError("--status and --remove disagree", hint="give one of them")
+    from smartsearch.transcripts import indexing
+
+    if status:
+        show.table("index", [dataclasses.asdict(held) for held in indexing.held(paths or ())], as_json=json)
+        return ExitCode.FOUND
+    named = paths or ["."]
+    if remove:
+        gone = [held for path in named if (held := indexing.remove(path, _waiting))]
+        show.table("index", [dataclasses.asdict(held) for held in gone], as_json=json)
+        return ExitCode.FOUND if gone else ExitCode.NOTHING
+    made = [_built(path) for path in named]
+    if json:
+        rows = [
+            {key: value for key, value in dataclasses.asdict(b).items() if key != "skipped"} for b in made
+        ]
+        show.table("index", rows, as_json=True)
+    else:
+        stream.write(map(_line, made))
+    return ExitCode.FOUND
+
+
+def _built(path: str) -> Built:
+    from smartsearch.transcripts.indexing import build
+
+    with stream.counted("files indexed") as step:
+        built = build(path, step, _waiting)
+    for entry in built.skipped:
+        stream.warn(f"left out: {entry.path}: {entry.reason}")
+    return built
+
+
+def _waiting() -> None:
+    stream.talk("waiting for another `smartsearch index` to end")
+
+
+def _line(built: Built) -> str:
+    return (
+        f"{built.path}: {built.files:,} files, {built.turns:,} turns, {built.bytes / 1e6:,.1f} MB; "
+        f"{built.new:,} new, {built.changed:,} changed, {built.removed:,} removed, "
+        f"{built.unchanged:,} unchanged; {built.seconds:.1f} s"
+    )
