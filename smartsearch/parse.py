@@ -26,7 +26,9 @@ HOP_LABELS = frozenset({"PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT"})
 CACHED_CHARACTERS = 1 << 20
 """Of the texts whose analysis is kept: about 130 bytes of memory each (a long-lived process sees many)."""
 LONGEST = 20_000
-"""Characters of a text that spaCy reads: it refuses a million, and a name so far in is no top name."""
+"""Characters of a question that spaCy reads: it refuses a million."""
+TURN = 2_000
+"""Characters of a turn that hops and feedback look at (docs/decisions/0003)."""
 ARTICLES = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "his", "her", "their"))
 
 
@@ -110,7 +112,7 @@ class Parser:
         self._characters = 0
 
     def _doc(self, text: str) -> Doc:
-        read = text[:LONGEST]
+        read = text[:TURN]
         doc = self._seen.get(read)
         if doc is None:
             self._characters += len(read)

@@ -588,9 +588,9 @@ RIVALS = {
         "all-MiniLM-L6-v2 and numpy, turns encoded before",
         "SentenceTransformer.encode(QUESTION), one product",
     ),
-    "crossencoder-128": (
+    "crossencoder-head": (
         "sentence-transformers' CrossEncoder, our weights as float, the candidates ours reads",
-        "CrossEncoder.predict over ColBERT's best 128",
+        "CrossEncoder.predict over the turns that ours reads",
     ),
     "crossencoder": (
         "sentence-transformers' CrossEncoder, our weights as float, all candidates",
@@ -627,7 +627,7 @@ def _one_question(
         "rg": lambda: _words_by_ripgrep(question, lines, env),
         "bm25": lambda: ready["bm25"]("ask", question=question),
         "minilm": lambda: ready["minilm"]("ask", question=question),
-        "crossencoder-128": lambda: scored(head),
+        "crossencoder-head": lambda: scored(head),
     }
     if slow:
         asks["crossencoder"] = lambda: scored(every)

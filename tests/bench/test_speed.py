@@ -588,8 +588,8 @@ def test_rivals_answer_the_same_questions_and_one_that_cannot_is_left_out(tmp_pa
     monkeypatch.setattr(sections.shutil, "which", lambda program: None)
     rows = {row["id"]: row for row in sections.rivals(bench(tmp_path)).rows}
     assert rows["rival-ours"] | {"median": 0.05, "gold": 4, "found": 4, "runs": 2} == rows["rival-ours"]
-    assert (rows["rival-crossencoder"]["median"], rows["rival-crossencoder-128"]["median"]) == (0.3, 0.2)
-    assert (rows["rival-crossencoder"]["found"], rows["rival-crossencoder-128"]["found"]) == (4, 2)
+    assert (rows["rival-crossencoder"]["median"], rows["rival-crossencoder-head"]["median"]) == (0.3, 0.2)
+    assert (rows["rival-crossencoder"]["found"], rows["rival-crossencoder-head"]["found"]) == (4, 2)
     assert rows["rival-minilm"]["found"] == 0
     assert rows["rival-bm25"]["left_out"] == rows["rival-cold-bm25"]["left_out"] == "no bm25s"
     assert rows["rival-rg"]["left_out"] == sections.NO_RG
