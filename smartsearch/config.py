@@ -88,7 +88,7 @@ class Config:
     weight_colbert: float = 0.3
     rrf_k: int = 60
     candidates: int = -1  # turns the cross-encoder sees: -1 = the default cascade, 0 = all
-    cascade: int = 96  # what -1 means with both rankers (docs/decisions/0002)
+    cascade: int = 112  # what -1 means with both rankers (docs/decisions/0002)
     colbert_turns: int = 1024  # turns ColBERT sees unless `candidates` is 0
 
     # Truncate (paper 3.4)

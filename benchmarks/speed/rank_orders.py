@@ -39,7 +39,7 @@ from smartsearch.types import Candidate, Corpus, Turn, fold
 CUTS = (128, 256, 512, 1024, 2048)
 TOP = 62
 """Turns in 2,000 words, as in docs/results.md."""
-SIZES = ((256, 96), (512, 96), (1024, 96), (2048, 96), (1024, 64), (1024, 80), (1024, 128), (0, 96))
+SIZES = ((256, 112), (512, 112), (1024, 112), (2048, 112), (1024, 64), (1024, 80), (1024, 128), (0, 112))
 """Turns that ColBERT and the cross-encoder read; 0 is all."""
 
 Floats = NDArray[np.float64]

@@ -95,9 +95,9 @@ def test_a_cut_by_score_needs_a_ranking_with_the_cross_encoder():
 
 
 def test_two_names_of_one_thing_are_one_row():
-    rows = grid.rows(["I3+lemma+A2"], ["cascade:96", "cascade", "rrf:.7:60", "rrf"], ["B1", "B1:2000"], BASE)
+    rows = grid.rows(["I3+lemma+A2"], ["cascade:112", "cascade", "rrf:.7:60", "rrf"], ["B1", "B1:2000"], BASE)
     assert [row.name for row in rows] == ["I3+A2+lemma cascade B1:2000", "I3+A2+lemma rrf B1:2000"]
-    assert grid.row("I3 cascade:96 B2:.03", BASE) == "I3 cascade B2:0.03:60:4000"
+    assert grid.row("I3 cascade:112 B2:.03", BASE) == "I3 cascade B2:0.03:60:4000"
     assert grid.row("bm25 B1", BASE) == "bm25 B1:2000"
 
 
