@@ -16,6 +16,7 @@ import typer
 
 from smartsearch import __version__, ending
 from smartsearch.errors import ExitCode, SmartsearchError, UsageError, unexpected
+from smartsearch.lean import module, standing_in
 from smartsearch.output import stream
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -121,6 +122,19 @@ def start(
         typer.echo(context.get_help())
 
 
+def _prepare_help(arguments: Sequence[str]) -> None:
+    """Where help is wanted, import what renders it without what our help never uses: half of its time."""
+    if arguments and not {"-h", "--help"} & set(arguments):
+        return
+    unused = {
+        "attr": None,
+        "rich.markdown": module("rich.markdown", Markdown=type("Markdown", (), {})),
+        "rich.traceback": module("rich.traceback", Traceback=type("Traceback", (), {})),
+    }
+    with standing_in(unused):
+        import_module("typer.rich_utils")
+
+
 def wants_json(arguments: Sequence[str]) -> bool:
     """Whether errors are to be JSON, judged by the bare arguments, for they may not even parse."""
     own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
@@ -139,6 +153,7 @@ def run(arguments: Sequence[str]) -> int:
         try:
             whole = any(name.endswith("_COMPLETE") for name in os.environ if name.startswith("_SMARTSEARCH"))
             command = typer.main.get_command(application(arguments, whole=whole))
+            _prepare_help(arguments)
             code = command.main(args=list(arguments), prog_name="smartsearch", standalone_mode=False)
             return int(code or 0)
         except Exception as error:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
+from smartsearch.lean import module, standing_in
 from smartsearch.types import Query, Term, fold
 
 if TYPE_CHECKING:
@@ -35,14 +35,8 @@ ARTICLES = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "hi
 @contextmanager
 def without_torch() -> Iterator[None]:
     """Keep spaCy from importing torch behind it: 0.9 s for a pipeline that does not use it."""
-    if "torch" in sys.modules or "spacy" in sys.modules:
+    with standing_in({} if "spacy" in sys.modules else {"torch": None}):
         yield
-        return
-    sys.modules["torch"] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        del sys.modules["torch"]
 
 
 @contextmanager
@@ -51,21 +45,13 @@ def without_commands() -> Iterator[None]:
 
     Whoever asks for `spacy.cli` or `spacy.info` afterwards gets them.
     """
-    if "spacy" in sys.modules:
-        yield
-        return
 
     def info(*arguments: Any, **options: Any) -> Any:
         return import_module("spacy.cli.info").info(*arguments, **options)
 
-    stubs = {name: ModuleType(name) for name in ("spacy.cli", "spacy.cli.info")}
-    stubs["spacy.cli.info"].info = info  # type: ignore[attr-defined]
-    sys.modules.update(stubs)
-    try:
+    names = () if "spacy" in sys.modules else ("spacy.cli", "spacy.cli.info")
+    with standing_in({name: module(name, info=info) for name in names}):
         yield
-    finally:
-        for name in stubs:
-            del sys.modules[name]
 
 
 def load(name_or_path: str, *, needs_torch: bool = True) -> Language:

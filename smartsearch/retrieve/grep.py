@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from heapq import nsmallest
 
-from smartsearch.types import Candidate, Corpus, Term, fold
+from smartsearch.types import Candidate, Corpus, Term, Turn, fold
 
 SEPARATOR = "\x00"  # stands in no term, so no match crosses from one turn into the next
 
@@ -47,16 +47,21 @@ def boundary(needle: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(needle.strip())}(?!\w)")
 
 
+def folded(turn: Turn) -> str:
+    """What terms are looked for in: the turn as it was spoken, folded."""
+    return fold(turn.spoken).replace(SEPARATOR, " ")
+
+
 class Haystack:
     """A corpus made ready for grep: the folded text of all turns and where each begins."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        folded = [fold(turn.spoken).replace(SEPARATOR, " ") for turn in corpus.turns]
-        self.text = SEPARATOR.join(folded)
+        texts = list(map(folded, corpus.turns))
+        self.text = SEPARATOR.join(texts)
         self.starts: list[int] = []
         position = 0
-        for text in folded:
+        for text in texts:
             self.starts.append(position)
             position += len(text) + 1
         names = {fold(turn.speaker) for turn in corpus.turns}

@@ -18,7 +18,7 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.retrieve.grep import Found, Haystack, Search, boundary, match_weight
+from smartsearch.retrieve.grep import Found, Haystack, Search, boundary, folded, match_weight
 from smartsearch.retrieve.likely import AFTER, BEFORE, rarity
 from smartsearch.transcripts.corpus import Lines
 from smartsearch.types import Corpus, Skipped, Term, Turn, fold
@@ -82,7 +82,7 @@ class LargeHaystack(Haystack):
         return np.concatenate(found) if found else np.zeros(0, np.int64)
 
     def _contains(self, index: int, needle: str, holds: re.Pattern[str] | None) -> bool:
-        spoken = fold(self.corpus.turns[index].spoken)
+        spoken = folded(self.corpus.turns[index])
         return holds.search(spoken) is not None if holds else needle in spoken
 
 
@@ -249,7 +249,7 @@ class _Sum(Search):
         return len(weights) >= self._most and weights[self._most - 1] >= bound
 
     def _inside(self, index: int) -> dict[str, Term]:
-        spoken = fold(self._haystack.corpus.turns[index].spoken)
+        spoken = folded(self._haystack.corpus.turns[index])
         if self._patterns:
             return {key: term for key, term in self._terms.items() if self._patterns[key].search(spoken)}
         return {key: term for key, term in self._terms.items() if key.strip() and key.strip() in spoken}

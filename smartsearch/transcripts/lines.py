@@ -36,6 +36,8 @@ BLOCK = 1 << 20
 Places = NDArray[np.int64]
 _PLAIN = re.compile(r"[\w ]+")
 _RUN = re.compile(r"\w+")
+_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
+"""A NUL as JSON writes it, after the backslashes that stand for themselves: a space to grep."""
 
 
 @dataclass(frozen=True)
@@ -219,6 +221,6 @@ def _unescaped(line: bytes) -> bytes:
     if b"\\u" not in line and b"\\/" not in line:
         return line
     try:
-        return orjson.dumps(parse(line.decode()))
+        return _NUL.sub(rb"\1 ", orjson.dumps(parse(line.decode())))
     except (json.JSONDecodeError, TypeError):
         return line

@@ -127,6 +127,16 @@ def test_with_every_term_wanted_nothing_else_is_likely(large):
     assert search.likeliest() == {}
 
 
+def test_a_nul_in_a_turn_is_a_space(tmp_path):
+    said = ["the dog\\u0000barks", "a \\\\\\u0000path", "written \\\\u0000 in full"]
+    lines = ['{"role": "user", "content": "' + text + '"}' for text in said]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    (part,) = transcripts.read_large([str(tmp_path)]).parts
+    unparsed, parsed = LargeHaystack([part]), Haystack(transcripts.read([str(tmp_path)]))
+    for term, turns in (("dog barks", [0]), ("\\ path", [1]), ("\\u0000", [2]), ("u0000", [2])):
+        assert parsed.turns_with(term) == unparsed.turns_with(term) == turns
+
+
 QUESTIONS = ("where is the dog in New York ?", "did Ilya rain ?", "a garden", "nothing like it")
 
 
