@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from smartsearch.config import Config
 from smartsearch.errors import InputError
+from smartsearch.nearby import Nearby, nearby
 from smartsearch.types import Corpus, Result
 
 if TYPE_CHECKING:
@@ -131,20 +132,39 @@ def ask(question: str, source: Scope, config: Config, tools: Callable[[], Tools]
 
     `tools` is called after the transcripts are read, so that models can load meanwhile.
     """
+    return ask_around(question, source, config, tools, library)[0]
+
+
+def ask_around(
+    question: str,
+    source: Scope,
+    config: Config,
+    tools: Callable[[], Tools],
+    library: Library,
+    before: int = 0,
+    after: int = 0,
+) -> tuple[Result, Sequence[Nearby]]:
+    """As `ask`, with up to so many turns around each hit; without any where none are wanted."""
     from smartsearch.transcripts.faults import IndexFault, NotByLine
 
     try:
-        return _ask(question, source, config, tools, library)
+        return _ask(question, source, config, tools, library, before, after)
     except NotByLine as error:
         library.read_whole(source)
-        result = _ask(question, source, config, tools, library)
+        result, around = _ask(question, source, config, tools, library, before, after)
         said = (error.message,) if isinstance(error, IndexFault) else ()
-        return replace(result, warnings=(*said, *result.warnings))
+        return replace(result, warnings=(*said, *result.warnings)), around
 
 
 def _ask(
-    question: str, source: Scope, config: Config, tools: Callable[[], Tools], library: Library
-) -> Result:
+    question: str,
+    source: Scope,
+    config: Config,
+    tools: Callable[[], Tools],
+    library: Library,
+    before: int,
+    after: int,
+) -> tuple[Result, Sequence[Nearby]]:
     start = time.perf_counter()
     haystack = library.haystack(source)
     read = time.perf_counter()
@@ -156,12 +176,14 @@ def _ask(
     spent = {"load": loaded - read, "read": read - start, "total": time.perf_counter() - start}
     timing = result.trace.timing_ms | {stage: seconds * 1000.0 for stage, seconds in spent.items()}
     corpus = haystack.corpus
-    return replace(
+    around = nearby(corpus, result.hits, before, after) if before or after else ()
+    whole = replace(
         result,
         trace=replace(result.trace, timing_ms=timing),
         skipped=corpus.skipped,
         warnings=(*corpus.warnings, *result.warnings),
     )
+    return whole, around
 
 
 def _kept(cache: OrderedDict[Hashable, V], size: int, key: Hashable, make: Callable[[], V]) -> V:

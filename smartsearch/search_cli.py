@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
 import typer
 
 from smartsearch import batch, ending
-from smartsearch.ask import STDIN_BYTES, Library, Scope, ask
+from smartsearch.ask import STDIN_BYTES, Library, Scope, ask, ask_around
 from smartsearch.config import Config
 from smartsearch.deadline import deadline
 from smartsearch.errors import ExitCode, SearchTimeout, UsageError
+from smartsearch.nearby import Nearby
 from smartsearch.options import (
     FilterOptions,
     OutputOptions,
@@ -27,7 +28,6 @@ from smartsearch.options import (
     SearchOptions,
 )
 from smartsearch.output import record, show, stream
-from smartsearch.output.nearby import Nearby, nearby
 from smartsearch.output.show import View
 from smartsearch.types import Result
 
@@ -108,9 +108,7 @@ def _answer(
             if stdin is not None and error.piped:
                 stdin = io.BytesIO(error.piped + stdin.read(STDIN_BYTES))
     library = Library(stdin)
-    result = ask(question, source, config, _loading(config), library)
-    corpus = library.haystack(source).corpus
-    around = nearby(corpus, result.hits, view.before, view.after) if view.before or view.after else ()
+    result, around = ask_around(question, source, config, _loading(config), library, view.before, view.after)
     return (_noted(result, f"answered without the warm process: {cold}") if cold else result), around
 
 

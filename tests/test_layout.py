@@ -9,7 +9,19 @@ import smartsearch
 
 ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
-    *("types", "errors", "lean", "private", "config", "ending", "transcripts", "parse", "retrieve", "rank"),
+    *(
+        "types",
+        "errors",
+        "lean",
+        "nearby",
+        "private",
+        "config",
+        "ending",
+        "transcripts",
+        "parse",
+        "retrieve",
+        "rank",
+    ),
     *("truncate", "pipeline"),
     *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "mcp", "bench"),
     *("output", "warm", "options", "models_cli", "cache_cli", "index_cli", "accuracy_cli", "bench_cli"),

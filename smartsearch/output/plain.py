@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from smartsearch.output.nearby import Nearby
+    from smartsearch.nearby import Nearby
     from smartsearch.types import Hit, Result, Turn
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -42,7 +42,7 @@ def turn_line(turn: Turn, mark: str = ":") -> str:
 
 def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterator[str]:
     """One line a turn in rank order; with context, `--` between the groups."""
-    from smartsearch.output.nearby import Nearby
+    from smartsearch.nearby import Nearby
 
     for n, hit in enumerate(hits):
         around = nearby[n] if nearby else Nearby(0)
@@ -91,7 +91,7 @@ def header(turn: Turn) -> str:
 
 def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator[str]:
     """A heading with the question and a numbered list of quotes with their places."""
-    from smartsearch.output.nearby import Nearby
+    from smartsearch.nearby import Nearby
 
     yield f"# {one_line(answer.query)}"
     for n, hit in enumerate(answer.hits):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from smartsearch.batch import Outcome
     from smartsearch.config import Config
     from smartsearch.errors import SmartsearchError
-    from smartsearch.output.nearby import Nearby
+    from smartsearch.nearby import Nearby
     from smartsearch.types import Budget, Hit, HopTrace, Result, Scores, Term, Turn
 
 SCHEMA_VERSION = 1

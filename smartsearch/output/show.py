@@ -11,7 +11,7 @@ from smartsearch.output import plain, record, stream
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
-    from smartsearch.output.nearby import Nearby
+    from smartsearch.nearby import Nearby
     from smartsearch.types import Result
 
 
@@ -38,7 +38,7 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     elif view.format == "md":
         stream.write(plain.markdown(answer, around))
     elif view.format == "context":
-        from smartsearch.output.nearby import Nearby
+        from smartsearch.nearby import Nearby
 
         stream.write(plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits]))
     elif view.files:

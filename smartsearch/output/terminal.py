@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from smartsearch.output.nearby import Nearby
+from smartsearch.nearby import Nearby
 from smartsearch.output.plain import BIDI, one_line, safe, where
 from smartsearch.types import Hit, Result, Turn
 

@@ -24,11 +24,10 @@ from typing import TYPE_CHECKING
 
 import smartsearch
 from smartsearch import ending
-from smartsearch.ask import ask
+from smartsearch.ask import ask_around
 from smartsearch.config import MODELS, Config, check
 from smartsearch.deadline import deadline
 from smartsearch.errors import SmartsearchError, unexpected
-from smartsearch.output.nearby import nearby
 from smartsearch.types import Corpus, Result, Turn
 from smartsearch.warm import wire
 from smartsearch.warm.codec import decode, encode
@@ -194,10 +193,15 @@ class Server:
         if not same:
             raise _Unsuited("it sees other files than you do")
         library = Reading(self._shelf, request.folder, job.piped)
-        result = ask(request.question, request.scope, request.config, lambda: self._tools, library)
-        corpus = library.haystack(request.scope).corpus
-        wanted = request.before or request.after
-        around = nearby(corpus, result.hits, request.before, request.after) if wanted else ()
+        result, around = ask_around(
+            request.question,
+            request.scope,
+            request.config,
+            lambda: self._tools,
+            library,
+            request.before,
+            request.after,
+        )
         return Answer(result if request.explain else _light(result), tuple(around))
 
     def _accept(self, listener: socket.socket) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from smartsearch.ask import Scope
 from smartsearch.config import Config
-from smartsearch.output.nearby import Nearby
+from smartsearch.nearby import Nearby
 from smartsearch.types import Result
 
 PROTOCOL = 2

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from smartsearch.config import Config
+from smartsearch.nearby import Nearby, nearby
 from smartsearch.output import explain, plain, show, stream, terminal
-from smartsearch.output.nearby import Nearby, nearby
 from smartsearch.types import Budget, Corpus, Hit, HopTrace, Result, Scores, Skipped, Term, Trace, Turn
 
 

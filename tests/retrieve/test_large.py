@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from smartsearch import transcripts
-from smartsearch.ask import Library, Scope, ask
+from smartsearch.ask import Library, Scope, ask, ask_around
 from smartsearch.config import Config
 from smartsearch.retrieve.grep import Haystack, by_match_weight, grep, match_weight, merge
 from smartsearch.retrieve.large import LargeHaystack
@@ -167,3 +167,14 @@ def test_small_collections_and_other_formats_are_parsed(folder):
     for path, above in ((folder, 1 << 30), (folder / "between.txt", 0)):
         assert transcripts.read_large([str(path)], above=above) == transcripts.read([str(path)])
     assert not isinstance(Library().haystack(Scope((str(folder),))), LargeHaystack)
+
+
+def test_a_line_beside_a_hit_that_does_not_stand_alone_makes_all_be_read_whole(tmp_path):
+    """A whole conversation in the line after: nobody reads it until the turns around are wanted."""
+    alone = [{"role": "user", "content": f"said {n}"} for n in range(30)]
+    rows = [*alone, {"role": "user", "content": "the telescope"}, {"messages": alone[:2]}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    library, where, config = Library(unparsed_above=0), Scope((str(tmp_path),)), Config(rank=(), limit=1)
+    result, around = ask_around("telescope", where, config, tools, library, 1, 1)
+    assert [hit.turn.text for hit in result.hits] == ["the telescope"]
+    assert [turn.text for turn in around[0].before] == ["said 29"]

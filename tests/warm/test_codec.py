@@ -7,7 +7,7 @@ import pytest
 
 from smartsearch.ask import Scope
 from smartsearch.config import Config
-from smartsearch.output.nearby import Nearby
+from smartsearch.nearby import Nearby
 from smartsearch.types import (
     Budget,
     Dropped,
