@@ -50,6 +50,7 @@ def test_help_and_version_import_no_command():
         assert ours <= {
             "smartsearch.__main__",
             "smartsearch.cli",
+            "smartsearch.lean",
             "smartsearch.ending",
             "smartsearch.errors",
             "smartsearch.output",
