@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -44,13 +45,15 @@ def index(
     from smartsearch.transcripts import indexing
 
     if status:
-        show.table("index", [dataclasses.asdict(held) for held in indexing.held(paths or ())], as_json=json)
+        every = [dataclasses.asdict(held) for held in indexing.held(paths or ())]
+        if every or json:
+            show.table("index", every, as_json=json)
+        else:
+            stream.talk("there is no index; `smartsearch index PATH` makes one")
         return ExitCode.FOUND
     named = paths or ["."]
     if remove:
-        gone = [held for path in named if (held := indexing.remove(path, _waiting))]
-        show.table("index", [dataclasses.asdict(held) for held in gone], as_json=json)
-        return ExitCode.FOUND if gone else ExitCode.NOTHING
+        return _removed(named, as_json=json)
     made = [_built(path) for path in named]
     if json:
         rows = [
@@ -60,6 +63,27 @@ def index(
     else:
         stream.write(map(_line, made))
     return ExitCode.FOUND
+
+
+def _removed(paths: Sequence[str], *, as_json: bool) -> int:
+    """Remove the indexes of `paths` and say which there were."""
+    from smartsearch.transcripts import indexing
+
+    gone = []
+    for path in paths:
+        held = indexing.remove(path, _waiting)
+        if held:
+            gone.append(held)
+        else:
+            stream.warn(f"there is no index of {path}")
+    if as_json:
+        show.table("index", [dataclasses.asdict(held) for held in gone], as_json=True)
+    else:
+        stream.write(
+            f"removed the index of {held.path}: {held.turns:,} turns, {held.bytes / 1e6:,.1f} MB"
+            for held in gone
+        )
+    return ExitCode.FOUND if gone else ExitCode.NOTHING
 
 
 def _built(path: str) -> Built:

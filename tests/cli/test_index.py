@@ -44,8 +44,11 @@ def test_each_path_has_its_own(run: Run, chats: Path):
     }
     assert [row["state"] for row in rows] == ["ready", "ready"]
     assert len(run("index", "--status", "chat.txt", "--json").record["index"]) == 1
-    assert run("index", "--remove", "chat.txt").code == 0
-    assert run("index", "--remove", "chat.txt").code == 1
+    gone, again = run("index", "--remove", "chat.txt"), run("index", "--remove", "chat.txt")
+    assert gone.code == 0
+    assert gone.out.startswith("removed the index of ")
+    assert (again.code, again.out) == (1, "")
+    assert "there is no index of chat.txt" in again.err
     assert [row["path"] for row in run("index", "--status", "--json").record["index"]] == [
         str(chats / "talk.json")
     ]
