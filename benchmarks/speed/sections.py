@@ -28,7 +28,7 @@ from smartsearch.bench.rivals import stop_words
 from smartsearch.bench.rivals import words as words_of
 
 HEAVY = ("torch", "spacy", "onnxruntime", "numpy", "sentence_transformers", "transformers", "scipy")
-FULL_EVERY = 50
+FULL_EVERY = 200
 """Of the questions to a server whose memory is watched every so-many-th is ranked by models, the rest not."""
 READY = 60.0
 """Seconds that a server may take until it answers."""

@@ -24,6 +24,9 @@ from smartsearch.ask import Scope
 from smartsearch.config import Config
 from smartsearch.warm import client, place, wire
 
+GROWS = 500
+"""Questions after which the chat that grows begins anew."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
@@ -61,8 +64,9 @@ def measure(
     draw = random.Random(1)
     spent: dict[bool, list[float]] = {True: [], False: []}
     for number in range(questions + 1):
-        with grows.open("a" if number % 500 else "w", encoding="utf-8") as file:
-            file.write(f"Ann: {' '.join(draw.sample(words, 12))}.\nBen: {' '.join(draw.sample(words, 8))}!\n")
+        with grows.open("a" if number % GROWS else "w", encoding="utf-8") as file:
+            said = random.Random(number % GROWS)  # the same lines each time it grows: new text fills caches
+            file.write(f"Ann: {' '.join(said.sample(words, 12))}.\nBen: {' '.join(said.sample(words, 8))}!\n")
         question = f"When did {' '.join(draw.sample(words, 4))}?"
         ranked = number % full_every == 0
         start = time.perf_counter()
