@@ -412,8 +412,13 @@ def receipts(record: Json) -> Iterator[str]:
     """When and from what each section comes."""
     yield "## Receipts"
     lines = []
-    for name, section in record["sections"].items():
-        receipt = section["receipt"]
+    taken = [(name, section, section["receipt"]) for name, section in record["sections"].items()]
+    taken += [
+        (f"{name}: {', '.join(later['sizes'])}", later, later["receipt"])
+        for name, section, _ in list(taken)
+        for later in section.get("later", ())
+    ]
+    for name, section, receipt in taken:
         others = NONE if section.get("busy") is None else f"{section['busy']:.0%}"
         lines.append(
             (

@@ -55,10 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             slow=given.slow,
             asked=given.asked,
             seconds=given.seconds,
+            sizes=given.sizes,
         )
         hidden = {str(bench.data): "DATA", str(bench.work): "OUT", runtime: "RUNTIME"}
         for name in wanted:
-            record["sections"][name] = portable(_measured(name, bench, quick=given.quick), hidden)
+            measured = portable(_measured(name, bench, quick=given.quick), hidden)
+            if name == "size" and given.sizes:
+                measured = joined(record["sections"].get(name, {}), measured)
+            record["sections"][name] = measured
             write(path, record)
     print(f"{os.path.relpath(path)}\nnow: python benchmarks/speed/page.py --record {os.path.relpath(path)}")
     return 0
@@ -77,11 +81,33 @@ def _parser() -> argparse.ArgumentParser:
     add("--every", type=int, default=8, help="batch: every Nth of LoCoMo's questions; 1 is all 1,540")
     add("--up-to", type=int, default=1_000_000, help="turns of the largest corpus")
     add("--largest", action="store_true", help="up to 10,000,000 turns: 1.5 GB of disk")
+    add(
+        "--sizes",
+        type=_numbers,
+        default=(),
+        help="the cost curve only at these, comma-separated, others kept",
+    )
     add("--tokens", type=int, default=500_000, help="size of the chat with long turns")
     add("--seconds", type=float, default=300.0, help="for each size of the cost curve: fewer runs, but one")
     add("--threads", type=int, default=0, help="threads of models; 0 is all cores")
     add("--quick", action="store_true", help="see that all works: minutes, figures of no worth")
     return parser
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(","))
+
+
+def joined(before: Json, now: Json) -> Json:
+    """A section with the rows of an earlier run that this one did not measure, and its receipt."""
+    if not before.get("rows"):
+        return now
+    again = {row["id"] for row in now["rows"]}
+    rows = [row for row in before["rows"] if row["id"] not in again] + now["rows"]
+    sizes = before["more"]["sizes"] | now["more"]["sizes"]
+    alone = {key: now[key] for key in ("receipt", "busy", "seconds")} | {"sizes": list(now["more"]["sizes"])}
+    later = [*before.get("later", []), alone]
+    return {**before, "rows": rows, "more": {**before["more"], "sizes": sizes}, "later": later}
 
 
 def _measured(name: str, bench: Any, *, quick: bool) -> Json:

@@ -54,6 +54,7 @@ class Bench:
     slow: int = 4
     asked: int = 10_000
     seconds: float = 300.0
+    sizes: tuple[int, ...] = ()
 
     def env(self, cache: str) -> dict[str, str]:
         """An environment with caches and settings of that name and no other."""
@@ -363,10 +364,9 @@ def _long_chat(bench: Bench) -> tuple[Path, str]:
 def size(bench: Bench) -> Section:
     """The cost curve: cold processes over made corpora from 100 turns up."""
     section = Section(more={"sizes": {}})
-    turns = 100
-    while turns <= bench.largest:
+    powers = [10**n for n in range(2, 8) if 10**n <= bench.largest]
+    for turns in bench.sizes or powers:
         _size(bench, section, turns)
-        turns *= 10
     return section
 
 
@@ -449,6 +449,7 @@ def scan(bench: Bench) -> Section:
     with Worker("scan", env, bench.threads) as ours:
         tasks: dict[str, Callable[[int], float]] = {
             "rg": lambda _: _ripgrep(["-c", "-f", str(listed)], place, env).seconds,
+            "rg-1": lambda _: _ripgrep(["-j1", "-c", "-f", str(listed)], place, env).seconds,
             "scan": lambda _: ours("ask", terms=terms)["ms"] / 1000.0,
         }
         failed = {}
@@ -463,6 +464,7 @@ def scan(bench: Bench) -> Section:
         mine |= theirs
     named = {
         "rg": ("ripgrep", f"rg -c -i -F -f terms {place.name}"),
+        "rg-1": ("ripgrep on one core", f"rg -j1 -c -i -F -f terms {place.name}"),
         "scan": (
             "our scan of raw bytes",
             "in one process: smartsearch.transcripts.lines: folded(data), places(data, term)",

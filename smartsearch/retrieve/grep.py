@@ -150,9 +150,12 @@ def counted(terms: Mapping[str, Term]) -> tuple[Term, ...]:
 
 def _phrase_around(key: str, terms: Mapping[str, Term]) -> str | None:
     """The longest other term in which `key` stands as whole words."""
-    longer = [other for other in terms if len(other) > len(key) and key in other]
-    whole = [other for other in longer if boundary(key).search(other)]
-    return max(whole, key=len, default=None)
+    return max((other for other in terms if is_word_of(key, other)), key=len, default=None)
+
+
+def is_word_of(key: str, phrase: str) -> bool:
+    """Whether the term `phrase` holds the shorter `key` as whole words, and so absorbs it."""
+    return len(phrase) > len(key) and key in phrase and boundary(key).search(phrase) is not None
 
 
 def match_weight(terms: Mapping[str, Term]) -> float:

@@ -18,7 +18,7 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.retrieve.grep import Found, Haystack, Search, boundary, folded, match_weight
+from smartsearch.retrieve.grep import Found, Haystack, Search, boundary, folded, is_word_of, match_weight
 from smartsearch.retrieve.likely import AFTER, BEFORE, rarity
 from smartsearch.transcripts.corpus import Lines
 from smartsearch.types import Corpus, Skipped, Term, Turn, fold
@@ -202,8 +202,8 @@ class _Sum(Search):
         own = np.zeros(len(self._weights) + 2, dtype=np.float32)
         inner = own[1:-1]
         for key, places in self._places.items():
-            around = [other for other in self._terms if _is_word_of(key, other)]
-            within = [term.weight for other, term in self._terms.items() if _is_word_of(other, key)]
+            around = [other for other in self._terms if is_word_of(key, other)]
+            within = [term.weight for other, term in self._terms.items() if is_word_of(other, key)]
             alone = (
                 places[~np.isin(places, np.concatenate([self._places[o] for o in around]))]
                 if around
@@ -253,11 +253,6 @@ class _Sum(Search):
         if self._patterns:
             return {key: term for key, term in self._terms.items() if self._patterns[key].search(spoken)}
         return {key: term for key, term in self._terms.items() if key.strip() and key.strip() in spoken}
-
-
-def _is_word_of(key: str, phrase: str) -> bool:
-    """Whether `phrase` absorbs `key` where both match (grep.counted)."""
-    return len(phrase) > len(key) and boundary(key).search(phrase) is not None
 
 
 def _largest(values: NDArray[np.float32], most: int) -> Places:

@@ -36,6 +36,7 @@ BLOCK = 1 << 20
 Places = NDArray[np.int64]
 _PLAIN = re.compile(r"[\w ]+")
 _RUN = re.compile(r"\w+")
+_ESCAPES = (b"\\u", b"\\/")
 _NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 """A NUL as JSON writes it, after the backslashes that stand for themselves: a space to grep."""
 
@@ -187,8 +188,8 @@ def _places(text: Any, needle: bytes) -> Places:
     pieces = text.split(needle)
     count = len(pieces)
     kind = np.uint64 if pieces.offsets_are_large else np.uint32
-    raw = (ctypes.c_char * (count * kind().itemsize)).from_address(pieces.offsets_address)
-    starts = np.frombuffer(memoryview(raw), dtype=kind).astype(np.int64)
+    raw = ctypes.string_at(pieces.offsets_address, count * kind().itemsize)
+    starts = np.frombuffer(raw, dtype=kind).astype(np.int64)
     found: Places = starts[1:] + len(needle) * np.arange(count - 1)
     return found
 
@@ -200,7 +201,7 @@ def folded(data: bytes) -> bytes:
     """
     import stringzilla
 
-    if b"\\u" in data or b"\\/" in data:
+    if stringzilla.find(data, b"\\") >= 0 and max(stringzilla.find(data, e) for e in _ESCAPES) >= 0:
         data = b"\n".join(map(_unescaped, data.split(b"\n")))
     if not data.isascii() and stringzilla.utf8_find_denormalized(data, "NFC") is not None:
         data = fold(data.decode()).encode()
@@ -214,7 +215,7 @@ def _uncased(data: bytes) -> bytes:
     """
     import stringzilla
 
-    return data.lower() if data.isascii() else bytes(stringzilla.utf8_uncased_fold(data))
+    return bytes(stringzilla.utf8_uncased_fold(data))
 
 
 def _unescaped(line: bytes) -> bytes:
