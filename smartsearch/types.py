@@ -22,7 +22,8 @@ class Turn:
 
     `time` is ISO 8601 ("2023-05-08T13:56:00", or a bare date) or empty when the source gives none.
     `line` is 1-based and 0 where the format has no lines; `pointer` (RFC 6901) is set instead.
-    `conversation`, `session` and `turn` hold the source's own ids where it has them.
+    `conversation`, `session` and `turn` hold the source's own ids where it has them; `title` what people call
+    the conversation where that is something else.
     """
 
     text: str
@@ -36,6 +37,7 @@ class Turn:
     conversation: str = ""
     session: str = ""
     turn: str = ""
+    title: str = ""
 
     @cached_property
     def said(self) -> str:

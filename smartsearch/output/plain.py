@@ -85,7 +85,8 @@ def context(hits: Sequence[Hit], nearby: Sequence[Nearby]) -> Iterator[str]:
 
 def header(turn: Turn) -> str:
     """`conversation conv-26, session session_1, 2023-05-08`, or the path where the source has no ids."""
-    parts = [f"{name} {value}" for name in ("conversation", "session") if (value := getattr(turn, name))]
+    named = {"conversation": turn.title or turn.conversation, "session": turn.session}
+    parts = [f"{name} {value}" for name, value in named.items() if value]
     return one_line(", ".join([*(parts or [turn.path]), *([turn.date] if turn.time else [])]))
 
 

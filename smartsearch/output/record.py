@@ -126,6 +126,7 @@ def place(turn: Turn) -> Json:
         "conversation": turn.conversation,
         "session": turn.session,
         "turn": turn.turn,
+        **({"title": turn.title} if turn.title else {}),
     }
 
 

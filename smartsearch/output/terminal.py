@@ -97,7 +97,7 @@ def _seen(text: str) -> str:
 
 
 def _session(turn: Turn) -> str:
-    return _seen("/".join(part for part in (turn.conversation, turn.session) if part))
+    return _seen("/".join(part for part in (turn.title or turn.conversation, turn.session) if part))
 
 
 def _score(hit: Hit) -> str:

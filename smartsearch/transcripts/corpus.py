@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from smartsearch.errors import CacheError, InputError
 from smartsearch.private import home
+from smartsearch.transcripts.archive import plain_name
 from smartsearch.transcripts.decode import decode
 from smartsearch.transcripts.faults import FormatError, NotByLine
-from smartsearch.transcripts.files import Limits, Selection, find, load
+from smartsearch.transcripts.files import Limits, Selection, find, load, neighbour, size
 from smartsearch.transcripts.format import Format
 from smartsearch.transcripts.jsontext import LINE_SUFFIXES
 from smartsearch.transcripts.registry import by_name, detect
@@ -36,6 +37,7 @@ class _Gathered:
     turns: list[Turn] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    formats: dict[str, Format] = field(default_factory=dict)
 
     def warn(self, path: str, said: str) -> None:
         self.warnings.append(f"{path}: {said}")
@@ -124,7 +126,7 @@ def read_large(
     """
     found = list(find(paths, Selection(globs, excludes)))
     named = [entry for entry in found if isinstance(entry, str)]
-    if sum(map(_size, named)) < above:
+    if sum(map(size, named)) < above:
         return _parsed(found, paths, None, None, limits or Limits())
     index = _opened(paths) if indexed and limits is None else None
     real = {path: os.path.realpath(path) for path in named} if index and index.indexes else {}
@@ -210,23 +212,26 @@ def _in_parts(found: Sequence[str | Skipped], limits: Limits, known: Mapping[str
     return Parts(tuple(parts), tuple(gathered.skipped), tuple(gathered.warnings))
 
 
-def read_one(path: str) -> Corpus:
-    """What a single file holds, with what was skipped; nothing is an error."""
+def read_one(path: str, stdin: BinaryIO | None = None) -> tuple[Corpus, Format | None]:
+    """What a single file holds, with what was skipped, and what it was taken for; nothing is an error."""
     gathered = _Gathered()
-    _read_file(path, None, None, Limits(), gathered)
-    return Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
+    _read_file(path, stdin, None, Limits(), gathered)
+    read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
+    return read, gathered.formats.get(path)
+
+
+def _beside(path: str, limits: Limits, name: str) -> str | None:
+    """The text of the file `name` beside `path`, None where there is none that can be read."""
+    data = neighbour(path, name, limits)
+    try:
+        return None if data is None else decode(data).text
+    except FormatError:
+        return None
 
 
 def lines_suffix(path: str) -> bool:
     """Whether a file's name promises one JSON value a line."""
-    return path.lower().endswith(LINE_SUFFIXES)
-
-
-def _size(path: str) -> int:
-    try:
-        return Path(path).stat().st_size
-    except OSError:
-        return 0
+    return plain_name(path).lower().endswith(LINE_SUFFIXES)
 
 
 def _line_file(path: str, limits: Limits) -> LineFile | None:
@@ -256,7 +261,7 @@ def _read_file(
         decoded = decode(data)
         for warning in decoded.warnings:
             into.warn(path, warning)
-        source = Source(path, decoded.text)
+        source = Source(path, decoded.text, partial(_beside, path, limits))
         as_text = forced is not None and not forced.is_json
         if not decoded.text.strip() or (not as_text and source.json.is_empty_list):
             into.warn(path, "empty, no turns")
@@ -264,6 +269,7 @@ def _read_file(
         if len(data) > limits.line and (as_text or not source.json.whole):
             _check_lines(source, limits)
         chosen = forced or detect(source)
+        into.formats[path] = chosen
         if chosen.notice and not forced:
             into.warn(path, chosen.notice)
         _take(source, chosen, into)
@@ -300,7 +306,7 @@ def _take(source: Source, chosen: Format, into: _Gathered) -> None:
         _report(source.path, bad, into)
     if empty:
         into.warn(source.path, f"{empty:,} turn{'s' if empty > 1 else ''} without text left out")
-    if len(into.turns) == before and not bad:
+    if len(into.turns) == before and not bad and not chosen.silent:
         into.warn(source.path, f"read as {chosen.name}, no turns")
 
 

@@ -13,10 +13,15 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from smartsearch.errors import InputError
+from smartsearch.transcripts import archive
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.types import Skipped
 
-SUFFIXES = (".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown", ".log")
+SUFFIXES = (
+    *(".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown", ".log"),
+    *(".mbox", ".vtt", ".srt", ".weechatlog"),
+)
+"""Of the files in a folder or an archive; `.gz` and `.zst` may follow them."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class Selection:
         """Whether the file at `path`, which is `relative` to the folder that is walked, is meant."""
         if self.globs:
             return any(_fits(glob, path, relative) for glob in self.globs)
-        return PurePath(path).suffix.lower() in SUFFIXES
+        return PurePath(archive.plain_name(path)).suffix.lower() in SUFFIXES
 
     def drops(self, path: str, relative: str) -> bool:
         """Whether a file or folder is excluded."""
@@ -64,8 +69,8 @@ def _fits(glob: str, path: str, relative: str) -> bool:
 def find(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]:
     """Every file that the paths name, once, as the user would type it; `-` is standard input.
 
-    Folders are walked by name, hidden entries left out; globs choose among what a walk finds, excludes
-    hold for files the user named too. Raises InputError `path_not_found`.
+    Folders and archives are walked by name, hidden entries left out; globs choose among what a walk finds,
+    excludes hold for files the user named too. Raises InputError `path_not_found`.
     """
     seen: set[str] = set()
     for path in paths:
@@ -81,6 +86,9 @@ def _named(path: str, selection: Selection) -> Iterator[str | Skipped]:
     try:
         mode = Path(path).stat().st_mode
     except (FileNotFoundError, NotADirectoryError, ValueError):
+        if inside := archive.split(path):
+            yield from _inside(*inside, path)
+            return
         message = f"no such file or folder: {path}"
         raise InputError(message, hint=_nearest(path), kind="path_not_found") from None
     except OSError as error:
@@ -88,8 +96,40 @@ def _named(path: str, selection: Selection) -> Iterator[str | Skipped]:
         return
     if stat.S_ISDIR(mode):
         yield from _walk(path, selection)
-    elif not selection.drops(path, path):
+    elif selection.drops(path, path):
+        return
+    elif archive.is_archive(path):
+        yield from _unzipped(path, "", selection)
+    else:
         yield path
+
+
+def _inside(outer: str, name: str, path: str) -> Iterator[str | Skipped]:
+    """The file, or the files of the folder, that was named inside an archive. Raises InputError."""
+    names = list(archive.members(outer))
+    below = [n for n in names if isinstance(n, str) and (n == name or n.startswith(f"{name.rstrip('/')}/"))]
+    faults = [n for n in names if isinstance(n, Skipped)]
+    if not below and not faults:
+        hint = f"`smartsearch formats detect {outer}` lists what is in it"
+        raise InputError(f"no such file in the archive: {path}", hint=hint, kind="path_not_found")
+    yield from faults
+    yield from (f"{outer}/{n}" for n in below if n == name or Selection().takes(n, n))
+
+
+def _unzipped(path: str, relative: str, selection: Selection) -> Iterator[str | Skipped]:
+    """The files of an archive, chosen as those of a folder are; archives in it are reported."""
+    for name in archive.members(path):
+        if isinstance(name, Skipped):
+            yield name
+            continue
+        full, inner = f"{path}/{name}", _join(relative, name)
+        above = [str(folder) for folder in PurePath(inner).parents[:-1]]
+        if any(selection.drops(f"{path}/{part}", part) for part in (inner, *above)):
+            continue
+        if archive.is_archive(name):
+            yield Skipped(full, "nested_archive", "an archive in an archive is not opened; unpack it first")
+        elif selection.takes(full, inner):
+            yield full
 
 
 def _nearest(path: str) -> str:
@@ -113,7 +153,10 @@ def _walk(top: str, selection: Selection) -> Iterator[str | Skipped]:
     while stack:
         folder, relative = stack.pop()
         if relative and not Path(folder).is_dir():
-            yield folder
+            if archive.is_archive(folder):
+                yield from _unzipped(folder, relative, selection)
+            else:
+                yield folder
             continue
         try:
             with os.scandir(folder or ".") as entries:
@@ -150,16 +193,19 @@ def _entry(path: str, relative: str, selection: Selection) -> Skipped | bool:
         if Path(path).is_symlink():
             return Skipped(path, "folder_link", "a link to a folder is not followed; name it to search it")
         return True
-    return stat.S_ISREG(mode) and selection.takes(path, relative)
+    return stat.S_ISREG(mode) and (archive.is_archive(path) or selection.takes(path, relative))
 
 
 def load(path: str, stdin: BinaryIO | None, limits: Limits) -> bytes:
     """The bytes of a file, or of standard input for `-`.
 
-    Raises OSError, and FormatError `too_large` for more than `limits.file` bytes, before memory goes to them.
+    Of a file in an archive, and of a packed one, those inside. Raises OSError, and FormatError: `too_large`
+    for more than `limits.file` bytes, before memory goes to them, or what is wrong with the archive.
     """
     if path == "-":
         data = (stdin or sys.stdin.buffer).read(limits.file + 1)
+    elif inside := archive.split(path):
+        data = archive.load(*inside, limits.file)
     else:
         with Path(path).open("rb") as file:
             if os.fstat(file.fileno()).st_size > limits.file:
@@ -167,7 +213,34 @@ def load(path: str, stdin: BinaryIO | None, limits: Limits) -> bytes:
             data = file.read(limits.file + 1)
     if len(data) > limits.file:
         raise _too_large(limits)
-    return data
+    return archive.unpacked(data, path, limits.file)
+
+
+def size(path: str) -> int:
+    """Bytes of a file, unpacked where it is in an archive; 0 where that cannot be told."""
+    try:
+        if inside := archive.split(path):
+            return archive.size(*inside)
+        return Path(path).stat().st_size
+    except (OSError, FormatError, KeyError):
+        return 0
+
+
+def neighbour(path: str, name: str, limits: Limits) -> bytes | None:
+    """The bytes of the file `name`, relative to the folder of `path`; None where there is none.
+
+    Beside a file in an archive only what is in the archive. A transcript's own words never choose `name`.
+    """
+    if path == "-":
+        return None
+    other = os.path.normpath(f"{os.path.dirname(path)}/{name}" if os.path.dirname(path) else name)  # noqa: PTH120
+    inside = archive.split(path)
+    if inside and not other.startswith(f"{os.path.normpath(inside[0])}/"):
+        return None
+    try:
+        return load(other, None, limits)
+    except (OSError, FormatError):
+        return None
 
 
 def _too_large(limits: Limits) -> FormatError:

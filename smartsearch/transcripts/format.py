@@ -19,7 +19,9 @@ class Format:
     `detect` sees a decoded file and says whether it claims it; it never raises. `read` yields turns in
     file order, and a `FormatError` in the place of each record that does not fit; it raises one only
     when the rest of the file cannot be read. `notice` is told to the user whenever auto detection
-    takes the format.
+    takes the format. `how` tells a person how to get such a file, in one line. `alone` is False where a
+    file's turns depend on files beside it (`Source.beside`): an index cannot know then when they change.
+    `silent` is for files that only go with others, such as a list of users: no turns in one is no news.
     """
 
     name: str
@@ -28,6 +30,9 @@ class Format:
     detect: Callable[[Source], bool]
     read: Callable[[Source], Iterator[Record]]
     notice: str = ""
+    how: str = ""
+    alone: bool = True
+    silent: bool = False
 
     @property
     def is_json(self) -> bool:

@@ -26,14 +26,18 @@ from numpy.typing import NDArray
 
 import smartsearch
 from smartsearch import private
+from smartsearch.transcripts.archive import file_of
 from smartsearch.transcripts.faults import IndexFault
 from smartsearch.types import Turn, fold
 
-SCHEMA = 1
+SCHEMA = 2
 STAMP = f"{SCHEMA} {smartsearch.__version__} {unicodedata.unidata_version}"
 """What has to be equal between who wrote an index and who reads it: layout, readers, case folding."""
 NAME, DAMAGED = "index.sqlite", "damaged"
-FIELDS = ("text", "speaker", "time", "caption", "role", "line", "pointer", "conversation", "session", "turn")
+FIELDS = (
+    *("text", "speaker", "time", "caption", "role", "line", "pointer", "conversation", "session", "turn"),
+    "title",
+)
 GRAM = 3
 PAD = "\n\n"
 """Behind each text, so that a trigram begins at every character."""
@@ -67,7 +71,7 @@ def folder_of(root: str) -> Path:
 
 def state_of(path: str) -> str:
     """What tells a file's states apart: inode, bytes, times of content and entry. Raises OSError."""
-    found = os.stat(path)  # noqa: PTH116 - the path as it is
+    found = os.stat(file_of(path))  # noqa: PTH116 - the path as it is
     return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
 
 

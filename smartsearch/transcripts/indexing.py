@@ -15,6 +15,7 @@ from pathlib import Path
 
 from smartsearch.errors import CacheError
 from smartsearch.private import alone, check, home, levels, make
+from smartsearch.transcripts.archive import file_of
 from smartsearch.transcripts.corpus import read_one
 from smartsearch.transcripts.faults import IndexFault
 from smartsearch.transcripts.files import Selection, find
@@ -210,14 +211,18 @@ class _Build:
                 return True
             if _age(path) < SETTLED:
                 return False
-            read = read_one(path)
+            read, known = read_one(path)
             if state_of(path) != state:
                 return False
         except OSError as error:
             self._built.skipped.append(Skipped(path, "unreadable", error.strerror or str(error)))
             return True
         self._built.skipped += read.skipped
-        if any(entry.kind in TRANSIENT for entry in read.skipped):
+        together = known is not None and not known.alone
+        if together:
+            said = f"{known.name if known else ''}: needs files beside it, so every question reads it"
+            self._built.skipped.append(Skipped(path, "not_alone", said))
+        if together or any(entry.kind in TRANSIENT for entry in read.skipped):
             if held:
                 self._remove(held[0])
                 self._built.removed += 1
@@ -309,7 +314,7 @@ class _Build:
 
 def _age(path: str) -> float:
     """Seconds since a file was changed, below 0 where its clock is ahead. Raises OSError."""
-    return time.time() - os.stat(path).st_ctime  # noqa: PTH116 - the path as it is
+    return time.time() - os.stat(file_of(path)).st_ctime  # noqa: PTH116 - the path as it is
 
 
 def _counts(database: sqlite3.Connection) -> tuple[int, int]:

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
 
+from smartsearch.transcripts.archive import plain_name
 from smartsearch.transcripts.jsontext import Documents, Item, documents
+
+
+def _alone(_: str) -> str | None:
+    """There is nothing beside standard input."""
+    return None
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file's text under the path the user typed (`-` for standard input)."""
+    """A file's text under the path the user typed (`-` for standard input).
+
+    `beside` gives the text of another file, named from this one's folder (`../users.json`), or None where
+    there is none: a reader that asks must say so with `Format.alone`.
+    """
 
     path: str
     text: str
+    beside: Callable[[str], str | None] = field(default=_alone, compare=False, repr=False)
 
     @cached_property
     def suffix(self) -> str:
         """The file's suffix in lower case, with its dot."""
-        return PurePath(self.path).suffix.lower()
+        return PurePath(plain_name(self.path)).suffix.lower()
 
     @cached_property
     def stem(self) -> str:
         """The file's name without suffix: the conversation's name where a format has none of its own."""
-        return "" if self.path == "-" else PurePath(self.path).stem
+        return "" if self.path == "-" else PurePath(plain_name(self.path)).stem
 
     @cached_property
     def lines(self) -> list[str]:

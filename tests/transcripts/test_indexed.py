@@ -454,7 +454,7 @@ def test_a_file_that_cannot_be_read_is_tried_by_every_question(folder, monkeypat
 
     def failing(path):
         if path.endswith("0.jsonl"):
-            return Corpus(skipped=(Skipped(path, "unreadable", "no"),))
+            return Corpus(skipped=(Skipped(path, "unreadable", "no"),)), None
         return real(path)
 
     monkeypatch.setattr(indexing, "read_one", failing)

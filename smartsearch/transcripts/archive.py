@@ -1,0 +1,165 @@
+"""Compressed files: members of a `.zip` as if it were a folder, `.gz` and `.zst` as what is inside them.
+
+A member's path is the archive's path with the member's name after it: `export.zip/conversations.json`.
+Nothing is ever written out. What unpacks to more than the limits allow is refused before memory goes to it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.types import Skipped
+
+SUFFIX = ".zip"
+PACKED = (".gz", ".zst")
+MEMBERS = 200_000
+"""Files in one archive: a Slack export of a decade has some ten thousand."""
+RATIO = 300
+"""Bytes that one packed byte may become, beyond `FREE` bytes: chats pack to a tenth, bombs to less."""
+FREE = 1 << 24
+_OPEN = 4
+_BLOCK = 1 << 20
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def plain_name(path: str) -> str:
+    """The name of what a path holds once unpacked: `chat.json` of `chat.json.gz`."""
+    lower = path.lower()
+    return next((path[: -len(end)] for end in PACKED if lower.endswith(end)), path)
+
+
+def is_archive(path: str) -> bool:
+    """Whether a path is named as an archive of files."""
+    return path.lower().endswith(SUFFIX)
+
+
+def split(path: str) -> tuple[str, str] | None:
+    """The archive and the member that a path names; None for any path that is not inside an archive."""
+    if SUFFIX not in path.lower():
+        return None
+    parts = path.split("/")
+    for n in range(1, len(parts)):
+        outer = "/".join(parts[:n])
+        if is_archive(outer) and Path(outer).is_file():
+            return outer, "/".join(parts[n:])
+    return None
+
+
+def file_of(path: str) -> str:
+    """The file on disk that holds what `path` names: itself, or the archive it is in."""
+    inside = split(path)
+    return inside[0] if inside else path
+
+
+def members(path: str) -> Iterator[str | Skipped]:
+    """The names of the files in an archive, sorted; hidden ones and those of macOS's own left out."""
+    try:
+        archive = _archive(path)
+    except OSError as error:
+        yield Skipped(path, "unreadable", error.strerror or str(error))
+        return
+    except FormatError as error:
+        yield Skipped(path, error.kind, str(error))
+        return
+    names = sorted(info.filename for info in archive.infolist() if not info.is_dir())
+    if len(names) > MEMBERS:
+        yield Skipped(path, "too_large", f"{len(names):,} files in one archive, the limit is {MEMBERS:,}")
+        return
+    for name in dict.fromkeys(names):
+        if not any(part.startswith(".") or part == "__MACOSX" for part in name.split("/")):
+            yield name
+
+
+def size(path: str, name: str) -> int:
+    """Bytes of a member, unpacked, as the archive tells it. Raises OSError, FormatError, KeyError."""
+    return _archive(path).getinfo(name).file_size
+
+
+def load(path: str, name: str, limit: int) -> bytes:
+    """The bytes of a member. Raises OSError, and FormatError for one that cannot or must not be unpacked."""
+    archive = _archive(path)
+    try:
+        info = archive.getinfo(name)
+    except KeyError:
+        raise FileNotFoundError(2, f"no {name} in the archive") from None
+    if info.flag_bits & 1:
+        raise FormatError("encrypted; unpack it with its password first", kind="encrypted")
+    _check(info.file_size, info.compress_size, limit)
+    try:
+        with archive.open(info) as file:
+            return _bounded(file, min(limit, _allowed(info.compress_size)))
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise FormatError(f"damaged archive: {error}", kind="damaged_archive") from None
+
+
+def unpacked(data: bytes, path: str, limit: int) -> bytes:
+    """What a `.gz` or `.zst` file holds; the bytes themselves for any other name. Raises FormatError."""
+    if plain_name(path) == path:
+        return data
+    import io
+
+    most = min(limit, _allowed(len(data)))
+    packed = io.BytesIO(data)
+    try:
+        if path.lower().endswith(".gz"):
+            return _bounded(gzip.GzipFile(fileobj=packed), most)
+        import zstandard
+
+        with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
+            return _bounded(stream, most)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(f"damaged: {error}", kind="damaged_archive") from None
+    except Exception as error:
+        if type(error).__name__ != "ZstdError":
+            raise
+        raise FormatError(f"damaged: {error}", kind="damaged_archive") from None
+
+
+def _bounded(file: _Readable, most: int) -> bytes:
+    """All of a stream. Raises FormatError `too_large` as soon as it is more than `most` bytes."""
+    parts, total = [], 0
+    while block := file.read(_BLOCK):
+        total += len(block)
+        if total > most:
+            raise _too_large(most)
+        parts.append(block)
+    return b"".join(parts)
+
+
+def _allowed(packed: int) -> int:
+    return FREE + RATIO * packed
+
+
+def _check(length: int, packed: int, limit: int) -> None:
+    if length > min(limit, _allowed(packed)):
+        raise _too_large(min(limit, _allowed(packed)))
+
+
+def _too_large(most: int) -> FormatError:
+    reason = f"unpacks to more than the limit of {most:,} bytes; unpack it yourself if it can be trusted"
+    return FormatError(reason, kind="too_large")
+
+
+def _archive(path: str) -> zipfile.ZipFile:
+    """The archive, open. Raises OSError, FormatError."""
+    found = os.stat(path)  # noqa: PTH116 - the path as it is
+    return _opened(path, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+@lru_cache(maxsize=_OPEN)
+def _opened(path: str, *_state: int) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+        raise FormatError(f"not a readable zip archive: {error}", kind="damaged_archive") from None

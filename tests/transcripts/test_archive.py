@@ -1,0 +1,178 @@
+"""Archives and packed files: read in place, within limits, broken ones reported and survived."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from smartsearch.errors import InputError
+from smartsearch.transcripts import archive, read
+from smartsearch.transcripts.files import Limits, Selection, find
+from smartsearch.transcripts.indexing import build
+from tests.transcripts.build import lines, put, said
+
+CHAT = "Maya: the spare key is at Tarik's\nJonas: thanks\n"
+MESSAGES = lines({"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"})
+
+
+def zipped(folder: Path, name: str, files: dict[str, str | bytes]) -> Path:
+    path = folder / name
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for inner, content in files.items():
+            made.writestr(inner, content)
+    return path
+
+
+def test_members_are_files_of_the_archive_in_order_of_names(tmp_path):
+    path = zipped(
+        tmp_path,
+        "export.zip",
+        {
+            "b/talk.txt": CHAT,
+            "a.jsonl": MESSAGES,
+            "photo.jpg": b"\xff\xd8",
+            ".hidden.txt": CHAT,
+            "__MACOSX/a.jsonl": b"x",
+        },
+    )
+    read_back = read([str(path)])
+    assert [turn.path for turn in read_back.turns[::2]] == [f"{path}/a.jsonl", f"{path}/b/talk.txt"]
+    assert said(read_back)[2:] == [("Maya", "the spare key is at Tarik's"), ("Jonas", "thanks")]
+    assert (read_back.skipped, read_back.warnings) == ((), ())
+    assert {turn.conversation for turn in read_back.turns} == {"a", "talk"}
+
+
+@pytest.mark.parametrize("part", ["b/talk.txt", "b", "b/"])
+def test_a_member_or_a_folder_in_an_archive_can_be_named(tmp_path, part):
+    path = zipped(tmp_path, "export.zip", {"b/talk.txt": CHAT, "a.jsonl": MESSAGES})
+    assert len(read([f"{path}/{part}"]).turns) == 2
+
+
+def test_a_member_that_is_not_there_is_said_so(tmp_path):
+    path = zipped(tmp_path, "export.zip", {"a.jsonl": MESSAGES})
+    with pytest.raises(InputError, match="no such file in the archive"):
+        read([f"{path}/b.jsonl"])
+
+
+def test_archives_in_a_folder_are_opened_and_globs_choose_among_their_files(tmp_path):
+    zipped(tmp_path, "one.zip", {"b/talk.txt": CHAT, "a.jsonl": MESSAGES, "old/x.txt": CHAT})
+    put(tmp_path, "plain.txt", CHAT)
+    every = [f"{tmp_path}/{n}" for n in ("one.zip/a.jsonl", "one.zip/b/talk.txt", "one.zip/old/x.txt")]
+    assert list(find([str(tmp_path)], Selection())) == [*every, f"{tmp_path}/plain.txt"]
+    assert list(find([str(tmp_path)], Selection(("*.jsonl",)))) == every[:1]
+    assert list(find([str(tmp_path)], Selection((), ("old", "plain.txt")))) == every[:2]
+    assert list(find([str(tmp_path)], Selection((), ("*.zip",)))) == [f"{tmp_path}/plain.txt"]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
+def test_packed_files_are_what_is_inside(tmp_path, pack):
+    end = "gz" if pack is gzip.compress else "zst"
+    put(tmp_path, f"chat.jsonl.{end}", pack(MESSAGES.encode()))
+    put(tmp_path, f"talk.txt.{end}", pack(CHAT.encode()))
+    put(tmp_path, f"photo.jpg.{end}", pack(b"\xff\xd8"))
+    read_back = read([str(tmp_path)])
+    assert said(read_back)[0] == ("user", "hello")
+    assert [(t.conversation, t.line) for t in read_back.turns] == [
+        *(("chat", 1), ("chat", 2)),
+        *(("talk", 1), ("talk", 2)),
+    ]
+
+
+def test_two_parts_in_one_packed_file_are_both_read(tmp_path):
+    first, second = MESSAGES.splitlines(keepends=True)
+    for end, pack in (("gz", gzip.compress), ("zst", zstandard.ZstdCompressor().compress)):
+        put(tmp_path, f"chat.jsonl.{end}", pack(first.encode()) + pack(second.encode()))
+        assert len(read([str(tmp_path / f"chat.jsonl.{end}")]).turns) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("broken.zip", b"PK\x03\x04nonsense", "damaged_archive"),
+        ("broken.jsonl.gz", gzip.compress(MESSAGES.encode())[:-9], "damaged_archive"),
+        ("none.jsonl.gz", b"hello", "damaged_archive"),
+        ("broken.jsonl.zst", b"hello", "damaged_archive"),
+        ("bomb.txt.gz", gzip.compress(b"a" * (40 << 20)), "too_large"),
+        ("bomb.txt.zst", zstandard.ZstdCompressor().compress(b"a" * (40 << 20)), "too_large"),
+    ],
+)
+def test_broken_and_exploding_files_are_reported_and_the_others_read(tmp_path, name, content, kind):
+    put(tmp_path, name, content)
+    put(tmp_path, "good.txt", CHAT)
+    read_back = read([str(tmp_path)])
+    assert [entry.kind for entry in read_back.skipped] == [kind]
+    assert len(read_back.turns) == 2
+
+
+def test_a_damaged_an_encrypted_an_exploding_and_a_nested_member_do_not_hide_the_good_one(tmp_path):
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as nested:
+        nested.writestr("x.txt", CHAT)
+    path = zipped(
+        tmp_path,
+        "mixed.zip",
+        {
+            "a-damaged.txt": CHAT * 50,
+            "b-bomb.txt": b"a" * (40 << 20),
+            "c-nested.zip": inner.getvalue(),
+            "d-secret.txt": CHAT,
+            "e-good.txt": CHAT,
+        },
+    )
+    data = bytearray(path.read_bytes())
+    at = data.find(b"a-damaged.txt") + len("a-damaged.txt")
+    data[at + 4 : at + 12] = b"\xff" * 8
+    with zipfile.ZipFile(path) as made:
+        header = made.getinfo("d-secret.txt").header_offset
+    data[header + 6] |= 1
+    central = data.rfind(b"d-secret.txt") - 46
+    data[central + 8] |= 1
+    path.write_bytes(data)
+    read_back = read([str(path)])
+    kinds = {Path(entry.path).name: entry.kind for entry in read_back.skipped}
+    assert kinds == {
+        "a-damaged.txt": "damaged_archive",
+        "b-bomb.txt": "too_large",
+        "c-nested.zip": "nested_archive",
+        "d-secret.txt": "encrypted",
+    }
+    assert [turn.path for turn in read_back.turns] == [f"{path}/e-good.txt"] * 2
+
+
+def test_a_member_larger_than_a_file_may_be_is_refused(tmp_path):
+    path = zipped(tmp_path, "large.zip", {"a.txt": CHAT * 50, "b.txt": CHAT})
+    read_back = read([str(path)], limits=Limits(file=1000))
+    assert [entry.kind for entry in read_back.skipped] == ["too_large"]
+    assert len(read_back.turns) == 2
+
+
+def test_what_was_read_of_an_archive_is_forgotten_when_it_changes(tmp_path):
+    path = zipped(tmp_path, "export.zip", {"a.txt": CHAT})
+    assert len(read([str(path)]).turns) == 2
+    path.unlink()
+    zipped(tmp_path, "export.zip", {"a.txt": CHAT + "Maya: bye\n"})
+    assert len(read([str(path)]).turns) == 3
+
+
+def test_names_that_only_look_like_archives_are_no_trouble(tmp_path):
+    put(tmp_path, "week.zip/talk.txt", CHAT)
+    assert len(read([str(tmp_path)]).turns) == 2
+    assert archive.split(f"{tmp_path}/week.zip/talk.txt") is None
+    assert archive.file_of(f"{tmp_path}/week.zip/talk.txt") == f"{tmp_path}/week.zip/talk.txt"
+
+
+def test_an_index_knows_the_members_of_an_archive_and_when_it_changes(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("smartsearch.transcripts.indexing.SETTLED", 0.0)
+    folder = tmp_path / "chats"
+    folder.mkdir()
+    zipped(folder, "export.zip", {"a.txt": CHAT, "b.txt": CHAT})
+    assert (build(str(folder)).new, build(str(folder)).unchanged) == (2, 2)
+    zipped(folder, "export.zip", {"a.txt": CHAT, "b.txt": CHAT + "Maya: bye\n"})
+    built = build(str(folder))
+    assert (built.changed, built.turns) == (2, 5)
