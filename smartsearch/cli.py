@@ -68,6 +68,12 @@ COMMANDS = {
     "cache": Command(
         "cache_cli", "cache", "Show or clear the vectors of turns that are kept for the next questions."
     ),
+    "config": Command("config_cli", "config", "Show the settings and where each value came from."),
+    "doctor": Command(
+        "doctor_cli",
+        "doctor",
+        "Check install, settings, models, cache, indexes, warm process and terminal, and say what to do.",
+    ),
 }
 
 

@@ -12,7 +12,19 @@ LAYERS = (
     *("types", "errors", "lean", "nearby", "private", "config", "ending", "transcripts", "parse"),
     *("retrieve", "rank", "truncate", "pipeline"),
     *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "mcp", "bench"),
-    *("output", "warm", "options", "models_cli", "cache_cli", "index_cli", "accuracy_cli", "bench_cli"),
+    *(
+        "output",
+        "warm",
+        "doctor",
+        "options",
+        "config_cli",
+        "doctor_cli",
+        "models_cli",
+        "cache_cli",
+        "index_cli",
+        "accuracy_cli",
+        "bench_cli",
+    ),
     *("train_cli", "serve_cli", "formats_cli", "search_cli", "cli", "__main__"),
 )
 
