@@ -141,6 +141,13 @@ def _prepare_help(arguments: Sequence[str]) -> None:
         import_module("typer.rich_utils")
 
 
+def typed() -> list[str]:
+    """What a shell that wants completions says was typed so far, after the program's name; else nothing."""
+    if not any(name.endswith("_COMPLETE") for name in os.environ if name.startswith("_SMARTSEARCH")):
+        return []
+    return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "").split()[1:]
+
+
 def wants_json(arguments: Sequence[str]) -> bool:
     """Whether errors are to be JSON, judged by the bare arguments, for they may not even parse."""
     own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
@@ -157,8 +164,7 @@ def run(arguments: Sequence[str]) -> int:
     stream.prepare()
     try:
         try:
-            whole = any(name.endswith("_COMPLETE") for name in os.environ if name.startswith("_SMARTSEARCH"))
-            command = typer.main.get_command(application(arguments, whole=whole))
+            command = typer.main.get_command(application(typed() or arguments))
             _prepare_help(arguments)
             code = command.main(args=list(arguments), prog_name="smartsearch", standalone_mode=False)
             return int(code or 0)

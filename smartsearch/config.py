@@ -39,6 +39,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "daemon": ("auto", "always", "never"),
 }
 RANKERS = ("ce", "colbert")
+COMPRESSIONS = ("dates", "speakers", "repeats")
 LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
 MODELS = ("profile", "parser", "crossencoder", "colbert")
@@ -104,6 +105,7 @@ class Config:
     fill: str = "stop"
     order: str = "rank"
     limit: int = 0  # hits shown; 0 = all that survive the cut
+    compress: tuple[str, ...] = ()  # of COMPRESSIONS (docs/decisions/0014)
 
     # Run
     threads: int = 0  # 0 = the cores this process may use
@@ -148,6 +150,9 @@ def check(config: Config) -> Config:
             raise ConfigError(f"{name} is {getattr(config, name)!r}", hint=f"one of {', '.join(allowed)}")
     if len(set(config.rank) & set(RANKERS)) < len(config.rank):
         raise ConfigError(f"rank is {','.join(config.rank)!r}", hint="ce,colbert, ce, colbert or none")
+    if set(config.compress) - set(COMPRESSIONS):
+        said = ",".join(config.compress)
+        raise ConfigError(f"compress is {said!r}", hint=f"some of {','.join(COMPRESSIONS)}, or none")
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)
         lowest = -1 if field.name == "candidates" else 0

@@ -57,11 +57,27 @@ def switch(name: str, panel: str, help: str) -> Any:
     return option(panel, help, f"--{dashed}/--no-{dashed}", show_default=shown)
 
 
+def _profiles() -> list[str]:
+    """For a shell's completion."""
+    from smartsearch.models import profiles
+
+    return profiles.names()
+
+
+def _formats() -> list[str]:
+    """For a shell's completion."""
+    from smartsearch.transcripts import FORMATS
+
+    return [known.name for known in FORMATS]
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """Which models run and how."""
 
-    profile: str | None = setting("profile", RANKING, "Set of models, see `smartsearch models list`.")
+    profile: str | None = setting(
+        "profile", RANKING, "Set of models, see `smartsearch models list`.", autocompletion=_profiles
+    )
     parser: str | None = setting(
         "parser", RANKING, "A spaCy pipeline: name or folder.", metavar="MODEL", shown="the profile's"
     )
@@ -105,6 +121,14 @@ class SearchOptions(ModelOptions):
         "fill", BUDGET, "At the first turn that does not fit: stop, skip it, or cut it."
     )
     order: str | None = setting("order", BUDGET, "Order of the turns that stay: by rank, or by time.")
+
+    compress: str | None = setting(
+        "compress",
+        BUDGET,
+        "Say once what turns repeat: dates, speakers (initials and a legend), repeats (alike turns merged).",
+        metavar="dates,speakers,repeats",
+        shown="none",
+    )
 
     hops: int | None = setting("hops", RETRIEVAL, "Most steps from name to name; 1 is a plain grep.", min=0)
     prf: bool | None = switch(
@@ -163,6 +187,8 @@ class SearchOptions(ModelOptions):
         given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "preset"}
         if self.rank is not None:
             given["rank"] = tuple(name for name in self.rank.split(",") if name != "none")
+        if self.compress is not None:
+            given["compress"] = tuple(name for name in self.compress.split(",") if name not in ("", "none"))
         if self.candidates is not None:
             given["candidates"] = _count_or_all(self.candidates)
         return build(given, preset=self.preset or "")
@@ -201,6 +227,7 @@ class FilterOptions:
         "--input-format",
         default="auto",
         metavar="NAME",
+        autocompletion=_formats,
     )
 
     def source(self, paths: Sequence[str] | None) -> Scope:

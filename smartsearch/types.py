@@ -156,7 +156,7 @@ class Scores:
 class Hit:
     """A ranked turn with its scores and the terms and hop that explain why it is here.
 
-    `index` is its place in `Corpus.turns`.
+    `index` is its place in `Corpus.turns`, `also` holds turns that say nearly the same (compress.py).
     """
 
     rank: int
@@ -165,6 +165,7 @@ class Hit:
     terms: tuple[Term, ...] = ()
     hop: int = 1
     index: int = -1
+    also: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ class HopTrace:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A ranked turn that the cut left out and the reason: `top_k`, `tau` or `budget`."""
+    """A ranked turn that the cut left out and the reason: `top_k`, `tau`, `budget` or `repeat`."""
 
     rank: int
     reason: str

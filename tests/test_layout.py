@@ -10,7 +10,7 @@ import smartsearch
 ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
     *("types", "errors", "lean", "nearby", "private", "config", "ending", "transcripts", "parse"),
-    *("retrieve", "rank", "truncate", "pipeline"),
+    *("retrieve", "rank", "compress", "truncate", "pipeline"),
     *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "mcp", "bench"),
     *(
         "output",

@@ -59,12 +59,15 @@ def files(hits: Sequence[Hit]) -> list[str]:
     return list(dict.fromkeys(one_line(hit.turn.path) for hit in matching))
 
 
-def context(hits: Sequence[Hit], nearby: Sequence[Nearby]) -> Iterator[str]:
+def context(hits: Sequence[Hit], nearby: Sequence[Nearby], measures: Sequence[str] = ()) -> Iterator[str]:
     """The block for a prompt: sessions by their best hit, turns within in the order they were said.
 
     A turn that is only there as context is marked `(nearby)`. A turn's further lines are indented, so
-    that none of them can pass for a turn.
+    that none of them can pass for a turn. `measures` write it shorter (compress.py).
     """
+    from smartsearch.compress import legend, writing
+
+    also = {id(hit.turn): hit.also for hit in hits if hit.also}
     sessions: dict[tuple[str, str, str], dict[int, tuple[Turn, bool]]] = {}
     for hit, around in zip(hits, nearby, strict=True):
         turns = sessions.setdefault((hit.turn.path, hit.turn.conversation, hit.turn.session), {})
@@ -73,14 +76,29 @@ def context(hits: Sequence[Hit], nearby: Sequence[Nearby]) -> Iterator[str]:
             own = first + offset == around.index
             if own or first + offset not in turns:
                 turns[first + offset] = (turn, own)
+    every = [turn for turns in sessions.values() for turn, _ in turns.values()]
+    short = writing(every, measures)
+    if short.short:
+        yield one_line(legend(short.short))
+        yield ""
     for number, turns in enumerate(sessions.values()):
         ordered = [turns[index] for index in sorted(turns)]
         if number:
             yield ""
         yield f"## {header(ordered[0][0])}"
+        date = ordered[0][0].date
         for turn, own in ordered:
-            said = safe(turn.rendered).replace("\n", "\n  ")
-            yield said if own else f"(nearby) {said}"
+            if short.dates and turn.date != date:
+                date = turn.date
+                yield f"[{date}]" if date else "[no date]"
+            said = safe(short.line(turn)).replace("\n", "\n  ")
+            yield (said if own else f"(nearby) {said}") + _also(also.get(id(turn), ()))
+
+
+def _also(turns: Sequence[Turn]) -> str:
+    """` (also 2023-06-01, 2023-07-02)`: when else nearly the same was said."""
+    named = [turn.date or where(turn) for turn in turns]
+    return f" (also {', '.join(dict.fromkeys(named))})" if named else ""
 
 
 def header(turn: Turn) -> str:

@@ -90,6 +90,7 @@ def budget(cut: Budget, config: Config) -> Json:
         "fill": config.fill,
         "limit": config.limit,
         "cut_text": cut.cut_text,
+        **({"compress": list(config.compress)} if config.compress else {}),
         "dropped": {
             reason: dropped.get(reason, 0) for reason in (*DROPS, *sorted(dropped.keys() - set(DROPS)))
         },
@@ -108,6 +109,7 @@ def hit(found: Hit, nearby: Nearby | None = None) -> Json:
         **({"caption": turn.caption} if turn.caption else {}),
         "scores": scores(found.scores),
         "why": {"terms": [term(t) for t in found.terms], "hop": found.hop},
+        **({"also": [place(t) for t in found.also]} if found.also else {}),
     }
     if nearby is not None:
         record["context"] = {

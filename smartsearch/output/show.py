@@ -40,7 +40,9 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     elif view.format == "context":
         from smartsearch.nearby import Nearby
 
-        stream.write(plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits]))
+        stream.write(
+            plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits], config.compress)
+        )
     elif view.files:
         stream.write(plain.files(answer.hits))
     else:
