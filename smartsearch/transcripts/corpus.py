@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 # Bad records of one file that are listed singly: a file of nothing else must not flood the output.
 _REPORTED_RECORDS = 20
 _SCANNED_TOGETHER = 1 << 28  # bytes of unparsed files that are one text to scan: a call a word, not a file
+_SLOW = 1 << 26  # bytes whose parsing takes so long that an index is worth a word: 10 s and more
 _STALE = 0.05  # share of an index's files that may have to be read all the same before that is said
 
 
@@ -131,11 +133,22 @@ def read_large(
     index = _opened(paths) if indexed and limits is None else None
     real = {path: os.path.realpath(path) for path in named} if index and index.indexes else {}
     known = {path: file for path in real if (file := index.file(path, real[path]))} if index else {}
+    left = sum(size(path) for path in named if path not in known and not lines_suffix(path))
+    hint = (_slow(left, paths),) if left > _SLOW and indexed else ()
     if known or any(map(lines_suffix, named)):
         read: Corpus | Parts = _in_parts(found, limits or Limits(), known)
     else:
         read = _parsed(found, paths, None, None, limits or Limits())
-    return replace(read, warnings=(*read.warnings, *_said(index, real, known))) if index else read
+    said = _said(index, real, known) if index else ()
+    return replace(read, warnings=(*read.warnings, *hint, *said)) if hint or said else read
+
+
+def _slow(parsed: int, paths: Sequence[str]) -> str:
+    """What to say of so many bytes that every question has to parse."""
+    named = " ".join(map(shlex.quote, paths))
+    return (
+        f"{parsed / 1e6:,.0f} MB had to be parsed; `smartsearch index {named}` spares the next question that"
+    )
 
 
 def _opened(paths: Sequence[str]) -> Opened | None:
