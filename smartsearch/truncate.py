@@ -43,7 +43,7 @@ def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple
     kept = _filled(rest, words, config.tokens, config.fill, tokenizer)
     ranks = {hit.rank for hit in kept}
     dropped += [_drop(hit, "budget") for hit in rest if hit.rank not in ranks]
-    kept = kept[: config.limit] if config.limit else kept
+    kept, hidden = (kept[: config.limit], kept[config.limit :]) if config.limit else (kept, [])
     whole = {hit.rank: hit.turn for hit in hits}
     budget = Budget(
         truncate=config.truncate,
@@ -56,6 +56,7 @@ def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple
         tokenizer=tokenizer.name,
         dropped=tuple(sorted(dropped, key=lambda d: d.rank)),
         cut_text=any(hit.turn is not whole[hit.rank] for hit in kept),
+        hidden=tuple(hidden),
     )
     return tuple(kept), budget
 
@@ -67,7 +68,7 @@ def threshold(hits: Sequence[Hit], alpha: float) -> float:
 
 
 def _drop(hit: Hit, reason: str) -> Dropped:
-    return Dropped(hit.rank, reason, hit.turn)
+    return Dropped(hit.rank, reason, hit.turn, hit.scores)
 
 
 def _filled(hits: Sequence[Hit], words: int, tokens: int, fill: str, tokenizer: Tokenizer) -> list[Hit]:
