@@ -41,6 +41,8 @@ LISTED = 3
 NUMBER = 7
 LABEL = 12
 """Cells before the plot."""
+NARROW = 60
+"""Cells under which the table does without the match weight."""
 TERM = 24
 """Widest a term's name is shown, in cells."""
 
@@ -149,7 +151,8 @@ class _Table:
 
     def __init__(self, rows: Sequence[Ranked], canvas: Canvas) -> None:
         self._canvas = canvas
-        self._names = ("ce", "colbert", decided(rows), "match")
+        columns = ("ce", "colbert", decided(rows), "match")
+        self._names = columns if canvas.width >= NARROW else columns[:3]
         self._scales = [scale(_value(row.scores, name) for row in rows) for name in self._names]
         rank = max(len(str(rows[-1].rank)), 4)
         self._rank = rank
@@ -218,7 +221,7 @@ def _plot(tau: float, rows: Sequence[Ranked], canvas: Canvas) -> Iterator[Text]:
         keys = {"t": "tau", "b": "budget", "k": "top_k"}
         told = ", ".join(f"{key} {name}" for key, name in keys.items() if key in letters)
         yield _plotted(f"{'fell':>{LABEL}} ", letters.rstrip(), styles)
-        yield Text(f"{'':>{LABEL}} fell by: {told}", style="dim")
+        yield Text(f"{'by':>{LABEL}} {told}", style="dim")
     if len(rows) > len(shown):
         yield Text(f"{'':>{LABEL}} ranks up to {shown[-1].rank} of {rows[-1].rank}", style="dim")
 
@@ -236,15 +239,27 @@ def _time(answer: Result, canvas: Canvas) -> Iterator[Text]:
     spent = stages(timing)
     total = duration(timing.get("total", 0.0))
     marks = MARKS if canvas.ascii_only else "█" * len(MARKS)
-    line, names = Text(), Text()
+    line = Text()
     width = max(canvas.width - len(total) - 2, 10)
     for n, cells in enumerate(bars.parts([ms for _, ms in spent], width)):
         line.append(marks[n] * cells, style=STAGES[n])
-    for n, (name, ms) in enumerate(spent):
-        names.append("   " if n else "").append(f"{marks[n]} ", style=STAGES[n])
-        names.append(f"{name}\u00a0{duration(ms).replace(' ', chr(0xA0))}")
     yield line.append(f" {total}", style="bold")
-    yield names.append(f"   threads\u00a0{answer.threads}", style="dim")
+    names = [
+        Text.assemble((f"{marks[n]} ", STAGES[n]), f"{name} {duration(ms)}")
+        for n, (name, ms) in enumerate(spent)
+    ]
+    yield from _filled([*names, Text(f"threads {answer.threads}", style="dim")], canvas.width)
+
+
+def _filled(parts: Sequence[Text], width: int) -> Iterator[Text]:
+    """Parts side by side, none of them broken, as many a line as there is room for."""
+    line = Text()
+    for part in parts:
+        if line and line.cell_len + 3 + part.cell_len > width:
+            yield line
+            line = Text()
+        line = Text.assemble(line, "   ", part) if line else part
+    yield line
 
 
 def _models(answer: Result) -> Iterator[Text]:

@@ -28,6 +28,11 @@ class View:
     files: bool = False
     color: str = "auto"
 
+    @property
+    def traced(self) -> bool:
+        """Whether what the cut left out is shown too."""
+        return self.explain or self.format == "html"
+
 
 def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
     """Print `answer`; `around` has one entry a hit where turns of context are wanted, else none."""
@@ -43,6 +48,12 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
         from smartsearch.nearby import Nearby
 
         stream.write(plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits]))
+    elif view.format == "html":
+        from smartsearch.output import html
+
+        stream.write([html.page(answer, around, config).removesuffix("\n")])
+        if sys.stdout.isatty():
+            stream.talk("this is a page for a browser: > answer.html keeps it")
     elif view.files:
         stream.write(plain.files(answer.hits))
     else:
