@@ -25,6 +25,8 @@ CLOSE = 9.0
 """Nearer than this, two marks of the timeline cover each other."""
 ASIDE = (0.0, -9.0, 9.0, -18.0, 18.0)
 """Places beside the line of a lane."""
+NAMED = 3
+"""Ranks written beside their marks where one ranker stands against the other."""
 MOST_POINTS = 600
 """Turns drawn in one picture, best first."""
 TOLD = 80
@@ -195,10 +197,22 @@ def rankers(rows: Sequence[Ranked], tau: float) -> Picture | None:
         assert row.scores.colbert is not None
         ce = row.scores.ce
         x = LEFT + strip / 2 if ce is None else across(_logit(ce))
-        parts.append(_mark(row, x, up(row.scores.colbert)))
+        y = up(row.scores.colbert)
+        parts.append(_mark(row, x, y))
+        if row.rank <= NAMED:
+            edge = x > WIDE - 30
+            parts.append(
+                _words(
+                    str(row.rank),
+                    x - 7 if edge else x + 7,
+                    y + 4,
+                    class_="lane",
+                    anchor="end" if edge else None,
+                )
+            )
     unread = sum(row.scores.ce is None for row in drawn)
     caption = f"{_count(len(drawn), 'turn')}: ColBERT upwards, the cross-encoder to the right (log-odds)"
-    caption += f"; {unread} that the cross-encoder did not read stand at the left" if unread else ""
+    caption += f"; at the left {_count(unread, 'turn')} that the cross-encoder did not read" if unread else ""
     caption += "; left of the dashed line the score is below tau" if tau > 0 else ""
     caption += _capped(sum(row.scores.colbert is not None for row in rows))
     return Picture(

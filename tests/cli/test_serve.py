@@ -120,6 +120,7 @@ SAME = [
     [QUESTION, "--format", "context", "-n2"],
     [QUESTION, "--format", "context", "-n2", "-C1"],
     [QUESTION, "--explain", "--color", "always"],
+    [QUESTION, "--explain", "-n1", "--alpha", ".5"],
     [QUESTION, "-C1"],
     [QUESTION, "-l"],
     [QUESTION, "./chat.txt", "../work/talk.json", "."],
