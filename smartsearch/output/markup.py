@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable
 
 from smartsearch.output.plain import seen
@@ -11,6 +12,9 @@ VOID = ("meta",)
 """Elements without an end tag."""
 
 Attribute = str | float | None
+
+_HARMLESS = re.compile(r"[A-Za-z0-9 .,:;()/#%_-]*")
+"""What stands for itself: most of what a page is made of, and not worth five passes."""
 
 
 class Markup(str):
@@ -21,6 +25,8 @@ class Markup(str):
 
 def text(said: str) -> Markup:
     """`said` as HTML text: escaped, control characters spelt out, halves of surrogate pairs as U+FFFD."""
+    if _HARMLESS.fullmatch(said):
+        return Markup(said)
     whole = said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return Markup(html.escape(seen(whole), quote=True))
 
@@ -42,5 +48,7 @@ def _attribute(key: str, value: Attribute) -> str:
     if value is None:
         return ""
     name = key.rstrip("_").replace("_", "-")
+    if isinstance(value, str):
+        return f' {name}="{text(value)}"'
     shown = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-    return f' {name}="{text(shown)}"'
+    return f' {name}="{shown}"'

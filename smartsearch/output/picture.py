@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -169,7 +170,7 @@ class _Table:
 
     def row(self, row: Ranked) -> Text:
         """One turn: a number and a bar for each score, and where it stands."""
-        said = Text(f"{row.rank:>{self._rank}}", style="bold" if row.stayed else "dim", end="\n")
+        said = Text.assemble((f"{row.rank:>{self._rank}}", "bold" if row.stayed else "dim"))
         colour = FATES[row.fate]
         for name, over in zip(self._names, self._scales, strict=True):
             value = _value(row.scores, name)
@@ -227,9 +228,10 @@ def _plot(tau: float, rows: Sequence[Ranked], canvas: Canvas) -> Iterator[Text]:
 
 
 def _plotted(label: str, line: str, styles: Sequence[str]) -> Text:
-    said = Text(label, style="dim")
-    for character, style in zip(line, styles, strict=False):
-        said.append(character, style=style)
+    """A row of the plot: the label, and each rank's cell in its own style."""
+    said = Text.assemble((label, "dim"))
+    for style, cells in groupby(zip(line, styles, strict=False), key=lambda cell: cell[1]):
+        said.append("".join(character for character, _ in cells), style=style)
     return said
 
 
