@@ -40,7 +40,7 @@ tau across it; the time by stage; the models. Without colour (`NO_COLOR`, `TERM=
 `--format html` prints one page, for `> answer.html` and a browser: the hits among the turns around them (one on each side unless `-A`, `-B` or
 `-C` say otherwise), their terms marked by hop, their scores; pictures of the hits over time, of the two rankers against each other and of the
 cut; the hops, what was left out, the times and the models. It runs no script and loads nothing: its policy (CSP) forbids both.
-Of a turn of more than 6,000 characters it shows the beginning and the surroundings of its terms. It holds what the transcripts say and
+Of a turn of more than 7,500 characters it shows the beginning and the surroundings of its terms. It holds what the transcripts say and
 where they lie on your disk: mind to whom you send it.
 
 | code | meaning |

@@ -128,7 +128,7 @@ def timeline(rows: Sequence[Ranked], hits: Sequence[Hit]) -> Picture | None:
     else:
         parts.append(_words("from first to last, by order: there are no dates", 14, high - 12, class_="tick"))
         untold = 0
-    caption = f"{_count(sum(row.fate == SHOWN for row, _ in drawn), 'hit')} with their ranks"
+    caption = f"{_count(sum(row.fate == SHOWN for row, _ in drawn), 'hit')} by rank"
     others = sum(row.fate != SHOWN for row, _ in drawn)
     caption += f"; small marks are {_count(others, 'other candidate')}" if others else ""
     caption += f"; {_count(untold, 'hit')} without a date left out" if untold else ""

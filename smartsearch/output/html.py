@@ -282,7 +282,7 @@ def _step(step: HopTrace, weights: Scale, held: Mapping[tuple[str, str], int]) -
         rows.append(
             tag("tr", name, tag("td", term.kind), weight, tag("td", str(held.get((term.text, term.kind), 0))))
         )
-    titles = tag("tr", *(tag("th", name, scope="col") for name in ("term", "kind", "weight", "hits with it")))
+    titles = tag("tr", *(tag("th", name, scope="col") for name in ("term", "kind", "weight", "hits")))
     return tag(
         "li",
         tag("p", *head),

@@ -41,12 +41,12 @@ def found(text: str, terms: Sequence[Term]) -> list[tuple[Span, Term]]:
 
 
 def pieces(length: int, spans: Sequence[Span], keys: Sequence[str], most: int = MOST) -> list[Span]:
-    """Parts of a text of `length` characters to show, in order, `most` characters in all.
+    """Parts of a text of `length` characters to show, in order, `most` characters in all or a quarter more.
 
     A longer text gives its beginning, then the surroundings of each key's first span, then of the
     other spans while there is room.
     """
-    if length <= most:
+    if length <= most * 5 // 4:  # to leave a few words out saves nobody time
         return [(0, length)]
     first: dict[str, Span] = {}
     for key, span in zip(keys, spans, strict=True):

@@ -34,7 +34,8 @@ def test_a_term_whose_case_folds_oddly_is_still_a_term():
 
 
 def test_a_text_that_fits_is_whole():
-    assert pieces(MOST, [], []) == [(0, MOST)]
+    assert pieces(7500, [], []) == [(0, 7500)]
+    assert pieces(7501, [], []) == [(0, START)]
 
 
 def test_a_long_text_gives_its_start_and_what_is_around_its_terms():
