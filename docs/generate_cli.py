@@ -30,8 +30,18 @@ Standard output carries data only; warnings and progress go to standard error, p
 Both are UTF-8 whatever the locale. On a terminal `query` prints a list for reading; in a pipe one line a turn,
 `path:line:[date] speaker: text`, or `path#pointer:...` where the format has no lines (an RFC 6901 pointer).
 Newlines inside a turn are written `\\n`, control characters `\\x1b`, so that no transcript can drive a terminal.
-Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep. `--explain` adds lines
-that begin with `# `.
+Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep.
+
+`--explain` says what every stage did. In a pipe, and with `--format md` and `context`, it adds lines that begin with `# `. On a terminal it
+draws: the hops as a tree with their terms, weights and the turns they found; a table of the scores with bars, from the lowest to the
+highest of all ranked turns, and under a line for each rule the first turns that it dropped; the cross-encoder's score by rank with
+tau across it; the time by stage; the models. Without colour (`NO_COLOR`, `TERM=dumb`, `--color never`) the drawing keeps to ASCII.
+
+`--format html` prints one page, for `> answer.html` and a browser: the hits among the turns around them (one on each side unless `-A`, `-B` or
+`-C` say otherwise), their terms marked by hop, their scores; pictures of the hits over time, of the two rankers against each other and of the
+cut; the hops, what was left out, the times and the models. It runs no script and loads nothing: its policy (CSP) forbids both.
+Of a turn of more than 7,500 characters it shows the beginning and the surroundings of its terms. It holds what the transcripts say and
+where they lie on your disk: mind to whom you send it.
 
 | code | meaning |
 |---|---|
@@ -73,7 +83,7 @@ added. Two runs over the same files with the same models and threads give the sa
 - `load` is the time spent waiting for the models after the transcripts were read; both happen at once.
 - A hit with an image has a `caption`. With `-A`, `-B` or `-C` a hit has
   `"context": {"before": [...], "after": [...]}`, turns of the same session with `line`, `pointer`, `turn`, `speaker`,
-  `time` and `text`. With `--explain` the record has `dropped_hits`: `rank`, `reason` and place of each turn that was cut.
+  `time` and `text`. With `--explain` the record has `dropped_hits`: `rank`, `reason`, place and `scores` of each turn that was cut.
 - `--format jsonl` prints each hit on a line of its own and nothing else.
 - `batch` prints the same record with `"id"` in front, or `{"id": ..., "line": 3, "error": {...}}`.
 - `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "segments": 0, "turns": 0, "bytes": 0,

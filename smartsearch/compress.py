@@ -91,7 +91,7 @@ def merged(hits: Sequence[Hit]) -> tuple[list[Hit], list[Dropped]]:
             if found:
                 at = before[found[2]][0]
                 kept[at] = replace(kept[at], also=(*kept[at].also, hit.turn))
-                dropped.append(Dropped(hit.rank, "repeat", hit.turn))
+                dropped.append(Dropped(hit.rank, "repeat", hit.turn, hit.scores))
                 continue
             before.append((len(kept), text))
         kept.append(hit)

@@ -27,7 +27,7 @@ PANELS = DATA, GRID, LLM, BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, RUN = (
     "Run",
 )
 RANKS = ("ce,colbert", "ce", "colbert", "none")
-FORMATS = ("text", "json", "jsonl", "md", "context")
+FORMATS = ("text", "json", "jsonl", "md", "context", "html")
 COLORS = ("auto", "always", "never")
 PROGRESS = ("auto", "none")
 
@@ -69,6 +69,11 @@ def _formats() -> list[str]:
     from smartsearch.transcripts import FORMATS
 
     return [known.name for known in FORMATS]
+
+
+def context(help: str, *flags: str) -> Any:
+    """An option for turns of context; unsaid is None, so that a format can have its own."""
+    return option(OUTPUT, help, *flags, min=0, metavar="N", show_default="0; html 1")
 
 
 @dataclass(frozen=True)
@@ -246,22 +251,25 @@ class FilterOptions:
 class OutputOptions:
     """How one answer is shown."""
 
-    format: str | None = option(OUTPUT, "What is printed.", "--format", choices=FORMATS, show_default="text")
+    format: str | None = option(
+        OUTPUT,
+        "What is printed; html is one page with pictures, for a browser.",
+        "--format",
+        choices=FORMATS,
+        show_default="text",
+    )
     json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)
     files_with_matches: bool = option(
         OUTPUT, "Only the paths of files with a hit, best first.", "--files-with-matches", "-l", default=False
     )
-    after: int = option(
-        OUTPUT, "Turns of context after each hit.", "--after-context", "-A", default=0, min=0, metavar="N"
-    )
-    before: int = option(
-        OUTPUT, "Turns of context before each hit.", "--before-context", "-B", default=0, min=0, metavar="N"
-    )
-    around: int = option(
-        OUTPUT, "Turns of context on both sides.", "--context", "-C", default=0, min=0, metavar="N"
-    )
+    after: int | None = context("Turns of context after each hit.", "--after-context", "-A")
+    before: int | None = context("Turns of context before each hit.", "--before-context", "-B")
+    around: int | None = context("Turns of context on both sides.", "--context", "-C")
     explain: bool = option(
-        OUTPUT, "Also show terms, hops, scores, the cut, timing and models.", "--explain", default=False
+        OUTPUT,
+        "Also show terms, hops, scores, the cut, timing and models: a picture on a terminal.",
+        "--explain",
+        default=False,
     )
     color: str = option(
         OUTPUT, "Colour; NO_COLOR and CLICOLOR_FORCE count too.", default="auto", choices=COLORS
@@ -276,12 +284,17 @@ class OutputOptions:
             raise UsageError(f"-l prints paths, not {chosen}", hint="leave out -l; hits carry their path")
         return View(
             chosen,
-            self.before or self.around,
-            self.after or self.around,
+            self._context(self.before, chosen),
+            self._context(self.after, chosen),
             self.explain,
             self.files_with_matches,
             self.color,
         )
+
+    def _context(self, side: int | None, chosen: str) -> int:
+        """Turns on one side: as given for it, else for both, else what the format has by itself."""
+        given = self.around if side is None else side
+        return int(chosen == "html") if given is None else given
 
 
 @dataclass(frozen=True)

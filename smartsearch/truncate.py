@@ -48,7 +48,7 @@ def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple
     kept = _filled(rest, words, config.tokens, config.fill, tokenizer, start)
     ranks = {hit.rank for hit in kept}
     dropped += [_drop(hit, "budget") for hit in rest if hit.rank not in ranks]
-    kept = kept[: config.limit] if config.limit else kept
+    kept, hidden = (kept[: config.limit], kept[config.limit :]) if config.limit else (kept, [])
     whole = {hit.rank: hit.turn for hit in hits}
     texts = _written(kept, start)
     budget = Budget(
@@ -62,6 +62,7 @@ def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple
         tokenizer=tokenizer.name,
         dropped=tuple(sorted(dropped, key=lambda d: d.rank)),
         cut_text=any(hit.turn is not whole[hit.rank] for hit in kept),
+        hidden=tuple(hidden),
     )
     return tuple(kept), budget
 
@@ -82,7 +83,7 @@ def threshold(hits: Sequence[Hit], alpha: float) -> float:
 
 
 def _drop(hit: Hit, reason: str) -> Dropped:
-    return Dropped(hit.rank, reason, hit.turn)
+    return Dropped(hit.rank, reason, hit.turn, hit.scores)
 
 
 def _filled(

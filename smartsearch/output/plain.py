@@ -22,6 +22,11 @@ def safe(text: str) -> str:
     return CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
 
 
+def seen(text: str) -> str:
+    """`text` for a person's eyes: as `safe`, any line ending a newline, in the order it has."""
+    return BIDI.sub("", safe(text.replace("\r\n", "\n").replace("\r", "\n")))
+
+
 def one_line(text: str) -> str:
     """`text` on one line: newlines as `\\n`, control characters spelt out."""
     return safe(text.replace("\r\n", "\n").replace("\r", "\n")).replace("\n", "\\n")

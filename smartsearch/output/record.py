@@ -47,7 +47,8 @@ def result(
     }
     if explain:
         record["dropped_hits"] = [
-            {"rank": d.rank, "reason": d.reason, **place(d.turn)} for d in answer.budget.dropped
+            {"rank": d.rank, "reason": d.reason, **place(d.turn), "scores": scores(d.scores)}
+            for d in answer.budget.dropped
         ]
     record["skipped"] = [dataclasses.asdict(s) for s in answer.skipped]
     record["warnings"] = list(answer.warnings)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smartsearch.output import plain, record, stream
 
 if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
     from smartsearch.config import Config
     from smartsearch.nearby import Nearby
     from smartsearch.types import Result
@@ -25,6 +27,11 @@ class View:
     explain: bool = False
     files: bool = False
     color: str = "auto"
+
+    @property
+    def traced(self) -> bool:
+        """Whether what the cut left out is shown too."""
+        return self.explain or self.format == "html"
 
 
 def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
@@ -43,15 +50,18 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
         stream.write(
             plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits], config.compress)
         )
+    elif view.format == "html":
+        from smartsearch.output import html
+
+        stream.write([html.page(answer, around, config).removesuffix("\n")])
+        if sys.stdout.isatty():
+            stream.talk("this is a page for a browser: > answer.html keeps it")
     elif view.files:
         stream.write(plain.files(answer.hits))
     else:
         _text(answer, around, view)
-    if view.explain and view.format not in ("json", "jsonl"):
-        from smartsearch.output import explain
-
-        mark = "" if sys.stdout.isatty() and view.format == "text" else "# "
-        stream.write(f"{mark}{line}" for line in explain.lines(answer, config))
+    if view.explain and view.format not in ("json", "jsonl", "html"):
+        _explain(answer, config, view)
     complain(answer)
 
 
@@ -65,6 +75,20 @@ def complain(answer: Result, said: set[str] | None = None) -> None:
             stream.warn(text)
 
 
+def _explain(answer: Result, config: Config, view: View) -> None:
+    """A picture where a person reads the list, else lines that begin with `# `."""
+    if not (sys.stdout.isatty() and view.format == "text"):
+        from smartsearch.output import explain
+
+        stream.write(f"# {line}" for line in explain.lines(answer, config))
+        return
+    from smartsearch.output import picture, terminal
+
+    colour = stream.coloured(view.color)
+    screen = terminal.console(colour=colour)
+    _draw(screen, picture.drawn(answer, config, picture.Canvas(screen.width, ascii_only=not colour)))
+
+
 def _text(answer: Result, around: Sequence[Nearby], view: View) -> None:
     colour = stream.coloured(view.color)
     if not sys.stdout.isatty():
@@ -76,12 +100,7 @@ def _text(answer: Result, around: Sequence[Nearby], view: View) -> None:
     from smartsearch.output import terminal
 
     screen = terminal.console(colour=colour)
-    try:
-        for block in terminal.shown(answer.hits, around):
-            screen.print(block)
-        stream.write([])
-    except BrokenPipeError as error:
-        raise stream.PipeClosed from error
+    _draw(screen, terminal.shown(answer.hits, around))
     if answer.hits:
         screen.print(terminal.footer(answer))
     else:
@@ -92,9 +111,13 @@ def _coloured_lines(answer: Result) -> None:
     from smartsearch.output import terminal
 
     screen = terminal.console(colour=True)
+    _draw(screen, map(terminal.line, answer.hits), soft_wrap=True)
+
+
+def _draw(screen: Console, blocks: Iterable[RenderableType], *, soft_wrap: bool = False) -> None:
     try:
-        for hit in answer.hits:
-            screen.print(terminal.line(hit), soft_wrap=True)
+        for block in blocks:
+            screen.print(block, soft_wrap=soft_wrap)
         stream.write([])
     except BrokenPipeError as error:
         raise stream.PipeClosed from error

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from smartsearch.nearby import Nearby
-from smartsearch.output.plain import BIDI, one_line, safe, where
+from smartsearch.output.plain import one_line, seen, where
 from smartsearch.types import Hit, Result, Turn
 
 MATCH = "bold yellow"
@@ -42,11 +42,11 @@ def _block(hit: Hit, around: Nearby, width: int) -> RenderableType:
     head = Text.assemble((f"{hit.rank:>{width}}  ", "bold"))
     if turn.time:
         head.append(f"{turn.date}  ", style="cyan")
-    head.append(_seen(turn.speaker), style="bold green")
+    head.append(seen(turn.speaker), style="bold green")
     head.append(f"  {_score(hit)}", style="dim")
     said = highlighted(_said(turn), hit)
     foot = Text(
-        "  ".join(part for part in (where(turn), _seen(turn.turn), _session(turn)) if part), style="dim"
+        "  ".join(part for part in (where(turn), seen(turn.turn), _session(turn)) if part), style="dim"
     )
     body: list[RenderableType] = [
         *(_neighbour(other) for other in around.before),
@@ -84,20 +84,16 @@ def footer(answer: Result) -> Text:
 
 
 def _neighbour(turn: Turn) -> Text:
-    speaker = f"{_seen(turn.speaker)}: " if turn.speaker else ""
+    speaker = f"{seen(turn.speaker)}: " if turn.speaker else ""
     return Text(f"│ {speaker}{_said(turn)}", style="dim")
 
 
 def _said(turn: Turn) -> str:
-    return _seen(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)
-
-
-def _seen(text: str) -> str:
-    return BIDI.sub("", safe(text.replace("\r", "\n")))
+    return seen(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)
 
 
 def _session(turn: Turn) -> str:
-    return _seen("/".join(part for part in (turn.title or turn.conversation, turn.session) if part))
+    return seen("/".join(part for part in (turn.title or turn.conversation, turn.session) if part))
 
 
 def _score(hit: Hit) -> str:

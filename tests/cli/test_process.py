@@ -203,6 +203,37 @@ def test_on_a_terminal_the_list_is_for_reading(folder: Path, env: dict[str, str]
 
 
 @needs_terminal
+@pytest.mark.parametrize(
+    ("env", "options", "marks", "coloured"),
+    [
+        ({}, [], "└█─", True),
+        ({"NO_COLOR": "1"}, [], "`#-", False),
+        ({"TERM": "dumb"}, [], "`#-", False),
+        ({}, ["--color", "never"], "`#-", False),
+    ],
+)
+def test_on_a_terminal_explain_is_a_picture(
+    folder: Path, env: dict[str, str], options: list[str], marks: str, coloured: bool
+):
+    command = ["query", "support", "chat.txt", "-n2", "--explain", *options]
+    piped, text = on_terminal(folder, *command, stream="stdout", COLUMNS="80", **env)
+    assert piped == b""
+    drawn = text[text.index("how it was found") :]
+    assert ("\x1b[" in drawn) is coloured
+    assert all(mark in drawn for mark in marks)
+    assert drawn.isascii() is (not coloured)
+    assert all(part in drawn for part in ("scores", "the cut", "tau", "time", "models", "fake-ce"))
+    assert "# terms" not in text
+
+
+@needs_terminal
+def test_a_page_on_a_terminal_comes_with_what_to_do_with_it(folder: Path):
+    said, shown = on_terminal(folder, "query", "support", "chat.txt", "--format", "html", stream="stdout")
+    assert shown.startswith("<!doctype html>")
+    assert b"> answer.html keeps it" in said
+
+
+@needs_terminal
 def test_progress_is_for_the_terminal_and_the_records_for_the_pipe(folder: Path):
     questions = [{"id": n, "question": "support", "paths": ["chat.txt"]} for n in range(3)]
     (folder / "q.jsonl").write_text("\n".join(map(json.dumps, questions)), encoding="utf-8")
