@@ -57,6 +57,22 @@ def switch(name: str, panel: str, help: str) -> Any:
     return option(panel, help, f"--{dashed}/--no-{dashed}", show_default=shown)
 
 
+def color_option() -> Any:
+    """`--color`: the same in every command that draws."""
+    return option(OUTPUT, "Colour; NO_COLOR and CLICOLOR_FORCE count too.", default="auto", choices=COLORS)
+
+
+def hyperlinks_option() -> Any:
+    """`--hyperlinks`: the same in every command that prints places."""
+    return option(OUTPUT, "Make places links to the files.", default="auto", choices=COLORS)
+
+
+def pager_option() -> Any:
+    """`--pager/--no-pager`: the same in every command whose output can be long."""
+    said = "On a terminal, show what is longer than the screen in $SMARTSEARCH_PAGER, $PAGER or less."
+    return option(OUTPUT, said, "--pager/--no-pager", default=True, show_default="on")
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """Which models run and how."""
@@ -236,9 +252,9 @@ class OutputOptions:
     explain: bool = option(
         OUTPUT, "Also show terms, hops, scores, the cut, timing and models.", "--explain", default=False
     )
-    color: str = option(
-        OUTPUT, "Colour; NO_COLOR and CLICOLOR_FORCE count too.", default="auto", choices=COLORS
-    )
+    color: str = color_option()
+    hyperlinks: str = hyperlinks_option()
+    pager: bool = pager_option()
 
     def view(self) -> View:
         """How the answer is to be shown. Raises UsageError where two options disagree."""
@@ -254,6 +270,8 @@ class OutputOptions:
             self.explain,
             self.files_with_matches,
             self.color,
+            self.hyperlinks,
+            self.pager,
         )
 
 

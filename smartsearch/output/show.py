@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smartsearch.output import plain, record, stream
+from smartsearch.output import pager, plain, record, stream
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -25,10 +26,20 @@ class View:
     explain: bool = False
     files: bool = False
     color: str = "auto"
+    hyperlinks: str = "auto"
+    pager: bool = True
 
 
 def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
     """Print `answer`; `around` has one entry a hit where turns of context are wanted, else none."""
+    with pager.paged(view.pager):
+        _print(answer, around, config, view)
+    if not answer.hits and view.format == "text" and not view.files and sys.stdout.isatty():
+        stream.talk(f"nothing found for {answer.query!r}")
+    complain(answer)
+
+
+def _print(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
     if view.format == "json":
         stream.write_json(record.result(answer, config, around, explain=view.explain))
     elif view.format == "jsonl":
@@ -42,7 +53,9 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
 
         stream.write(plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits]))
     elif view.files:
-        stream.write(plain.files(answer.hits))
+        template = link_template(view.hyperlinks)
+        shown = {plain.shown_path(hit.turn.path): hit.turn.path for hit in answer.hits}
+        stream.write(linked(path, shown[path], template) for path in plain.files(answer.hits))
     else:
         _text(answer, around, view)
     if view.explain and view.format not in ("json", "jsonl"):
@@ -50,7 +63,6 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
 
         mark = "" if sys.stdout.isatty() and view.format == "text" else "# "
         stream.write(f"{mark}{line}" for line in explain.lines(answer, config))
-    complain(answer)
 
 
 def complain(answer: Result, said: set[str] | None = None) -> None:
@@ -64,35 +76,51 @@ def complain(answer: Result, said: set[str] | None = None) -> None:
 
 
 def _text(answer: Result, around: Sequence[Nearby], view: View) -> None:
-    colour = stream.coloured(view.color)
+    colour, template = stream.coloured(view.color), link_template(view.hyperlinks)
     if not sys.stdout.isatty():
-        if colour and not around:
-            _coloured_lines(answer)
+        if (colour or template is not None) and not around:
+            _drawn_lines(answer, colour, template)
         else:
             stream.write(plain.lines(answer.hits, around))
         return
     from smartsearch.output import terminal
 
-    screen = terminal.console(colour=colour)
+    screen = terminal.console(colour=colour, linked=template is not None)
     try:
-        for block in terminal.shown(answer.hits, around):
+        for block in terminal.shown(answer.hits, around, template):
             screen.print(block)
+        if answer.hits:
+            screen.print(terminal.footer(answer))
         stream.write([])
     except BrokenPipeError as error:
         raise stream.PipeClosed from error
-    if answer.hits:
-        screen.print(terminal.footer(answer))
-    else:
-        stream.talk(f"nothing found for {answer.query!r}")
 
 
-def _coloured_lines(answer: Result) -> None:
+def link_template(choice: str) -> str | None:
+    """The template of the links that places are to be, empty for `file://`; None for no links."""
+    if not stream.linked(choice):
+        return None
+    from smartsearch.output.links import TEMPLATE
+
+    return os.environ.get(TEMPLATE, "")
+
+
+def linked(text: str, path: str, template: str | None, line: int = 0) -> str:
+    """`text` as a link to a file, where there is a template of links."""
+    if template is None:
+        return text
+    from smartsearch.output import links
+
+    return links.link(text, links.url(path, line, template))
+
+
+def _drawn_lines(answer: Result, colour: bool, template: str | None) -> None:
     from smartsearch.output import terminal
 
-    screen = terminal.console(colour=True)
+    screen = terminal.console(colour=colour, linked=template is not None)
     try:
         for hit in answer.hits:
-            screen.print(terminal.line(hit), soft_wrap=True)
+            screen.print(terminal.line(hit, template), soft_wrap=True)
         stream.write([])
     except BrokenPipeError as error:
         raise stream.PipeClosed from error
@@ -109,4 +137,4 @@ def table(name: str, rows: Sequence[dict[str, object]], *, as_json: bool) -> Non
 
 
 def _cell(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return plain.one_line(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))

@@ -212,10 +212,15 @@ def _in_parts(found: Sequence[str | Skipped], limits: Limits, known: Mapping[str
     return Parts(tuple(parts), tuple(gathered.skipped), tuple(gathered.warnings))
 
 
-def read_one(path: str, stdin: BinaryIO | None = None) -> tuple[Corpus, Format | None]:
-    """What a single file holds, with what was skipped, and what it was taken for; nothing is an error."""
+def read_one(
+    path: str, stdin: BinaryIO | None = None, input_format: str = "auto"
+) -> tuple[Corpus, Format | None]:
+    """What a single file holds, with what was skipped, and what it was taken for; nothing is an error.
+
+    Raises InputError `unknown_format` for an `input_format` that is none.
+    """
     gathered = _Gathered()
-    _read_file(path, stdin, None, Limits(), gathered)
+    _read_file(path, stdin, by_name(input_format), Limits(), gathered)
     read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
     return read, gathered.formats.get(path)
 
