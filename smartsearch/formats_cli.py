@@ -39,7 +39,7 @@ def detect(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH", help="Files, folders, archives; - is standard input.", show_default=False
+            metavar="PATH...", help="Files, folders, archives; - is standard input.", show_default=False
         ),
     ],
     json: AsJson = False,

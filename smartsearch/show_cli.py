@@ -112,7 +112,7 @@ def show(
     places: Annotated[
         list[str],
         typer.Argument(
-            metavar="PLACE",
+            metavar="PLACE...",
             help="path:LINE, path:LINE-LINE, path#POINTER, path@ID of a turn, session or conversation; "
             "a path alone lists what it holds; - reads hits or places from standard input.",
             show_default=False,

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from rich.text import Text
 
+from smartsearch.outline import Session
 from smartsearch.output import opened as words
 from smartsearch.output import pager, stream, terminal
 from smartsearch.output.opened import Opened
@@ -99,9 +100,20 @@ def _contents(found: Opened, template: str | None) -> Iterator[Text]:
         yield file
         for conversation in conversations:
             name = one_line(conversation.title or conversation.name)
-            yield Text.assemble(INDENT, (name, "bold green"), f"  {words.spanned(conversation.span)}")
-            for session in conversation.sessions if any(s.name for s in conversation.sessions) else ():
-                place = terminal.place(session.start, template)
-                place.stylize("dim")
-                told = f"  {words.spanned(session.span)}  "
-                yield Text.assemble(INDENT * 2, (one_line(session.name), "cyan"), told, place)
+            told = Text.assemble(INDENT, (name, "bold green"), f"  {words.spanned(conversation.span)}")
+            if len(conversation.sessions) == 1 and not conversation.sessions[0].name:
+                yield Text.assemble(told, "  ", _opens(conversation.sessions[0], template))
+                continue
+            yield told
+            for session in conversation.sessions:
+                days = "" if session.name == session.span.first[:10] else words.days(session.span)
+                told = Text.assemble(INDENT * 2, (one_line(session.name), "cyan"))
+                for part in (words.counted(session.span.turns, "turn"), days):
+                    told.append(f"  {part}" if part else "")
+                yield Text.assemble(told, "  ", _opens(session, template))
+
+
+def _opens(session: Session, template: str | None) -> Text:
+    place = terminal.place(session.start, template)
+    place.stylize("dim")
+    return place
