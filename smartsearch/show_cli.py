@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
+from smartsearch.ask import UNPARSED_ABOVE
 from smartsearch.errors import ExitCode, InputError, UsageError
 from smartsearch.options import (
     FILTERS,
@@ -25,11 +26,14 @@ from smartsearch.output.show import View
 from smartsearch.places import Excerpt, Place, excerpts, find, readings
 
 if TYPE_CHECKING:
+    from smartsearch.transcripts.lines import MessageLines
     from smartsearch.types import Corpus, Skipped, Turn
 
 FORMATS = ("text", "json", "md", "context")
 AROUND = 5
 """Turns shown on each side where nothing is said: about a screen of a chat."""
+REACH = 2000
+"""Lines of a large file that are read on each side of a place: other sessions may stand between its own."""
 PIPED_BYTES = 1 << 28
 """Of hits on standard input: some hundred thousand."""
 
@@ -163,6 +167,7 @@ class _Files:
     def __init__(self, input_format: str) -> None:
         self._input_format = input_format
         self._read: dict[str, Corpus] = {}
+        self._lines: dict[str, MessageLines | None] = {}
 
     def turns(self, path: str) -> Sequence[Turn]:
         """The turns of a file."""
@@ -171,6 +176,26 @@ class _Files:
 
             self._read[path] = read_one(path, input_format=self._input_format)[0]
         return self._read[path].turns
+
+    def near(self, place: Place) -> Sequence[Turn]:
+        """The turns around a line of a large JSONL file, which is not parsed for it; none of any other."""
+        from smartsearch.transcripts.faults import NotByLine
+
+        path = place.path
+        if path not in self._lines:
+            self._lines[path] = self._unparsed(path)
+        lines = None if path in self._read else self._lines[path]
+        try:
+            return lines.on_lines(place.first - REACH, place.last + REACH) if lines else []
+        except NotByLine:
+            return []
+
+    def _unparsed(self, path: str) -> MessageLines | None:
+        from smartsearch.transcripts.corpus import by_line, lines_suffix
+        from smartsearch.transcripts.files import size
+
+        large = self._input_format == "auto" and lines_suffix(path) and size(path) > UNPARSED_ABOVE
+        return by_line(path) if large else None
 
     @property
     def skipped(self) -> list[Skipped]:
@@ -247,8 +272,11 @@ def _open(text: str, place: Place, files: _Files, into: _Gathered, view: View, w
     """The turns at one place, or that there are none."""
     if os.path.isdir(place.path):  # noqa: PTH112 - as it was typed
         raise InputError(f"{place.path} is a folder", hint="a place is in a file", kind="input")
-    turns = files.turns(place.path)
+    turns = files.near(place) if place.first and not whole else []
     found = find(turns, place)
+    if not (found.indices and found.exact) or found.note:
+        turns = files.turns(place.path)
+        found = find(turns, place)
     if not found.indices:
         if turns:
             nearest = turns[found.nearest] if found.nearest >= 0 else None

@@ -22,7 +22,7 @@ from smartsearch.types import Corpus, Skipped, Turn
 
 if TYPE_CHECKING:
     from smartsearch.transcripts.indexed import IndexedFile, Opened
-    from smartsearch.transcripts.lines import LineFile, Places
+    from smartsearch.transcripts.lines import LineFile, MessageLines, Places
 
 # Bad records of one file that are listed singly: a file of nothing else must not flood the output.
 _REPORTED_RECORDS = 20
@@ -223,6 +223,16 @@ def read_one(
     _read_file(path, stdin, by_name(input_format), Limits(), gathered)
     read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
     return read, gathered.formats.get(path)
+
+
+def by_line(path: str) -> MessageLines | None:
+    """A JSONL file of messages, unparsed; None for any other file."""
+    file = _line_file(path, Limits())
+    if file is None:
+        return None
+    from smartsearch.transcripts.lines import MessageLines
+
+    return MessageLines([file])
 
 
 def _beside(path: str, limits: Limits, name: str) -> str | None:

@@ -312,3 +312,30 @@ def test_narrow_screens_wide_characters_and_long_words(run: Run, chats: Path, mo
     assert max(cell_len(line) for line in lines) <= widest
     assert "".join(lines).count("日本語のテキスト"[0]) == 12
     assert len([line for line in lines if line.startswith("┃")]) > 3
+
+
+def test_a_place_in_a_large_file_is_opened_without_reading_it_all(run: Run, chats: Path, monkeypatch):
+    from smartsearch import show_cli
+    from smartsearch.transcripts import corpus
+
+    lines = [
+        json.dumps({"role": "user", "content": f"said {n}", "session": str(n % 2)}) for n in range(1, 41)
+    ]
+    (chats / "big.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    parsed: list[str] = []
+    whole = corpus.read_one
+    monkeypatch.setattr(corpus, "read_one", lambda path, **more: parsed.append(path) or whole(path, **more))
+    usual = [run("show", place, "-C1", "--json").record for place in ("big.jsonl:20", "big.jsonl:99")]
+    assert parsed == ["big.jsonl"] * 2
+    parsed.clear()
+    monkeypatch.setattr(show_cli, "UNPARSED_ABOVE", 100)
+    monkeypatch.setattr(show_cli, "REACH", 5)
+    assert run("show", "big.jsonl:20", "-C1", "--json").record == usual[0]
+    assert [t["text"] for t in usual[0]["places"][0]["excerpts"][0]["turns"]] == [
+        "said 18",
+        "said 20",
+        "said 22",
+    ]
+    assert parsed == []
+    assert run("show", "big.jsonl:99", "-C1", "--json").record == usual[1]
+    assert parsed == ["big.jsonl"]
