@@ -15,7 +15,7 @@ import typer
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from generate_cli import default, flags, placeholder
+from generate_cli import default, flags, parameters, placeholder
 
 from smartsearch import __version__
 from smartsearch.cli import COMMANDS, application
@@ -105,15 +105,16 @@ def section(app: typer.Typer, name: str) -> Iterator[str]:
             yield from command(f"smartsearch {name}", info.callback, info.epilog or "")
     for group in app.registered_groups:
         if group.name == name:
+            alone = group.typer_instance.registered_callback
+            if alone and any(p.annotation is not typer.Context for p in parameters(alone.callback)):
+                yield from command(f"smartsearch {name}", alone.callback, "")
             for info in group.typer_instance.registered_commands:
                 inner = info.name or info.callback.__name__
                 yield from command(f"smartsearch {name} {inner}", info.callback, info.epilog or "")
 
 
 def command(path: str, function: Callable[..., Any], epilog: str) -> Iterator[str]:
-    declared = [
-        (p, *get_args(p.annotation)) for p in inspect.signature(function, eval_str=True).parameters.values()
-    ]
+    declared = [(p, *get_args(p.annotation)) for p in parameters(function) if get_args(p.annotation)]
     arguments = [d for d in declared if type(d[2]).__name__ == "ArgumentInfo"]
     options = [d for d in declared if d not in arguments]
     usage = " ".join([path, *(["[OPTIONS]"] if options else []), *map(placeholder, arguments)])

@@ -34,6 +34,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "query": Command("search_cli", "query", "Print the turns that answer QUESTION, best first."),
+    "show": Command("show_cli", "show", "Open turns in their conversation, by the places that query prints."),
     "batch": Command(
         "search_cli",
         "batch_command",
@@ -138,7 +139,9 @@ def _prepare_help(arguments: Sequence[str]) -> None:
         "rich.traceback": module("rich.traceback", Traceback=type("Traceback", (), {})),
     }
     with standing_in(unused):
-        import_module("typer.rich_utils")
+        drawing: Any = import_module("typer.rich_utils")
+    coloured = stream.coloured("auto")
+    drawing.FORCE_TERMINAL, drawing.COLOR_SYSTEM = coloured or None, "auto" if coloured else None
 
 
 def typed() -> list[str]:

@@ -24,7 +24,7 @@ else:  # pragma: no cover - Python 3.10
 
 PROJECT_FILE = ".smartsearch.toml"
 ENV_PREFIX = "SMARTSEARCH_"
-OTHER_VARIABLES = ("DEBUG", "COMPLETE")
+OTHER_VARIABLES = ("DEBUG", "PAGER", "EDITOR_URL")
 """What may follow the prefix beside a setting's name; and all that begins with a word of `OTHER_PREFIXES`."""
 OTHER_PREFIXES = ("LLM_", "READER_", "JUDGE_")
 

@@ -76,6 +76,22 @@ def context(help: str, *flags: str) -> Any:
     return option(OUTPUT, help, *flags, min=0, metavar="N", show_default="0; html 1")
 
 
+def color_option() -> Any:
+    """`--color`: the same in every command that draws."""
+    return option(OUTPUT, "Colour; NO_COLOR and CLICOLOR_FORCE count too.", default="auto", choices=COLORS)
+
+
+def hyperlinks_option() -> Any:
+    """`--hyperlinks`: the same in every command that prints places."""
+    return option(OUTPUT, "Make places links to the files.", default="auto", choices=COLORS)
+
+
+def pager_option() -> Any:
+    """`--pager/--no-pager`: the same in every command whose output can be long."""
+    said = "On a terminal, show what is longer than the screen in $SMARTSEARCH_PAGER, $PAGER or less."
+    return option(OUTPUT, said, "--pager/--no-pager", default=True, show_default="on")
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """Which models run and how."""
@@ -271,9 +287,9 @@ class OutputOptions:
         "--explain",
         default=False,
     )
-    color: str = option(
-        OUTPUT, "Colour; NO_COLOR and CLICOLOR_FORCE count too.", default="auto", choices=COLORS
-    )
+    color: str = color_option()
+    hyperlinks: str = hyperlinks_option()
+    pager: bool = pager_option()
 
     def view(self) -> View:
         """How the answer is to be shown. Raises UsageError where two options disagree."""
@@ -289,6 +305,8 @@ class OutputOptions:
             self.explain,
             self.files_with_matches,
             self.color,
+            self.hyperlinks,
+            self.pager,
         )
 
     def _context(self, side: int | None, chosen: str) -> int:

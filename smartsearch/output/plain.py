@@ -16,25 +16,34 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Marks that make a terminal show text in another order than it has."""
 
+BREAKS = re.compile("\r\n|[\u2028\u2029]")
+"""Ends of lines that are no `\\n`; some readers see a new line where another sees none."""
+
 
 def safe(text: str) -> str:
-    """`text` with control characters spelt out (`\\x1b`), newlines and tabs kept."""
-    return CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
+    """`text` with control characters spelt out (`\\x1b`), without marks of direction; newlines, tabs kept."""
+    whole = BIDI.sub("", BREAKS.sub("\n", text))
+    return CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", whole)
+
+
+def shown_path(path: str) -> str:
+    """A file's name on one line, with all that could deceive about it spelt out."""
+    return one_line(BIDI.sub(lambda match: f"\\u{ord(match[0]):04x}", path))
 
 
 def seen(text: str) -> str:
-    """`text` for a person's eyes: as `safe`, any line ending a newline, in the order it has."""
-    return BIDI.sub("", safe(text.replace("\r\n", "\n").replace("\r", "\n")))
+    """`text` for a person's eyes: as `safe`, any line ending a newline."""
+    return safe(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def one_line(text: str) -> str:
     """`text` on one line: newlines as `\\n`, control characters spelt out."""
-    return safe(text.replace("\r\n", "\n").replace("\r", "\n")).replace("\n", "\\n")
+    return seen(text).replace("\n", "\\n")
 
 
 def where(turn: Turn, mark: str = ":") -> str:
     """`path:line` or, in a format without lines, `path#pointer`."""
-    path = one_line(turn.path)
+    path = shown_path(turn.path)
     if turn.line:
         return f"{path}{mark}{turn.line}"
     return f"{path}#{one_line(turn.pointer)}" if turn.pointer else path
@@ -61,7 +70,7 @@ def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterat
 def files(hits: Sequence[Hit]) -> list[str]:
     """The paths of the hits that hold a term, or of all where none does; best first, each once."""
     matching = [hit for hit in hits if hit.terms] or hits
-    return list(dict.fromkeys(one_line(hit.turn.path) for hit in matching))
+    return list(dict.fromkeys(shown_path(hit.turn.path) for hit in matching))
 
 
 def context(hits: Sequence[Hit], nearby: Sequence[Nearby], measures: Sequence[str] = ()) -> Iterator[str]:
@@ -110,7 +119,7 @@ def header(turn: Turn) -> str:
     """`conversation conv-26, session session_1, 2023-05-08`, or the path where the source has no ids."""
     named = {"conversation": turn.title or turn.conversation, "session": turn.session}
     parts = [f"{name} {value}" for name, value in named.items() if value]
-    return one_line(", ".join([*(parts or [turn.path]), *([turn.date] if turn.time else [])]))
+    return one_line(", ".join([*(parts or [shown_path(turn.path)]), *([turn.date] if turn.time else [])]))
 
 
 def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator[str]:
@@ -121,7 +130,7 @@ def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator
     for n, hit in enumerate(answer.hits):
         turn = hit.turn
         said_by = f"**{one_line(turn.speaker)}**" if turn.speaker else "**turn**"
-        stamp = f", {turn.date}" if turn.time else ""
+        stamp = f", {one_line(turn.date)}" if turn.time else ""
         identity = f" ({one_line(turn.turn)})" if turn.turn else ""
         yield f"\n{hit.rank}. {said_by}{stamp}, `{where(turn)}`{identity}\n"
         around = nearby[n] if nearby else Nearby(0)
@@ -132,14 +141,26 @@ def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator
             yield "   >\n" + quoted(f"(nearby) {other.rendered}")
 
 
-def quoted(text: str) -> str:
-    """`text` as a Markdown quote inside a list item."""
-    return "\n".join(f"   > {line}" for line in safe(text).split("\n"))
+def quoted(text: str, indent: str = "   ") -> str:
+    """`text` as a Markdown quote, by default inside a list item."""
+    return "\n".join(f"{indent}> {line}" for line in safe(text).split("\n"))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows as lines, each column as wide as its widest cell."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    widths = [max(cells(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        "  ".join(
+            cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in rows
     ]
+
+
+def cells(text: str) -> int:
+    """Columns that `text` takes on a terminal: two for an ideograph or emoji, none for a combining mark."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)

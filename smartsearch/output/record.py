@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ SCHEMA_VERSION = 1
 DROPS = ("top_k", "tau", "budget")
 
 Json = dict[str, Any]
+
+_DRIVING = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def result(
@@ -183,14 +186,18 @@ def table(name: str, rows: Sequence[Any]) -> Json:
 
 
 def dumps(record: Json, *, indent: bool = False) -> str:
-    """UTF-8 JSON; half of a surrogate pair, which JSON cannot hold, becomes U+FFFD."""
+    """UTF-8 JSON; half of a surrogate pair, which JSON cannot hold, becomes U+FFFD.
+
+    Characters that could drive a terminal are escaped, as JSON itself does with those below the space.
+    """
     import orjson
 
     option = orjson.OPT_INDENT_2 if indent else 0
     try:
-        return orjson.dumps(record, option=option).decode()
+        text = orjson.dumps(record, option=option).decode()
     except TypeError:
-        return orjson.dumps(_whole(record), option=option).decode()
+        text = orjson.dumps(_whole(record), option=option).decode()
+    return _DRIVING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _whole(value: Any) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smartsearch.output import plain, record, stream
+from smartsearch.output import pager, plain, record, stream
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -27,6 +28,8 @@ class View:
     explain: bool = False
     files: bool = False
     color: str = "auto"
+    hyperlinks: str = "auto"
+    pager: bool = True
 
     @property
     def traced(self) -> bool:
@@ -36,6 +39,14 @@ class View:
 
 def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
     """Print `answer`; `around` has one entry a hit where turns of context are wanted, else none."""
+    with pager.paged(view.pager and view.format != "html"):
+        _print(answer, around, config, view)
+    if not answer.hits and view.format == "text" and not view.files and sys.stdout.isatty():
+        stream.talk(f"nothing found for {answer.query!r}")
+    complain(answer)
+
+
+def _print(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
     if view.format == "json":
         stream.write_json(record.result(answer, config, around, explain=view.explain))
     elif view.format == "jsonl":
@@ -57,12 +68,13 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
         if sys.stdout.isatty():
             stream.talk("this is a page for a browser: > answer.html keeps it")
     elif view.files:
-        stream.write(plain.files(answer.hits))
+        template = link_template(view.hyperlinks)
+        shown = {plain.shown_path(hit.turn.path): hit.turn.path for hit in answer.hits}
+        stream.write(linked(path, shown[path], template) for path in plain.files(answer.hits))
     else:
         _text(answer, around, view)
     if view.explain and view.format not in ("json", "jsonl", "html"):
         _explain(answer, config, view)
-    complain(answer)
 
 
 def complain(answer: Result, said: set[str] | None = None) -> None:
@@ -90,28 +102,44 @@ def _explain(answer: Result, config: Config, view: View) -> None:
 
 
 def _text(answer: Result, around: Sequence[Nearby], view: View) -> None:
-    colour = stream.coloured(view.color)
+    colour, template = stream.coloured(view.color), link_template(view.hyperlinks)
     if not sys.stdout.isatty():
-        if colour and not around:
-            _coloured_lines(answer)
+        if (colour or template is not None) and not around:
+            _drawn_lines(answer, colour, template)
         else:
             stream.write(plain.lines(answer.hits, around))
         return
     from smartsearch.output import terminal
 
-    screen = terminal.console(colour=colour)
-    _draw(screen, terminal.shown(answer.hits, around))
+    screen = terminal.console(colour=colour, linked=template is not None)
+    _draw(screen, terminal.shown(answer.hits, around, template))
     if answer.hits:
-        screen.print(terminal.footer(answer))
-    else:
-        stream.talk(f"nothing found for {answer.query!r}")
+        _draw(screen, [terminal.footer(answer)])
 
 
-def _coloured_lines(answer: Result) -> None:
+def link_template(choice: str) -> str | None:
+    """The template of the links that places are to be, empty for `file://`; None for no links."""
+    if not stream.linked(choice):
+        return None
+    from smartsearch.output.links import TEMPLATE
+
+    return os.environ.get(TEMPLATE, "")
+
+
+def linked(text: str, path: str, template: str | None, line: int = 0) -> str:
+    """`text` as a link to a file, where there is a template of links."""
+    if template is None:
+        return text
+    from smartsearch.output import links
+
+    return links.link(text, links.url(path, line, template))
+
+
+def _drawn_lines(answer: Result, colour: bool, template: str | None) -> None:
     from smartsearch.output import terminal
 
-    screen = terminal.console(colour=True)
-    _draw(screen, map(terminal.line, answer.hits), soft_wrap=True)
+    screen = terminal.console(colour=colour, linked=template is not None)
+    _draw(screen, (terminal.line(hit, template) for hit in answer.hits), soft_wrap=True)
 
 
 def _draw(screen: Console, blocks: Iterable[RenderableType], *, soft_wrap: bool = False) -> None:
@@ -134,4 +162,4 @@ def table(name: str, rows: Sequence[dict[str, object]], *, as_json: bool) -> Non
 
 
 def _cell(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return plain.one_line(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))

@@ -23,7 +23,7 @@ from smartsearch.types import Corpus, Skipped, Turn
 
 if TYPE_CHECKING:
     from smartsearch.transcripts.indexed import IndexedFile, Opened
-    from smartsearch.transcripts.lines import LineFile, Places
+    from smartsearch.transcripts.lines import LineFile, MessageLines, Places
 
 # Bad records of one file that are listed singly: a file of nothing else must not flood the output.
 _REPORTED_RECORDS = 20
@@ -225,12 +225,27 @@ def _in_parts(found: Sequence[str | Skipped], limits: Limits, known: Mapping[str
     return Parts(tuple(parts), tuple(gathered.skipped), tuple(gathered.warnings))
 
 
-def read_one(path: str, stdin: BinaryIO | None = None) -> tuple[Corpus, Format | None]:
-    """What a single file holds, with what was skipped, and what it was taken for; nothing is an error."""
+def read_one(
+    path: str, stdin: BinaryIO | None = None, input_format: str = "auto"
+) -> tuple[Corpus, Format | None]:
+    """What a single file holds, with what was skipped, and what it was taken for; nothing is an error.
+
+    Raises InputError `unknown_format` for an `input_format` that is none.
+    """
     gathered = _Gathered()
-    _read_file(path, stdin, None, Limits(), gathered)
+    _read_file(path, stdin, by_name(input_format), Limits(), gathered)
     read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
     return read, gathered.formats.get(path)
+
+
+def by_line(path: str) -> MessageLines | None:
+    """A JSONL file of messages, unparsed; None for any other file."""
+    file = _line_file(path, Limits())
+    if file is None:
+        return None
+    from smartsearch.transcripts.lines import MessageLines
+
+    return MessageLines([file])
 
 
 def _beside(path: str, limits: Limits, name: str) -> str | None:
