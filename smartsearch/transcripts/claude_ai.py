@@ -91,7 +91,9 @@ def _events(item: Item, pointer: str, message: object, name: str) -> Iterator[Ev
     yield Said(role, _text(message, blocks), _captions(message, blocks), place, uuid)
     for n, block in enumerate(calls):
         call = string(block, "id") or f"{uuid}/{n}"
-        yield Called(string(block, "name"), block.get("input"), call, place, uuid)
+        tool, given = string(block, "name"), block.get("input")
+        told = string(given, "title", "id") if tool == _DOCUMENTS else given
+        yield Called(tool, told, call, place, uuid)
     for n, file in enumerate(sequence(message, "attachments")):
         if text := string(file, "extracted_content"):
             inside = place._replace(pointer=f"{pointer}/attachments/{n}", turn=string(file, "id") or uuid)

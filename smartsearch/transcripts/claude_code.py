@@ -93,7 +93,7 @@ def _title(items: list[Item]) -> str:
     given = made = summary = folder = ""
     here: set[str] | None = None
     for item in reversed(items):
-        what = string(item.value, "type")
+        what = item.value.get("type") if isinstance(item.value, dict) else None
         if what in ("user", "assistant"):
             folder = folder or last_part(string(item.value, "cwd"))
         elif what == "custom-title":
@@ -115,7 +115,7 @@ def _events(source: Source, item: Item, value: Any) -> Iterator[Event]:
     if not isinstance(what, str):
         yield FormatError("a record without a `type`", line=item.line, pointer=item.pointer)
         return
-    if any(value.get(mark) is True for mark in _META):
+    if what not in ("user", "assistant", "attachment") or any(value.get(mark) is True for mark in _META):
         return
     place = Place(
         item.line,
@@ -127,7 +127,6 @@ def _events(source: Source, item: Item, value: Any) -> Iterator[Event]:
     )
     if what == "attachment":
         yield from _queued(mapping(value, "attachment"), place)
-    if what not in ("user", "assistant"):
         return
     message = value.get("message")
     content = message.get("content") if isinstance(message, dict) else None

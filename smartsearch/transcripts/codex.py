@@ -66,8 +66,8 @@ def read(source: Source) -> Iterator[Record]:
     items = list(source.items())
     head = next((found for item in items if (found := _head(item.value))), {})
     folder = last_part(string(head, "cwd") or string(mapping(head, "git"), "repository_url"))
-    conversation = string(head, "id") or source.stem
-    events = (event for item in items for event in _events(item, conversation))
+    session = (string(head, "id") or source.stem, head.get("timestamp"))
+    events = (event for item in items for event in _events(item, *session))
     yield from turns(source.path, folder.removesuffix(".git"), events)
 
 
@@ -78,7 +78,8 @@ def _head(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) and _is_old_head(value) else {}
 
 
-def _events(item: Item, conversation: str) -> Iterator[Event]:
+def _events(item: Item, conversation: str, began: object) -> Iterator[Event]:
+    """What a record holds; items on a bare line have the time at which their session began."""
     value = item.value
     if not isinstance(value, dict):
         yield no_object(value, item.line, item.pointer)
@@ -99,7 +100,9 @@ def _events(item: Item, conversation: str) -> Iterator[Event]:
         yield FormatError("a record without a `type`", line=item.line, pointer=pointer)
         return
     call = string(payload, "call_id", "id")
-    place = Place(item.line, pointer, value.get("timestamp"), conversation, string(payload, "id") or call)
+    place = Place(
+        item.line, pointer, value.get("timestamp", began), conversation, string(payload, "id") or call
+    )
     if what == "message":
         yield from _message(payload, place)
     elif what in _CALLS:

@@ -13,9 +13,10 @@ def string(value: object, *keys: str) -> str:
     if isinstance(value, dict):
         for key in keys:
             found = value.get(key)
-            if isinstance(found, str) and found:
-                return found
-            if isinstance(found, int) and not isinstance(found, bool):
+            if isinstance(found, str):
+                if found:
+                    return found
+            elif isinstance(found, int) and not isinstance(found, bool):
                 return str(found)
     return ""
 

@@ -24,6 +24,9 @@ _ASKED = re.compile(r"(?:Prompted with:|Asked (?:Gemini|Bard):|Prompted|Asked|Sa
 _DONE = re.compile(r"(?:Used|Gave feedback|Selected|Shared|Deleted|Viewed|Visited|Pinned|Renamed|Exported)\b")
 """How titles begin, in English, of what the user did and did not say; such a record has no answer."""
 
+_MADE = re.compile(r"Created\b")
+"""How the titles of documents begin that Gemini has made."""
+
 _IMAGE = re.compile(r"\.(?:png|jpe?g|gif|webp|heic|bmp)$", re.I)
 
 
@@ -63,8 +66,9 @@ def _turns(source: Source, item: Item) -> Iterator[Record]:
     title, answer = item.value["title"].strip(), _answer(item.value)
     if not answer and _DONE.match(title):
         return
-    asked, files = _ASKED.sub("", title, count=1) if _ASKED.match(title) else title, _files(item.value)
-    for role, text, caption in (("user", asked, files), ("assistant", answer, "")):
+    asked = title[found.end() :] if (found := _ASKED.match(title)) else title
+    said = [("user", asked, _files(item.value)), ("assistant", answer, "")]
+    for role, text, caption in [("assistant", answer, f"[{title}]")] if _MADE.match(title) else said:
         if text or caption:
             time = to_iso(item.value.get("time"))
             yield Turn(

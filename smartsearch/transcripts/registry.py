@@ -45,7 +45,7 @@ def detect(source: Source) -> Format:
     for known in FORMATS:
         if known.detect(source):
             return known
-    names = ", ".join(known.name for known in FORMATS if known.is_json)
+    names = ", ".join(known.name for known in FORMATS if known.is_json and not known.silent)
     message = f"JSON of no known chat format: {_outline(source)} (known: {names})"
     raise FormatError(message, kind="unrecognised_json")
 

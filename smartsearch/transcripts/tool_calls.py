@@ -9,11 +9,11 @@ from smartsearch.transcripts.jsontext import parse
 LONGEST = 200
 """Characters of an argument that are shown; what follows is mostly a file's whole content."""
 
-# The first one present wins: what is done comes before where, and where before with what.
+# The first one present wins: what is done or looked for comes before where, and where before with what.
 _TELLING = (
-    *("command", "cmd", "file_path", "absolute_path", "notebook_path", "path", "dir_path"),
-    *("query", "q", "pattern", "url", "prompt", "description", "objective", "question", "title", "name"),
-    *("skill", "id", "content", "text", "input", "code"),
+    *("command", "cmd", "file_path", "absolute_path", "notebook_path", "pattern", "query", "q", "url"),
+    *("path", "dir_path", "prompt", "description", "objective", "question", "title", "name", "skill", "id"),
+    *("content", "text", "input", "code"),
 )
 _DEPTH = 4
 
