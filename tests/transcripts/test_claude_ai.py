@@ -26,8 +26,8 @@ def export(*messages: Any, **more: Any) -> list[dict[str, Any]]:
 def test_the_sample_is_read_with_its_tools_and_attachments() -> None:
     first = [t for t in read([str(sample("claude-ai"))]).turns if t.title == "Allotment society"]
     minutes = (
-        "Allotment society, 4 February. Present: Oda, Ruben, Nkechi. The tool shed key stays with Nkechi until "
-        "Easter. Ruben orders 40 litres of woodchip."
+        "Allotment society, 4 February. Present: Oda, Ruben, Nkechi. The tool shed key stays with Nkechi "
+        "until Easter. Ruben orders 40 litres of woodchip."
     )
     assert [(t.speaker, t.text, t.caption) for t in first] == [
         (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,8 +23,12 @@ from smartsearch.transcripts.htmltext import text_of
         ("<pre>  x = 1\n    y = 2</pre>done", "  x = 1\n    y = 2\ndone"),
         ("a\n   b <i>c</i>", "a b c"),
         ("<script>alert(1)</script><style>p{}</style>seen", "seen"),
-        ("<p>torn <b", "torn"),
+        ("<pre>a\n</pre>\n<p>b</p>", "a\nb"),
         ("</pre></script>x", "x"),
+        ("a <!-- not <b>this</b> --> b<br >c", "a b\nc"),
+        ('<a href="x" title="a > b">link</a> 1 < 2', "link 1 < 2"),
+        ("<p>torn <b", "torn <b"),
+        ("<SCRIPT>x</SCRIPT>y", "y"),
         ("", ""),
     ],
 )
@@ -32,4 +38,13 @@ def test_blocks_are_lines_and_markup_is_gone(html: str, text: str) -> None:
 
 @given(st.lists(st.sampled_from(["<p>", "<pre>", "</pre>", "<!--", "<li", "&#", "a", "\n", "\x00", "<td>"])))
 def test_any_html_is_survived(pieces: list[str]) -> None:
-    assert "\x00" not in text_of("".join(pieces))
+    text_of("".join(pieces))
+
+
+@pytest.mark.parametrize(
+    "piece", ["<!--", "<a ", '<a "', "<a x='", "&#", "<![CDATA[", "</", "<script>", "<p>", "<"]
+)
+def test_no_html_takes_long(piece: str) -> None:
+    began = time.process_time()
+    text_of(piece * 100_000)
+    assert time.process_time() - began < 2
