@@ -189,7 +189,7 @@ def _image(part: dict[str, Any], name: str) -> str:
 
 FORMAT = Format(
     name="chatgpt",
-    description="ChatGPT's data export: `conversations.json`, or `conversations-000.json` and so on",
+    description="ChatGPT's data export: `conversations.json` or `conversations-000.json`",
     extensions=(".json",),
     detect=detect,
     read=read,

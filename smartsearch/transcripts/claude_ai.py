@@ -131,7 +131,7 @@ def _file(file: object) -> str:
 
 FORMAT = Format(
     name="claude-ai",
-    description="Claude.ai's data export: `conversations.json`, conversations with `chat_messages`",
+    description="Claude.ai's data export: `conversations.json` with `chat_messages`",
     extensions=(".json",),
     detect=detect,
     read=read,

@@ -195,7 +195,7 @@ def _between(text: str, tag: str) -> str:
 
 FORMAT = Format(
     name="claude-code",
-    description="Claude Code's session logs, JSONL: what was said, tool calls and their results",
+    description="Claude Code's session logs: texts, tool calls and their results",
     extensions=(".jsonl", ".json"),
     detect=detect,
     read=read,

@@ -151,7 +151,7 @@ def _output(written: object) -> tuple[str, str]:
 
 FORMAT = Format(
     name="codex",
-    description="Codex CLI's session logs, `rollout-*.jsonl`: what was said, tool calls and their results",
+    description="Codex CLI's session logs, `rollout-*.jsonl`: texts, tool calls, results",
     extensions=(".jsonl", ".json"),
     detect=detect,
     read=read,

@@ -98,7 +98,7 @@ def _files(value: dict[str, Any]) -> str:
 
 FORMAT = Format(
     name="gemini-activity",
-    description="Gemini's history in a Google Takeout: `MyActivity.json` of Gemini Apps",
+    description="Gemini Apps' `MyActivity.json` of a Google Takeout",
     extensions=(".json",),
     detect=detect,
     read=read,

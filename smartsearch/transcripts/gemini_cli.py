@@ -144,7 +144,7 @@ def _result(call: object) -> tuple[str, str]:
 
 FORMAT = Format(
     name="gemini-cli",
-    description="Gemini CLI's session logs, `session-*.json(l)`: what was said, tool calls and their results",
+    description="Gemini CLI's session logs, `session-*.json`: texts, tool calls, results",
     extensions=(".json", ".jsonl"),
     detect=detect,
     read=read,

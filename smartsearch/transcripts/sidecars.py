@@ -46,7 +46,7 @@ def read(source: Source) -> Iterator[Record]:  # noqa: ARG001 - the shape of eve
 
 FORMAT = Format(
     name="export-extras",
-    description="files without turns in exports of ChatGPT, Claude.ai and the coding agents",
+    description="files without turns in exports of assistants; nothing is read",
     extensions=(".json",),
     detect=detect,
     read=read,
