@@ -23,6 +23,7 @@ from smartsearch.transcripts import messages
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.jsontext import parse
+from smartsearch.transcripts.own_calls import possible
 from smartsearch.transcripts.registry import detect
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn, fold
@@ -52,7 +53,7 @@ class LineFile:
     data: bytes
 
     def __post_init__(self) -> None:
-        if b"\x00" in self.data or self.data.startswith(b"\xef\xbb\xbf"):
+        if b"\x00" in self.data or self.data.startswith(b"\xef\xbb\xbf") or possible(self.data):
             raise NotByLine(self.path)
         try:
             if not self.data.isascii():
