@@ -25,10 +25,13 @@ _REPORTS = ("info", "warning", "error")
 
 
 def detect(source: Source) -> bool:
-    """Whether a session with its `sessionId` and `projectHash` stands at the top."""
-    return any(
-        isinstance(value, dict) and {"sessionId", "projectHash"} <= value.keys() for value in source.head()
-    )
+    """Whether a session with its `sessionId` and `projectHash`, or a reply of a log, stands at the top."""
+    return any(isinstance(value, dict) and _is_ours(value) for value in source.head())
+
+
+def _is_ours(value: dict[str, Any]) -> bool:
+    reply = value.get("type") == "gemini" and {"id", "timestamp", "content"} <= value.keys()
+    return reply or {"sessionId", "projectHash"} <= value.keys()
 
 
 def read(source: Source) -> Iterator[Record]:
