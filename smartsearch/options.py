@@ -236,6 +236,9 @@ class OutputOptions:
     explain: bool = option(
         OUTPUT, "Also show terms, hops, scores, the cut, timing and models.", "--explain", default=False
     )
+    redact: bool = option(
+        OUTPUT, "Mask keys, passwords, card and account numbers (docs/answer.md).", default=False
+    )
     color: str = option(
         OUTPUT, "Colour; NO_COLOR and CLICOLOR_FORCE count too.", default="auto", choices=COLORS
     )

@@ -9,11 +9,33 @@ import smartsearch
 
 ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
-    *("types", "errors", "lean", "nearby", "private", "config", "ending", "transcripts", "parse"),
+    *(
+        "types",
+        "errors",
+        "lean",
+        "nearby",
+        "redact",
+        "relative_dates",
+        "private",
+        "config",
+        "ending",
+        "transcripts",
+        "parse",
+    ),
     *("retrieve", "rank", "truncate", "pipeline"),
     *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "mcp", "bench"),
-    *("output", "warm", "options", "models_cli", "cache_cli", "index_cli", "accuracy_cli", "bench_cli"),
-    *("train_cli", "serve_cli", "formats_cli", "search_cli", "cli", "__main__"),
+    *(
+        "output",
+        "answering",
+        "warm",
+        "options",
+        "models_cli",
+        "cache_cli",
+        "index_cli",
+        "accuracy_cli",
+        "bench_cli",
+    ),
+    *("train_cli", "serve_cli", "formats_cli", "search_cli", "answer_cli", "cli", "__main__"),
 )
 
 
