@@ -144,19 +144,20 @@ _TOKEN = (
     r"(?:api|access|secret|private|auth|client|account|encryption|signing|shared|app)[-_ ]?"
     r"(?:key|token|secret)|token|secret"
 )
-_ASSIGNED = r"[0-9]?[\"'`\])*]{0,3}[^\S\n]*(?:=>|:=|[:=：])[^\S\n]*\n?[^\S\n]*"
+_ASSIGNED = r"[0-9]?[\"'`\])*]{0,3}[^\S\n]*(?:=>|:=|[:=：])[*_]{0,3}[^\S\n]*\n?[^\S\n]*"
 _ABOUT = r"(?: (?:for|to|of|on|für|fürs|zum|vom|del|pour)\b[^\n:=]{1,40})?"
 _IS = (
     rf"{_ABOUT}(?:[^\S\n]*:|[^\S\n]+(?:is|was|are|ist|war|es|est|è|era)(?:[^\S\n]+(?:now|still|just|jetzt|again))?)"
     r"[^\S\n]+"
 )
-_VALUE = r"(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\\\n]|\\.)+)(?P=quote)|(?P<bare>\S+)"
-_LINE = r"(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\\\n]|\\.)+)(?P=quote)|(?P<bare>\S[^\n]*)"
+_QUOTED = r"(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\\\n]|\\.)+)(?P=quote)"
+_VALUE = rf"{_QUOTED}|(?P<bare>(?:\[redacted: [a-z -]+\]|\S)+)"
+_LINE = rf"{_QUOTED}|(?P<bare>\S[^\n]*)"
 
 
 def _named(name: str, value: str, convincing: Callable[[str, bool], bool]) -> Callable[[str], Iterator[Span]]:
     """The value that stands behind a name: in quotes, or up to a blank. `convincing`(value, in quotes)."""
-    names, values = re.compile(name, re.I), re.compile(value)
+    names, values = re.compile(rf"(?<!\[redacted: ){name}", re.I), re.compile(value)
 
     def find(text: str) -> Iterator[Span]:
         at = 0
@@ -167,7 +168,7 @@ def _named(name: str, value: str, convincing: Callable[[str, bool], bool]) -> Ca
             if told is None:
                 continue
             group = "bare" if told["quoted"] is None else "quoted"
-            if not MARK.match(told[group]) and convincing(told[group], group == "quoted"):
+            if not MARK.match(told[group]) and convincing(MARK.sub("", told[group]), group == "quoted"):
                 at = told.end()
                 yield told.span(group)
 
@@ -348,7 +349,9 @@ RULES = (
     Rule("token", _named(rf"--[a-z-]{{0,20}}(?:{_TOKEN})[ =]", _VALUE, _keylike), ("--",)),
     Rule(
         "pin",
-        _group(r"\b(?:pin|cvv|cvc)(?:\s*[:=]|\s+(?:is|ist))\s*(?P<secret>[0-9]{3,8})\b", re.I),
+        _group(
+            r"(?<!\[redacted: )\b(?:pin|cvv|cvc)(?:\s*[:=]|\s+(?:is|ist))\s*(?P<secret>[0-9]{3,8})\b", re.I
+        ),
         ("pin", "cvv", "cvc"),
     ),
     Rule(

@@ -111,7 +111,7 @@ def events(*bodies: Body | str) -> list[bytes]:
 
 
 def streams(*chunks: bytes, whole: bool = True, after: Callable[[int], None] = lambda sent: None) -> Action:
-    """Sends `chunks`, then ends the stream or, not `whole`, just hangs up. `after` is told each one's number."""
+    """Sends `chunks`, then ends the stream or just hangs up. `after` each it is told its number."""
 
     def action(handler: _Handler, body: Body) -> None:
         handler.send_response(200)
