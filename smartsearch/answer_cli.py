@@ -139,6 +139,7 @@ def answer(
         citations = cited(reply.text, len(asked.turns))
         of = shown.Searched(found, around, config)
         shown.answered(asked, reply, endpoint, citations, of, as_json=ask.json)
+        _doubt(asked, reply, ask)
     else:
         stream.talk(f"nothing found for {found.query!r}: no model was asked")
         if ask.json:
@@ -205,15 +206,18 @@ def _asked(asked: Prompt, endpoint: Endpoint, ask: AnswerOptions, *, wanted: boo
         closing(llm.Client(endpoint, timeout=ask.wait, retries=RETRIES)) as client,
     ):
         reply = client.stream(asked.messages, say, max_tokens=ask.max_tokens)
-    cut = f"at {ask.max_tokens:,} tokens: a larger --max-tokens"
     if not reply.text:
-        hint = f"it may have been thinking when it was cut {cut}" if reply.finish == "length" else "ask again"
+        hint = "a larger --max-tokens, if it was still thinking" if reply.finish == "length" else "ask again"
         raise llm.LLMError(f"{endpoint.url} gave an empty reply", hint=hint, kind="llm_reply", retryable=True)
+    return reply
+
+
+def _doubt(asked: Prompt, reply: Reply, ask: AnswerOptions) -> None:
+    """Warn of a reply that is not whole, and of a prompt that was not read whole."""
     if reply.finish == "length":
-        stream.warn(f"the reply is cut {cut}")
+        stream.warn(f"the reply was cut at {ask.max_tokens:,} tokens: a larger --max-tokens")
     if not reply.estimated and 0 < reply.prompt_tokens < READ_SHARE * asked.tokens:
         stream.warn(
             f"the server counted {reply.prompt_tokens:,} tokens where about {asked.tokens:,} were sent: "
             "a context that is too small loses turns (Ollama: OLLAMA_CONTEXT_LENGTH; or a smaller --budget)"
         )
-    return reply
