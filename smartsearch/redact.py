@@ -144,7 +144,7 @@ _TOKEN = (
     r"(?:api|access|secret|private|auth|client|account|encryption|signing|shared|app)[-_ ]?"
     r"(?:key|token|secret)|token|secret"
 )
-_ASSIGNED = r"[0-9]?[\"'`\])*]{0,3}[^\S\n]*(?:=>|:=|[:=：])[*_]{0,3}[^\S\n]*\n?[^\S\n]*"
+_ASSIGNED = r"[0-9]?[\"'`\]*]{0,3}[^\S\n]*(?:=>|:=|={1,3}|[:：])[*_]{0,3}[^\S\n]*\n?[^\S\n]*"
 _ABOUT = r"(?: (?:for|to|of|on|für|fürs|zum|vom|del|pour)\b[^\n:=]{1,40})?"
 _IS = (
     rf"{_ABOUT}(?:[^\S\n]*:|[^\S\n]+(?:is|was|are|ist|war|es|est|è|era)(?:[^\S\n]+(?:now|still|just|jetzt|again))?)"
@@ -153,6 +153,14 @@ _IS = (
 _QUOTED = r"(?P<quote>[\"'`])(?P<quoted>(?:(?!(?P=quote))[^\\\n]|\\.)+)(?P=quote)"
 _VALUE = rf"{_QUOTED}|(?P<bare>(?:\[redacted: [a-z -]+\]|\S)+)"
 _LINE = rf"{_QUOTED}|(?P<bare>\S[^\n]*)"
+
+
+_CODE = re.compile(
+    r"[A-Za-z_]\w*(?:\.\w+)+[(\[]|[a-z]+(?:_[a-z]+)+\("  # data.get('x'), os.environ["X"], check_hash(x)
+    r"|(?:return|raise|throw|if|for|self|print|pass|continue|break|None|True|False|null|undefined|str|string)"
+    r"(?![A-Za-z0-9])[^A-Za-z0-9]*\Z"
+)
+"""What stands behind `password =` in a program and is no password."""
 
 
 def _named(name: str, value: str, convincing: Callable[[str, bool], bool]) -> Callable[[str], Iterator[Span]]:
@@ -168,6 +176,8 @@ def _named(name: str, value: str, convincing: Callable[[str, bool], bool]) -> Ca
             if told is None:
                 continue
             group = "bare" if told["quoted"] is None else "quoted"
+            if group == "bare" and _CODE.match(told[group]):
+                continue
             if not MARK.match(told[group]) and convincing(MARK.sub("", told[group]), group == "quoted"):
                 at = told.end()
                 yield told.span(group)

@@ -37,6 +37,7 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIE" + TAIL + "\n" + TAIL + "\n-----END
         ("password: hunter2", "password: [redacted: password]"),
         ("Password:\nhunter2", "Password:\n[redacted: password]"),
         ("DB_PASSWORD=hunter2 make", "DB_PASSWORD=[redacted: password] make"),
+        ('if password == "hunter2":', 'if password == "[redacted: password]":'),
         ("passwd=x", "passwd=[redacted: password]"),
         ('{"password": "a \\"b\\" c", "user": "ann"}', '{"password": "[redacted: password]", "user": "ann"}'),
         ("mysql --password hunter2 -u ann", "mysql --password [redacted: password] -u ann"),
@@ -92,6 +93,8 @@ def test_secrets(text, masked):
         "1701444444444 and 1234567890123456789",
         "mail ann@example.com, or call 030 1234567",
         "http://host:8080/path@home and ssh://git@host:22/x",
+        "password = data.get('password')\ntoken=os.environ['TOKEN'], hashed_password = make_hash(password)",
+        "def login(password: str = None):\n    if not password:\n        return False",
         "a spinning pin, version 2: 4821 users",
     ],
 )
