@@ -95,12 +95,16 @@ def test_secrets(text, masked):
         "http://host:8080/path@home and ssh://git@host:22/x",
         "password = data.get('password')\ntoken=os.environ['TOKEN'], hashed_password = make_hash(password)",
         "def login(password: str = None):\n    if not password:\n        return False",
+        "[redacted: api key]: hunter2xyz, [redacted: password] = x, [redacted: token]=abcdef",
         "a spinning pin, version 2: 4821 users",
     ],
 )
 def test_ordinary_chat_stays(text):
     assert redacted(text) == text
-    assert kinds(text) == []
+
+
+def test_a_letter_that_is_two_in_lower_case_moves_nothing():
+    assert redacted("İİİ PASSWORD: hunter2 İ") == "İİİ PASSWORD: [redacted: password] İ"
 
 
 def test_kinds_are_named_once():
