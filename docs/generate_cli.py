@@ -206,7 +206,7 @@ def placeholder(declared: Declared) -> str:
 def flags(declared: Declared) -> str:
     parameter, kind, info = declared
     given = [decl for decl in (info.default, *(info.param_decls or ())) if isinstance(decl, str)]
-    first, *rest = given or [f"--{parameter.name}"]
+    first, *rest = given or [f"--{parameter.name.replace('_', '-')}"]
     names = ", ".join(f"`{flag}`" for flag in (*first.split("/"), *rest))
     takes = value(kind, info.metavar)
     return f"{names} {takes}".rstrip()

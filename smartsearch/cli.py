@@ -35,6 +35,11 @@ class Command(NamedTuple):
 COMMANDS = {
     "query": Command("search_cli", "query", "Print the turns that answer QUESTION, best first."),
     "show": Command("show_cli", "show", "Open turns in their conversation, by the places that query prints."),
+    "answer": Command(
+        "answer_cli",
+        "answer",
+        "Let a language model answer QUESTION from the turns that are found, and cite them.",
+    ),
     "batch": Command(
         "search_cli",
         "batch_command",

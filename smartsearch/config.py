@@ -44,9 +44,9 @@ LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
 MODELS = ("profile", "parser", "crossencoder", "colbert")
 """Keys that decide which code or weights are loaded."""
-UNTRUSTED = (*MODELS, "cache", "cache_size", "daemon")
-"""Keys a project file may not set: those, what is kept in the user's cache, and what starts a process that
-stays."""
+UNTRUSTED = (*MODELS, "cache", "cache_size", "daemon", "trusted_hosts")
+"""Keys a project file may not set: those, what is kept in the user's cache, what starts a process that
+stays, and where turns may be sent."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,7 @@ class Config:
     cache: bool = True  # ColBERT's vectors of turns on disk (docs/decisions/0009)
     cache_size: int = 1024  # MiB of them at most; 0 = none
     daemon: str = "auto"  # whether `query` asks the warm process (docs/serve.md)
+    trusted_hosts: tuple[str, ...] = ()  # that `answer` may send turns to without asking (docs/answer.md)
 
     @property
     def cache_bytes(self) -> int:

@@ -287,6 +287,9 @@ class OutputOptions:
         "--explain",
         default=False,
     )
+    redact: bool = option(
+        OUTPUT, "Mask keys, passwords, card and account numbers (docs/answer.md).", default=False
+    )
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
     pager: bool = pager_option()

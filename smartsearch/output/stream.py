@@ -63,6 +63,18 @@ def talk(text: str) -> None:
         sys.stderr.flush()
 
 
+def can_ask() -> bool:
+    """Whether a person is there to be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def confirm(question: str) -> bool:
+    """Ask the person at the terminal; anything but y and yes is no."""
+    sys.stderr.write(f"smartsearch: {question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def warn(text: str) -> None:
     """Warn on standard error."""
     talk(f"warning: {one_line(text)}")
