@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from smartsearch.nearby import Nearby
-from smartsearch.types import Dropped, Hit, HopTrace, Result, Term, Trace, Turn, fold
+from smartsearch.types import Hit, HopTrace, Result, Term, Trace, Turn, fold
 
 MARK = re.compile(r"\[redacted: ([a-z -]+)\]")
 """What stands in the place of a secret, with its kind."""
@@ -64,20 +64,23 @@ def redacted_result(answer: Result, around: Sequence[Nearby] = ()) -> tuple[Resu
     question or a masked turn holds it too.
     """
     hits = [(hit, redacted_turn(hit.turn)) for hit in answer.hits]
-    dropped = tuple(Dropped(d.rank, d.reason, redacted_turn(d.turn)) for d in answer.budget.dropped)
+    dropped = tuple(replace(d, turn=redacted_turn(d.turn)) for d in answer.budget.dropped)
+    hidden = [(hit, redacted_turn(hit.turn)) for hit in answer.budget.hidden]
     nearby = [
         Nearby(n.index, tuple(map(redacted_turn, n.before)), tuple(map(redacted_turn, n.after)))
         for n in around
     ]
     query = redacted(answer.query)
-    seen = [turn for _, turn in hits] + [d.turn for d in dropped]
+    seen = [turn for _, turn in hits] + [d.turn for d in dropped] + [turn for _, turn in hidden]
     seen += [turn for n in nearby for turn in (*n.before, *n.after)]
     shown = _terms_within("\n".join([query, *(turn.spoken for turn in seen)]))
     result = replace(
         answer,
         query=query,
         hits=tuple(_hit(hit, turn, shown) for hit, turn in hits),
-        budget=replace(answer.budget, dropped=dropped),
+        budget=replace(
+            answer.budget, dropped=dropped, hidden=tuple(_hit(hit, turn, shown) for hit, turn in hidden)
+        ),
         trace=_trace(answer.trace, shown),
         skipped=tuple(replace(s, reason=redacted(s.reason)) for s in answer.skipped),
         warnings=tuple(map(redacted, answer.warnings)),
@@ -99,7 +102,7 @@ def _terms_within(text: str) -> Callable[[tuple[Term, ...]], tuple[Term, ...]]:
 
 
 def _hit(hit: Hit, turn: Turn, shown: Callable[[tuple[Term, ...]], tuple[Term, ...]]) -> Hit:
-    return replace(hit, turn=turn, terms=shown(hit.terms))
+    return replace(hit, turn=turn, terms=shown(hit.terms), also=tuple(map(redacted_turn, hit.also)))
 
 
 def _trace(trace: Trace, shown: Callable[[tuple[Term, ...]], tuple[Term, ...]]) -> Trace:
