@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # Bad records of one file that are listed singly: a file of nothing else must not flood the output.
 _REPORTED_RECORDS = 20
 _SCANNED_TOGETHER = 1 << 28  # bytes of unparsed files that are one text to scan: a call a word, not a file
+_KEPT = 8  # texts of neighbours kept for the files that follow: the lists of one Slack export are seven
 _STALE = 0.05  # share of an index's files that may have to be read all the same before that is said
 
 
@@ -38,6 +39,7 @@ class _Gathered:
     skipped: list[Skipped] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     formats: dict[str, Format] = field(default_factory=dict)
+    neighbours: dict[str, str | None] = field(default_factory=dict)
 
     def warn(self, path: str, said: str) -> None:
         self.warnings.append(f"{path}: {said}")
@@ -220,13 +222,23 @@ def read_one(path: str, stdin: BinaryIO | None = None) -> tuple[Corpus, Format |
     return read, gathered.formats.get(path)
 
 
-def _beside(path: str, limits: Limits, name: str) -> str | None:
-    """The text of the file `name` beside `path`, None where there is none that can be read."""
-    data = neighbour(path, name, limits)
-    try:
-        return None if data is None else decode(data).text
-    except FormatError:
+def _beside(path: str, limits: Limits, kept: dict[str, str | None], name: str) -> str | None:
+    """The text of the file `name` beside `path`, None where there is none that can be read.
+
+    The last few are kept: the thousands of files of a Slack export all ask for the same lists.
+    """
+    if path == "-":
         return None
+    key = os.path.normpath(os.path.join(os.path.dirname(path), name))  # noqa: PTH118, PTH120 - as it is
+    if key not in kept:
+        data = neighbour(path, name, limits)
+        if len(kept) >= _KEPT:
+            del kept[next(iter(kept))]
+        try:
+            kept[key] = None if data is None else decode(data).text
+        except FormatError:
+            kept[key] = None
+    return kept[key]
 
 
 def lines_suffix(path: str) -> bool:
@@ -261,7 +273,7 @@ def _read_file(
         decoded = decode(data)
         for warning in decoded.warnings:
             into.warn(path, warning)
-        source = Source(path, decoded.text, partial(_beside, path, limits))
+        source = Source(path, decoded.text, partial(_beside, path, limits, into.neighbours))
         as_text = forced is not None and not forced.is_json
         if not decoded.text.strip() or (not as_text and source.json.is_empty_list):
             into.warn(path, "empty, no turns")

@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 from smartsearch.errors import InputError
-from smartsearch.transcripts import beam, chat, locomo, longmemeval, messages, prose
+from smartsearch.transcripts import (
+    beam,
+    chat,
+    discord,
+    locomo,
+    longmemeval,
+    matrix,
+    messages,
+    messenger,
+    prose,
+    signal,
+    signal_export,
+    sigtop,
+    slack,
+    telegram,
+)
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format
 from smartsearch.transcripts.source import Source
@@ -13,6 +28,15 @@ FORMATS: tuple[Format, ...] = (
     locomo.FORMAT,
     longmemeval.FORMAT,
     beam.FORMAT,
+    slack.LISTS,
+    slack.FORMAT,
+    discord.FORMAT,
+    telegram.FORMAT,
+    matrix.FORMAT,
+    messenger.FORMAT,
+    signal.FORMAT,
+    signal_export.FORMAT,
+    sigtop.FORMAT,
     messages.FORMAT,
     chat.FORMAT,
     prose.FORMAT,
