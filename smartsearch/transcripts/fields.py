@@ -67,7 +67,7 @@ def kind(value: object) -> str:
 
 
 def misfit(value: object, key: str, *kinds: type) -> str:
-    """Why a value is no message with its text under `key`, or "". `kinds` of text: strings where not given."""
+    """Why a value is no message with its text under `key`, or "". `kinds` of text: strings if not given."""
     if not isinstance(value, dict):
         return f"{kind(value)} in the place of a message"
     found = value.get(key)

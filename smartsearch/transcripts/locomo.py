@@ -17,7 +17,7 @@ from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
 
-_SESSION = re.compile(r"session_(\d+)")
+_SESSION = re.compile(r"session_(\d{1,9})")
 
 
 def detect(source: Source) -> bool:

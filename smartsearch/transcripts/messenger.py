@@ -83,7 +83,7 @@ def _plain(source: Source, item: Item) -> Iterator[Record]:
 
 
 def _is_notice(value: dict[str, Any]) -> bool:
-    return value.get("is_unsent") is True or "call_duration" in value or value.get("type") in _NOTICES
+    return value.get("is_unsent") is True or "call_duration" in value or text(value, "type") in _NOTICES
 
 
 def _caption(value: dict[str, Any]) -> str:

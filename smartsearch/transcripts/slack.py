@@ -84,7 +84,7 @@ def read(source: Source) -> Iterator[Record]:
         if reason := misfit(value, "text"):
             yield FormatError(reason, line=item.line, pointer=item.pointer)
             continue
-        if value.get("subtype") in _NOTICES:
+        if text(value, "subtype") in _NOTICES:
             continue
         said, caption = _said(value, names)
         if not said and not caption:

@@ -67,7 +67,8 @@ def blocks(value: dict[str, Any], names: Names) -> str:
 
 def _block(block: dict[str, Any], names: Names) -> str:
     if block.get("type") == "rich_text":
-        return "".join(_rich(element, names) for element in objects(block, "elements"))
+        parts = (_rich(element, names).strip("\n") for element in objects(block, "elements"))
+        return "\n".join(filter(None, parts))
     if block.get("type") == "image":
         return bracketed("image", text(block, "alt_text") or text(inner(block, "title"), "text"))
     worded = [inner(block, "text"), *objects(block, "fields"), *objects(block, "elements")]
@@ -80,10 +81,9 @@ def _rich(element: dict[str, Any], names: Names, depth: int = 0) -> str:
     if depth > _DEEP:
         return ""
     if kind == "rich_text_list":
-        return "".join(f"- {_rich(found, names, depth + 1)}\n" for found in nested)
+        return "\n".join(f"- {_rich(found, names, depth + 1)}" for found in nested)
     if nested:
-        said = "".join(_rich(found, names, depth + 1) for found in nested)
-        return said if kind == "rich_text_section" else f"{said}\n"
+        return "".join(_rich(found, names, depth + 1) for found in nested)
     if kind == "user":
         return f"@{names.person(text(element, 'user_id'))}"
     if kind == "channel":

@@ -58,7 +58,7 @@ def _is_chat(value: object) -> bool:
     if not text(value, "type") or not ident(value, "id"):
         return False
     messages = objects(value, "messages")[:5]
-    return any(found.get("type") in _KINDS and ("date" in found or "text" in found) for found in messages)
+    return any(text(found, "type") in _KINDS and ("date" in found or "text" in found) for found in messages)
 
 
 def read(source: Source) -> Iterator[Record]:

@@ -54,7 +54,7 @@ def test_an_empty_folder_is_no_error(tmp_path: Path) -> None:
             "a.txt",
             '{"id": 1}',
             "unrecognised_json",
-            "an object with id (known: locomo, longmemeval, beam, messages)",
+            "an object with id (known: locomo, longmemeval, beam, ",
         ),
         ("a.json", "3", "unrecognised_json", "a int"),
         ("a.json", "{}", "unrecognised_json", "an empty object"),
