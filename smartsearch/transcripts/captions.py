@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import PurePosixPath
 
 _ENDINGS = {
     "image": (".jpg", ".jpeg", ".png", ".gif", ".webp", ".heic", ".bmp", ".svg", ".tif", ".tiff", ".avif"),
@@ -17,7 +16,7 @@ def attachment(name: str, mime: str = "") -> str:
     """`[image beach.jpg]`: by media type where it says, else by the ending of the name, else `[file ...]`."""
     noun = mime.partition("/")[0]
     if noun not in _ENDINGS:
-        noun = _NOUNS.get(PurePosixPath(name.lower()).suffix, "file")
+        noun = _NOUNS.get(f".{name.lower().rpartition('.')[2]}", "file")
     return bracketed(noun, name)
 
 
