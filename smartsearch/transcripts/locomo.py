@@ -107,7 +107,7 @@ def _text(turn: object) -> str | None:
 
 FORMAT = Format(
     name="locomo",
-    description="LoCoMo and REALTALK JSON: `session_N` lists, in a `conversation` or at the top",
+    description="LoCoMo and REALTALK JSON: conversations in `session_N` lists",
     extensions=(".json", ".jsonl"),
     detect=detect,
     read=read,

@@ -223,7 +223,7 @@ FORMAT = Format(
 )
 LISTS = Format(
     name="slack-lists",
-    description="users.json, channels.json and other lists of a Slack export, for the names in it",
+    description="users.json and other lists of a Slack export, for names",
     extensions=(".json",),
     detect=_is_list,
     read=_nothing,
