@@ -100,7 +100,7 @@ def _answer(
 
         try:
             told = client.ask(
-                wire.Request(question, source, config, view.before, view.after, view.explain), stdin
+                wire.Request(question, source, config, view.before, view.after, view.traced), stdin
             )
             return told.result, told.around
         except client.NotWarm as error:

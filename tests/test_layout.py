@@ -9,11 +9,12 @@ import smartsearch
 
 ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
-    *("types", "errors", "lean", "nearby", "private", "config", "ending", "transcripts", "parse"),
-    *("retrieve", "rank", "truncate", "pipeline"),
+    *("types", "errors", "lean", "nearby", "places", "outline", "hits", "private", "config", "ending"),
+    *("transcripts", "parse", "retrieve", "rank", "compress", "truncate", "pipeline"),
     *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "mcp", "bench"),
-    *("output", "warm", "options", "models_cli", "cache_cli", "index_cli", "accuracy_cli", "bench_cli"),
-    *("train_cli", "serve_cli", "formats_cli", "search_cli", "cli", "__main__"),
+    *("output", "warm", "doctor", "options", "config_cli", "doctor_cli", "models_cli", "cache_cli"),
+    *("index_cli", "accuracy_cli", "bench_cli", "train_cli", "serve_cli", "formats_cli", "show_cli"),
+    *("search_cli", "cli", "__main__"),
 )
 
 

@@ -30,11 +30,6 @@ def joined(parts: Iterable[str]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def base(path: str) -> str:
-    """The name of a file without its folders, whichever system wrote them."""
-    return path.replace("\\", "/").rstrip("/").rpartition("/")[2]
-
-
 def linked(label: str, url: str) -> str:
     """A link as text: its label and its address, or one of them where they say the same."""
     label, url = label.strip(), url.removeprefix("mailto:").removeprefix("tel:").strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,12 +23,13 @@ from smartsearch.types import Corpus, Skipped, Turn
 
 if TYPE_CHECKING:
     from smartsearch.transcripts.indexed import IndexedFile, Opened
-    from smartsearch.transcripts.lines import LineFile, Places
+    from smartsearch.transcripts.lines import LineFile, MessageLines, Places
 
 # Bad records of one file that are listed singly: a file of nothing else must not flood the output.
 _REPORTED_RECORDS = 20
 _SCANNED_TOGETHER = 1 << 28  # bytes of unparsed files that are one text to scan: a call a word, not a file
-_KEPT = 8  # texts of neighbours kept for the files that follow: the lists of one Slack export are seven
+_KEPT = 8  # texts of neighbours kept for the files that follow: the lists of one Slack export are six
+_SLOW = 1 << 26  # bytes whose parsing takes so long that an index is worth a word: 10 s and more
 _STALE = 0.05  # share of an index's files that may have to be read all the same before that is said
 
 
@@ -133,11 +135,22 @@ def read_large(
     index = _opened(paths) if indexed and limits is None else None
     real = {path: os.path.realpath(path) for path in named} if index and index.indexes else {}
     known = {path: file for path in real if (file := index.file(path, real[path]))} if index else {}
+    left = sum(size(path) for path in named if path not in known and not lines_suffix(path))
+    hint = (_slow(left, paths),) if left > _SLOW and indexed else ()
     if known or any(map(lines_suffix, named)):
         read: Corpus | Parts = _in_parts(found, limits or Limits(), known)
     else:
         read = _parsed(found, paths, None, None, limits or Limits())
-    return replace(read, warnings=(*read.warnings, *_said(index, real, known))) if index else read
+    said = _said(index, real, known) if index else ()
+    return replace(read, warnings=(*read.warnings, *hint, *said)) if hint or said else read
+
+
+def _slow(parsed: int, paths: Sequence[str]) -> str:
+    """What to say of so many bytes that every question has to parse."""
+    named = " ".join(map(shlex.quote, paths))
+    return (
+        f"{parsed / 1e6:,.0f} MB had to be parsed; `smartsearch index {named}` spares the next question that"
+    )
 
 
 def _opened(paths: Sequence[str]) -> Opened | None:
@@ -214,12 +227,27 @@ def _in_parts(found: Sequence[str | Skipped], limits: Limits, known: Mapping[str
     return Parts(tuple(parts), tuple(gathered.skipped), tuple(gathered.warnings))
 
 
-def read_one(path: str, stdin: BinaryIO | None = None) -> tuple[Corpus, Format | None]:
-    """What a single file holds, with what was skipped, and what it was taken for; nothing is an error."""
+def read_one(
+    path: str, stdin: BinaryIO | None = None, input_format: str = "auto"
+) -> tuple[Corpus, Format | None]:
+    """What a single file holds, with what was skipped, and what it was taken for; nothing is an error.
+
+    Raises InputError `unknown_format` for an `input_format` that is none.
+    """
     gathered = _Gathered()
-    _read_file(path, stdin, None, Limits(), gathered)
+    _read_file(path, stdin, by_name(input_format), Limits(), gathered)
     read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
     return read, gathered.formats.get(path)
+
+
+def by_line(path: str) -> MessageLines | None:
+    """A JSONL file of messages, unparsed; None for any other file."""
+    file = _line_file(path, Limits())
+    if file is None:
+        return None
+    from smartsearch.transcripts.lines import MessageLines
+
+    return MessageLines([file])
 
 
 def _beside(path: str, limits: Limits, kept: dict[str, str | None], name: str) -> str | None:
@@ -318,7 +346,7 @@ def _take(source: Source, chosen: Format, into: _Gathered) -> None:
         _report(source.path, bad, into)
     if empty:
         into.warn(source.path, f"{empty:,} turn{'s' if empty > 1 else ''} without text left out")
-    if len(into.turns) == before and not bad and not chosen.silent:
+    if len(into.turns) == before and not bad and not (chosen.silent or chosen.sparse):
         into.warn(source.path, f"read as {chosen.name}, no turns")
 
 

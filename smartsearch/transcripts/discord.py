@@ -12,7 +12,7 @@ from typing import Any
 
 from smartsearch.transcripts.captions import attachment, bracketed, joined
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.fields import ident, in_time, inner, listed, misfit, number, objects, text
+from smartsearch.transcripts.fields import in_time, mapping, misfit, number, objects, sequence, string, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
 from smartsearch.transcripts.source import Source
@@ -35,7 +35,7 @@ def detect(source: Source) -> bool:
 
 
 def _is_channel(value: object) -> bool:
-    return bool(inner(value, "guild") and inner(value, "channel")) and isinstance(
+    return bool(mapping(value, "guild") and mapping(value, "channel")) and isinstance(
         value.get("messages") if isinstance(value, dict) else None, list
     )
 
@@ -51,37 +51,37 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _channel(source: Source, item: Item) -> Iterator[Record]:
-    channel = inner(item.value, "channel")
-    name = text(channel, "name") or ident(channel, "id") or source.stem
-    guild = text(inner(item.value, "guild"), "name")
+    channel = mapping(item.value, "channel")
+    name = text(channel, "name") or string(channel, "id") or source.stem
+    guild = text(mapping(item.value, "guild"), "name")
     title = f"{guild} / {name}" if guild and guild != "Direct Messages" else ""
     # Ids are snowflakes: they count the milliseconds since 2015 in their upper bits.
     for i, value in in_time(item.value["messages"], lambda message: number(message, "id")):
         pointer = f"{item.pointer}/messages/{i}"
         if reason := misfit(value, "content"):
             yield FormatError(reason, line=item.line, pointer=pointer)
-        elif ident(value, "type") not in _NOTICES:
+        elif string(value, "type") not in _NOTICES:
             yield _turn(source.path, item.line, pointer, value, name, title)
 
 
 def _turn(path: str, line: int, pointer: str, value: dict[str, Any], name: str, title: str) -> Record:
     said, caption = _said(value)
-    forwarded, more = _said(inner(value, "forwardedMessage"))
+    forwarded, more = _said(mapping(value, "forwardedMessage"))
     if forwarded or more:
         said, caption = "\n".join(filter(None, (said, forwarded))), joined((caption, "[forwarded]", more))
     if not said and not caption:
         return FormatError("a message without text", line=line, pointer=pointer, kind="no_text")
-    author = inner(value, "author")
+    author = mapping(value, "author")
     return Turn(
         text=said,
-        speaker=text(author, "nickname", "name") or ident(author, "id"),
+        speaker=text(author, "nickname", "name") or string(author, "id"),
         time=to_iso(value.get("timestamp")),
         caption=caption,
         path=path,
         line=line,
         pointer=pointer,
         conversation=name,
-        turn=ident(value, "id"),
+        turn=string(value, "id"),
         title=title,
     )
 
@@ -98,7 +98,7 @@ def _plain(said: str, value: dict[str, Any]) -> str:
     """Names for the ids of people and emoji, which stand in exports made with `--markdown false`."""
     if "<" not in said:
         return said
-    people = {ident(who, "id"): text(who, "nickname", "name") for who in objects(value, "mentions")}
+    people = {string(who, "id"): text(who, "nickname", "name") for who in objects(value, "mentions")}
     said = _MENTION.sub(lambda found: f"@{people.get(found[1]) or found[1]}", said)
     return _EMOJI.sub(r"\1", said)
 
@@ -107,7 +107,7 @@ def _embed(value: dict[str, Any]) -> str:
     parts = [text(value, "title"), text(value, "description")]
     for field in objects(value, "fields"):
         parts += [text(field, "name"), text(field, "value")]
-    images = "image" if listed(value, "images") or inner(value, "image") else ""
+    images = "image" if sequence(value, "images") or mapping(value, "image") else ""
     said = " ".join(filter(None, parts))
     return bracketed("embed", said) if said else bracketed(images) if images else ""
 

@@ -1,12 +1,26 @@
-"""Values of JSON that anyone may have written, by key and with their type checked. Knows no format."""
+"""Values out of JSON objects that may hold anything: what is of the wrong type is as good as absent."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 _KINDS = {"dict": "an object", "list": "a list", "str": "a string", "NoneType": "null", "bool": "a boolean"}
+
+
+def string(value: object, *keys: str) -> str:
+    """The first of `keys` in an object that holds a non-empty string or an integer, as a string, or ""."""
+    if isinstance(value, dict):
+        for key in keys:
+            found = value.get(key)
+            if isinstance(found, str):
+                if found:
+                    return found
+            elif isinstance(found, int) and not isinstance(found, bool):
+                return str(found)
+    return ""
 
 
 def text(value: object, *keys: str) -> str:
@@ -16,18 +30,6 @@ def text(value: object, *keys: str) -> str:
             found = value.get(key)
             if isinstance(found, str) and found.strip():
                 return found
-    return ""
-
-
-def ident(value: object, *keys: str) -> str:
-    """The first of `keys` that holds a string which is not blank or a whole number, as a string, or ""."""
-    if isinstance(value, dict):
-        for key in keys:
-            found = value.get(key)
-            if isinstance(found, str) and found.strip():
-                return found
-            if isinstance(found, int) and not isinstance(found, bool):
-                return str(found)
     return ""
 
 
@@ -43,27 +45,37 @@ def number(value: object, *keys: str) -> float | None:
     return None
 
 
-def listed(value: object, key: str) -> list[Any]:
-    """The list under `key`, empty where there is none."""
+def mapping(value: object, *path: str) -> dict[str, Any]:
+    """The object that one key after the other leads to, or an empty one."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def sequence(value: object, key: str) -> list[Any]:
+    """The list under `key`, or an empty one."""
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, list) else []
 
 
 def objects(value: object, key: str) -> list[dict[str, Any]]:
     """The objects in the list under `key`."""
-    return [found for found in listed(value, key) if isinstance(found, dict)]
-
-
-def inner(value: object, *path: str) -> dict[str, Any]:
-    """The object that one key after the other leads to, empty where one of them leads to none."""
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
+    return [found for found in sequence(value, key) if isinstance(found, dict)]
 
 
 def kind(value: object) -> str:
-    """What a value is, for a message about it: `a list`, `null`, `a number`."""
+    """What a JSON value is, for an error message: `a list`."""
     return _KINDS.get(type(value).__name__, "a number")
+
+
+def escaped(key: str) -> str:
+    """A key as a step of a JSON pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def last_part(path: str) -> str:
+    """The name at the end of a path of any system: `harbour` of `/home/ines/harbour` and `C:\\harbour`."""
+    return re.split(r"[\\/]", path.rstrip("\\/"))[-1]
 
 
 def misfit(value: object, key: str, *kinds: type) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from smartsearch.transcripts.captions import attachment, bracketed
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.fields import ident, in_time, inner, misfit, number, objects, text
+from smartsearch.transcripts.fields import in_time, mapping, misfit, number, objects, string, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
 from smartsearch.transcripts.source import Source
@@ -64,7 +64,7 @@ def _events(source: Source, item: Item) -> Iterator[Record]:
     room = _room(text(item.value, "room_name") or source.stem, known)
     for i, event in events:
         pointer = f"{item.pointer}/messages/{i}"
-        if not isinstance(event, dict) or (ident(event, "type") in _SPOKEN and _misfit(event)):
+        if not isinstance(event, dict) or (string(event, "type") in _SPOKEN and _misfit(event)):
             reason = misfit(event, "content", dict) or _misfit(event)
             yield FormatError(reason, line=item.line, pointer=pointer)
         elif event.get("type") in _SPOKEN and not _is_redacted(event) and not _replaces(event, room):
@@ -75,44 +75,44 @@ def _events(source: Source, item: Item) -> Iterator[Record]:
 
 
 def _misfit(event: dict[str, Any]) -> str:
-    return misfit(event, "content", dict) or misfit(inner(event, "content"), "body")
+    return misfit(event, "content", dict) or misfit(mapping(event, "content"), "body")
 
 
 def _room(name: str, events: list[dict[str, Any]]) -> _Room:
     """Gathered before the first turn, since an edit follows what it edits."""
     names, edits, here, roots = {}, {}, set(), set()
     for event in events:
-        content, relation = inner(event, "content"), inner(event, "content", "m.relates_to")
-        here.add(ident(event, "event_id"))
+        content, relation = mapping(event, "content"), mapping(event, "content", "m.relates_to")
+        here.add(string(event, "event_id"))
         if event.get("type") == "m.room.member" and text(content, "displayname"):
-            names[ident(event, "state_key") or ident(event, "sender")] = text(content, "displayname")
-        if relation.get("rel_type") == "m.replace" and inner(content, "m.new_content"):
-            edits[ident(relation, "event_id")] = inner(content, "m.new_content")
+            names[string(event, "state_key") or string(event, "sender")] = text(content, "displayname")
+        if relation.get("rel_type") == "m.replace" and mapping(content, "m.new_content"):
+            edits[string(relation, "event_id")] = mapping(content, "m.new_content")
         if relation.get("rel_type") == "m.thread":
-            roots.add(ident(relation, "event_id"))
+            roots.add(string(relation, "event_id"))
     known = {target: content for target, content in edits.items() if target in here}
     return _Room(name, names, known, frozenset(roots))
 
 
 def _is_redacted(event: dict[str, Any]) -> bool:
-    unsigned = inner(event, "unsigned")
-    return "redacted_because" in unsigned or "redacted_by" in unsigned or not inner(event, "content")
+    unsigned = mapping(event, "unsigned")
+    return "redacted_because" in unsigned or "redacted_by" in unsigned or not mapping(event, "content")
 
 
 def _replaces(event: dict[str, Any], room: _Room) -> bool:
     """Whether an event is the edit of another in the file, and so no turn of its own."""
-    relation = inner(event, "content", "m.relates_to")
-    return relation.get("rel_type") == "m.replace" and ident(relation, "event_id") in room.edits
+    relation = mapping(event, "content", "m.relates_to")
+    return relation.get("rel_type") == "m.replace" and string(relation, "event_id") in room.edits
 
 
 def _turn(path: str, line: int, pointer: str, event: dict[str, Any], room: _Room) -> Record:
-    own = ident(event, "event_id")
-    relation = inner(event, "content", "m.relates_to")
+    own = string(event, "event_id")
+    relation = mapping(event, "content", "m.relates_to")
     said, caption = _said(event, _content(event, room))
     if not said and not caption:
         return FormatError("a message without text", line=line, pointer=pointer, kind="no_text")
-    thread = ident(relation, "event_id") if relation.get("rel_type") == "m.thread" else ""
-    sender = ident(event, "sender")
+    thread = string(relation, "event_id") if relation.get("rel_type") == "m.thread" else ""
+    sender = string(event, "sender")
     return Turn(
         text=said,
         speaker=room.names.get(sender) or sender.removeprefix("@").partition(":")[0],
@@ -129,9 +129,11 @@ def _turn(path: str, line: int, pointer: str, event: dict[str, Any], room: _Room
 
 def _content(event: dict[str, Any], room: _Room) -> dict[str, Any]:
     """The content as it is now: by an edit in the file, or by the one the server bundled with the event."""
-    content = inner(event, "content")
-    bundled = inner(event, "unsigned", "m.relations", "m.replace", "content", "m.new_content")
-    return room.edits.get(ident(event, "event_id")) or bundled or inner(content, "m.new_content") or content
+    content = mapping(event, "content")
+    bundled = mapping(event, "unsigned", "m.relations", "m.replace", "content", "m.new_content")
+    return (
+        room.edits.get(string(event, "event_id")) or bundled or mapping(content, "m.new_content") or content
+    )
 
 
 def _said(event: dict[str, Any], content: dict[str, Any]) -> tuple[str, str]:
@@ -147,21 +149,21 @@ def _said(event: dict[str, Any], content: dict[str, Any]) -> tuple[str, str]:
         said = body if name and name != body else ""
         kind = _MEDIA[msgtype]
         named = name or body
-        mime = text(inner(content, "info"), "mimetype")
+        mime = text(mapping(content, "info"), "mimetype")
         return said, bracketed(kind, named) if kind else attachment(named, mime)
     if msgtype == "m.location":
         return "", bracketed("location", body, text(content, "geo_uri"))
     if msgtype == "m.bad.encrypted":
         return "", ""
-    if inner(event, "content", "m.relates_to", "m.in_reply_to"):
+    if mapping(event, "content", "m.relates_to", "m.in_reply_to"):
         body = _QUOTED.sub("", body, count=1)
     return body, ""
 
 
 def _poll(content: dict[str, Any]) -> str:
-    asked = inner(content, "m.poll") or inner(content, "org.matrix.msc3381.poll.start")
+    asked = mapping(content, "m.poll") or mapping(content, "org.matrix.msc3381.poll.start")
     answers = " / ".join(filter(None, map(_worded, objects(asked, "answers"))))
-    return bracketed("poll", _worded(inner(asked, "question")), answers) if asked else ""
+    return bracketed("poll", _worded(mapping(asked, "question")), answers) if asked else ""
 
 
 def _worded(value: dict[str, Any]) -> str:

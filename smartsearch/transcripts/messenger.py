@@ -11,9 +11,18 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from smartsearch.transcripts.captions import attachment, base, bracketed, joined
+from smartsearch.transcripts.captions import attachment, bracketed, joined
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.fields import ident, in_time, inner, listed, misfit, number, objects, text
+from smartsearch.transcripts.fields import (
+    in_time,
+    last_part,
+    mapping,
+    misfit,
+    number,
+    objects,
+    sequence,
+    text,
+)
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
 from smartsearch.transcripts.source import Source
@@ -70,7 +79,7 @@ def _decoded(found: re.Match[str]) -> str:
 
 
 def _plain(source: Source, item: Item) -> Iterator[Record]:
-    thread = base(text(item.value, "thread_path"))
+    thread = last_part(text(item.value, "thread_path"))
     name = mended(text(item.value, "title")) or thread or source.stem
     for i, value in in_time(item.value["messages"], lambda message: number(message, "timestamp_ms")):
         pointer = f"{item.pointer}/messages/{i}"
@@ -89,11 +98,11 @@ def _is_notice(value: dict[str, Any]) -> bool:
 def _caption(value: dict[str, Any]) -> str:
     captions = []
     for key, noun in _FILES.items():
-        names = [base(text(found, "uri")) for found in objects(value, key)]
+        names = [last_part(text(found, "uri")) for found in objects(value, key)]
         captions += [bracketed(noun, name) if noun else attachment(name) for name in names]
-    if inner(value, "sticker"):
+    if mapping(value, "sticker"):
         captions.append("[sticker]")
-    if share := inner(value, "share"):
+    if share := mapping(value, "share"):
         captions.append(bracketed("link", text(share, "share_text"), text(share, "link")))
     return joined(captions)
 
@@ -106,7 +115,8 @@ def _encrypted(source: Source, item: Item) -> Iterator[Record]:
             yield FormatError(reason, line=item.line, pointer=pointer)
         elif value.get("isUnsent") is not True:
             said = text(value, "text").strip()
-            caption = joined(attachment(base(ident(found, "uri"))) for found in listed(value, "media"))
+            names = [last_part(text(found, "uri")) for found in sequence(value, "media")]
+            caption = joined(map(attachment, names))
             found = (text(value, "senderName"), value.get("timestamp"), said, caption)
             yield _turn(source.path, item.line, pointer, name, found)
 

@@ -6,13 +6,20 @@ from smartsearch.errors import InputError
 from smartsearch.transcripts import (
     beam,
     chat,
+    chatgpt,
+    claude_ai,
+    claude_code,
+    codex,
     discord,
+    gemini_activity,
+    gemini_cli,
     locomo,
     longmemeval,
     matrix,
     messages,
     messenger,
     prose,
+    sidecars,
     signal,
     signal_export,
     sigtop,
@@ -37,7 +44,14 @@ FORMATS: tuple[Format, ...] = (
     signal.FORMAT,
     signal_export.FORMAT,
     sigtop.FORMAT,
+    chatgpt.FORMAT,
+    claude_ai.FORMAT,
+    claude_code.FORMAT,
+    codex.FORMAT,
+    gemini_cli.FORMAT,
+    gemini_activity.FORMAT,
     messages.FORMAT,
+    sidecars.FORMAT,
     chat.FORMAT,
     prose.FORMAT,
 )
@@ -48,7 +62,7 @@ def detect(source: Source) -> Format:
     for known in FORMATS:
         if known.detect(source):
             return known
-    names = ", ".join(known.name for known in FORMATS if known.is_json)
+    names = ", ".join(known.name for known in FORMATS if known.is_json and not known.silent)
     message = f"JSON of no known chat format: {_outline(source)} (known: {names})"
     raise FormatError(message, kind="unrecognised_json")
 

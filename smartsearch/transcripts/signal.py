@@ -14,7 +14,7 @@ from typing import Any
 
 from smartsearch.transcripts.captions import attachment, bracketed, joined
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.fields import ident, inner, kind, number, objects, text
+from smartsearch.transcripts.fields import kind, mapping, number, objects, string, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
 from smartsearch.transcripts.source import Source
@@ -40,7 +40,7 @@ def _is_frame(value: object) -> bool:
         return False
     if "backupTimeMs" in value and "version" in value:
         return True
-    told = inner(value, "recipient"), inner(value, "chatItem"), inner(value, "account")
+    told = mapping(value, "recipient"), mapping(value, "chatItem"), mapping(value, "account")
     return ("id" in told[0] and len(told[0]) > 1) or "authorId" in told[1] or "givenName" in told[2]
 
 
@@ -59,8 +59,8 @@ def read(source: Source) -> Iterator[Record]:
     chats: dict[str, list[Item]] = {}
     for item in source.items():
         frame = item.value
-        if chat_item := inner(frame, "chatItem"):
-            chats.setdefault(ident(chat_item, "chatId"), []).append(item)
+        if chat_item := mapping(frame, "chatItem"):
+            chats.setdefault(string(chat_item, "chatId"), []).append(item)
         elif reason := _misfit(frame):
             yield FormatError(reason, line=item.line, pointer=item.pointer)
         else:
@@ -83,35 +83,35 @@ def _misfit(frame: object) -> str:
 
 
 def _learn(frame: dict[str, Any], known: _Known) -> None:
-    account, recipient, chat = (inner(frame, key) for key in ("account", "recipient", "chat"))
+    account, recipient, chat = (mapping(frame, key) for key in ("account", "recipient", "chat"))
     if account:
         known.people["self"] = _full(account, "givenName", "familyName")
     elif recipient:
-        number = ident(recipient, "id")
+        number = string(recipient, "id")
         known.people[number] = _called(recipient, known)
-        if mention := text(inner(recipient, "contact"), "aci"):
+        if mention := text(mapping(recipient, "contact"), "aci"):
             known.mentions[mention] = known.people[number]
     elif chat:
-        known.chats[ident(chat, "id")] = ident(chat, "recipientId")
+        known.chats[string(chat, "id")] = string(chat, "recipientId")
 
 
 def _called(recipient: dict[str, Any], known: _Known) -> str:
     """A recipient's name: as the exporting person wrote it, else its own, else its number."""
-    contact = inner(recipient, "contact")
+    contact = mapping(recipient, "contact")
     if contact:
         return (
-            _full(inner(contact, "nickname"), "given", "family")
+            _full(mapping(contact, "nickname"), "given", "family")
             or _full(contact, "systemGivenName", "systemFamilyName")
             or _full(contact, "profileGivenName", "profileFamilyName")
             or text(contact, "username")
-            or (f"+{phone}" if (phone := ident(contact, "e164").lstrip("+")) else "")
+            or (f"+{phone}" if (phone := string(contact, "e164").lstrip("+")) else "")
         )
     if "self" in recipient:
         return known.people.get("self") or "Me"
     if "releaseNotes" in recipient:
         return "Signal"
-    return text(inner(recipient, "group", "snapshot", "title"), "title") or text(
-        inner(recipient, "distributionList", "distributionList"), "name"
+    return text(mapping(recipient, "group", "snapshot", "title"), "title") or text(
+        mapping(recipient, "distributionList", "distributionList"), "name"
     )
 
 
@@ -120,7 +120,7 @@ def _full(value: dict[str, Any], *keys: str) -> str:
 
 
 def _turn(path: str, item: Item, known: _Known, where: tuple[str, str]) -> Iterator[Record]:
-    value = inner(item.value, "chatItem")
+    value = mapping(item.value, "chatItem")
     if any(key in value for key in _NOTICES):
         return
     said, caption = _said(value, known)
@@ -128,7 +128,7 @@ def _turn(path: str, item: Item, known: _Known, where: tuple[str, str]) -> Itera
         yield FormatError("a message without text", line=item.line, pointer=item.pointer, kind="no_text")
         return
     sent = number(value, "dateSent")
-    author = ident(value, "authorId")
+    author = string(value, "authorId")
     yield Turn(
         text=said,
         speaker=known.people.get(author) or author,
@@ -138,28 +138,28 @@ def _turn(path: str, item: Item, known: _Known, where: tuple[str, str]) -> Itera
         line=item.line,
         pointer=item.pointer,
         conversation=where[0],
-        turn=ident(value, "dateSent"),
+        turn=string(value, "dateSent"),
         title=where[1],
     )
 
 
 def _said(value: dict[str, Any], known: _Known) -> tuple[str, str]:
-    standard = inner(value, "standardMessage")
-    body = inner(standard, "text") or inner(value, "directStoryReplyMessage", "textReply", "text")
-    said = _mentioned(body, known) or text(inner(value, "directStoryReplyMessage"), "emoji")
+    standard = mapping(value, "standardMessage")
+    body = mapping(standard, "text") or mapping(value, "directStoryReplyMessage", "textReply", "text")
+    said = _mentioned(body, known) or text(mapping(value, "directStoryReplyMessage"), "emoji")
     captions = [_file(found) for found in objects(standard, "attachments")]
     captions += [bracketed("link", text(found, "title")) for found in objects(standard, "linkPreview")]
     if "viewOnceMessage" in value:
-        captions.append(_file(inner(value, "viewOnceMessage", "attachment")))
+        captions.append(_file(mapping(value, "viewOnceMessage", "attachment")))
     if "stickerMessage" in value:
-        captions.append(bracketed("sticker", text(inner(value, "stickerMessage", "sticker"), "emoji")))
-    if contact := inner(value, "contactMessage", "contact"):
-        captions.append(bracketed("contact", _full(inner(contact, "name"), "givenName", "familyName")))
-    if poll := inner(value, "poll"):
+        captions.append(bracketed("sticker", text(mapping(value, "stickerMessage", "sticker"), "emoji")))
+    if contact := mapping(value, "contactMessage", "contact"):
+        captions.append(bracketed("contact", _full(mapping(contact, "name"), "givenName", "familyName")))
+    if poll := mapping(value, "poll"):
         options = " / ".join(filter(None, (text(found, "option") for found in objects(poll, "options"))))
         captions.append(bracketed("poll", text(poll, "question"), options))
-    if paid := inner(value, "paymentNotification"):
-        captions.append(bracketed("payment", ident(paid, "amountMob"), text(paid, "note")))
+    if paid := mapping(value, "paymentNotification"):
+        captions.append(bracketed("payment", string(paid, "amountMob"), text(paid, "note")))
     return said.strip(), joined(captions)
 
 
@@ -177,7 +177,7 @@ def _mentioned(body: dict[str, Any], known: _Known) -> str:
 
 
 def _file(found: dict[str, Any]) -> str:
-    pointer = inner(found, "pointer")
+    pointer = mapping(found, "pointer")
     named = attachment(text(pointer, "fileName"), text(pointer, "contentType"))
     return joined([named, text(pointer, "caption")])
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from smartsearch.transcripts.captions import attachment, base, bracketed, joined
+from smartsearch.transcripts.captions import attachment, bracketed, joined
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.fields import inner, misfit, objects, text
+from smartsearch.transcripts.fields import last_part, mapping, misfit, objects, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.times import to_iso
@@ -64,10 +64,10 @@ def _conversation(source: Source) -> str:
 
 def _caption(value: dict[str, Any]) -> str:
     captions = [
-        attachment(text(found, "name") or base(text(found, "path")))
+        attachment(text(found, "name") or last_part(text(found, "path")))
         for found in objects(value, "attachments")
     ]
-    if sticker := inner(value, "sticker"):
+    if sticker := mapping(value, "sticker"):
         captions.append(bracketed("sticker", text(sticker, "emoji")))
     elif emoji := text(value, "sticker"):
         captions.append(bracketed("sticker", emoji))

@@ -13,7 +13,7 @@ from typing import Any
 
 from smartsearch.transcripts.captions import attachment, bracketed, joined
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.fields import ident, in_time, inner, misfit, number, objects, text
+from smartsearch.transcripts.fields import in_time, mapping, misfit, number, objects, string, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.times import to_iso
@@ -43,7 +43,7 @@ def read(source: Source) -> Iterator[Record]:
     """
     items = list(source.items())
     name = _NUMBERED.sub("", source.stem) or source.stem
-    others = {ident(item.value, *_SOURCE) for item in items if _type(item.value) == "incoming"} - {""}
+    others = {string(item.value, *_SOURCE) for item in items if _type(item.value) == "incoming"} - {""}
     if items and not any(isinstance(item.value, dict) and "body" in item.value for item in items):
         reason = (
             "this JSON holds no text: Signal Desktop 7.42 and later keep it where sigtop's JSON does not "
@@ -65,7 +65,7 @@ def read(source: Source) -> Iterator[Record]:
         if not said and not caption:
             yield FormatError("a message without text", line=item.line, pointer=item.pointer, kind="no_text")
             continue
-        own = ident(value, *_SOURCE)
+        own = string(value, *_SOURCE)
         yield Turn(
             text=said,
             speaker="Me" if _type(value) == "outgoing" else own if len(others) > 1 else name,
@@ -75,7 +75,7 @@ def read(source: Source) -> Iterator[Record]:
             line=item.line,
             pointer=item.pointer,
             conversation=name,
-            turn=ident(value, "id"),
+            turn=string(value, "id"),
         )
 
 
@@ -103,7 +103,7 @@ def _caption(value: dict[str, Any]) -> str:
         attachment(text(found, "fileName"), text(found, "contentType"))
         for found in objects(value, "attachments")
     ]
-    if sticker := inner(value, "sticker"):
+    if sticker := mapping(value, "sticker"):
         captions.append(bracketed("sticker", text(sticker, "emoji")))
     return joined(captions)
 

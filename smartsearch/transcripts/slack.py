@@ -17,7 +17,7 @@ from typing import Any
 from smartsearch.transcripts.archive import plain_name
 from smartsearch.transcripts.captions import bracketed, joined
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.fields import ident, inner, listed, misfit, objects, text
+from smartsearch.transcripts.fields import mapping, misfit, objects, sequence, string, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Documents, documents
 from smartsearch.transcripts.slack_text import Names, attached, blocks, plain, shared
@@ -115,7 +115,7 @@ def _said(value: dict[str, Any], names: Names) -> tuple[str, str]:
     """The text of a message and its caption. What is attached is the text where there is no other."""
     said = plain(text(value, "text"), names) or blocks(value, names)
     if value.get("subtype") == "file_comment":
-        said = plain(text(inner(value, "comment"), "comment"), names) or said
+        said = plain(text(mapping(value, "comment"), "comment"), names) or said
     found = list(attached(value, names))
     if not said and found:
         return "\n".join(found), joined(shared(value))
@@ -127,9 +127,9 @@ def _speaker(value: dict[str, Any], names: Names) -> str:
     own = text(value, "username")
     if own and value.get("subtype") == "bot_message":
         return own
-    user = text(value, "user") or text(inner(value, "comment"), "user")
-    carried = text(inner(value, "user_profile"), "display_name", "real_name", "name")
-    bot = text(inner(value, "bot_profile"), "name")
+    user = text(value, "user") or text(mapping(value, "comment"), "user")
+    carried = text(mapping(value, "user_profile"), "display_name", "real_name", "name")
+    bot = text(mapping(value, "bot_profile"), "name")
     return names.people.get(user) or carried or own or bot or user or text(value, "bot_id")
 
 
@@ -169,9 +169,11 @@ def _names(written: str) -> dict[str, str]:
     """The names of members by id: as they want to be seen, else their real name, else their handle."""
     named = {}
     for user in _entries(written):
-        profile = inner(user, "profile")
-        named[ident(user, "id")] = (
-            text(profile, "display_name", "real_name") or text(user, "real_name", "name") or ident(user, "id")
+        profile = mapping(user, "profile")
+        named[string(user, "id")] = (
+            text(profile, "display_name", "real_name")
+            or text(user, "real_name", "name")
+            or string(user, "id")
         )
     return named
 
@@ -180,9 +182,9 @@ def _names(written: str) -> dict[str, str]:
 def _rooms(written: str) -> dict[str, tuple[str, tuple[str, ...]]]:
     """The name and the members of channels and direct messages, by id."""
     return {
-        ident(room, "id"): (
+        string(room, "id"): (
             text(room, "name"),
-            tuple(m for m in listed(room, "members") if isinstance(m, str)),
+            tuple(m for m in sequence(room, "members") if isinstance(m, str)),
         )
         for room in _entries(written)
     }
@@ -202,7 +204,7 @@ def _is_list(source: Source) -> bool:
     name = Path(plain_name(source.path)).name
     if name not in _LISTS:
         return False
-    return any(_ID.fullmatch(ident(value, "id", "user_id", "bot_id")) for value in source.head())
+    return any(_ID.fullmatch(string(value, "id", "user_id", "bot_id")) for value in source.head())
 
 
 def _nothing(source: Source) -> Iterator[Record]:
@@ -219,7 +221,7 @@ FORMAT = Format(
     read=read,
     how="Slack: workspace settings, Import/Export Data, Export; search the .zip itself or its folder",
     alone=False,
-    silent=True,  # a day of nothing but joins is no news
+    sparse=True,  # a day of nothing but joins
 )
 LISTS = Format(
     name="slack-lists",

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from smartsearch.transcripts.captions import attachment, base, bracketed, linked
-from smartsearch.transcripts.fields import inner, objects, text
+from smartsearch.transcripts.captions import attachment, bracketed, linked
+from smartsearch.transcripts.fields import last_part, mapping, objects, text
 
 _ANGLED = re.compile(r"<([^<>\n]+)>")
 _ENTITIES = re.compile("&(amp|lt|gt);")
@@ -70,8 +70,8 @@ def _block(block: dict[str, Any], names: Names) -> str:
         parts = (_rich(element, names).strip("\n") for element in objects(block, "elements"))
         return "\n".join(filter(None, parts))
     if block.get("type") == "image":
-        return bracketed("image", text(block, "alt_text") or text(inner(block, "title"), "text"))
-    worded = [inner(block, "text"), *objects(block, "fields"), *objects(block, "elements")]
+        return bracketed("image", text(block, "alt_text") or text(mapping(block, "title"), "text"))
+    worded = [mapping(block, "text"), *objects(block, "fields"), *objects(block, "elements")]
     return "\n".join(filter(None, (plain(text(found, "text"), names) for found in worded)))
 
 
@@ -110,12 +110,12 @@ def attached(value: dict[str, Any], names: Names) -> Iterator[str]:
         if said:
             yield said
         elif image := text(found, "image_url"):
-            yield bracketed("image", base(image))
+            yield bracketed("image", last_part(image))
 
 
 def shared(value: dict[str, Any]) -> Iterator[str]:
     """A caption for each file of a message: its name, and its title where that says something else."""
-    for found in [*objects(value, "files"), *filter(None, [inner(value, "file")])]:
+    for found in [*objects(value, "files"), *filter(None, [mapping(value, "file")])]:
         name, title = text(found, "name"), text(found, "title")
         named = attachment(name or title, text(found, "mimetype"))
         if title and name and title != name:

@@ -12,9 +12,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from smartsearch.transcripts.captions import attachment, base, bracketed, joined, linked
+from smartsearch.transcripts.captions import attachment, bracketed, joined, linked
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.fields import ident, in_time, inner, listed, misfit, number, objects, text
+from smartsearch.transcripts.fields import (
+    in_time,
+    last_part,
+    mapping,
+    misfit,
+    number,
+    objects,
+    sequence,
+    string,
+    text,
+)
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.times import to_iso
@@ -51,11 +61,11 @@ def detect(source: Source) -> bool:
 
 
 def _is_account(value: object) -> bool:
-    return any(_is_chat(chat) for key in _LISTS for chat in listed(inner(value, key), "list")[:5])
+    return any(_is_chat(chat) for key in _LISTS for chat in sequence(mapping(value, key), "list")[:5])
 
 
 def _is_chat(value: object) -> bool:
-    if not text(value, "type") or not ident(value, "id"):
+    if not text(value, "type") or not string(value, "id"):
         return False
     messages = objects(value, "messages")[:5]
     return any(text(found, "type") in _KINDS and ("date" in found or "text" in found) for found in messages)
@@ -68,20 +78,20 @@ def read(source: Source) -> Iterator[Record]:
             name = _name(item.value) or source.stem
             yield from _turns(source.path, _Chat(item.value["messages"], item.line, item.pointer, name))
             continue
-        if not any(inner(item.value, key) for key in _LISTS):
+        if not any(mapping(item.value, key) for key in _LISTS):
             reason = "neither a chat with `messages` nor a list of `chats`"
             yield FormatError(reason, line=item.line, pointer=item.pointer)
             continue
-        names = Counter(_name(chat) for key in _LISTS for chat in listed(inner(item.value, key), "list"))
+        names = Counter(_name(chat) for key in _LISTS for chat in sequence(mapping(item.value, key), "list"))
         for key in _LISTS:
-            for i, chat in enumerate(listed(inner(item.value, key), "list")):
+            for i, chat in enumerate(sequence(mapping(item.value, key), "list")):
                 pointer = f"{item.pointer}/{key}/list/{i}"
                 if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
                     yield FormatError("no chat with `messages` here", line=item.line, pointer=pointer)
                     continue
                 name = _name(chat)
                 own = bool(name) and names[name] == 1
-                known = name if own else ident(chat, "id") or f"{source.stem}#{i + 1}"
+                known = name if own else string(chat, "id") or f"{source.stem}#{i + 1}"
                 title = "" if own else name
                 yield from _turns(source.path, _Chat(chat["messages"], item.line, pointer, known, title))
 
@@ -104,14 +114,14 @@ def _turns(path: str, chat: _Chat) -> Iterator[Record]:
             continue
         yield Turn(
             text=said,
-            speaker=text(value, "from", "actor") or ident(value, "from_id", "actor_id"),
+            speaker=text(value, "from", "actor") or string(value, "from_id", "actor_id"),
             time=_time(value),
             caption=caption,
             path=path,
             line=chat.line,
             pointer=pointer,
             conversation=chat.name,
-            turn=ident(value, "id"),
+            turn=string(value, "id"),
             title=chat.title,
         )
 
@@ -165,10 +175,10 @@ def _caption(value: dict[str, Any]) -> str:
             bracketed("forwarded from", source) if (source := text(value, "forwarded_from")) else "",
             bracketed("image", _kept(text(value, "photo"))) if "photo" in value else "",
             _file(value) if "file" in value or "media_type" in value else "",
-            _contact(inner(value, "contact_information")) if "contact_information" in value else "",
+            _contact(mapping(value, "contact_information")) if "contact_information" in value else "",
             _place(value),
-            _poll(inner(value, "poll")) if "poll" in value else "",
-            _tasks(inner(value, "todo_list")) if "todo_list" in value else "",
+            _poll(mapping(value, "poll")) if "poll" in value else "",
+            _tasks(mapping(value, "todo_list")) if "todo_list" in value else "",
             bracketed("game", text(value, "game_title"), text(value, "game_description"))
             if "game_title" in value
             else "",
@@ -178,7 +188,7 @@ def _caption(value: dict[str, Any]) -> str:
 
 def _kept(path: str) -> str:
     """The name of a file; none where a remark in brackets says why it was not exported."""
-    return "" if path.endswith(")") and "(File " in path else base(path)
+    return "" if path.endswith(")") and "(File " in path else last_part(path)
 
 
 def _file(value: dict[str, Any]) -> str:
@@ -198,7 +208,7 @@ def _contact(value: dict[str, Any]) -> str:
 def _place(value: dict[str, Any]) -> str:
     if name := text(value, "place_name"):
         return bracketed("place", ", ".join(filter(None, (name, text(value, "address")))))
-    at = inner(value, "location_information")
+    at = mapping(value, "location_information")
     where = [number(at, key) for key in ("latitude", "longitude")]
     return bracketed("location", ", ".join(str(found) for found in where if found is not None)) if at else ""
 

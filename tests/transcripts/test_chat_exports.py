@@ -107,7 +107,7 @@ def test_turns_of_a_conversation_come_earliest_first(name: str) -> None:
 
 
 def test_a_conversation_is_in_one_piece() -> None:
-    turns = read([str(SAMPLES)]).turns
+    turns = read([str(SAMPLES / name) for name in NAMES]).turns
     places = [(turn.path, turn.conversation) for turn in turns]
     changes = sum(one != other for one, other in pairwise(places))
     assert changes + 1 == len(set(places))

@@ -6,8 +6,18 @@ from typing import Any
 
 import pytest
 
-from smartsearch.transcripts.captions import attachment, base, bracketed, linked
-from smartsearch.transcripts.fields import ident, in_time, inner, listed, misfit, number, objects, text
+from smartsearch.transcripts.captions import attachment, bracketed, linked
+from smartsearch.transcripts.fields import (
+    in_time,
+    last_part,
+    mapping,
+    misfit,
+    number,
+    objects,
+    sequence,
+    string,
+    text,
+)
 
 VALUE = {
     "a": " ",
@@ -23,16 +33,24 @@ VALUE = {
 
 def test_values_come_only_in_the_type_that_was_asked_for() -> None:
     assert [text(VALUE, *keys) for keys in ("a", "b", ("a", "c"), "q")] == ["", "", "x", ""]
-    assert [ident(VALUE, key) for key in "abcdeq"] == ["", "7", "x", "", "", ""]
+    assert [string(VALUE, key) for key in "abcdeq"] == [" ", "7", "x", "", "", ""]
     assert [number(VALUE, key) for key in "abdnrq"] == [None, 7.0, None, 12.0, 1.5, None]
-    assert (listed(VALUE, "e"), listed(VALUE, "c"), objects(VALUE, "e")) == (["y", {"z": 1}], [], [{"z": 1}])
-    assert (inner(VALUE, "f", "g"), inner(VALUE, "f", "c"), inner(VALUE, "c", "f")) == ({"h": 1}, {}, {})
+    assert (sequence(VALUE, "e"), sequence(VALUE, "c"), objects(VALUE, "e")) == (
+        ["y", {"z": 1}],
+        [],
+        [{"z": 1}],
+    )
+    assert (mapping(VALUE, "f", "g"), mapping(VALUE, "f", "c"), mapping(VALUE, "c", "f")) == (
+        {"h": 1},
+        {},
+        {},
+    )
 
 
 @pytest.mark.parametrize("value", [None, 5, "x", [], [1]])
 def test_what_is_no_object_holds_nothing(value: Any) -> None:
-    assert (text(value, "a"), ident(value, "a"), number(value, "a")) == ("", "", None)
-    assert (listed(value, "a"), objects(value, "a"), inner(value, "a")) == ([], [], {})
+    assert (text(value, "a"), string(value, "a"), number(value, "a")) == ("", "", None)
+    assert (sequence(value, "a"), objects(value, "a"), mapping(value, "a")) == ([], [], {})
 
 
 def test_a_number_that_is_none_to_compare_is_none() -> None:
@@ -91,7 +109,7 @@ def test_an_attachment_is_named_by_what_it_is(name: str, mime: str, caption: str
 
 def test_the_pieces_of_a_caption() -> None:
     assert bracketed("poll", "Soup?", "", "yes / no") == "[poll Soup? yes / no]"
-    assert [base(path) for path in ("a/b.txt", "a\\b.txt", "b.txt", "a/", "")] == [
+    assert [last_part(path) for path in ("a/b.txt", "a\\b.txt", "b.txt", "a/", "")] == [
         "b.txt",
         "b.txt",
         "b.txt",

@@ -134,3 +134,21 @@ def test_a_conversation_further_down_is_noticed_when_it_is_read(tmp_path):
     (place,) = lines.with_word("hidden")
     with pytest.raises(NotByLine):
         lines.turn(int(place))
+
+
+def test_results_that_only_their_ids_connect_to_calls_of_smartsearch_need_the_whole_file(tmp_path):
+    call = {"id": "a", "function": {"name": "smartsearch_query", "arguments": "{}"}}
+    asked = {"role": "assistant", "content": "wait", "tool_calls": [call]}
+    path = written(
+        tmp_path / "a.jsonl", [message("hi"), asked, {"role": "tool", "tool_call_id": "a", "content": "x"}]
+    )
+    with pytest.raises(NotByLine):
+        LineFile(str(path), path.read_bytes())
+
+
+def test_a_result_that_names_smartsearch_is_no_turn_of_a_line_either(tmp_path):
+    own = {"role": "tool", "name": "smartsearch_query", "content": "found"}
+    path = written(tmp_path / "a.jsonl", [message("hi"), own])
+    lines, corpus = both(path)
+    assert [lines.turn(n) is None for n in range(2)] == [False, True]
+    assert len(corpus.turns) == 1

@@ -75,3 +75,19 @@ def test_a_clock_alone_is_no_date() -> None:
 def test_a_date_is_found_inside_a_line() -> None:
     assert find_date("(2023-05-08) at Maya's") == "2023-05-08"
     assert find_date("no date") == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "iso"),
+    [
+        ("2025-11-30T11:09:33.123Z", "2025-11-30T11:09:33+00:00"),
+        ("2025-02-11T18:03:41.120934Z", "2025-02-11T18:03:41+00:00"),
+        ("2025-03-02T07:30:00.000000+05:30", "2025-03-02T07:30:00+05:30"),
+        ("2025-03-02T07:30:00", "2025-03-02T07:30:00"),
+        ("2025-02-30T07:30:00Z", ""),
+        ("2025-02-03T24:30:00Z", ""),
+        ("٢٠٢٥-02-03T07:30:00Z", "2025-02-03T07:30:00+00:00"),
+    ],
+)
+def test_times_as_programs_write_them(written: str, iso: str) -> None:
+    assert to_iso(written) == iso
