@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # Bad records of one file that are listed singly: a file of nothing else must not flood the output.
 _REPORTED_RECORDS = 20
 _SCANNED_TOGETHER = 1 << 28  # bytes of unparsed files that are one text to scan: a call a word, not a file
+_KEPT = 8  # texts of neighbours kept for the files that follow: the lists of one Slack export are six
 _SLOW = 1 << 26  # bytes whose parsing takes so long that an index is worth a word: 10 s and more
 _STALE = 0.05  # share of an index's files that may have to be read all the same before that is said
 
@@ -40,6 +41,7 @@ class _Gathered:
     skipped: list[Skipped] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     formats: dict[str, Format] = field(default_factory=dict)
+    neighbours: dict[str, str | None] = field(default_factory=dict)
 
     def warn(self, path: str, said: str) -> None:
         self.warnings.append(f"{path}: {said}")
@@ -248,13 +250,23 @@ def by_line(path: str) -> MessageLines | None:
     return MessageLines([file])
 
 
-def _beside(path: str, limits: Limits, name: str) -> str | None:
-    """The text of the file `name` beside `path`, None where there is none that can be read."""
-    data = neighbour(path, name, limits)
-    try:
-        return None if data is None else decode(data).text
-    except FormatError:
+def _beside(path: str, limits: Limits, kept: dict[str, str | None], name: str) -> str | None:
+    """The text of the file `name` beside `path`, None where there is none that can be read.
+
+    The last few are kept: the thousands of files of a Slack export all ask for the same lists.
+    """
+    if path == "-":
         return None
+    key = os.path.normpath(os.path.join(os.path.dirname(path), name))  # noqa: PTH118, PTH120 - as it is
+    if key not in kept:
+        data = neighbour(path, name, limits)
+        if len(kept) >= _KEPT:
+            del kept[next(iter(kept))]
+        try:
+            kept[key] = None if data is None else decode(data).text
+        except FormatError:
+            kept[key] = None
+    return kept[key]
 
 
 def lines_suffix(path: str) -> bool:
@@ -289,7 +301,7 @@ def _read_file(
         decoded = decode(data)
         for warning in decoded.warnings:
             into.warn(path, warning)
-        source = Source(path, decoded.text, partial(_beside, path, limits))
+        source = Source(path, decoded.text, partial(_beside, path, limits, into.neighbours))
         as_text = forced is not None and not forced.is_json
         if not decoded.text.strip() or (not as_text and source.json.is_empty_list):
             into.warn(path, "empty, no turns")
@@ -334,7 +346,7 @@ def _take(source: Source, chosen: Format, into: _Gathered) -> None:
         _report(source.path, bad, into)
     if empty:
         into.warn(source.path, f"{empty:,} turn{'s' if empty > 1 else ''} without text left out")
-    if len(into.turns) == before and not bad and not chosen.silent:
+    if len(into.turns) == before and not bad and not (chosen.silent or chosen.sparse):
         into.warn(source.path, f"read as {chosen.name}, no turns")
 
 

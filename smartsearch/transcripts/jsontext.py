@@ -19,6 +19,8 @@ _LONE_SURROGATE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
+_HEX_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\x([0-9A-Fa-f]{2})")
+"""`\\x0B`, as Telegram Desktop writes a control character: no JSON, but plain what is meant."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ def parse(text: str) -> Any:
     except orjson.JSONDecodeError as error:
         if "ecursion" in error.msg:
             raise json.JSONDecodeError("nested too deeply", text, error.pos) from None
+    if "\\x" in text:
+        text = _HEX_ESCAPE.sub(r"\1\\u00\2", text)
     try:
         # Real exports hold NaN and halves of emoji cut by a length limit; orjson refuses both.
         return json.loads(_LONE_SURROGATE.sub(r"\\ufffd", text) if "\\u" in text else text)

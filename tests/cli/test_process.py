@@ -241,7 +241,7 @@ def test_a_page_on_a_terminal_comes_with_what_to_do_with_it(folder: Path):
         (["query", "support", "chat.txt", "-n1"], {"CLICOLOR": "0"}),
         (["show", "chat.txt:3", "-C1"], {"NO_COLOR": "1"}),
         (["show", "chat.txt"], {"TERM": "dumb"}),
-        (["formats"], {"NO_COLOR": "1"}),
+        (["formats"], {"NO_COLOR": "1", "PAGER": "cat"}),
         (["formats", "detect", "chat.txt"], {"NO_COLOR": "1"}),
         (["models", "list"], {"CLICOLOR": "0"}),
         (["cache", "status"], {"NO_COLOR": "1"}),
