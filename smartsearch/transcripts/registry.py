@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 from smartsearch.errors import InputError
-from smartsearch.transcripts import beam, chat, locomo, longmemeval, messages, prose
+from smartsearch.transcripts import (
+    beam,
+    chat,
+    element,
+    imessage,
+    irc,
+    locomo,
+    longmemeval,
+    mbox,
+    messages,
+    prose,
+    signal_markdown,
+    signal_text,
+    subtitles,
+    whatsapp,
+)
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format
 from smartsearch.transcripts.source import Source
@@ -14,6 +29,14 @@ FORMATS: tuple[Format, ...] = (
     longmemeval.FORMAT,
     beam.FORMAT,
     messages.FORMAT,
+    mbox.FORMAT,
+    subtitles.FORMAT,
+    imessage.FORMAT,
+    signal_text.FORMAT,
+    signal_markdown.FORMAT,
+    whatsapp.FORMAT,
+    element.FORMAT,
+    irc.FORMAT,
     chat.FORMAT,
     prose.FORMAT,
 )
