@@ -51,6 +51,7 @@ _NOTES = frozenset(
         "Unable to format announcement!",
     )
 )
+_NUMBERED = re.compile(r" - \d{1,9}$")  # a named group's file ends in its number
 _MISSING = "Attachment missing!"
 _TAPBACK = re.compile(r" {4}.{1,200}|.{1,80} by .{1,100}")
 _UNSENT = re.compile(r".{1,100} (?:unsent (?:a message|this message part)|deleted a message)[.!]")
@@ -80,6 +81,7 @@ class _Message:
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
     messages = list(_messages(source.lines))
+    conversation = _NUMBERED.sub("", source.stem)
     placed = {(message.time, message.sender) for message in messages if not message.indented}
     for message in messages:
         if message.indented and (message.time, message.sender) in placed:
@@ -93,7 +95,7 @@ def read(source: Source) -> Iterator[Record]:
                 caption=captions,
                 path=source.path,
                 line=message.number,
-                conversation=source.stem,
+                conversation=conversation,
             )
         else:
             yield FormatError("a message without text", line=message.number, kind="no_text")

@@ -54,7 +54,7 @@ _IDENT = re.compile(r"Session Ident: (?P<name>.{1,80})$")
 _WHEN = re.compile(r"[A-Za-z]{3} (?P<month>[A-Za-z]{3}) {1,2}(?P<day>\d{1,2}) (?:[\d:]{8} )?(?P<year>\d{4})")
 # What HexChat and mIRC write after the `*` that also begins an action. The host is what no action has.
 _EVENT = re.compile(
-    r"\([^()\s]{1,80}@[^()\s]{1,120}\) has |(?:has|have) (?:joined|left|quit|changed the topic)\b"
+    r"^\([^()\s]{1,80}@[^()\s]{1,120}\) |(?:has|have) (?:joined|left|quit|changed the topic)\b"
     r"|(?:is|are) now (?:known as|talking)|sets? mode|(?:gives|removes) (?:channel|voice)|was kicked"
     r"|has kicked|invites you|sets? ban"
 )
@@ -111,7 +111,7 @@ def _line(line: str) -> _Line | None:
         return _Line("said", clock, nick, found["text"] or "", *when)
     if actor := found["actor"]:
         deed = found["deed"] or ""
-        if actor.lower() in _ABOUT or actor[0] in "#-*" or _EVENT.search(deed, 0, 300):
+        if actor.lower() in _ABOUT or actor[0] in "#-*" or _EVENT.search(deed[:300]):
             return _Line("event", clock, "", "", *when)
         return _Line("did", clock, actor, deed, *when)
     return _Line("event", clock, "", "", *when)
@@ -216,12 +216,13 @@ def _date(year: int, month: int, day: int) -> date | None:
         return None
 
 
+_BUFFER = re.compile(r"^irc\.[^.]{1,60}\.(?=.)")  # WeeChat names a log after the buffer: irc.libera.#harbour
 _FILE_DATE = re.compile(r"(?<!\d)(\d{4})[-_.]?(\d{2})[-_.]?(\d{2})(?!\d)")
 
 
 def _named(source: Source) -> tuple[str, date | None]:
     """The channel and the date in the path: `#harbour/2023-05-08.log`, `#harbour_20230508.log`."""
-    stem = source.stem.removesuffix(".weechatlog")
+    stem = _BUFFER.sub("", source.stem)
     found = _FILE_DATE.search(stem)
     day = _date(*map(int, found.groups())) if found else None
     if found and day:

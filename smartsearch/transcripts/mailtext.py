@@ -7,12 +7,13 @@ from html import unescape
 
 _BLOCKS = frozenset(
     """
-    address|article|aside|blockquote|body|center|dd|div|dl|dt|fieldset|figcaption|figure|footer|form|h1|h2|h3
-    h4|h5|h6|header|hr|li|main|nav|ol|p|pre|section|table|tbody|tfoot|thead|tr|ul
+    address|article|aside|blockquote|body|center|dl|fieldset|figcaption|figure|footer|form|h1|h2|h3
+    h4|h5|h6|header|hr|main|nav|ol|p|pre|section|table|tbody|tfoot|thead|ul
     """.replace("\n", "|")
     .replace(" ", "")
     .split("|")
 )
+_LINES = frozenset(("div", "li", "tr", "dd", "dt"))  # begin a line, and part no paragraphs
 _HIDDEN = ("script", "style", "head", "title")
 # A tag or comment, or a stray `<`. html.parser is not used: it takes quadratic time for some torn tags.
 _PIECE = re.compile(r"<!--|</?(?P<tag>[A-Za-z][A-Za-z0-9]{0,15})[^<>]{0,4000}>|<[!?][^<>]{0,1000}>|[^<]+|<")
@@ -136,8 +137,13 @@ def of_html(html: str) -> str:
         elif tag == "blockquote":
             quoted = max(0, quoted + (-1 if piece[1] == "/" else 1))
             out.append(f"\n\x00{quoted}\x00")
+        elif tag in _LINES:
+            if out and not out[-1].endswith("\n"):
+                out.append("\n")
+            if tag == "li" and piece[1] != "/":
+                out.append("- ")
         elif tag in _BLOCKS:
-            out.append("\n- " if tag == "li" and piece[1] != "/" else "\n")
+            out.append("\n")
         elif tag in ("td", "th"):
             out.append(" ")
     return _lines("".join(out))

@@ -26,6 +26,7 @@ _OPENING = re.compile(
     r"(?: (?:\"(?P<file>[^\"\n]{1,300})\"|of type (?P<type>[\w./+-]{1,80})))?.*"
     r"|\*\*\* (?P<event>.*))$"
 )
+_POLL = re.compile(r"^ {10,200}(?=\[\d{1,5}\] )")  # the choices stand under their question
 _THREAD = re.compile(r" ?\(_id\d{1,9}\)$")
 
 
@@ -46,7 +47,7 @@ def read(source: Source) -> Iterator[Record]:
     for at, line in enumerate([*source.lines, None], 1):
         opened = _OPENING.match(line) if line is not None and line.startswith("[") else None
         if line is not None and not opened:
-            lines.append(line.rstrip())
+            lines.append(_POLL.sub("  ", line).rstrip())
             continue
         if here and here["event"] is None:
             yield Turn(

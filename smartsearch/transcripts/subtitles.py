@@ -1,8 +1,9 @@
 """Subtitles and the transcripts of meetings: WebVTT (Teams, Zoom, Meet, YouTube) and SubRip `.srt`.
 
 A cue's speaker is its `<v Maya Reis>`, else a name before a colon, `Maya Reis: text`, that recurs or looks
-like one. Cues of one speaker that follow one another are one turn up to the end of a sentence, or for a
-minute. `NOTE`, `STYLE` and `REGION` blocks are left out, and so are lines that a rolling caption repeats.
+like one. Cues of one speaker that follow one another, or that name none, are one turn up to the end of a
+sentence, or for a minute. `NOTE`, `STYLE` and `REGION` blocks are left out, and so are lines that a rolling
+caption repeats.
 
 Subtitles have no date: `time` stays empty, and `turn` holds the place in the recording, `00:12:31`.
 
@@ -90,9 +91,9 @@ def _cues(lines: list[str]) -> Iterator[_Cue]:
                 texts.pop()  # the number of the cue that begins here, without an empty line before it
             if texts:
                 yield _Cue(start, first, tuple(texts))
-                previous = texts[-1].strip()
+                previous = _plain(texts[-1])
             start, first, texts = _seconds(timing) if timing else -1.0, 0, []
-        elif start >= 0 and line.strip() and (texts or line.strip() != previous):
+        elif start >= 0 and line.strip() and (texts or "<v" in line or _plain(line) != previous):
             first = first or number
             texts.append(line)
 
@@ -161,7 +162,7 @@ class _Turn:
 
     def _goes_on(self, part: _Part) -> bool:
         first, last = self.parts[0], self.parts[-1]
-        same = first.speaker == part.speaker and 0 <= part.start - first.start < _LONGEST
+        same = part.speaker in (first.speaker, "") and 0 <= part.start - first.start < _LONGEST
         return same and not _END.search(last.text[-5:])
 
     def close(self) -> Iterator[Record]:

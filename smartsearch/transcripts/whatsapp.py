@@ -92,7 +92,7 @@ def _opening(line: str) -> _Opening | None:
     if not colon and rest.endswith(":"):
         name, colon = rest[:-1], ":"
     named = bool(colon) and len(name) <= _NAME_LIMIT and not _is_cut(name)
-    name = name.replace(_OWN, "").strip().lstrip("~").strip() if named else ""
+    name = " ".join(name.replace(_OWN, "").lstrip("~ \u202f").split()) if named else ""
     return _Opening(Stamp.of(found), found["open"] is not None, name, text if name else "")
 
 
@@ -160,7 +160,8 @@ class _State:
 
 def _said(text: str) -> tuple[str, str] | None:
     """What a person wrote and the caption of what was sent with it; None for what WhatsApp wrote."""
-    if text.endswith(">") or text.endswith("> "):
+    text = text.rstrip()
+    if text.endswith(">"):
         text = _without_edited(text)
     own = text.startswith(_OWN)
     first, _, rest = text.partition("\n")
