@@ -2,8 +2,8 @@
 
 The stamp is the browser's own (`toLocaleString`), in local time and always with seconds, which WhatsApp's
 never has. Events ("Maya joined the room") have no `Name:` and are left out; what a reply quotes
-(`<Maya "the first words..."> `) is not its author's and is cut. An emote, `* Maya waves`, gives "waves" to
-Maya if Maya also speaks; names can have blanks.
+(`<Maya "the first words..."> `) is not its author's and is cut. An emote, `* Maya Reis waves`, is "waves" of
+the longest name that has spoken above, else of its first word.
 
 Source: element-hq/element-web, `src/utils/exportUtils/PlainTextExport.ts` and `src/TextForEvent.tsx`.
 """
@@ -17,7 +17,7 @@ from pathlib import PurePath
 from smartsearch.transcripts.captions import caption, shown
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format, Record
-from smartsearch.transcripts.localstamps import MARKS, STAMP, Stamp, order
+from smartsearch.transcripts.localstamps import MARKS, STAMP, Stamp, changes, order
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.speakers import is_label
 from smartsearch.types import Turn
@@ -63,12 +63,16 @@ def _opening(line: str) -> tuple[Stamp, str, str] | None:
     return stamp, "", rest
 
 
+def _stamp(line: str) -> Stamp | None:
+    here = _opening(line)
+    return here[0] if here else None
+
+
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order; a room's events are left out."""
-    stamps = [here for line in source.lines if (here := _opening(line))]
-    file_order = order(stamp for stamp, _, _ in stamps)
-    names = sorted({name for _, name, _ in stamps if name}, key=len, reverse=True)
+    file_order = order(changes(source.lines, _stamp))
     conversation = _room(source)
+    names: set[str] = set()
     number, here, lines = 0, None, [""]
     for at, line in enumerate([*source.lines, None], 1):
         opened = _opening(line) if line is not None else None
@@ -77,6 +81,7 @@ def read(source: Source) -> Iterator[Record]:
             continue
         if here:
             stamp, name, text, shown_file = _said(here, "\n".join(lines), names)
+            names.add(name)
             if name and not (text or shown_file):
                 yield FormatError("a message without text", line=number, kind="no_text")
             elif name:
@@ -92,14 +97,15 @@ def read(source: Source) -> Iterator[Record]:
         number, here, lines = at, opened, [opened[2] if opened else ""]
 
 
-def _said(here: tuple[Stamp, str, str], text: str, names: list[str]) -> tuple[Stamp, str, str, str]:
+def _said(here: tuple[Stamp, str, str], text: str, names: set[str]) -> tuple[Stamp, str, str, str]:
     """Who said what, and the caption of a file; nobody where the line tells an event."""
     stamp, name, _ = here
     if not name:
         if sent := _SENT.fullmatch(text.strip()):
             return stamp, sent["name"], "", shown(sent["kind"])
         if text.startswith("* "):
-            who = next((known for known in names if text.startswith(f"* {known} ")), "")
+            known = [name for name in names if name and text.startswith(f"* {name} ")]
+            who = max(known, key=len, default=text[2:].partition(" ")[0])
             return stamp, who, text[len(who) + 3 :].strip(), ""
         return stamp, "", "", ""
     if file := _FILE.fullmatch(text.strip()):

@@ -7,11 +7,12 @@ beginning is taken apart without trying one shape after another.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 # Before noon and after it, as CLDR's locales abbreviate them, without dots and spaces, case-folded.
 _BEFORE = (
@@ -39,6 +40,8 @@ STAMP = (
     rf"{_CLOCK}(?:\s?(?P<late>{_HALF}))?"
 )
 """A numeric date and a clock, for a pattern that is compiled with `re.I`. Bounded in every part."""
+_GROUPS = ("a", "b", "c", "mark", "hour", "minute", "second", "late", "early")
+_DAY = re.compile(r"[\u200e\[]{0,4}(?P<day>\d{1,4}[-/.年]\S{0,12})")
 MARKS = re.compile("[\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 """Marks of writing direction, which phones strew into stamps and names. U+200E is left: it says something."""
 
@@ -50,9 +53,11 @@ class Order:
     day_first: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """The parts of a stamp as written; `late` is None on a clock of 24 hours, `seconds` if it has any."""
+class Stamp(NamedTuple):
+    """The parts of a stamp as written; `late` is None on a clock of 24 hours, `seconds` if it has any.
+
+    A tuple, for a file has one a line.
+    """
 
     a: str
     b: str
@@ -68,13 +73,10 @@ class Stamp:
     @classmethod
     def of(cls, found: re.Match[str]) -> Stamp:
         """The stamp of a match of a pattern with `STAMP` in it."""
-        early, late = found["early"], found["late"]
-        half, seconds = late or early or "", found["second"]
-        return cls(
-            *(found["a"], found["b"], found["c"], found["mark"]),
-            *(int(found["hour"]), int(found["minute"]), int(seconds or 0)),
-            *(_LATE.get(_LOOSE.sub("", half).casefold()) if half else None, half, seconds is not None),
-        )
+        a, b, c, mark, hour, minute, second, late, early = found.group(*_GROUPS)
+        half = late or early or ""
+        is_late = _LATE.get(_LOOSE.sub("", half).casefold()) if half else None
+        return cls(a, b, c, mark, int(hour), int(minute), int(second or 0), is_late, half, second is not None)
 
     def iso(self, order: Order) -> str:
         """`2023-05-08T13:56:00`, or "" for a date of no calendar known here. Local time, no offset."""
@@ -84,6 +86,21 @@ class Stamp:
         if not day or hour > 23 or self.minute > 59 or self.second > 59:
             return ""
         return f"{day}T{hour:02}:{self.minute:02}:{self.second:02}"
+
+
+def changes(lines: Iterable[str], stamp: Callable[[str], Stamp | None]) -> Iterator[Stamp]:
+    """A stamp wherever the date changes: enough to tell the order, and few beside the lines.
+
+    `stamp` gives that of a line, None for a line without.
+    """
+    last = ""
+    for line in lines:
+        if not line or line[0] in " \t" or line[0].isalpha():
+            continue
+        found = _DAY.match(line if line.isascii() else MARKS.sub("", line[:40]))
+        if found and found["day"] != last and (here := stamp(line)):
+            last = found["day"]
+            yield here
 
 
 def order(stamps: Iterable[Stamp]) -> Order:

@@ -16,13 +16,15 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import PurePath
+from typing import NamedTuple
 
 from smartsearch.transcripts import whatsapp_words as words
 from smartsearch.transcripts.captions import caption, shown
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format, Record
-from smartsearch.transcripts.localstamps import MARKS, STAMP, Order, Stamp, order
+from smartsearch.transcripts.localstamps import MARKS, STAMP, Order, Stamp, changes, order
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.speakers import is_label
 from smartsearch.types import Turn
@@ -35,7 +37,6 @@ _OWN = "\u200e"  # stands before words of WhatsApp's own on an iPhone, and befor
 _OPENING = re.compile(rf"{_OWN}{{0,3}}(?P<open>\[)?{STAMP}(?(open)\] ?|\s[-–]\s)", re.I)
 _STARTS = frozenset(f"[{_OWN}\u200f\u202a\u202b\ufeff")
 _QUOTES = re.compile('["“”„«»「」]')
-_DAY = re.compile(rf"[{_OWN}\[]{{0,4}}(?P<day>\d{{1,4}}[-/.年]\S{{0,12}})")
 _ANDROID_FILE = re.compile(r"(?P<name>[^\n]{1,200}\.\w{2,5}) \((?P<word>[^()\n]{3,40})\)")
 _ANDROID_NAME = re.compile(r"(?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d{4,8}\.\w{2,5}")
 _IPHONE_FILE = re.compile(r"<(?P<word>[^<>:\n]{2,30}): (?P<name>[^<>\n]{1,200})>")
@@ -47,8 +48,7 @@ _TITLE = re.compile(
 _COPY = re.compile(r" ?\(\d{1,3}\)$")  # a second download of the same file
 
 
-@dataclass(frozen=True, slots=True)
-class _Opening:
+class _Opening(NamedTuple):
     """A line that begins with a stamp: who said what, nobody where WhatsApp speaks."""
 
     stamp: Stamp
@@ -92,10 +92,17 @@ def _opening(line: str) -> _Opening | None:
     if not colon and rest.endswith(":"):
         name, colon = rest[:-1], ":"
     named = bool(colon) and len(name) <= _NAME_LIMIT and not _is_cut(name)
-    name = " ".join(name.replace(_OWN, "").lstrip("~ \u202f").split()) if named else ""
+    name = _tidy(name) if named else ""
     return _Opening(Stamp.of(found), found["open"] is not None, name, text if name else "")
 
 
+@lru_cache(maxsize=4096)
+def _tidy(name: str) -> str:
+    """A name without marks, and without the `~` before one that is in nobody's contacts."""
+    return " ".join(name.replace(_OWN, "").lstrip("~ \u202f").split())
+
+
+@lru_cache(maxsize=4096)
 def _is_cut(name: str) -> bool:
     """Whether a quotation begins in `name` and does not end: `Maya named the group "Trip` is no name."""
     return len(_QUOTES.findall(name)) % 2 == 1
@@ -103,7 +110,7 @@ def _is_cut(name: str) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order. A message without text, such as a picture that can be seen once, is `no_text`."""
-    state = _State(source, _title(source) or source.stem, order(_days(source.lines)))
+    state = _State(source, _title(source) or source.stem, order(changes(source.lines, _stamp)))
     for number, line in enumerate(source.lines, 1):
         if here := _opening(line):
             yield from state.close()
@@ -113,16 +120,9 @@ def read(source: Source) -> Iterator[Record]:
     yield from state.close()
 
 
-def _days(lines: list[str]) -> Iterator[Stamp]:
-    """A stamp wherever the date changes: enough to tell their order, and few beside the lines."""
-    last = ""
-    for line in lines:
-        if not line or not (line[0] in _STARTS or line[0].isdigit()):
-            continue
-        found = _DAY.match(line if line.isascii() else MARKS.sub("", line[:40]))
-        if found and found["day"] != last and (here := _opening(line)):
-            last = found["day"]
-            yield here.stamp
+def _stamp(line: str) -> Stamp | None:
+    here = _opening(line)
+    return here.stamp if here else None
 
 
 @dataclass
