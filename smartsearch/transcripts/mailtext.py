@@ -147,7 +147,7 @@ def of_html(html: str) -> str:
             if tag == "li" and piece[1] != "/":
                 out.append("- ")
         elif tag in _BLOCKS:
-            out.append("\n")
+            out.append("\n" if piece[1] == "/" else "\n\n")
         elif tag in ("td", "th"):
             out.append(" ")
     return _lines("".join(out))

@@ -31,8 +31,8 @@ from smartsearch.types import Turn
 if TYPE_CHECKING:
     from email.message import Message
 
-# A mail begins after a blank line, and headers follow: `From ` in a text that nobody escaped is no border.
-_BORDER = re.compile(r"^From [^\r\n]{1,200}\r?\n(?=[!-9;-~]{1,80}:|>From )", re.M)
+# A border follows a blank line, tells a time and precedes a header: any other `From ` is somebody's text.
+_BORDER = re.compile(r"^From [^\r\n]{1,200}\d:\d\d[^\r\n]{0,40}\r?\n(?=[!-9;-~]{1,80}:|>From )", re.M)
 _ESCAPED = re.compile(r"^>(>{0,40}From )", re.M)
 _REPLY = re.compile(
     r"\s{0,8}(?:re|aw|antw|antwort|sv|vs|rif|ris|res|ref|odp|ynt|回复|回覆|答复|fwd?|wg|tr|rv|enc|i|doorst|vl|転送|转发|轉寄)"

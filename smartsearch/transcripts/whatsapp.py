@@ -37,7 +37,9 @@ _OWN = "\u200e"  # stands before words of WhatsApp's own on an iPhone, and befor
 _OPENING = re.compile(rf"{_OWN}{{0,3}}(?P<open>\[)?{STAMP}(?(open)\] ?|\s[-–]\s)", re.I)
 _STARTS = frozenset(f"[{_OWN}\u200f\u202a\u202b\ufeff")
 _QUOTES = re.compile('["“”„«»「」]')
-_ANDROID_FILE = re.compile(r"(?P<name>[^\n]{1,200}\.\w{2,5}) \((?P<word>[^()\n]{3,40})\)")
+_ANDROID_FILE = re.compile(
+    r"(?P<name>[^\n]{1,200}\.\w{2,5})(?: • [^\n()]{1,40})? \((?P<word>[^()\n]{3,40})\)"
+)
 _ANDROID_NAME = re.compile(r"(?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d{4,8}\.\w{2,5}")
 _IPHONE_FILE = re.compile(r"<(?P<word>[^<>:\n]{2,30}): (?P<name>[^<>\n]{1,200})>")
 _IPHONE_NAME = re.compile(r"\d{8}-")
@@ -196,7 +198,7 @@ def _without_edited(text: str) -> str:
 def _file(first: str, bare: str, text: str, rest: str) -> tuple[str, str] | None:
     """The words and the caption of a message with a file; None for one without."""
     if bare.endswith(")") and (found := _ANDROID_FILE.fullmatch(bare)):
-        name = found["name"].split(" • ")[0].strip()
+        name = found["name"].strip()
         if found["word"].casefold() in words.ATTACHED or _ANDROID_NAME.fullmatch(name):
             return _plain(rest), caption(name)
     if "<" in text and (found := _IPHONE_FILE.search(text)):
