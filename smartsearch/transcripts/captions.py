@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 _ENDINGS = {
-    "image": (".jpg", ".jpeg", ".png", ".gif", ".webp", ".heic", ".bmp", ".svg", ".tif", ".tiff", ".avif"),
-    "video": (".mp4", ".mov", ".webm", ".mkv", ".avi", ".m4v", ".3gp"),
-    "audio": (".mp3", ".m4a", ".ogg", ".oga", ".opus", ".wav", ".flac", ".aac", ".amr"),
+    "image": (
+        *(".jpg", ".jpeg", ".png", ".gif", ".webp", ".heic", ".heif", ".avif"),
+        *(".bmp", ".svg", ".tif", ".tiff"),
+    ),
+    "contact": (".vcf",),
+    "video": (".mp4", ".mov", ".webm", ".mkv", ".avi", ".m4v", ".3gp", ".mpeg", ".mpg"),
+    "audio": (".mp3", ".m4a", ".ogg", ".oga", ".opus", ".wav", ".flac", ".aac", ".amr", ".caf"),
 }
+_STICKER = re.compile(r"STK-.*\.webp$|.*\.was$", re.I)
 _NOUNS = {ending: noun for noun, endings in _ENDINGS.items() for ending in endings}
 
 
@@ -18,6 +24,12 @@ def attachment(name: str, mime: str = "") -> str:
     if noun not in _ENDINGS:
         noun = _NOUNS.get(f".{name.lower().rpartition('.')[2]}", "file")
     return bracketed(noun, name)
+
+
+def caption(name: str) -> str:
+    """As `attachment`, for a path as telephones write it: its folders say nothing, stickers are named."""
+    name = name.replace("\\", "/").rpartition("/")[2] or name
+    return bracketed("sticker", name) if _STICKER.match(name) else attachment(name)
 
 
 def bracketed(noun: str, *details: str) -> str:

@@ -67,6 +67,9 @@ def documents(text: str, suffix: str) -> Documents:
             return lined
         if not promised:
             return Documents()
+        lined = _by_line(text, first_must_parse=False)
+        if len(lined.items) > len(lined.broken):  # lines after all, the first of them broken
+            return lined
         reason = f"not valid JSON: {error.msg} (column {error.colno})"
         raise FormatError(reason, line=error.lineno, kind="invalid_json") from None
     one_line = suffix in LINE_SUFFIXES and "\n" not in text.strip()

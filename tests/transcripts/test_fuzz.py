@@ -32,6 +32,14 @@ def name_of(path: Path) -> str:
     return "/".join(path.parts[-2:])
 
 
+def is_one_document(path: Path) -> bool:
+    try:
+        json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return path.suffix == ".json"
+
+
 each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=name_of)
 
 
@@ -117,7 +125,7 @@ def words(turns: Any) -> Counter[str]:
     return Counter(turn.text for turn in turns)
 
 
-@pytest.mark.parametrize("sample", [s for s in SAMPLES if s.suffix == ".json"], ids=name_of)
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if is_one_document(s)], ids=name_of)
 def test_a_record_that_is_none_loses_only_itself(sample: Path, tmp_path: Path) -> None:
     whole = json.loads(sample.read_text(encoding="utf-8"))
     before = words(read_if_any(put(tmp_path, sample, sample.read_bytes())).turns)
@@ -129,13 +137,12 @@ def test_a_record_that_is_none_loses_only_itself(sample: Path, tmp_path: Path) -
         at = chance.randrange(len(some))
         gone, some[at] = strings(some[at]), chance.choice(JUNK)
         after = words(read_if_any(put(tmp_path, sample, json.dumps(value).encode())).turns)
-        shorter = list(after - before)
-        lost = [text for text in before - after if not comes_from(text, gone)]
-        lost = [text for text in lost if not any(part and part in text for part in shorter)]
+        changed = " ".join(after - before)
+        lost = [text for text in before - after if not comes_from(text, f"{gone} {changed}")]
         assert not lost, (at, some[at])
 
 
-LINES = [s for s in SAMPLES if s.suffix in (".jsonl", ".txt", ".log", ".md", ".weechatlog")]
+LINES = [s for s in SAMPLES if not is_one_document(s)]
 
 
 @pytest.mark.parametrize("sample", LINES, ids=name_of)
@@ -147,4 +154,5 @@ def test_a_line_that_is_none_loses_no_more_than_its_turn(sample: Path, tmp_path:
         at = chance.randrange(len(lines))
         mutated = [*lines[:at], b"\xff\x00{{[ nothing", *lines[at + 1 :]]
         after = words(read_if_any(put(tmp_path, sample, b"\n".join(mutated))).turns)
-        assert sum((before - after).values()) <= 2, lines[at]
+        changed = " ".join(after - before)
+        assert sum(not comes_from(text, changed) for text in before - after) <= 2, lines[at]
