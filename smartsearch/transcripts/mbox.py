@@ -7,6 +7,8 @@ attached is its caption. Threads come in the order in which the file begins them
 
 `Source` holds decoded text: bytes above 127 that were no UTF-8 are lost to U+FFFD before this reader sees
 them, which concerns old mail sent as `8bit` in other charsets; quoted-printable and base64 are whole.
+Headers are read under `email`'s old policy: `email.policy.default` takes nine times as long for the six that
+are wanted (2,000 mails: 4.0 s against 0.45 s) and raises IndexError and KeyError for torn ones (Python 3.11).
 
 Sources: RFC 4155 (mbox), RFC 5322, RFC 2045 to 2047; qmail's mboxrd for `>From `; Google Takeout, whose
 borders are `From 17661...@xxx Mon May 08 13:56:00 +0000 2023`, with CRLF lines.
