@@ -9,7 +9,8 @@ import smartsearch
 
 ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
-    *("types", "errors", "lean", "nearby", "private", "config", "ending", "transcripts", "parse"),
+    *("types", "errors", "lean", "nearby", "private", "config", "ending", "filters", "transcripts", "when"),
+    "parse",
     *("retrieve", "rank", "truncate", "pipeline"),
     *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "mcp", "bench"),
     *("output", "warm", "options", "models_cli", "cache_cli", "index_cli", "accuracy_cli", "bench_cli"),

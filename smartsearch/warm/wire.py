@@ -19,7 +19,7 @@ from smartsearch.config import Config
 from smartsearch.nearby import Nearby
 from smartsearch.types import Result
 
-PROTOCOL = 2
+PROTOCOL = 3
 REQUEST_BYTES = 1 << 20
 PIPED_BYTES = 1 << 26
 """The most of standard input that is sent along; longer input is searched in the command's own process."""
