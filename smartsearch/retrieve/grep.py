@@ -36,16 +36,22 @@ class Search:
 
     def __init__(self, haystack: Haystack) -> None:
         self._haystack = haystack
+        self._fields: list[Field] = []
 
     def __call__(self, terms: Iterable[Term], *, mode: str = "or", word_boundary: bool = False) -> Found:
         """Turns that contain any (`or`) or every (`and`) term, with the terms each contains."""
-        return grep(self._haystack, terms, mode=mode, word_boundary=word_boundary)
+        found = grep(self._haystack, terms, mode=mode, word_boundary=word_boundary)
+        if self._fields:
+            turns = self._haystack.corpus.turns
+            return {index: inside | having(self._fields, turns[index]) for index, inside in found.items()}
+        return found
 
     def beside(self, fields: Sequence[Field]) -> Found:
-        """Turns that have any of the fields, with those that each has."""
+        """Turns that have any of the fields, with all of those so far; later steps look for them too."""
+        self._fields += fields
         turns = self._haystack.corpus.turns
-        inside = ((index, having(fields, turns[index])) for index in self._haystack.indices)
-        return {index: some for index, some in inside if some}
+        some = [index for index in self._haystack.indices if having(fields, turns[index])]
+        return {index: having(self._fields, turns[index]) for index in some}
 
     def likeliest(self) -> Found:
         """Turns that rankers should read beside those found: none here, where all that match were found."""
@@ -87,7 +93,7 @@ class Haystack:
         for text in texts:
             self.starts.append(position)
             position += len(text) + 1
-        names = {fold(turn.speaker) for turn in turns}
+        names = {fold(turn.speaker) for turn in corpus.turns}
         self.speakers = frozenset(word for name in names for word in (name, *name.split()))
         self._words: dict[str, None] | None = None
 

@@ -135,12 +135,14 @@ def _beside(state: _Gathering, query: Query, *, add: bool) -> None:
 
     They find turns of their own only with `add`. Raises InputError for a speaker who is nowhere.
     """
-    for kind, fields in (("date", dates(query.text, state.config)), ("speaker", speakers(state.config))):
+    kinds = {"date": dates(query.text, state.config), "speaker": speakers(state.config)}
+    every = [one for fields in kinds.values() for one in fields]
+    weak = {fold(one.term.text) for one in every if not (one.adds and add)}
+    for kind, fields in kinds.items():
         if not fields:
             continue
         found = state.search.beside(fields)
         state.account(fields, {key for held in found.values() for key in held})
-        weak = {fold(field.term.text) for field in fields if not (field.adds and add)}
         found = {i: held for i, held in found.items() if i in state.found or held.keys() - weak}
         fresh = merge(state.found, found)
         state.steps.append(HopTrace(1, kind, tuple(field.term for field in fields), fresh, len(state.found)))

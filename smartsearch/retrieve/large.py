@@ -136,7 +136,7 @@ def _sifted(parts: Sequence[Haystack | Lines], filters: Filters) -> tuple[NDArra
         else:
             places = np.arange(len(part))
             if filters.only_speakers:
-                sieve.offer(part.speakers)
+                sieve.offer(sorted(part.speakers))
                 places = np.unique(np.concatenate([part.with_word(name) for name in filters.only_speakers]))
             found = [known is not None and sieve(known) for known in part.facts(places)]
             passed[places] = found
@@ -229,7 +229,6 @@ class _Sum(Search):
         self._read = np.zeros(turns, dtype=np.bool_)
         self._places: dict[str, Places] = {}
         self._terms: dict[str, Term] = {}
-        self._fields: list[Field] = []
         self._speakers: list[tuple[Field, Places]] = []
         self._unsummed = 0.0  # what fields may add to a line's weight
         self._weights = np.zeros(turns, dtype=np.float32)
