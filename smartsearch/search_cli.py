@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn
 
@@ -99,8 +100,9 @@ def _answer(
         from smartsearch.warm import client, wire
 
         try:
+            here = replace(config, now=config.now or date.today().isoformat())  # its time zone may be another
             told = client.ask(
-                wire.Request(question, source, config, view.before, view.after, view.explain), stdin
+                wire.Request(question, source, here, view.before, view.after, view.explain), stdin
             )
             return told.result, told.around
         except client.NotWarm as error:
