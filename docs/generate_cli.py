@@ -70,7 +70,7 @@ added. Two runs over the same files with the same models and threads give the sa
                "truncate": 0, "total": 0},
  "models": [{"role": "", "id": "", "revision": "", "precision": ""}],
  "threads": 0,
- "terms": [{"text": "", "kind": "", "weight": 0, "hop": 0}],      a FUZZY term also has its "source"
+ "terms": [{"text": "", "kind": "", "weight": 0, "hop": 0}],      FUZZY and DATE terms also have their "source"
  "hops": [{"hop": 0, "kind": "", "terms": [""], "found": 0, "total": 0}],
  "hits": [{"rank": 1, "path": "", "line": 0, "pointer": "", "conversation": "", "session": "", "turn": "",
            "speaker": "", "time": "", "text": "",
@@ -80,6 +80,10 @@ added. Two runs over the same files with the same models and threads give the sa
  "warnings": []}
 ```
 
+- Where filters were given, `filters` follows `query`: those of `conversation`, `session`, `since`, `until`, `speaker`, `only_speaker` and
+  `role` that were, each a list; `since` and `until` are the first and last second, with the offset of your clock.
+- `kind` of a step is `grep`, `fuzzy`, `semantic`, `date`, `speaker`, `entity` or `prf`; `kind` of a term is a part of speech, `ENT`, `TOKEN`,
+  `HOP`, `PRF`, `FUZZY`, `DATE` (a date of the question, in a turn's time) or `SPEAKER` (`--speaker`).
 - `words`, `tokens`, `limit` are ceilings, 0 where there is none; `tau` is `alpha` times the best cross-encoder score.
 - `load` is the time spent waiting for the models after the transcripts were read; both happen at once.
 - A hit with an image has a `caption`. With `-A`, `-B` or `-C` a hit has
@@ -121,7 +125,7 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 | `path_not_found` | a file or folder that is not there |
 | `nothing_read` | files were found and none of them could be read |
 | `unknown_format` | `--input-format` names none |
-| `unknown_conversation`, `unknown_session` | no turn has that id |
+| `unknown_conversation`, `unknown_session`, `unknown_speaker` | no turn has that id, title or name |
 | `input` | a line or file of questions that cannot be read |
 | `too_little` | too few questions can be made of the transcripts to train on them |
 | `package` | a package of an extra is missing |
@@ -136,7 +140,7 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 
 ## Settings
 
-Every option of `query` of the panels Budget, Retrieval, Ranking and Run but `--preset` and `--progress` can also be set, with `_` for `-`, as `SMARTSEARCH_NAME` in
+Every option of `query` of the panels Budget, Retrieval, Ranking and Run but `--preset` and `--progress`, and `--speaker` and `--now`, can also be set, with `_` for `-`, as `SMARTSEARCH_NAME` in
 the environment, in `.smartsearch.toml` of the current folder, or in `~/.config/smartsearch/config.toml`; the command
 line comes first, then a `--preset`, the environment, the folder's file, the user's file. A folder's file may not name a model nor set
 the cache or `daemon`.

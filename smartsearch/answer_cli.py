@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -55,13 +54,6 @@ class AnswerOptions:
     model: str | None = option(
         LLM, "Ask this model.", "--model", metavar="MODEL", show_default="SMARTSEARCH_LLM_MODEL"
     )
-    now: str | None = option(
-        LLM,
-        "The day the question is asked, for `last week` and the like.",
-        "--now",
-        metavar="DATE",
-        show_default="today",
-    )
     max_tokens: int = option(
         LLM, "Most tokens of the reply, thinking included.", default=MAX_TOKENS, min=1, metavar="N"
     )
@@ -92,18 +84,6 @@ class AnswerOptions:
         OUTPUT, "One JSON record: the reply, what it cites, and the search's result.", default=False
     )
 
-    @property
-    def day(self) -> date:
-        """The day the question is asked. Raises UsageError."""
-        if self.now is None:
-            return datetime.now().astimezone().date()
-        from smartsearch.transcripts.times import to_iso
-
-        day = to_iso(self.now)
-        if not day:
-            raise UsageError(f"--now is {self.now!r}", hint="a date, such as 2023-05-08")
-        return date.fromisoformat(day[:10])
-
 
 def answer(
     question: Annotated[
@@ -120,7 +100,9 @@ def answer(
     progress: ProgressOptions,
 ) -> int:
     """Let a language model answer QUESTION from the turns that are found, and cite them."""
-    config, day = search.config(), ask.day
+    from smartsearch.when import today
+
+    config = search.config()
     endpoint = None if ask.show_prompt else _endpoint(ask, config)
     view = View("json" if ask.json else "text", ask.around, ask.around)
     found, around = searched(question, paths, config, filters, view, progress)
@@ -130,7 +112,7 @@ def answer(
         found, around = redacted_result(found, around)
     from smartsearch.answering import cited, prompt
 
-    asked = prompt(found.query, found.hits, around, day)
+    asked = prompt(found.query, found.hits, around, today(config.now))
     if found.hits and endpoint is None:
         shown.show_prompt(asked, as_json=ask.json)
     elif found.hits and endpoint is not None:

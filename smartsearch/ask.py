@@ -6,11 +6,12 @@ import io
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from smartsearch.config import Config
 from smartsearch.errors import InputError
+from smartsearch.filters import Filters, Sieve, facts
 from smartsearch.nearby import Nearby, nearby
 from smartsearch.types import Corpus, Result
 
@@ -33,7 +34,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Scope:
-    """What is searched: paths (`-` is standard input) and the filters over what they hold.
+    """What is searched: paths (`-` is standard input) and the filters over what they hold (filters.py).
 
     `indexed` says whether an index may stand in for files (transcripts/indexed.py).
     """
@@ -45,11 +46,21 @@ class Scope:
     excludes: tuple[str, ...] = ()
     input_format: str = "auto"
     indexed: bool = True
+    only_speakers: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+
+    @property
+    def filters(self) -> Filters:
+        """The filters that work on turns."""
+        return Filters(**{field.name: getattr(self, field.name) for field in fields(Filters)})
 
     @property
     def unfiltered(self) -> Scope:
-        """The same files without the filters that work on turns."""
-        return replace(self, conversations=(), sessions=())
+        """The same files without them."""
+        none: dict[str, Any] = {field.name: field.default for field in fields(Filters)}
+        return replace(self, **none)
 
 
 class Library:
@@ -71,16 +82,16 @@ class Library:
         from smartsearch.retrieve.grep import Haystack
 
         files = source.unfiltered
-        whole = files != source or files in self._whole
+        whole = files in self._whole
         if whole and not isinstance(self._corpora.get(files, Corpus()), Corpus):
             del self._corpora[files]
         read = _kept(self._corpora, KEPT_CORPORA, files, lambda: self._read(files, whole=whole))
         if isinstance(read, Corpus):
-            return Haystack(filtered(read, source))
+            return Haystack(read, *_sifted(read, source.filters))
         from smartsearch.retrieve.large import LargeHaystack
 
         parts = [Haystack(part) if isinstance(part, Corpus) else part for part in read.parts]
-        return LargeHaystack(parts, read.skipped, read.warnings)
+        return LargeHaystack(parts, read.skipped, read.warnings, source.filters)
 
     def read_whole(self, source: Scope) -> None:
         """From now on parse every line of `source`."""
@@ -115,16 +126,20 @@ class Library:
 
 
 def filtered(corpus: Corpus, source: Scope) -> Corpus:
-    """The turns of the conversations and sessions asked for. Raises InputError for an unknown id."""
-    turns = corpus.turns
-    for name, wanted in (("conversation", source.conversations), ("session", source.sessions)):
-        if wanted:
-            present = dict.fromkeys(getattr(turn, name) for turn in turns)
-            for identity in wanted:
-                if identity not in present:
-                    raise _unknown(name, identity, list(present))
-            turns = tuple(turn for turn in turns if getattr(turn, name) in wanted)
-    return corpus if turns is corpus.turns else replace(corpus, turns=turns)
+    """The turns that pass the filters, and no other. Raises InputError for a name that no turn has."""
+    kept, warnings = _sifted(corpus, source.filters)
+    if kept is None:
+        return corpus
+    return replace(corpus, turns=tuple(corpus.turns[i] for i in kept), warnings=(*corpus.warnings, *warnings))
+
+
+def _sifted(corpus: Corpus, filters: Filters) -> tuple[list[int] | None, tuple[str, ...]]:
+    """The turns that pass, None for all, and what there is to say of it."""
+    if not filters.given:
+        return None, ()
+    sieve = Sieve(filters)
+    kept = [index for index, turn in enumerate(corpus.turns) if sieve(facts(turn))]
+    return kept, sieve.warnings()
 
 
 def ask(question: str, source: Scope, config: Config, tools: Callable[[], Tools], library: Library) -> Result:
@@ -181,9 +196,24 @@ def _ask(
         result,
         trace=replace(result.trace, timing_ms=timing),
         skipped=corpus.skipped,
-        warnings=(*corpus.warnings, *result.warnings),
+        warnings=(*corpus.warnings, *haystack.warnings, *result.warnings),
+        filters=_given(source, config),
     )
     return whole, around
+
+
+def _given(source: Scope, config: Config) -> dict[str, tuple[str, ...]]:
+    """The filters that were given, and the speakers preferred, by the names of the options."""
+    given = {
+        "conversation": source.conversations,
+        "session": source.sessions,
+        "since": (source.since,) if source.since else (),
+        "until": (source.until,) if source.until else (),
+        "speaker": config.speaker,
+        "only_speaker": source.only_speakers,
+        "role": source.roles,
+    }
+    return {name: values for name, values in given.items() if values}
 
 
 def _kept(cache: OrderedDict[Hashable, V], size: int, key: Hashable, make: Callable[[], V]) -> V:
@@ -194,12 +224,3 @@ def _kept(cache: OrderedDict[Hashable, V], size: int, key: Hashable, make: Calla
             cache.popitem(last=False)
     cache.move_to_end(key)
     return cache[key]
-
-
-def _unknown(name: str, identity: str, present: list[str]) -> InputError:
-    from difflib import get_close_matches
-
-    known = [p for p in present if p]
-    close = get_close_matches(identity, known, n=3, cutoff=0.5) or known[:3]
-    hint = f"the closest are {', '.join(close)}" if close else f"these transcripts name no {name}s"
-    return InputError(f"no {name} {identity!r}", hint=hint, kind=f"unknown_{name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,18 +22,25 @@ from smartsearch.types import Result
 FATAL = (ModelError, ConfigError, UsageError)
 """Errors that every further question would meet too: they end the run."""
 
+FILTERS = ("conversation", "session", "since", "until", "now", "speaker", "only_speaker", "role")
+"""What a line may say for itself, as the options of these names do for all."""
+SINGLE = ("since", "until", "now")
+
 Identity = str | int
 
 
 @dataclass(frozen=True)
 class Question:
-    """One line of the input: its number (1-based), the question, and where to search if it says so."""
+    """One line of the input: its number (1-based), the question, and where to search if it says so.
+
+    `filters` are the values of its own by the names of FILTERS, as written.
+    """
 
     id: Identity
     line: int
     text: str
     paths: tuple[str, ...] = ()
-    conversations: tuple[str, ...] = ()
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -141,7 +148,11 @@ def _question(identity: Identity, line: int, values: dict[str, Any]) -> Question
     text = values.get("question")
     if not isinstance(text, str) or not text.strip():
         raise InputError("no question", hint=_SHAPE)
-    return Question(identity, line, text, _texts(values, "paths"), _texts(values, "conversation"))
+    filters = {name: given for name in FILTERS if (given := _texts(values, name))}
+    for name in SINGLE:
+        if len(filters.get(name, ())) > 1:
+            raise InputError(f"{name} is more than one", hint=_SHAPE)
+    return Question(identity, line, text, _texts(values, "paths"), filters)
 
 
 def _texts(values: dict[str, Any], name: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -81,6 +82,11 @@ class Config:
     semantic_max_turns: int = 5000  # beyond it the fallback is left out and said so (2.5 ms a turn)
     pool: int = 200  # candidates: fewer are filled up by meaning (docs/decisions/0007); 0 = the paper's way
     pool_max_turns: int = 1000  # in a larger haystack nothing is filled up
+    dates: bool = True  # the question's dates are looked for in the turns' times (docs/decisions/0013)
+    weight_date: float = 2.0  # of such a date, as of a noun
+    now: str = ""  # ISO day that relative dates count from; empty = the clock's
+    speaker: tuple[str, ...] = ()  # whose turns are preferred
+    weight_speaker: float = 4.0  # of a preferred speaker's turns, as of a name in the question
 
     # Rank (paper 3.3)
     profile: str = "embedded"
@@ -92,6 +98,7 @@ class Config:
     weight_ce: float = 0.7
     weight_colbert: float = 0.3
     rrf_k: int = 60
+    speaker_rank: float = 0.5  # of its rank: where a preferred speaker's turn moves (docs/decisions/0013)
     candidates: int = -1  # turns the cross-encoder sees: -1 = the default cascade, 0 = all
     cascade: int = 112  # what -1 means with both rankers (docs/decisions/0002)
     colbert_turns: int = 1024  # turns ColBERT sees unless `candidates` is 0
@@ -137,9 +144,16 @@ class Config:
 
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "paper": {"candidates": 0, "pool": 0, "fuse": "rrf"},
-    "paper-locomo": {"candidates": 0, "pool": 0, "fuse": "rrf", "truncate": "fixed", "budget": 2000},
-    "index-free": {"rank": ("ce",), "semantic": "off"},
+    "paper": {"candidates": 0, "pool": 0, "fuse": "rrf", "dates": False},
+    "paper-locomo": {
+        "candidates": 0,
+        "pool": 0,
+        "fuse": "rrf",
+        "dates": False,
+        "truncate": "fixed",
+        "budget": 2000,
+    },
+    "index-free": {"rank": ("ce",), "semantic": "off", "dates": False},
 }
 """Named bundles of options: the paper's own settings (seeds 1.2, 1.5)."""
 
@@ -161,6 +175,8 @@ def check(config: Config) -> Config:
             raise ConfigError(f"{field.name} is {value}", hint=f"a number from {lowest} up")
     if not 0.0 <= config.alpha < 1.0:
         raise ConfigError(f"alpha is {config.alpha}", hint="a share of the best score, 0 up to 1")
+    if config.now and not _is_day(config.now):
+        raise ConfigError(f"now is {config.now!r}", hint="an ISO date, such as 2023-05-08")
     if config.top_k < 1:
         raise ConfigError(f"top_k is {config.top_k}", hint="1 or more")
     return config
@@ -243,6 +259,14 @@ def unknown_variables(env: Mapping[str, str] | None = None) -> dict[str, str]:
         near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.6)
         found[key] = f"{ENV_PREFIX}{near[0]}" if near else ""
     return found
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text[:10])
+    except ValueError:
+        return False
+    return True
 
 
 def _preset_values(preset: str) -> dict[str, Any]:

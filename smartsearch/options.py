@@ -190,6 +190,21 @@ class SearchOptions(ModelOptions):
         choices=tuple(PRESETS),
     )
 
+    speaker: list[str] | None = option(  # noqa: RUF009 - a field
+        FILTERS,
+        "Prefer this speaker's turns: they rank twice as high, and no other is left out (repeatable).",
+        "--speaker",
+        metavar="NAME",
+    )
+    now: str | None = option(
+        FILTERS,
+        "The day that `last week` counts from, here and in the question: an ISO date.",
+        "--now",
+        metavar="DATE",
+        show_default="today",
+    )
+    dates: bool | None = switch("dates", RETRIEVAL, "Look for the question's dates among the turns' dates.")
+
     limit: int | None = setting(
         "limit", OUTPUT, "Most turns shown, best first.", "--limit", "-n", min=0, shown="all"
     )
@@ -212,6 +227,12 @@ class SearchOptions(ModelOptions):
             given["compress"] = tuple(name for name in self.compress.split(",") if name not in ("", "none"))
         if self.candidates is not None:
             given["candidates"] = _count_or_all(self.candidates)
+        if self.speaker is not None:
+            given["speaker"] = tuple(self.speaker)
+        if self.now is not None:
+            from smartsearch.when import day_of
+
+            given["now"] = day_of(self.now)
         return build(given, preset=self.preset or "")
 
 
@@ -231,10 +252,33 @@ class FilterOptions:
     """Which of the transcripts are searched."""
 
     conversation: list[str] | None = option(  # noqa: RUF009 - a field
-        FILTERS, "Only this conversation, by its id (repeatable).", "--conversation", metavar="ID"
+        FILTERS, "Only this conversation, by id or title (repeatable).", "--conversation", metavar="ID"
     )
     session: list[str] | None = option(  # noqa: RUF009 - a field
-        FILTERS, "Only this session, by its id (repeatable).", "--session", metavar="ID"
+        FILTERS, "Only this session, by id or title (repeatable).", "--session", metavar="ID"
+    )
+    since: str | None = option(
+        FILTERS,
+        "Only turns from this time on: 2023-05-08, 2023-05, 7d, 2w, yesterday, last week, may 2023, "
+        "2023-05-08T13:00+02:00. Turns without a time are left out; those without an offset are taken as "
+        "your own clock's.",
+        "--since",
+        metavar="WHEN",
+    )
+    until: str | None = option(
+        FILTERS, "Only turns up to the end of this day, month or time.", "--until", metavar="WHEN"
+    )
+    only_speaker: list[str] | None = option(  # noqa: RUF009 - a field
+        FILTERS,
+        "Only this speaker's turns, by name or one word of it (repeatable). --speaker loses fewer answers.",
+        "--only-speaker",
+        metavar="NAME",
+    )
+    role: list[str] | None = option(  # noqa: RUF009 - a field
+        FILTERS,
+        "Only turns of this role: user, assistant, system or tool (repeatable).",
+        "--role",
+        metavar="ROLE",
     )
     glob: list[str] | None = option(  # noqa: RUF009 - a field
         FILTERS, "Only files whose path matches (repeatable).", "--glob", "-g", metavar="GLOB"
@@ -251,8 +295,12 @@ class FilterOptions:
         autocompletion=_formats,
     )
 
-    def source(self, paths: Sequence[str] | None) -> Scope:
-        """The source of these filters over `paths`, by default the current folder."""
+    def source(self, paths: Sequence[str] | None, now: str = "") -> Scope:
+        """The source of these filters over `paths`, by default the current folder, on the day `now`.
+
+        Raises UsageError.
+        """
+        since, until = bounds(self.since, self.until, now)
         return Scope(
             tuple(paths or (".",)),
             tuple(self.conversation or ()),
@@ -260,7 +308,36 @@ class FilterOptions:
             tuple(self.glob or ()),
             tuple(self.exclude or ()),
             self.input_format,
+            only_speakers=tuple(self.only_speaker or ()),
+            roles=roles(self.role or ()),
+            since=since,
+            until=until,
         )
+
+
+def bounds(since: str | None, until: str | None, now: str) -> tuple[str, str]:
+    """The first and last second of --since and --until as `Scope` has them. Raises UsageError."""
+    if since is None and until is None:
+        return "", ""
+    from smartsearch import when
+
+    day = when.today(now)
+    first, last = when.since(since, day) if since is not None else "", ""
+    if until is not None:
+        last = when.until(until, day)
+    if first and last and when.later(first, last):
+        raise UsageError(f"--since {since} begins after --until {until} ends", hint="an earlier --since")
+    return first, last
+
+
+def roles(given: Sequence[str]) -> tuple[str, ...]:
+    """The roles of --role. Raises UsageError for what is none."""
+    from smartsearch.filters import ROLES
+
+    for role in given:
+        if role.casefold() not in ROLES:
+            raise UsageError(f"--role is {role!r}", hint=f"one of {', '.join(ROLES)}")
+    return tuple(role.casefold() for role in given)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from smartsearch.config import Config
 from smartsearch.parse import Parser
 from smartsearch.rank.cascade import Ranking, rank
+from smartsearch.rank.promote import promoted
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Dense, Evidence, gather
@@ -57,6 +58,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
             evidence.counts,
             evidence.unread,
         )
+        ranking = promoted(ranking, haystack.corpus.turns, config.speaker, config.speaker_rank)
     with clock("truncate"):
         kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer)
     if config.order == "time":
@@ -103,12 +105,13 @@ def dense_search(
                 "--semantic always runs it"
             )
             return []
-        windows = scored_windows(query.text, haystack.corpus, range(turns))
+        windows = scored_windows(query.text, haystack.corpus, haystack.indices)
 
         def by_turn(question: str, _: Sequence[str]) -> NDArray[np.float64]:
             return best_windows(question, windows, tools.scorers["colbert"])[0]
 
-        return nearest(query.text, [some[0] for some in windows], by_turn, top)
+        near = nearest(query.text, [some[0] for some in windows], by_turn, top)
+        return [haystack.indices[place] for place in near]
 
     return run
 
@@ -119,14 +122,15 @@ def _warnings(query: Query, evidence: Evidence, cut_text: bool) -> tuple[str, ..
     for source in dict.fromkeys(term.source for term in fuzzy):
         near = ", ".join(term.text for term in fuzzy if term.source == source)
         warnings.append(f"no turn contains {source!r}; searched for {near}")
-    by_words = sum(step.found for step in evidence.hops if step.kind in ("grep", "fuzzy"))
+    named = ("grep", "fuzzy", "date", "speaker")
+    by_words = sum(step.found for step in evidence.hops if step.kind in named)
     if evidence.candidates and not by_words:
         warnings.append("no turn contains a word of the question; these are the nearest in meaning")
     if query.fallback:
         warnings.append(f"the parser found no noun, name or verb in the question: {query.fallback}")
     if cut_text:
         warnings.append("a turn was cut to fit the budget")
-    return tuple(warnings)
+    return (*warnings, *evidence.warnings)
 
 
 class _Clock:

@@ -9,8 +9,9 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn
 
 import typer
 
@@ -18,7 +19,7 @@ from smartsearch import batch, ending
 from smartsearch.ask import STDIN_BYTES, Library, Scope, ask, ask_around
 from smartsearch.config import Config
 from smartsearch.deadline import deadline
-from smartsearch.errors import ExitCode, SearchTimeout, UsageError
+from smartsearch.errors import ExitCode, InputError, SearchTimeout, UsageError
 from smartsearch.nearby import Nearby
 from smartsearch.options import (
     FilterOptions,
@@ -97,7 +98,7 @@ def searched(
     """The answer to one question typed at a prompt, within its time limit, and the turns around its hits."""
     if not question.strip():
         raise UsageError("the question is empty", hint='smartsearch query "When did ...?" chats/')
-    source = replace(filters.source(paths), indexed=config.cache)
+    source = replace(filters.source(paths, config.now), indexed=config.cache)
     stdin = _standard_input(source.paths)
     with (
         deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
@@ -115,8 +116,9 @@ def _answer(
         from smartsearch.warm import client, wire
 
         try:
+            here = replace(config, now=config.now or date.today().isoformat())  # its time zone may be another
             told = client.ask(
-                wire.Request(question, source, config, view.before, view.after, view.traced), stdin
+                wire.Request(question, source, here, view.before, view.after, view.traced), stdin
             )
             return told.result, told.around
         except client.NotWarm as error:
@@ -160,14 +162,16 @@ def batch_command(
 ) -> int:
     """Answer many questions: JSONL in, one JSON result a line out, in the same order.
 
-    A line is {"id": "q1", "question": "..."}, and if need be "paths": [...] and "conversation": "...".
+    A line is {"id": "q1", "question": "..."}, and if need be "paths": [...] and filters of its own, in the
+    place of those given as options: "conversation", "session", "since", "until", "now", "speaker",
+    "only_speaker", "role".
     """
     if resume and out is None:
         raise UsageError("--resume needs --out", hint="--out answers.jsonl --resume")
     if out is not None and _same_file(out, [questions, *(paths or [])]):
         raise UsageError(f"--out {out} is one of the inputs", hint="another file")
     config = search.config()
-    source = replace(filters.source(paths), indexed=config.cache)
+    source = replace(filters.source(paths, config.now), indexed=config.cache)
     if questions == "-" and "-" in source.paths:
         raise UsageError(
             "- stands for the questions and for the transcripts", hint="give one of them as a file"
@@ -178,13 +182,9 @@ def batch_command(
     complained: set[str] = set()
 
     def answer(question: batch.Question) -> Result:
-        own = replace(
-            source,
-            paths=question.paths or source.paths,
-            conversations=question.conversations or source.conversations,
-        )
+        own, how = _own(question, filters, source, config)
         with deadline(config.timeout):
-            result = ask(question.text, own, config, tools, library)
+            result = ask(question.text, own, how, tools, library)
         show.complain(result, complained)
         return result
 
@@ -201,6 +201,29 @@ def batch_command(
                 failed += outcome.error is not None
                 step()
     return ExitCode.ERROR if failed else ExitCode.FOUND
+
+
+def _own(
+    question: batch.Question, filters: FilterOptions, source: Scope, config: Config
+) -> tuple[Scope, Config]:
+    """`source` and `config` with what a line says for itself. Raises InputError where that makes no sense."""
+    own = question.filters
+    if not own:
+        return replace(source, paths=question.paths or source.paths), config
+    from smartsearch.when import day_of
+
+    said: dict[str, Any] = {
+        name: values[0] if name in batch.SINGLE else list(values)
+        for name, values in own.items()
+        if name not in ("now", "speaker")
+    }
+    try:
+        now = day_of(own["now"][0]) if "now" in own else config.now
+        scope = replace(filters, **said).source(question.paths or source.paths, now)
+    except UsageError as error:
+        raise InputError(error.message, hint=error.hint, kind=error.kind) from error
+    how = replace(config, now=now, speaker=own.get("speaker", config.speaker))
+    return replace(scope, indexed=source.indexed), how
 
 
 def _same_file(out: Path, inputs: Sequence[str]) -> bool:

@@ -111,9 +111,10 @@ def _turns(filters: FilterOptions, paths: Sequence[str] | None) -> tuple[Turn, .
     corpus = transcripts.read(
         list(source.paths), input_format=source.input_format, globs=source.globs, excludes=source.excludes
     )
-    for text in (*corpus.warnings, *(f"left out: {s.path}: {s.reason}" for s in corpus.skipped)):
+    chosen = filtered(corpus, source)
+    for text in (*chosen.warnings, *(f"left out: {s.path}: {s.reason}" for s in corpus.skipped)):
         stream.warn(text)
-    return tuple(filtered(corpus, source).turns)
+    return tuple(chosen.turns)
 
 
 def _wish(wanted: TrainOptions) -> Wish:

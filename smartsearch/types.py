@@ -105,8 +105,8 @@ class Term:
     """A weighted search term. `text` is the surface form, `kind` where it came from, `hop` 1-based.
 
     `kind` is a POS tag (PROPN, NOUN, VERB), `ENT` (multi-word or other entity), `TOKEN` (the
-    fallback), `HOP` (entity found in a hop), `PRF`, or `FUZZY`; `source` is the question's own
-    word behind a FUZZY term.
+    fallback), `HOP` (entity found in a hop), `PRF`, `FUZZY`, `DATE` (a date of the question, in the turn's
+    time) or `SPEAKER` (a preferred one); `source` is the question's own word behind a FUZZY term or a DATE.
     """
 
     text: str
@@ -170,7 +170,10 @@ class Hit:
 
 @dataclass(frozen=True)
 class HopTrace:
-    """One retrieval step: its `kind` (grep, fuzzy, entity, prf, semantic), new terms and new turns."""
+    """One retrieval step: its `kind`, new terms and new turns.
+
+    The kinds are grep, fuzzy, semantic, date, speaker, entity and prf.
+    """
 
     hop: int
     kind: str
@@ -234,7 +237,10 @@ class Trace:
 
 @dataclass(frozen=True)
 class Result:
-    """The answer to one question: hits in rank order, the budget, the trace, what went wrong."""
+    """The answer to one question: hits in rank order, the budget, the trace, what went wrong.
+
+    `filters` has those that were given, by name.
+    """
 
     query: str
     profile: str
@@ -244,3 +250,4 @@ class Result:
     threads: int = 0
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
+    filters: dict[str, tuple[str, ...]] = field(default_factory=dict)

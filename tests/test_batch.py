@@ -56,7 +56,7 @@ def test_paths_and_conversation_may_be_one_or_many():
     seen: list[batch.Question] = []
     line = {"id": 1, "question": "x", "paths": "a.txt", "conversation": ["c", "d"]}
     outcomes(line, ask=lambda q: seen.append(q) or echo(q))
-    assert (seen[0].paths, seen[0].conversations) == (("a.txt",), ("c", "d"))
+    assert (seen[0].paths, seen[0].filters) == (("a.txt",), {"conversation": ("c", "d")})
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ Names (paper tables 2 to 5 and 8; seeds 1.2):
 
 retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns with every term
            IP I0 with both expansions      IF1 IF0 + PRF        ID I3, the dense search always added
-           I3 IP, few candidates filled    IF2 IF0 + entities   +A2 dates, +lemma inflections: added to
-           up (the default of `query`)     IF3 both             any of them (IF3+A2)
+           I3 IP, dates of the question    IF2 IF0 + entities   +A2 dates, +lemma inflections: added to
+           searched, few candidates        IF3 both             any of them (IF3+A2); I3 and ID have dates
+           filled up (as `query` does)                          already
 rank       weight, corpus (R0)             ce, colbert          rrf[:WEIGHT_CE[:K]]
            zscore[:WEIGHT_CE], product     mmr[:TRADE_OFF]      cascade[:N] (the default of `query`)
 cut        B0                              B1:WORDS             B2:ALPHA[:K[:WORDS]]
@@ -21,11 +22,11 @@ from itertools import product
 from smartsearch.config import Config
 from smartsearch.errors import UsageError
 
-_ALONE = {"hops": 1, "prf": False, "fuzzy": False, "semantic": "off", "pool": 0}
+_ALONE = {"hops": 1, "prf": False, "fuzzy": False, "semantic": "off", "pool": 0, "dates": False}
 RETRIEVALS: dict[str, dict[str, object]] = {
     "I0": _ALONE | {"semantic": "fallback"},
     "I3": {},
-    "IP": {"pool": 0},
+    "IP": {"pool": 0, "dates": False},
     "ID": {"semantic": "always"},
     "IF0": _ALONE,
     "IF1": _ALONE | {"prf": True},
@@ -41,7 +42,7 @@ RENDERINGS = ("C1", "C2", "C1C2")
 
 @dataclass(frozen=True)
 class Retrieval:
-    """A way to gather candidates: `changes` to the Config, and the negative controls switched on."""
+    """A way to gather candidates: `changes` to the Config, dates switched on, and lemmas as a control."""
 
     name: str
     changes: tuple[tuple[str, object], ...] = ()
@@ -50,7 +51,8 @@ class Retrieval:
 
     def config(self, base: Config) -> Config:
         """`base` as this retrieval has it."""
-        return replace(base, **dict(self.changes))  # type: ignore[arg-type]
+        changed = replace(base, **dict(self.changes))  # type: ignore[arg-type]
+        return replace(changed, dates=True) if self.dates else changed
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ _TABLES = (
     Block(("I3",), ("rrf:0.5", "zscore", "product"), ("B1:2000",)),  # T8: R4a-eq, R4c
 )
 _CONTROLS = (
-    Block(("I3+A2", "I3+lemma"), ("cascade",), ("B1:2000",)),
+    Block(("IP", "IP+A2", "I3+lemma"), ("cascade",), ("B1:2000",)),
     Block(("I3",), ("mmr:0.7",), ("B1:2000",)),
     Block(("I3",), ("cascade",), ("B1:2000+C1", "B1:2000+C2", "B1:2000+C1C2", "A1v1:0.2", "A1v2:0.5")),
 )

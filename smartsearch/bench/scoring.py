@@ -204,13 +204,12 @@ class Scoring:
 
     def _found(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> tuple[Indices, Indices]:
         """The candidates, and those of them that a cascade reads."""
-        config = way.config(self.config)
+        config = replace(way.config(self.config), now=question.date[:10] or _NO_DAY)
         dense = self._fingerprints.get("colbert", "") if config.semantic != "off" else ""
         uses = self._model("parser") + dense
-        asked = question.date if way.dates else ""
         fields = (*_RETRIEVAL_FIELDS, "rank", "colbert_turns")
         settings = repr([(name, getattr(config, name)) for name in fields])
-        key = digest(self._code, uses, settings, way.name, question.text, asked, ready.key)
+        key = digest(self._code, uses, settings, way.name, question.text, ready.key)
         held = self.store.get("found", key)
         if held is None:
             evidence = self._gather(question, ready, way, config)
@@ -231,12 +230,7 @@ class Scoring:
         kept = {"colbert": _Whole(self, ready)} if "colbert" in self.tools.scorers else {}
         known = replace(self.tools, scorers=kept)
         dense = dense_search(query, ready.haystack, config, known, [])
-        evidence = gather(query, ready.haystack, self.tools.parser, config, dense)
-        if way.dates:
-            from smartsearch.bench.controls import with_dates
-
-            evidence = with_dates(evidence, question.text, ready.corpus, question.date)
-        return evidence
+        return gather(query, ready.haystack, self.tools.parser, config, dense)
 
     def _model(self, name: str) -> str:
         """The fingerprint of a model. Raises ModelError where there is none."""
@@ -272,12 +266,19 @@ def reading(ranker: Ranker, pool: Indices, colbert: Floats | None, previous: Seq
 
 
 _FIELDS = [field.name for field in dataclasses.fields(Config)]
+_NO_DAY = "1970-01-01"
+"""What relative dates count from where a question has no day: a benchmark says the same tomorrow."""
+
 _RETRIEVAL_FIELDS = _FIELDS[: _FIELDS.index("profile")]
 
 
 def _code_digest() -> str:
     """A key of the code that finds candidates: cached candidates must not outlive it."""
     root = Path(smartsearch.__file__).parent
-    files = [root / "parse.py", *(root / "bench" / name for name in ("controls.py", "lemmas.py"))]
+    files = [
+        root / "parse.py",
+        root / "when.py",
+        *(root / "bench" / name for name in ("controls.py", "lemmas.py")),
+    ]
     files += sorted((root / "retrieve").glob("*.py"))
     return digest(*(path.read_text(encoding="utf-8") for path in files if path.is_file()))

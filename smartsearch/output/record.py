@@ -36,6 +36,7 @@ def result(
         "schema_version": SCHEMA_VERSION,
         "tool_version": __version__,
         "query": answer.query,
+        **({"filters": answer.filters} if answer.filters else {}),
         "profile": answer.profile,
         "degraded": list(trace.degraded),
         "fallback": trace.fallback,

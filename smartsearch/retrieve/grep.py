@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from heapq import nsmallest
 
+from smartsearch.filters import speaks
+from smartsearch.retrieve.fields import KINDS, Field
 from smartsearch.types import Candidate, Corpus, Term, Turn, fold
 
 SEPARATOR = "\x00"  # stands in no term, so no match crosses from one turn into the next
@@ -24,18 +27,31 @@ class Search:
     """One question's steps over a haystack.
 
     `unread` counts turns that may hold a term and were not looked at, `counts` those that may hold each
-    term, by its folded text; where all are looked at, it is empty.
+    term, by its folded text; where all are looked at, it is empty, and `knows_all` is true.
     """
 
     unread = 0
     counts: Mapping[str, int] = {}
+    knows_all = True
 
     def __init__(self, haystack: Haystack) -> None:
         self._haystack = haystack
+        self._fields: list[Field] = []
 
     def __call__(self, terms: Iterable[Term], *, mode: str = "or", word_boundary: bool = False) -> Found:
         """Turns that contain any (`or`) or every (`and`) term, with the terms each contains."""
-        return grep(self._haystack, terms, mode=mode, word_boundary=word_boundary)
+        found = grep(self._haystack, terms, mode=mode, word_boundary=word_boundary)
+        if self._fields:
+            turns = self._haystack.corpus.turns
+            return {index: inside | having(self._fields, turns[index]) for index, inside in found.items()}
+        return found
+
+    def beside(self, fields: Sequence[Field]) -> Found:
+        """Turns that have any of the fields, with all of those so far; later steps look for them too."""
+        self._fields += fields
+        turns = self._haystack.corpus.turns
+        some = [index for index in self._haystack.indices if having(fields, turns[index])]
+        return {index: having(self._fields, turns[index]) for index in some}
 
     def likeliest(self) -> Found:
         """Turns that rankers should read beside those found: none here, where all that match were found."""
@@ -52,12 +68,25 @@ def folded(turn: Turn) -> str:
     return fold(turn.spoken).replace(SEPARATOR, " ")
 
 
-class Haystack:
-    """A corpus made ready for grep: the folded text of all turns and where each begins."""
+def having(fields: Iterable[Field], turn: Turn) -> dict[str, Term]:
+    """The fields that `turn` has, as terms by their folded text."""
+    return {fold(field.term.text): field.term for field in fields if field.holds(turn)}
 
-    def __init__(self, corpus: Corpus) -> None:
-        self.corpus = corpus
-        texts = list(map(folded, corpus.turns))
+
+class Haystack:
+    """A corpus made ready for grep: the folded text of the turns that may be found and where each begins.
+
+    These are all, or the `kept` ones, by index, ascending; the others are still there as context of these.
+    `warnings` says what there is to say of this choice.
+    """
+
+    def __init__(
+        self, corpus: Corpus, kept: Sequence[int] | None = None, warnings: tuple[str, ...] = ()
+    ) -> None:
+        self.corpus, self.warnings = corpus, warnings
+        self.indices: Sequence[int] = range(len(corpus.turns)) if kept is None else kept
+        turns = corpus.turns if kept is None else [corpus.turns[index] for index in kept]
+        texts = list(map(folded, turns))
         self.text = SEPARATOR.join(texts)
         self.starts: list[int] = []
         position = 0
@@ -77,12 +106,13 @@ class Haystack:
         if not needle:
             return []
         if word_boundary:
-            return sorted({self._turn_at(m.start()) for m in boundary(needle).finditer(self.text)})
+            places = {self._turn_at(m.start()) for m in boundary(needle).finditer(self.text)}
+            return [self.indices[turn] for turn in sorted(places)]
         found = []
         at = self.text.find(needle)
         while at >= 0:
             turn = self._turn_at(at)
-            found.append(turn)
+            found.append(self.indices[turn])
             if turn + 1 == len(self.starts):
                 break
             at = self.text.find(needle, self.starts[turn + 1])
@@ -95,6 +125,19 @@ class Haystack:
     def searching(self, most: int) -> Search:  # noqa: ARG002 - a larger haystack finds no more than `most`
         """The steps of one question."""
         return Search(self)
+
+    def names(self) -> list[str]:
+        """Who speaks, in the turns left out too."""
+        return list(dict.fromkeys(turn.speaker for turn in self.corpus.turns))
+
+    def has_speaker(self, name: str) -> bool:
+        """Whether anybody of that name speaks, in the turns left out too."""
+        return any(speaks(name, speaker) for speaker in self.names())
+
+    @cached_property
+    def has_times(self) -> bool:
+        """Whether any turn that may be found has a time."""
+        return any(self.corpus.turns[index].time for index in self.indices)
 
     def words(self) -> dict[str, None] | None:
         """The distinct words, sorted: what a term without a hit is matched to. None where unknown."""
@@ -149,8 +192,11 @@ def counted(terms: Mapping[str, Term]) -> tuple[Term, ...]:
 
 
 def _phrase_around(key: str, terms: Mapping[str, Term]) -> str | None:
-    """The longest other term in which `key` stands as whole words."""
-    return max((other for other in terms if is_word_of(key, other)), key=len, default=None)
+    """The longest other term in which `key` stands as whole words. A field is no word."""
+    if terms[key].kind in KINDS:
+        return None
+    around = (other for other, term in terms.items() if is_word_of(key, other) and term.kind not in KINDS)
+    return max(around, key=len, default=None)
 
 
 def is_word_of(key: str, phrase: str) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from smartsearch.config import Config
+from smartsearch.filters import unknown
 from smartsearch.parse import Parser
+from smartsearch.retrieve.fields import Field, dates, speakers
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, heaviest, merge
 from smartsearch.types import Candidate, HopTrace, Query, Term, fold
 
@@ -20,7 +22,8 @@ class Evidence:
     """What retrieval gathered: candidates by match weight, one trace entry a step, and what was left out.
 
     `counts` says how many turns contain each term, by its folded text; `unread` how many may hold one,
-    but are neither among the heaviest nor the likeliest: they are no candidates.
+    but are neither among the heaviest nor the likeliest: they are no candidates. `notes` say what was left
+    undone, `warnings` what else there is to say.
     """
 
     candidates: tuple[Candidate, ...]
@@ -28,6 +31,7 @@ class Evidence:
     notes: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     unread: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 class _Gathering:
@@ -40,6 +44,7 @@ class _Gathering:
         self.known = set(haystack.speakers)
         self.steps: list[HopTrace] = []
         self.notes: list[str] = []
+        self.warnings: list[str] = []
 
     def evidence(self) -> Evidence:
         merge(self.found, self.search.likeliest())
@@ -50,6 +55,7 @@ class _Gathering:
             tuple(self.notes),
             counts,
             self.search.unread,
+            tuple(self.warnings),
         )
 
     def holds(self, term: Term) -> bool:
@@ -65,6 +71,19 @@ class _Gathering:
             self.know(term.text)
         self.steps.append(HopTrace(hop, kind, tuple(terms), fresh, len(self.found)))
         return fresh
+
+    def account(self, fields: Sequence[Field], matched: Set[str]) -> None:
+        """Say which of the fields no turn has. Raises InputError for a speaker who is nowhere."""
+        for one in fields:
+            if fold(one.term.text) in matched:
+                continue
+            if one.name and not self.haystack.has_speaker(one.name):
+                raise unknown("speaker", one.name, self.haystack.names())
+            if one.past and self.search.knows_all and self.haystack.has_times:
+                self.warnings.append(
+                    f"no turn lies in {one.term.source!r} ({one.term.text}); "
+                    "--now sets the day that it counts from"
+                )
 
     def know(self, text: str) -> None:
         key = fold(text)
@@ -86,7 +105,7 @@ def gather(
     config: Config,
     dense: Dense | None = None,
 ) -> Evidence:
-    """All evidence for a question, before any ranking: grep, fuzzy, dense fallback, entity hops, PRF, fill.
+    """All evidence for a question, before any ranking: grep, fuzzy, dense fallback, fields, hops, PRF, fill.
 
     The fill is ours (docs/decisions/0007). In mode `and` grep alone decides: everything else would bring in
     turns that lack a term.
@@ -94,6 +113,7 @@ def gather(
     state = _Gathering(haystack, config)
     state.step("grep", 1, query.terms, config.mode)
     if config.mode == "and":
+        _beside(state, query, add=False)
         return state.evidence()
     if config.fuzzy:
         _fuzzy(state, query)
@@ -101,12 +121,31 @@ def gather(
         near = dense(config.semantic_top)
         fresh = merge(state.found, {index: {} for index in near})
         state.steps.append(HopTrace(1, "semantic", (), fresh, len(state.found)))
+    _beside(state, query, add=True)
     last = _entity_hops(state, parser)
     if config.prf and state.found:
         _prf(state, parser, last + 1)
     if dense is not None and "colbert" in config.rank and len(haystack) <= config.pool_max_turns:
         _fill(state, dense)
     return state.evidence()
+
+
+def _beside(state: _Gathering, query: Query, *, add: bool) -> None:
+    """The fields that match: dates of the question and preferred speakers (docs/decisions/0013).
+
+    They find turns of their own only with `add`. Raises InputError for a speaker who is nowhere.
+    """
+    kinds = {"date": dates(query.text, state.config), "speaker": speakers(state.config)}
+    every = [one for fields in kinds.values() for one in fields]
+    weak = {fold(one.term.text) for one in every if not (one.adds and add)}
+    for kind, fields in kinds.items():
+        if not fields:
+            continue
+        found = state.search.beside(fields)
+        state.account(fields, {key for held in found.values() for key in held})
+        found = {i: held for i, held in found.items() if i in state.found or held.keys() - weak}
+        fresh = merge(state.found, found)
+        state.steps.append(HopTrace(1, kind, tuple(field.term for field in fields), fresh, len(state.found)))
 
 
 def _fill(state: _Gathering, dense: Dense) -> None:

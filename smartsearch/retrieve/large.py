@@ -18,7 +18,18 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.retrieve.grep import Found, Haystack, Search, boundary, folded, is_word_of, match_weight
+from smartsearch.filters import Filters, Sieve, facts, speaks
+from smartsearch.retrieve.fields import SPEAKER, Field
+from smartsearch.retrieve.grep import (
+    Found,
+    Haystack,
+    Search,
+    boundary,
+    folded,
+    having,
+    is_word_of,
+    match_weight,
+)
 from smartsearch.retrieve.likely import AFTER, BEFORE, rarity
 from smartsearch.transcripts.corpus import Lines
 from smartsearch.types import Corpus, Skipped, Term, Turn, fold
@@ -36,23 +47,34 @@ T = TypeVar("T")
 
 
 class LargeHaystack(Haystack):
-    """Parts in corpus order, a parsed haystack or unparsed lines each, as one."""
+    """Parts in corpus order, a parsed haystack or unparsed lines each, as one.
+
+    Where filters ask for something, only the turns that pass may be found. Raises NotByLine where lines do
+    not tell, and InputError for a name that no turn has.
+    """
 
     def __init__(
         self,
         parts: Sequence[Haystack | Lines],
         skipped: tuple[Skipped, ...] = (),
         warnings: tuple[str, ...] = (),
+        filters: Filters | None = None,
     ) -> None:
         self._parts = tuple(parts)
         self.corpus = LargeCorpus(LazyTurns(self._parts), skipped, warnings)
+        self.indices: Sequence[int] = range(len(self.corpus.turns))
+        self.warnings: tuple[str, ...] = ()
+        self._kept: NDArray[np.bool_] | None = None
+        if filters and filters.given:
+            self._kept, self.warnings = _sifted(self._parts, filters)
+            self.indices = np.flatnonzero(self._kept).tolist()
         lines = [part for part in parts if not isinstance(part, Haystack)]
         named = {word for part in lines for name in part.speakers for word in (name, *name.split())}
         known = {word for part in parts if isinstance(part, Haystack) for word in part.speakers}
         self.speakers = frozenset(named | known)
 
     def __len__(self) -> int:
-        return len(self.corpus.turns)
+        return len(self.indices)
 
     def turns_with(self, text: str, *, word_boundary: bool = False) -> list[int]:
         """Indices of the turns that contain `text`, ascending, each once; all that may are parsed."""
@@ -72,6 +94,21 @@ class LargeHaystack(Haystack):
 
     def places(self, text: str) -> Places:
         """Indices of the turns that may contain `text`, ascending: all that do, and few others."""
+        places = self._places(text)
+        return places if self._kept is None else places[self._kept[places]]
+
+    def names(self) -> list[str]:
+        """Who speaks, as far as is known without reading everything."""
+        parsed = [name for part in self._parts if isinstance(part, Haystack) for name in part.names()]
+        lines = [part for part in self._parts if not isinstance(part, Haystack)]
+        return list(dict.fromkeys([*parsed, *(name for part in lines for name in sorted(part.speakers))]))
+
+    def has_speaker(self, name: str) -> bool:
+        """Whether anybody of that name speaks, in the turns left out too."""
+        return any(speaks(name, self.corpus.turns[i].speaker) for i in self._places(name).tolist())
+
+    def _places(self, text: str) -> Places:
+        """As `places`, among all turns."""
         found, base = [], 0
         if not fold(text).strip():
             return np.zeros(0, np.int64)
@@ -84,6 +121,27 @@ class LargeHaystack(Haystack):
     def _contains(self, index: int, needle: str, holds: re.Pattern[str] | None) -> bool:
         spoken = folded(self.corpus.turns[index])
         return holds.search(spoken) is not None if holds else needle in spoken
+
+
+def _sifted(parts: Sequence[Haystack | Lines], filters: Filters) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    """Which of the turns pass the filters, and what there is to say of it.
+
+    Of lines only those are looked at that can hold the name of a speaker who is asked for.
+    """
+    sieve, kept = Sieve(filters), []
+    for part in parts:
+        passed = np.zeros(len(part), dtype=np.bool_)
+        if isinstance(part, Haystack):
+            passed[:] = [sieve(facts(turn)) for turn in part.corpus.turns]
+        else:
+            places = np.arange(len(part))
+            if filters.only_speakers:
+                sieve.offer(sorted(part.speakers))
+                places = np.unique(np.concatenate([part.with_word(name) for name in filters.only_speakers]))
+            found = [known is not None and sieve(known) for known in part.facts(places)]
+            passed[places] = found
+        kept.append(passed)
+    return np.concatenate(kept) if kept else np.zeros(0, np.bool_), sieve.warnings()
 
 
 @dataclass(frozen=True)
@@ -160,16 +218,20 @@ class _Sum(Search):
     """One question's terms so far, and what every line could weigh with them."""
 
     _haystack: LargeHaystack
+    knows_all = False
 
     def __init__(self, haystack: LargeHaystack, most: int) -> None:
         super().__init__(haystack)
         self.counts: dict[str, int] = {}
         self._most = most
         self._patterns: dict[str, re.Pattern[str]] = {}
-        self._read = np.zeros(len(haystack), dtype=np.bool_)
+        turns = len(haystack.corpus.turns)
+        self._read = np.zeros(turns, dtype=np.bool_)
         self._places: dict[str, Places] = {}
         self._terms: dict[str, Term] = {}
-        self._weights = np.zeros(len(haystack), dtype=np.float32)
+        self._speakers: list[tuple[Field, Places]] = []
+        self._unsummed = 0.0  # what fields may add to a line's weight
+        self._weights = np.zeros(turns, dtype=np.float32)
         self._all: Places | None = None
 
     def __call__(self, terms: Iterable[Term], *, mode: str = "or", word_boundary: bool = False) -> Found:
@@ -192,6 +254,27 @@ class _Sum(Search):
         self._count_unread()
         return found
 
+    def beside(self, fields: Sequence[Field]) -> Found:
+        """As `__call__` with these fields added: a date weighs where a term found a line, and finds none.
+
+        How many turns have it is judged by those that are read.
+        """
+        self._fields += fields
+        for field in fields:
+            if field.name:
+                places = self._haystack.places(field.name)
+                self._speakers.append((field, places))
+                self._weights[places] += np.float32(field.term.weight)
+            else:
+                self._unsummed += field.term.weight
+        found = self._heaviest(every=self._all is not None)
+        for field in fields:
+            key = fold(field.term.text)
+            having = sum(key in some for some in found.values())
+            self.counts[key] = max(1, len(self._weights) * having // max(1, len(found)))
+        self._count_unread()
+        return found
+
     def likeliest(self) -> Found:
         """The turns that could weigh most with their terms' rarity and their neighbours, and these beside.
 
@@ -211,6 +294,8 @@ class _Sum(Search):
             )
             weight = max(self._terms[key].weight, *within, 0.0)
             inner[alone] += np.float32(weight * rarity(len(self._weights), len(places)))
+        for field, places in self._speakers:
+            inner[places] += np.float32(field.term.weight * rarity(len(self._weights), len(places)))
         likely = np.flatnonzero(inner)
         with_near = own[likely + 1] + BEFORE * own[likely] + AFTER * own[likely + 2]
         best = likely[_largest(with_near, 2 * self._most)]
@@ -237,9 +322,10 @@ class _Sum(Search):
         read = 0
         for want in (2**n * self._most for n in range(1, FURTHEST.bit_length())):
             looked = self._looked_at(order[read:want])
-            found |= {i: some for i, some in looked.items() if not every or len(some) == len(self._terms)}
+            found |= {i: some for i, some in looked.items() if not every or some.keys() >= self._terms.keys()}
             read = min(want, len(order))
-            if read == len(order) or self._settled(found, float(self._weights[order[read]])):
+            bound = float(self._weights[order[read]]) + self._unsummed if read < len(order) else 0.0
+            if read == len(order) or self._settled(found, bound):
                 break
         return found
 
@@ -249,10 +335,15 @@ class _Sum(Search):
         return len(weights) >= self._most and weights[self._most - 1] >= bound
 
     def _inside(self, index: int) -> dict[str, Term]:
-        spoken = folded(self._haystack.corpus.turns[index])
+        """The terms in a turn; a turn without any but a date has none."""
+        turn = self._haystack.corpus.turns[index]
+        spoken, known = folded(turn), self._terms.items()
         if self._patterns:
-            return {key: term for key, term in self._terms.items() if self._patterns[key].search(spoken)}
-        return {key: term for key, term in self._terms.items() if key.strip() and key.strip() in spoken}
+            inside = {key: term for key, term in known if self._patterns[key].search(spoken)}
+        else:
+            inside = {key: term for key, term in known if key.strip() and key.strip() in spoken}
+        beside = having(self._fields, turn) if self._fields else {}
+        return inside | beside if inside or any(term.kind == SPEAKER for term in beside.values()) else {}
 
 
 def _largest(values: NDArray[np.float32], most: int) -> Places:

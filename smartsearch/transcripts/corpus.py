@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Protocol
@@ -22,6 +22,7 @@ from smartsearch.transcripts.source import Source
 from smartsearch.types import Corpus, Skipped, Turn
 
 if TYPE_CHECKING:
+    from smartsearch.filters import Facts
     from smartsearch.transcripts.indexed import IndexedFile, Opened
     from smartsearch.transcripts.lines import LineFile, MessageLines, Places
 
@@ -98,6 +99,9 @@ class Lines(Protocol):
 
     def turn(self, position: int) -> Turn | None:
         """The turn at a position, None where there is none. Raises NotByLine."""
+
+    def facts(self, positions: Places) -> Iterator[Facts | None]:
+        """What filters ask of the turns at these positions, None where none is. Raises NotByLine."""
 
     def with_word(self, text: str) -> Places:
         """Positions whose turn can contain `text` (case-folded), ascending: every one that does."""

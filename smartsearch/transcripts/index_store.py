@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 import smartsearch
 from smartsearch import private
+from smartsearch.filters import Facts
 from smartsearch.transcripts.archive import file_of
 from smartsearch.transcripts.faults import IndexFault
 from smartsearch.types import Turn, fold
@@ -38,6 +40,7 @@ FIELDS = (
     *("text", "speaker", "time", "caption", "role", "line", "pointer", "conversation", "session", "turn"),
     "title",
 )
+_FACTS = [FIELDS.index(name) for name in Facts._fields]
 GRAM = 3
 PAD = "\n\n"
 """Behind each text, so that a trigram begins at every character."""
@@ -140,14 +143,26 @@ def sealed(data: bytes, file: int, row: int) -> bytes:
 
 def turn_of(stored: bytes, file: int, row: int, path: str) -> Turn:
     """The turn of a sealed record. Raises ValueError where it is not as it was written."""
+    return Turn(**dict(zip(FIELDS, _opened(stored, file, row))), path=path)
+
+
+def facts_of(stored: bytes, file: int, row: int) -> Facts:
+    """The facts of that turn, without making it. Raises ValueError."""
+    fields = _opened(stored, file, row)
+    fields += [""] * (len(FIELDS) - len(fields))
+    return Facts(*[fields[at] for at in _FACTS])
+
+
+def _opened(stored: bytes, file: int, row: int) -> list[Any]:
+    """The fields of a sealed record, without those at the end that are empty."""
     data = stored[4:]
     if sealed(data, file, row) != stored:
         raise ValueError("checksum")
     try:
-        fields = orjson.loads(data)
+        fields: list[Any] = orjson.loads(data)
     except orjson.JSONDecodeError:
         fields = json.loads(data)
-    return Turn(**dict(zip(FIELDS, fields)), path=path)
+    return fields
 
 
 def indexed_text(turn: Turn) -> str:

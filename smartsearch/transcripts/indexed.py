@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy as np
 import orjson
 
 from smartsearch.errors import CacheError
+from smartsearch.filters import Facts
 from smartsearch.private import check, levels
 from smartsearch.transcripts.faults import IndexFault
 from smartsearch.transcripts.index_store import (
@@ -30,6 +31,7 @@ from smartsearch.transcripts.index_store import (
     command,
     connect,
     damaged,
+    facts_of,
     faults,
     folder_of,
     indexed_text,
@@ -141,6 +143,19 @@ class Index:
             found = self._database.execute("SELECT record FROM turns WHERE id = ?", (row,)).fetchone()
             return turn_of(found[0], file, row, path)
 
+    def facts(self, rows: Sequence[int], file: int) -> Iterator[Facts]:
+        """What filters ask of the turns in these rows, ascending, of one file. Raises IndexFault."""
+        asked = "SELECT id, record FROM turns WHERE id BETWEEN ? AND ?"
+        for at in range(0, len(rows), FEW):
+            some = rows[at : at + FEW]
+            wanted = set(some)
+            with faults(self._folder, self.root), self._lock:
+                found = self._database.execute(asked, (some[0], some[-1])).fetchall()
+                known = [facts_of(record, file, row) for row, record in found if row in wanted]
+                if len(known) < len(some):
+                    raise ValueError("rows")
+            yield from known
+
     def rows_with(self, text: str) -> Rows | None:
         """The rows that may contain `text`, ascending; None: any may. Raises IndexFault."""
         with faults(self._folder, self.root), self._lock:
@@ -173,6 +188,14 @@ class IndexedTurns:
         run = int(np.searchsorted(self._bases, position, side="right")) - 1
         row = int(self._firsts[run]) + position - int(self._bases[run])
         return self._index.turn(row, *self._files[run])
+
+    def facts(self, positions: Rows) -> Iterator[Facts | None]:
+        """What filters ask of the turns at these positions, ascending. Raises IndexFault."""
+        ends = np.searchsorted(positions, self._bases)
+        for run, (file, _) in enumerate(self._files):
+            inside = positions[ends[run] : ends[run + 1]]
+            if len(inside):
+                yield from self._index.facts((inside - self._bases[run] + self._firsts[run]).tolist(), file)
 
     def with_word(self, text: str) -> Rows:
         """Positions whose turn can contain `text` (case-folded), ascending: every one that does.

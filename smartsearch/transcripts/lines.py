@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from smartsearch.filters import Facts
 from smartsearch.transcripts import messages
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.format import Record
@@ -126,6 +127,27 @@ class MessageLines:
         start, end = np.searchsorted(self._lines, [first - 1, last])
         found = (self.turn(position) for position in range(int(start), int(end)))
         return [turn for turn in found if turn is not None]
+
+    def facts(self, positions: Places) -> Iterator[Facts | None]:
+        """What filters ask of the turns at these positions, ascending; None where there is none.
+
+        Raises NotByLine as `turn` does.
+        """
+        lines = self._lines[positions]
+        files = np.searchsorted(self._first_lines, lines, side="right") - 1
+        numbers = lines - self._first_lines[files] + 1
+        starts, ends = self._starts[positions], self._ends[positions]
+        data, sources = self._data, self._sources
+        for start, end, file, number in zip(*(part.tolist() for part in (starts, ends, files, numbers))):
+            try:
+                value = parse(data[start:end].decode())
+            except json.JSONDecodeError:
+                yield None
+                continue
+            found = messages.facts_of_line(sources[file], value, number)
+            if found is None:
+                raise NotByLine(sources[file].path)
+            yield found or None
 
     def with_word(self, text: str) -> Places:
         """Positions whose line can contain `text` (case-folded): every one that does, and few more."""

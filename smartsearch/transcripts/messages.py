@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from smartsearch.filters import Facts, facts
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.own_calls import ids, is_result
@@ -79,6 +80,30 @@ def of_line(source: Source, value: object, line: int) -> Record | None:
     if is_result(value, set()):
         return FormatError("what smartsearch itself returned", line=line, kind="no_text")
     return _turn(source.path, _Message(value, line, "", source.stem), day_first=True)
+
+
+def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[False] | None:
+    """The facts of the turn that `of_line` makes of `value`, without making it: False where it is no turn.
+
+    None where more of the file decides.
+    """
+    content = _first(value, _TEXT_KEYS)
+    plain = isinstance(value, dict) and isinstance(content, str) and content.strip()
+    if not plain or is_result(value, set()):
+        made = of_line(source, value, line)
+        return facts(made) if isinstance(made, Turn) else None if made is None else False
+    time = _first(value, _TIME_KEYS)
+    if _messages(value) is not None or is_ambiguous(str(time)):
+        return None
+    role = _text_id(value, ("role",))
+    return Facts(
+        _text_id(value, ("conversation_id",)) or source.stem,
+        _text_id(value, ("session_id", "session")),
+        "",
+        _text_id(value, _NAME_KEYS) or role,
+        role,
+        to_iso(time),
+    )
 
 
 def _no_message(value: object, line: int, pointer: str) -> FormatError:

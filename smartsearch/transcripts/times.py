@@ -27,6 +27,11 @@ _NOISE = re.compile(
     re.I,
 )
 _ISO = re.compile(r"(\d{4}-\d\d-\d\d)T([01]\d|2[0-3])(:[0-5]\d:[0-5]\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)?", re.A)
+_OURS = re.compile(
+    r"[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:[+-]\d\d:\d\d)?",
+    re.ASCII,
+)
+"""Times that are as `to_iso` writes them, for sure: most are."""
 _DIGITS = re.compile(r"\d{9,17}(?:\.\d+)?")
 
 
@@ -40,6 +45,8 @@ def to_iso(value: object, *, day_first: bool = True) -> str:
     part above 12 overrules it. Never raises.
     """
     if isinstance(value, str):
+        if _OURS.fullmatch(value):
+            return value
         return _text_to_iso(value.strip(), day_first) if len(value) <= 80 else ""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
         return ""
@@ -59,7 +66,7 @@ def is_day_first(stamps: Iterable[str]) -> bool:
 
 def is_ambiguous(stamp: str) -> bool:
     """Whether `stamp` holds a date such as 8/5/23, which `is_day_first` has to decide about."""
-    return _NUMERIC.search(stamp) is not None
+    return not _OURS.fullmatch(stamp) and _NUMERIC.search(stamp) is not None
 
 
 def clock(text: str) -> str:

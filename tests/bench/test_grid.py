@@ -32,7 +32,8 @@ def test_controls_are_added_to_a_retrieval():
     both = grid.retrieval("IF3+A2+lemma")
     assert both.dates
     assert both.lemmas
-    assert not grid.retrieval("IF3").dates
+    assert both.config(BASE).dates
+    assert not grid.retrieval("IF3").config(BASE).dates
 
 
 def test_rankers_take_what_the_name_leaves_open_from_the_config():

@@ -12,6 +12,8 @@ import pytest
 from smartsearch import transcripts
 from smartsearch.ask import Library, Scope, ask, ask_around
 from smartsearch.config import Config
+from smartsearch.errors import InputError
+from smartsearch.retrieve.fields import dates
 from smartsearch.retrieve.grep import Haystack, by_match_weight, grep, match_weight, merge
 from smartsearch.retrieve.large import LargeHaystack
 from smartsearch.retrieve.likely import likeliest
@@ -178,3 +180,116 @@ def test_a_line_beside_a_hit_that_does_not_stand_alone_makes_all_be_read_whole(t
     result, around = ask_around("telescope", where, config, tools, library, 1, 1)
     assert [hit.turn.text for hit in result.hits] == ["the telescope"]
     assert [turn.text for turn in around[0].before] == ["said 29"]
+
+
+NAMES = (["Mara", "Ilya Lee", "Ole"], ["user", "assistant"])
+
+
+def talk(path, seed, turns=80):
+    """Messages of three people and two roles over some months, some without a time, some without text."""
+    rng = random.Random(seed)
+    rows = []
+    for n in range(turns):
+        row = {"role": rng.choice(NAMES[1]), "name": rng.choice(NAMES[0]), "session_id": f"s{n // 20}"}
+        row["content"] = " ".join(rng.choices(WORDS, k=rng.randint(0, 4)))
+        day = f"2023-{rng.randint(3, 6):02}-{rng.randint(1, 31):02}"
+        written = [f"{day}T10:00:00", day, f"{day} 23:30:00+00:00", "", None, 1683540000 + seed]
+        row["timestamp"] = rng.choice(written)
+        rows.append(json.dumps(row) if rng.random() > 0.05 else "{broken")
+    path.write_text("\n".join([json.dumps({"role": "user", "content": "the start"}), *rows]))
+
+
+FILTERS = (
+    {"since": "2023-05-01T00:00:00+00:00"},
+    {"since": "2023-04-10T00:00:00+00:00", "until": "2023-05-20T23:59:59+00:00", "roles": ("assistant",)},
+    {"only_speakers": ("lee",)},
+    {"only_speakers": ("ole", "MARA"), "until": "2023-05-20T23:59:59+00:00"},
+    {"conversations": ("A",), "sessions": ("s1",)},
+    {"roles": ("tool",)},
+)
+
+
+@pytest.fixture
+def talks(tmp_path):
+    talk(tmp_path / "a.jsonl", 1)
+    talk(tmp_path / "b.jsonl", 2)
+    said = "[2023-05-02 10:00] Mara: the dog of York\n[2023-05-02 10:01] Ole: no rain\n"
+    (tmp_path / "c.txt").write_text(said)
+    return tmp_path
+
+
+def both(scope):
+    return Library(unparsed_above=1 << 40).haystack(scope), Library(unparsed_above=0).haystack(scope)
+
+
+@pytest.mark.parametrize("given", FILTERS)
+def test_the_same_turns_pass_whether_lines_are_parsed_or_not(talks, given):
+    parsed, large = both(Scope((str(talks),), **given))
+    assert isinstance(large, LargeHaystack)
+    assert not isinstance(parsed, LargeHaystack)
+
+    def turns(haystack, indices):
+        return [haystack.corpus.turns[index] for index in indices]
+
+    assert turns(large, large.indices) == turns(parsed, parsed.indices)
+    assert len(large) == len(parsed)
+    for word in ("dog", "York", "user"):
+        assert turns(large, large.turns_with(word)) == turns(parsed, parsed.turns_with(word))
+    if "only_speakers" not in given:  # else the lines of others are not looked at, and not counted
+        assert large.warnings == parsed.warnings
+
+
+@pytest.mark.parametrize("given", FILTERS)
+def test_an_answer_with_filters_a_date_and_a_preferred_speaker_is_the_same(talks, given):
+    config = Config(pool=0, semantic="off", truncate="none", speaker=("mara",), fuzzy=False)
+    question = "Where was the dog in New York in 2023 ?"
+    answers = [
+        ask(question, Scope((str(talks),), **given), config, tools, Library(unparsed_above=above))
+        for above in (0, 1 << 40)
+    ]
+    one, other = ([(hit.turn, hit.scores, set(hit.terms)) for hit in a.hits] for a in answers)
+    assert one == other
+    assert answers[0].filters == answers[1].filters
+    assert one or given.get("roles") == ("tool",)
+
+
+def test_an_unknown_speaker_of_lines_is_an_error_with_the_nearest(talks):
+    for name, hint in (("Maria", "the closest are Mara"), ("zither", "the closest are ilya lee, Mara, Ole")):
+        with pytest.raises(InputError) as caught:
+            Library(unparsed_above=0).haystack(Scope((str(talks),), only_speakers=(name,)))
+        assert caught.value.kind == "unknown_speaker"
+        assert caught.value.hint == hint
+    with pytest.raises(InputError) as caught:
+        ask("dog", Scope((str(talks),)), Config(speaker=("Maria",)), tools, Library(unparsed_above=0))
+    assert caught.value.kind == "unknown_speaker"
+
+
+def test_a_date_lifts_a_line_that_words_alone_would_leave_unread(tmp_path):
+    """A thousand equal lines, twenty read: the only one of the day comes first."""
+    rows = [
+        {"role": "user", "content": "the dog", "time": f"2022-01-01T{n % 24:02}:00:00"} for n in range(200)
+    ]
+    rows[150]["time"] = "2023-05-08T10:00:00"
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (part,) = transcripts.read_large([str(tmp_path)]).parts
+    search = LargeHaystack([part]).searching(20)
+    search([Term("dog", "NOUN", 2.0)])
+    found = search.beside(dates("on 8 May 2023", Config()))
+    assert by_match_weight(found)[0].index == 150
+    assert search.counts["2023-05-08"] >= 1
+
+
+def test_turns_left_out_by_a_filter_are_still_the_context_of_others(talks):
+    """As with grep: -C shows what was really said before and after."""
+    scope = Scope((str(talks / "c.txt"),), only_speakers=("Ole",))
+    result, around = ask_around("rain", scope, Config(rank=()), tools, Library(), 1, 1)
+    assert [hit.turn.text for hit in result.hits] == ["no rain"]
+    assert [turn.text for turn in around[0].before] == ["the dog of York"]
+    rows = [{"role": "user", "name": name, "content": f"the dog {n}"} for n, name in enumerate("AABAB")]
+    (talks / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for above in (0, 1 << 40):
+        scope = Scope((str(talks / "a.jsonl"),), only_speakers=("b",))
+        result, around = ask_around("dog", scope, Config(rank=()), tools, Library(unparsed_above=above), 1, 1)
+        assert [hit.turn.text for hit in result.hits] == ["the dog 2", "the dog 4"]
+        assert [[turn.text for turn in near.before] for near in around] == [["the dog 1"], ["the dog 3"]]
+        assert [[turn.text for turn in near.after] for near in around] == [["the dog 3"], []]

@@ -14,6 +14,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ from smartsearch import transcripts
 from smartsearch.ask import Library, Scope, ask
 from smartsearch.config import Config
 from smartsearch.errors import CacheError, InputError
+from smartsearch.filters import facts
 from smartsearch.private import alone
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.large import LargeHaystack
@@ -361,10 +363,42 @@ def test_an_answer_is_the_same_with_and_without(folder, question):
     assert one.trace.candidates == other.trace.candidates
 
 
-def test_a_filter_by_session_parses_everything(folder):
+FILTERS = (
+    {"sessions": ("session_2",)},
+    {"conversations": ("ONE",), "until": "2023-05-08T23:59:59+00:00"},
+    {"only_speakers": ("ünal",)},
+    {"since": "2023-05-08T13:00:00+00:00"},
+    {"roles": ("user",), "only_speakers": ("Mara", "ilya")},
+    {"roles": ("system",)},
+)
+
+
+@pytest.mark.parametrize("given", FILTERS)
+def test_filters_choose_the_same_turns_with_and_without(folder, given):
     build(str(folder))
-    one, other = answers(folder, "dog", sessions=("session_2",))
-    assert one == other
+    one, other = answers(folder, "dog", **given)
+    assert one.hits == other.hits
+    assert one.filters == other.filters
+    assert served(read(folder)) > 0
+
+
+def test_what_filters_ask_is_known_without_making_the_turns(folder):
+    build(str(folder))
+    for part in read(folder).parts:
+        if isinstance(part, IndexedTurns):
+            some = np.arange(0, len(part), 3)
+            assert list(part.facts(some)) == [facts(part.turn(at)) for at in some.tolist()]
+
+
+def test_filters_over_a_record_that_rotted_go_by_the_files(folder):
+    build(str(folder))
+    with sqlite3.connect(spoiled(folder)) as database:
+        database.execute(
+            "UPDATE turns SET record = CAST(replace(CAST(record AS TEXT), 'Mara', 'Mira') AS BLOB)"
+        )
+    answer, plain = answers(folder, "dog", only_speakers=("Mara",))
+    assert answer.hits == plain.hits
+    assert "is damaged" in answer.warnings[0]
 
 
 def spoiled(folder):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import unicodedata
 
+import numpy as np
 import pytest
 import stringzilla
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smartsearch import transcripts
+from smartsearch.filters import facts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.transcripts import lines as lines_module
 from smartsearch.transcripts.faults import NotByLine
@@ -152,3 +154,41 @@ def test_a_result_that_names_smartsearch_is_no_turn_of_a_line_either(tmp_path):
     lines, corpus = both(path)
     assert [lines.turn(n) is None for n in range(2)] == [False, True]
     assert len(corpus.turns) == 1
+
+
+ODD = (
+    {"role": "user", "content": "plain", "time": "2023-05-08T10:00:00", "id": 3},
+    {"name": "Ann", "text": "own keys", "date": "8 May 2023", "conversation_id": 7, "session": "s"},
+    {"role": "user", "content": [{"type": "text", "text": "in parts"}], "created_at": 1683540000},
+    {"role": "assistant", "content": [{"type": "image_url"}], "time": "2023-02-30T10:00:00"},
+    {"role": "tool", "name": "smartsearch_query", "content": "found"},
+    {"role": "user", "content": "  ", "time": "2023-05-08"},
+    {"role": "user", "content": None},
+    {"role": "user", "content": 5},
+    {"author": "Zoë", "content": "x", "timestamp": "2023-05-08T10:00:00+02:00", "session_id": 0},
+    {"role": True, "speaker": "", "content": "nobody", "time": ["odd"]},
+    5,
+    "text",
+)
+
+
+def test_what_filters_ask_of_a_line_is_that_of_its_turn(tmp_path):
+    rows = [json.dumps(row) for row in (*ODD[:1] * 10, *ODD)]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join([*rows, "{broken", "", json.dumps(ODD[0])]))
+    lines = MessageLines([LineFile(str(path), path.read_bytes())])
+    expected = [turn and facts(turn) for turn in map(lines.turn, range(len(lines)))]
+    assert list(lines.facts(np.arange(len(lines)))) == expected
+    assert list(lines.facts(np.array([3, 11, 17]))) == [expected[at] for at in (3, 11, 17)]
+    assert expected.count(None) >= 5
+
+
+@pytest.mark.parametrize(
+    "row", [{"messages": [ODD[0]]}, {"role": "user", "content": "x", "time": "8/5/2023"}]
+)
+def test_a_line_that_alone_does_not_tell_is_said_to_filters_too(tmp_path, row):
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(json.dumps(each) for each in (*ODD[:1] * 12, row)))
+    lines = MessageLines([LineFile(str(path), path.read_bytes())])
+    with pytest.raises(NotByLine):
+        list(lines.facts(np.arange(len(lines))))

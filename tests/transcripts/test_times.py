@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from smartsearch.transcripts import to_iso
+from smartsearch.transcripts import times, to_iso
 from smartsearch.transcripts.times import clock, find_date, is_day_first
 
 
@@ -34,6 +36,15 @@ from smartsearch.transcripts.times import clock, find_date, is_day_first
 )
 def test_a_written_time_becomes_iso(written: object, iso: str) -> None:
     assert to_iso(written) == iso
+
+
+@given(st.from_regex(times._OURS, fullmatch=True))
+@example("2023-05-08T13:56:00+02:00")
+@example("2023-02-28T23:59:59")
+def test_a_time_that_is_iso_already_is_what_reading_it_would_give(written: str) -> None:
+    assert to_iso(written) == written == times._text_to_iso(written, True)
+    assert not times.is_ambiguous(written)
+    assert times._NUMERIC.search(written) is None
 
 
 NO_TIMES: list[object] = [
