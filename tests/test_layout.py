@@ -11,9 +11,19 @@ ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
     *("types", "errors", "lean", "nearby", "private", "config", "ending", "transcripts", "parse"),
     *("retrieve", "rank", "truncate", "pipeline"),
-    *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "mcp", "bench"),
-    *("output", "warm", "options", "models_cli", "cache_cli", "index_cli", "accuracy_cli", "bench_cli"),
-    *("train_cli", "serve_cli", "formats_cli", "search_cli", "cli", "__main__"),
+    *("models", "training", "llm", "strategies", "ask", "deadline", "batch", "bench"),
+    *(
+        "output",
+        "warm",
+        "mcp",
+        "options",
+        "models_cli",
+        "cache_cli",
+        "index_cli",
+        "accuracy_cli",
+        "bench_cli",
+    ),
+    *("train_cli", "serve_cli", "mcp_cli", "formats_cli", "search_cli", "cli", "__main__"),
 )
 
 
