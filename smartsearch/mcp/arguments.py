@@ -63,7 +63,7 @@ def schema(kind: type) -> Json:
             int: {"type": "integer", "minimum": least, "maximum": most},
         }.get(hints[field.name]) or {
             "type": "array",
-            "items": {"type": "string", "maxLength": LONGEST_NAME},
+            "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME},
             "minItems": least,
             "maxItems": most,
         }

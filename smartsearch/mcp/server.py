@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, BinaryIO, TextIO
+from typing import Any, BinaryIO
 
 import anyio
 import anyio.to_thread
@@ -148,7 +148,8 @@ class Door:
 
     def _serve(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
         try:
-            anyio.run(self._run, _Lines(stdin), io.TextIOWrapper(stdout, encoding="utf-8", newline="\n"))
+            out = anyio.wrap_file(io.TextIOWrapper(stdout, encoding="utf-8", newline="\n"))
+            anyio.run(self._run, _Lines(stdin), out)
         except Exception as error:
             cause = _cause(error)
             if not isinstance(cause, BrokenPipeError):  # the client has gone
@@ -157,7 +158,7 @@ class Door:
             threading.Thread(target=_exit_at_last, daemon=True).start()
             self._desk.close()
 
-    async def _run(self, stdin: TextIO, stdout: TextIO) -> None:
+    async def _run(self, stdin: anyio.AsyncFile[str], stdout: anyio.AsyncFile[str]) -> None:
         server = Server(
             "smartsearch",
             version=smartsearch.__version__,
@@ -166,7 +167,7 @@ class Door:
             on_call_tool=self._call,
         )
         server.add_notification_handler("notifications/initialized", NotificationParams, self._initialized)
-        async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (read, write):
+        async with stdio_server(stdin, stdout) as (read, write):
             await server.run(read, write, server.create_initialization_options())
 
     async def _initialized(self, _context: Context, _given: NotificationParams) -> None:
@@ -210,19 +211,25 @@ class Door:
             self._desk.later(self._models.prepare)
 
 
-class _Lines(io.TextIOWrapper):
-    """Standard input as UTF-8 lines, none of them longer than a message may be."""
+class _Lines(anyio.AsyncFile[str]):
+    """Standard input as UTF-8 lines, none of them longer than a message may be.
+
+    Nobody waits for a line that is being read when the other end has broken: it may never come.
+    """
 
     def __init__(self, stdin: BinaryIO) -> None:
-        super().__init__(stdin, encoding="utf-8", errors="replace")
+        super().__init__(io.TextIOWrapper(stdin, encoding="utf-8", errors="replace"))
 
-    def readline(self, _size: int = -1, /) -> str:  # type: ignore[override]
+    async def readline(self) -> str:
         """The next line; of one that is too long, a line that is no message."""
-        line = super().readline(LONGEST_REQUEST)
+        return await anyio.to_thread.run_sync(self._line, abandon_on_cancel=True)
+
+    def _line(self) -> str:
+        line = self.wrapped.readline(LONGEST_REQUEST)
         if len(line) < LONGEST_REQUEST:
             return line
         while line and not line.endswith("\n"):
-            line = super().readline(LONGEST_REQUEST)
+            line = self.wrapped.readline(LONGEST_REQUEST)
         return "too long\n"
 
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 SECONDS = 60.0
 """What a search may take unless `timeout` is set."""
+ANY_WORDS = 10**8
+"""The word budget of a search unless one is set: lines are short however long the turns are."""
 REMEMBERED = 4096
 """Ids of hits that `expand` knows; the longest unused are forgotten."""
 DETECTED, DETECTED_BYTES, DETECTING = 200, 8 << 20, 2.0
@@ -103,7 +105,7 @@ class Answers:
 
     def search(self, arguments: SearchArguments) -> Reply:
         """A short line for each of the best turns. Raises SmartsearchError."""
-        config = replace(self._config, limit=0)
+        config = replace(self._config, limit=0, budget=self._config.budget or ANY_WORDS)
         scope = self._within([self._roots.resolve(path) for path in arguments.paths])
         result = ask(arguments.question, scope, config, self._models, Reading(self._shelf, "/", None))
         most = min(arguments.limit, self._config.limit or arguments.limit)

@@ -1,4 +1,4 @@
-"""`smartsearch mcp` with the fake models, whose ranker does what the question says: sleep, boom, noise, die."""
+"""`smartsearch mcp` with fake models whose ranker does what the question says: sleep, boom, noise."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from tests.cli.fakes import fake_tools
 
 def make_noise() -> None:
     """All the ways of writing to standard output that a library has."""
-    print("noise")
+    sys.stdout.write("noise\n")
+    sys.stdout.flush()
     os.write(1, b"noise\n")
     subprocess.run(["echo", "noise"], check=True)
     ctypes.CDLL(None).puts(b"noise")

@@ -39,15 +39,32 @@ def test_names_are_relative_to_the_one_root_and_lead_back(home: Path):
         assert roots.shown(real) == name
 
 
-@pytest.mark.parametrize("name", ["a.txt", "./a.txt", "old/../a.txt", "in.txt", "{home}/chats/a.txt", "up/chats/a.txt"])
+@pytest.mark.parametrize(
+    "name", ["a.txt", "./a.txt", "old/../a.txt", "in.txt", "{home}/chats/a.txt", "up/chats/a.txt"]
+)
 def test_whatever_leads_to_a_served_file_is_that_file(home: Path, name: str):
     assert Roots(["chats"]).resolve(name.format(home=home)) == str(home / "chats" / "a.txt")
 
 
 @pytest.mark.parametrize(
     "name",
-    ["..", "../secret.txt", "out.txt", "up", "up/secret.txt", "/", "/etc/passwd", "old/../../secret.txt", "a\0b", "~/"]
-    + ["{home}/secret.txt", "{home}", "{home}/chats2.txt", "export.zip/../../secret.txt", "../nowhere"],
+    [
+        "..",
+        "../secret.txt",
+        "out.txt",
+        "up",
+        "up/secret.txt",
+        "/",
+        "/etc/passwd",
+        "old/../../secret.txt",
+        "a\0b",
+        "~/",
+        "{home}/secret.txt",
+        "{home}",
+        "{home}/chats2.txt",
+        "export.zip/../../secret.txt",
+        "../nowhere",
+    ],
 )
 def test_what_lies_elsewhere_is_refused_by_name(home: Path, name: str):
     with pytest.raises(InputError) as caught:
@@ -57,7 +74,9 @@ def test_what_lies_elsewhere_is_refused_by_name(home: Path, name: str):
         Roots(["chats"]).place(f"{name.format(home=home)}:1")
 
 
-@pytest.mark.parametrize("name", [".hidden", ".hidden/c.txt", "d.png", "private.txt", "old/private.txt", "shut/a.txt"])
+@pytest.mark.parametrize(
+    "name", [".hidden", ".hidden/c.txt", "d.png", "private.txt", "old/private.txt", "shut/a.txt"]
+)
 def test_what_a_search_leaves_out_cannot_be_named_either(home: Path, name: str):
     for file in ("private.txt", "old/private.txt"):
         (home / "chats" / file).write_text("Ann: hi\n")
@@ -106,7 +125,17 @@ def test_a_place_is_a_line_or_a_pointer(home: Path):
     roots = Roots(["chats"])
     assert roots.place("a.txt:12") == Place(str(home / "chats/a.txt"), 12)
     assert roots.place("old/b.jsonl#/0/text") == Place(str(home / "chats/old/b.jsonl"), 0, "/0/text")
-    for text in ("a.txt", "a.txt:", "a.txt:x", "", ":", "#/", "old:1", "export.zip:1", "a.txt:999999999999999999"):
+    for text in (
+        "a.txt",
+        "a.txt:",
+        "a.txt:x",
+        "",
+        ":",
+        "#/",
+        "old:1",
+        "export.zip:1",
+        "a.txt:999999999999999999",
+    ):
         with pytest.raises(InputError) as caught:
             roots.place(text)
         assert caught.value.kind in ("no_place", "outside_roots")
@@ -119,7 +148,9 @@ def test_messages_show_paths_as_agents_see_them(home: Path):
     assert Roots(["/"]).shortened("/a b/c") == "/a b/c"
 
 
-PARTS = st.sampled_from(["..", ".", "a.txt", "old", "up", "out.txt", "~", "", "\0", ":", "#/", "export.zip", "chats"])
+PARTS = st.sampled_from(
+    ["..", ".", "a.txt", "old", "up", "out.txt", "~", "", "\0", ":", "#/", "export.zip", "chats"]
+)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
