@@ -15,8 +15,12 @@ from smartsearch.output.plain import safe
 from smartsearch.truncate import Tokenizer
 from smartsearch.types import Hit, Skipped, Term, Turn
 
-RESULT_CHARACTERS = 100_000
-"""Of one result at most: clients refuse or cut longer ones (Claude Code above 25,000 tokens)."""
+RESULT_CHARACTERS = 60_000
+"""Of one result at most: some 15,000 tokens. Claude Code warns above 10,000 and refuses above 25,000."""
+TURN_CHARACTERS = 100
+"""Of that what a turn's place, time and keys take."""
+HEADING_CHARACTERS = 500
+"""And a session's file and ids: there are no more sessions than turns that were asked for."""
 NAME_CHARACTERS = 80
 """Of a speaker, a date, a heading."""
 PLACE_CHARACTERS = 300
@@ -117,7 +121,8 @@ def filled(wanted: Sequence[Wanted], tokens: int, tokenizer: Tokenizer) -> Fille
     A turn that was asked for and does not fit is cut, if there is room for some of it.
     """
     kept: dict[tuple[str, int], Wanted] = {}
-    left, characters = tokens, RESULT_CHARACTERS // 2
+    left = tokens
+    characters = RESULT_CHARACTERS - HEADING_CHARACTERS * sum(1 for one in wanted if one.name)
     left_out: list[str] = []
     cut: list[str] = []
     crowded = 0
@@ -139,7 +144,7 @@ def filled(wanted: Sequence[Wanted], tokens: int, tokenizer: Tokenizer) -> Fille
             continue
         kept[key] = one
         left -= cost
-        characters -= len(one.turn.rendered)
+        characters -= len(safe(one.turn.rendered)) + TURN_CHARACTERS
     order = {path: n for n, path in enumerate(dict.fromkeys(w.turn.path for w in wanted))}
     turns = sorted(kept.values(), key=lambda w: (order[w.turn.path], w.at))
     return Filled(tuple(turns), tokens - left, tuple(left_out), tuple(cut), crowded)
@@ -147,7 +152,8 @@ def filled(wanted: Sequence[Wanted], tokens: int, tokenizer: Tokenizer) -> Fille
 
 def _cost(turn: Turn, tokens: int, characters: int, tokenizer: Tokenizer) -> tuple[bool, int]:
     """Whether a turn fits and how many tokens it takes; what is far too long is not even counted."""
-    if len(turn.rendered) > characters:
+    room = characters - TURN_CHARACTERS
+    if len(turn.rendered) > room or len(safe(turn.rendered)) > room:
         return False, 0
     cost = tokenizer.count(turn.rendered)
     return cost <= tokens, cost
@@ -159,17 +165,19 @@ LEAST_TOKENS = 30
 
 def _shortened(turn: Turn, tokens: int, characters: int, tokenizer: Tokenizer) -> Turn | None:
     """The beginning of a turn that fits, marked as cut; None where there is hardly any room."""
-    if tokens < LEAST_TOKENS:
+    room = characters - 2 * TURN_CHARACTERS - 2 * NAME_CHARACTERS
+    if tokens < LEAST_TOKENS or room <= 0:
         return None
     bare = replace(turn, caption="", speaker=turn.speaker[:NAME_CHARACTERS], time=turn.time[:NAME_CHARACTERS])
-    low, high = 0, min(len(turn.text), characters)
+    text = safe(turn.text[:room])[:room]
+    low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if tokenizer.count(replace(bare, text=f"{turn.text[:middle]}…").rendered) <= tokens:
+        if tokenizer.count(replace(bare, text=f"{text[:middle]}…").rendered) <= tokens:
             low = middle
         else:
             high = middle - 1
-    return replace(bare, text=f"{turn.text[:low]}…") if low else None
+    return replace(bare, text=f"{text[:low]}…") if low else None
 
 
 def sessions(found: Sequence[Wanted], shown: dict[str, str]) -> list[Json]:
@@ -186,7 +194,7 @@ def sessions(found: Sequence[Wanted], shown: dict[str, str]) -> list[Json]:
             named = {"conversation": turn.title or turn.conversation, "session": turn.session}
             records.append(
                 {
-                    "path": shown[turn.path],
+                    "path": clipped(shown[turn.path], PLACE_CHARACTERS),
                     **{key: clipped(value, NAME_CHARACTERS) for key, value in named.items() if value},
                     "turns": [],
                 }

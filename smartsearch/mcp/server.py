@@ -82,18 +82,19 @@ class Kind:
         )
 
 
-def _record(**kinds: str) -> Json:
-    """The schema of a record: keys and their types, all of them always there."""
-    return {"properties": {name: {"type": kind} for name, kind in kinds.items()}, "required": list(kinds)}
+def _record(optional: str = "", /, **kinds: str) -> Json:
+    """The schema of a record: keys and their types; those in `optional` are left out where they are empty."""
+    needed = [name for name in kinds if name not in optional.split()]
+    return {"properties": {name: {"type": kind} for name, kind in kinds.items()}, "required": needed}
 
 
 SEARCH = Kind(
     "search",
     "Search past conversations",
     "Find the few turns in past chats and agent sessions that answer a question. Gives one short line a hit, "
-    "best first: [id] date speaker | place | line. Then `expand` the ids that matter.",
+    "best first, with its id, date, speaker and place. Then `expand` the ids that matter.",
     SearchArguments,
-    _record(hits="array", candidates="integer", cut="object", notes="array", next="string"),
+    _record("cut notes", hits="array", candidates="integer", cut="object", notes="array", next="string"),
 )
 EXPAND = Kind(
     "expand",
@@ -102,12 +103,13 @@ EXPAND = Kind(
     "number of tokens.",
     ExpandArguments,
     _record(
+        "cut left_out neighbours_left_out missing",
         sessions="array",
         used_tokens="integer",
         tokens="integer",
         tokenizer="string",
-        left_out="array",
         cut="array",
+        left_out="array",
         neighbours_left_out="integer",
         missing="array",
     ),

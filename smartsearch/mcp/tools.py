@@ -31,8 +31,8 @@ from smartsearch.warm.shelf import Reading, Shelf
 if TYPE_CHECKING:
     from smartsearch.pipeline import Tools
 
-SECONDS = 60.0
-"""What a search may take unless `timeout` is set."""
+SECONDS = 50.0
+"""What a call may take unless `timeout` is set: less than the minute after which clients give up."""
 ANY_WORDS = 10**8
 """The word budget of a search unless one is set: lines are short however long the turns are."""
 REMEMBERED = 4096
@@ -133,10 +133,12 @@ class Answers:
             "used_tokens": filled.used,
             "tokens": arguments.tokens,
             "tokenizer": tokenizer.name,
-            "left_out": list(filled.left_out),
-            "cut": list(filled.cut),
-            "neighbours_left_out": filled.crowded_out,
-            "missing": missing,
+            **_unless_empty(
+                cut=list(filled.cut),
+                left_out=list(filled.left_out),
+                neighbours_left_out=filled.crowded_out,
+                missing=missing,
+            ),
         }
         lines = [line for session in record["sessions"] for line in ("", *brief.session_lines(session))]
         lines += ["", f"{filled.used:,} of {arguments.tokens:,} tokens ({tokenizer.name})"]
@@ -201,13 +203,13 @@ class Answers:
         answer: Json = {
             "hits": hits,
             "candidates": result.trace.candidates,
-            "cut": {reason: count for reason, count in dropped.items() if count},
-            "notes": brief.notes(said, skipped),
+            **_unless_empty(cut={reason: count for reason, count in dropped.items() if count}),
+            **_unless_empty(notes=brief.notes(said, skipped)),
             "next": _next(bool(hits), dropped["limit"]),
         }
-        cut = ", ".join(f"{count:,} {_CUT.get(why, why)}" for why, count in answer["cut"].items())
+        cut = ", ".join(f"{count:,} {_CUT.get(why, why)}" for why, count in answer.get("cut", {}).items())
         found = f"{len(hits)} of {answer['candidates']:,} candidates{f' (cut: {cut})' if cut else ''}"
-        lines = [found, *map(brief.hit_line, hits), *(f"note: {text}" for text in answer["notes"])]
+        lines = [found, *map(brief.hit_line, hits), *(f"note: {text}" for text in answer.get("notes", ()))]
         return Reply(answer, "\n".join([*lines, f"next: {answer['next']}"]))
 
     def _remember(self, name: str, place: Place) -> None:
@@ -291,6 +293,11 @@ class Answers:
             return {**asdict(vector_folder.usage()), "limit": self._config.cache_bytes}
         except (CacheError, OSError) as error:
             return {"state": str(error)}
+
+
+def _unless_empty(**values: object) -> Json:
+    """Those of the keys that hold something: an agent pays for each."""
+    return {name: value for name, value in values.items() if value}
 
 
 def _next(found: bool, more: int) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -150,3 +152,19 @@ def test_sessions_have_gaps_marks_and_indented_lines():
         "## a.txt, session t",
         "  21 w w",
     ]
+
+
+@pytest.mark.parametrize("said", ["", "x", "\x1b" * 500, "long " * 400])
+def test_no_result_is_longer_than_a_client_takes(said: str):
+    def one(n: int) -> Wanted:
+        told = Turn(f"{said}{n}", "S" * 70, "2024-05-08T13:56:00", path=f"/r/{n % 20}", line=n, session="s")
+        return Wanted(told, n, str(n), n % 41, "name" if n % 41 == 0 else "")
+
+    filled = brief.filled(
+        [one(n) for n in range(820)], 20_000, Tokenizer("few", lambda text: len(text) // 100)
+    )
+    records = brief.sessions(filled.turns, {f"/r/{n}": "p" * 4000 for n in range(20)})
+    text = "\n".join(line for record in records for line in brief.session_lines(record))
+    assert len(text) <= brief.RESULT_CHARACTERS
+    assert len(json.dumps(records)) <= 1.25 * brief.RESULT_CHARACTERS
+    assert filled.turns

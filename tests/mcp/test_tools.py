@@ -157,7 +157,7 @@ def texts(record: dict) -> list[str]:
     return [turn["text"] for session in record["sessions"] for turn in session["turns"]]
 
 
-def test_an_id_becomes_the_whole_turn_with_those_around_it(make: Make):
+def test_an_id_becomes_the_whole_turn_with_those_around_it(make: Make, chats: Path):
     answers = make()
     found = search(answers, "adopted dog")["hits"][0]
     assert (found["place"], found["line"]) == ("chat.txt:4", "My flatmate adopted a dog named Oscar.")
@@ -171,7 +171,7 @@ def test_an_id_becomes_the_whole_turn_with_those_around_it(make: Make):
         "",
         f"{reply.record['used_tokens']} of 2,000 tokens (letters/4)",
     ]
-    alone = make(str(Path("chats/chat.txt")))
+    alone = make(str(chats / "chat.txt"))
     assert search(alone, "adopted dog")["hits"][0]["id"] == found["id"]
 
 
@@ -209,7 +209,7 @@ def test_an_id_whose_file_changed_is_stale_not_another_turn(make: Make, chats: P
     with pytest.raises(InputError) as caught:
         expand(answers, found["id"])
     assert caught.value.kind == "stale_id"
-    assert expand(answers, search(answers, "adopted dog")["hits"][0]["id"])["missing"] == []
+    assert "missing" not in expand(answers, search(answers, "adopted dog")["hits"][0]["id"])
 
 
 def test_a_served_file_that_became_a_link_out_is_not_expanded(make: Make, chats: Path, tmp_path: Path):
@@ -228,7 +228,7 @@ def test_ids_are_remembered_up_to_a_number(make: Make, monkeypatch: pytest.Monke
     first = [hit["id"] for hit in search(answers, "support group", limit=2)["hits"]]
     later = [hit["id"] for hit in search(answers, "Oscar", limit=2, paths=("chat.txt",))["hits"]]
     assert set(first).isdisjoint(later)
-    assert expand(answers, *later)["missing"] == []
+    assert "missing" not in expand(answers, *later)
     with pytest.raises(InputError):
         expand(answers, *first)
 
@@ -258,7 +258,7 @@ def test_a_ceiling_of_tokens_holds_and_is_told(make: Make, chats: Path):
     (chats / "long.txt").write_text("\n".join(f"Ann: {'owl ' * 100}{n}" for n in range(20)))
     answers = make()
     full = expand(answers, "long.txt:10", around=5, tokens=20_000)
-    assert (len(texts(full)), full["cut"], full["neighbours_left_out"]) == (11, [], 0)
+    assert (len(texts(full)), {"cut", "neighbours_left_out"} & full.keys()) == (11, set())
     tight = answers.expand(ExpandArguments(("long.txt:10", "long.txt:15"), around=5, tokens=150))
     assert tight.record["used_tokens"] <= 150
     assert tight.record["cut"] == ["long.txt:15"]
@@ -308,7 +308,7 @@ def test_models_that_cannot_be_loaded_are_an_error_until_they_can(make: Make, ch
 
 
 def test_what_a_call_may_take(make: Make):
-    assert make().seconds == module.SECONDS == 60
+    assert make().seconds == module.SECONDS == 50
     assert make(config=replace(Config(), timeout=5)).seconds == 5
 
 
