@@ -7,13 +7,14 @@ import signal
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
 from smartsearch import ending
 from smartsearch.config import Config
-from smartsearch.errors import ExitCode, SmartsearchError
+from smartsearch.errors import ExitCode, SmartsearchError, UsageError
 from smartsearch.options import FilterOptions, SearchOptions
 from smartsearch.output import stream
 
@@ -46,8 +47,9 @@ def mcp(
 ) -> int:
     """Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol.
 
-    It speaks over standard input and output, as clients start it. Nothing but PATH and what lies below can be
-    read. docs/mcp.md has the line that sets it up in each client.
+    It speaks over standard input and output, as clients start it; docs/mcp.md has the line for each of them.
+    Nothing but PATH and what lies below can be read. A call is given up after 50 s unless --timeout is set;
+    --budget and --tokens hold for a search where they are set, for its lines are short anyway.
     """
     if find_spec("mcp") is None:
         raise SmartsearchError(
@@ -56,6 +58,10 @@ def mcp(
     from smartsearch.mcp.roots import Roots
     from smartsearch.transcripts.files import Selection
 
+    if not paths and Path.cwd() == Path.cwd().parent:
+        raise UsageError(
+            f"the current folder is {Path.cwd()}: that is everything", hint="name a PATH to serve"
+        )
     config = search.config()
     scope = replace(filters.source(paths), indexed=config.cache)
     roots = Roots(scope.paths, Selection(scope.globs, scope.excludes))

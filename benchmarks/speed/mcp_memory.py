@@ -1,4 +1,4 @@
-"""An agent's waiting, and the memory over many searches: `python benchmarks/speed/mcp_memory.py -n 200 CHATS`.
+"""An agent's waiting, and memory over many searches: `python benchmarks/speed/mcp_memory.py -n 200 CHATS`.
 
 Starts `smartsearch mcp` over CHATS, shakes hands, asks questions made of the transcripts' own words, each
 different, expands the best hit of each, and prints times and memory. Options after `--` go to the server.

@@ -227,5 +227,5 @@ def session_lines(record: Json) -> Iterator[str]:
             yield "  ..."
         stamp = f" [{turn['time'][:16].replace('T', ' ')}]" if "time" in turn else ""
         name = f" {turn['speaker']}:" if "speaker" in turn else ""
-        said = turn["text"].replace("\n", "\n    ")
+        said = turn["text"].replace("\n", "\n    ").replace("\n    \n", "\n\n")
         yield f"{'*' if turn.get('hit') else ' '} {turn['at']}{stamp}{name} {said}"
