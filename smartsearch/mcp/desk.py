@@ -119,11 +119,13 @@ class Desk:
         """Do a job; whatever happens, the desk goes on."""
         if job.abandoned or not job.began.set_running_or_notify_cancel():
             return
+        job.done.set_running_or_notify_cancel()  # before anybody can wait for it, and cancel it
         job.began.set_result(None)
-        job.done.set_running_or_notify_cancel()
         try:
             try:
                 self._now = job
+                if job.abandoned:  # too early to be interrupted
+                    raise _Abandoned
                 answer = job.work()
             finally:
                 self._now = None
