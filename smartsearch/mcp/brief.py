@@ -32,6 +32,14 @@ ID_CHARACTERS = 8
 Json = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Reply:
+    """What a tool answers: a record for programs, and the same in fewer tokens for models."""
+
+    record: Json
+    text: str
+
+
 def identity(turn: Turn) -> str:
     """A short id of a turn: the same as long as its file, its place there and its text are."""
     told = "\0".join((turn.path, str(turn.line), turn.pointer, turn.turn, turn.speaker, turn.text))

@@ -37,8 +37,9 @@ from mcp.types import (
 import smartsearch
 from smartsearch.errors import SmartsearchError, unexpected
 from smartsearch.mcp.arguments import ExpandArguments, SearchArguments, StatusArguments, parse, schema
+from smartsearch.mcp.brief import Reply
 from smartsearch.mcp.desk import Desk
-from smartsearch.mcp.tools import Answers, Models, Reply
+from smartsearch.mcp.tools import Answers, Models
 from smartsearch.output import record
 
 LONGEST_REQUEST = 1 << 20
@@ -201,8 +202,7 @@ class Door:
         elif isinstance(arguments, ExpandArguments):
             work = partial(answers.expand, arguments)
         else:
-            told = partial(answers.status, busy=desk.busy, waiting=desk.waiting, served=desk.served)
-            return await anyio.to_thread.run_sync(told, abandon_on_cancel=True)
+            return await anyio.to_thread.run_sync(answers.status, desk, abandon_on_cancel=True)
         self._prepare()
         return await desk.do(work, answers.seconds)
 

@@ -8,23 +8,21 @@ from __future__ import annotations
 import glob
 import re
 import threading
-import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-import smartsearch
 from smartsearch.ask import Scope, ask
 from smartsearch.config import Config
-from smartsearch.errors import CacheError, InputError, SmartsearchError
+from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.mcp import brief
 from smartsearch.mcp.arguments import ExpandArguments, SearchArguments
-from smartsearch.mcp.brief import Json, Wanted
+from smartsearch.mcp.brief import Json, Reply, Wanted
 from smartsearch.mcp.roots import Place, Roots, where
+from smartsearch.mcp.status import Work, told
 from smartsearch.nearby import nearby
-from smartsearch.transcripts.faults import FormatError, NotByLine
-from smartsearch.transcripts.files import Limits, Selection, find, load, size
+from smartsearch.transcripts.faults import NotByLine
 from smartsearch.types import Corpus, Hit, Result, Scores, Turn
 from smartsearch.warm.shelf import Reading, Shelf
 
@@ -37,19 +35,9 @@ ANY_WORDS = 10**8
 """The word budget of a search unless one is set: lines are short however long the turns are."""
 REMEMBERED = 4096
 """Ids of hits that `expand` knows; the longest unused are forgotten."""
-DETECTED, DETECTED_BYTES, DETECTING = 200, 8 << 20, 2.0
-"""Files whose format `status` looks up at most, the largest of them, and the seconds it takes for that."""
 
 _ID = re.compile(rf"[a-z2-7]{{{brief.ID_CHARACTERS}}}")
 _CUT = {"top_k": "by rank", "tau": "by score", "budget": "by budget", "limit": "by limit"}
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What a tool answers: a record for programs, and the same in fewer tokens for models."""
-
-    record: Json
-    text: str
 
 
 class Models:
@@ -111,7 +99,7 @@ class Answers:
         most = min(arguments.limit, self._config.limit or arguments.limit)
         best = {hit.rank for hit in sorted(result.hits, key=lambda hit: hit.rank)[:most]}
         shown = [hit for hit in result.hits if hit.rank in best]
-        return self._told(result, shown, arguments.line)
+        return self._shown(result, shown, arguments.line)
 
     def expand(self, arguments: ExpandArguments) -> Reply:
         """The full text of turns, with those around each. Raises SmartsearchError where none is found."""
@@ -151,31 +139,9 @@ class Answers:
         lines += [f"missing: {entry['id']}: {entry['why']}" for entry in missing]
         return Reply(record, "\n".join(lines).lstrip("\n"))
 
-    def status(self, *, busy: bool, waiting: int, served: int) -> Reply:
+    def status(self, work: Work) -> Reply:
         """What is served, what is loaded, what is kept on disk, and the limits."""
-        from smartsearch.warm.server import resident_bytes
-
-        record: Json = {
-            "version": smartsearch.__version__,
-            "profile": self._config.profile,
-            "models_state": self._models.state,
-            "models": self._models.ran,
-            **self._counted(),
-            "index": self._indexes(),
-            "cache": self._cache(),
-            "warm": {
-                "working": busy,
-                "waiting": waiting,
-                "served": served,
-                "rss_bytes": resident_bytes(),
-            },
-            "limits": {
-                "seconds": self.seconds,
-                "result_characters": brief.RESULT_CHARACTERS,
-                "at_once": 1,
-            },
-        }
-        return Reply(record, "\n".join(_status_lines(record)))
+        return told(self._roots, self._scope, self._config, self._models, self.seconds, work)
 
     def worded(self, error: SmartsearchError) -> SmartsearchError:
         """An error with paths as agents see them, and not longer than anybody reads."""
@@ -188,7 +154,7 @@ class Answers:
         links = [glob.escape(path) for path in self._roots.links_out(chosen)]
         return replace(self._scope, paths=chosen, excludes=(*self._scope.excludes, *links))
 
-    def _told(self, result: Result, shown: Sequence[Hit], most: int) -> Reply:
+    def _shown(self, result: Result, shown: Sequence[Hit], most: int) -> Reply:
         hits = []
         for hit in shown:
             turn = hit.turn
@@ -263,37 +229,6 @@ class Answers:
         hint = "places stand in the hits of `search`"
         raise InputError(f"no turn at {name[:300]}", hint=hint, kind="no_turn")
 
-    def _counted(self) -> Json:
-        """Files and bytes by root, and the formats of the first files."""
-        selection = Selection(self._scope.globs, self._scope.excludes)
-        roots, formats = [], Counter[str]()
-        until, seen = time.monotonic() + DETECTING, 0
-        for root in self._roots.paths:
-            links = set(self._roots.links_out([root]))
-            files = [f for f in find([root], selection) if isinstance(f, str) and f not in links]
-            roots.append({"path": root, "files": len(files), "bytes": sum(map(size, files))})
-            for path in files:
-                if seen < DETECTED and time.monotonic() < until:
-                    formats[_format_of(path)] += 1
-                    seen += 1
-        return {"roots": roots, "formats": dict(formats.most_common()), "formats_counted": seen}
-
-    def _indexes(self) -> list[Json]:
-        from smartsearch.transcripts import indexing
-
-        try:
-            return [asdict(held) for held in indexing.held(self._roots.paths)]
-        except CacheError as error:
-            return [{"state": error.message}]
-
-    def _cache(self) -> Json:
-        from smartsearch.rank import vector_folder
-
-        try:
-            return {**asdict(vector_folder.usage()), "limit": self._config.cache_bytes}
-        except (CacheError, OSError) as error:
-            return {"state": str(error)}
-
 
 def _unless_empty(**values: object) -> Json:
     """Those of the keys that hold something: an agent pays for each."""
@@ -342,37 +277,3 @@ def _located(turns: Sequence[Turn], place: Place) -> list[int]:
             found.append(low)
         low += 1
     return found
-
-
-def _format_of(path: str) -> str:
-    from smartsearch.transcripts import detect
-    from smartsearch.transcripts.decode import decode
-    from smartsearch.transcripts.source import Source
-
-    try:
-        text = decode(load(path, None, Limits(file=DETECTED_BYTES))).text
-        return detect(Source(path, text)).name if text.strip() else "empty"
-    except FormatError as error:
-        return "not looked at: large" if error.kind == "too_large" else "unreadable"
-    except (OSError, RecursionError):
-        return "unreadable"
-
-
-def _status_lines(record: Json) -> Iterator[str]:
-    yield f"smartsearch {record['version']}, profile {record['profile']}, models {record['models_state']}"
-    for root in record["roots"]:
-        yield f"serves {root['path']}: {root['files']:,} files, {root['bytes'] / 1e6:,.1f} MB"
-    formats = ", ".join(f"{name} {count:,}" for name, count in record["formats"].items())
-    yield f"formats of {record['formats_counted']:,} files: {formats or 'none'}"
-    for index in record["index"]:
-        yield f"index: {index['state']}" + (f", {index['turns']:,} turns" if "turns" in index else "")
-    if "turns" in record["cache"]:
-        held = record["cache"]
-        yield f"cache: vectors of {held['turns']:,} turns, {held['bytes'] / 1e6:,.1f} MB"
-    else:
-        yield f"cache: {record['cache']['state']}"
-    warm = record["warm"]
-    yield (
-        f"{'working' if warm['working'] else 'idle'}, {warm['waiting']} waiting, {warm['served']} served, "
-        f"{warm['rss_bytes'] / 1e6:,.0f} MB of memory; a call may take {record['limits']['seconds']:g} s"
-    )

@@ -16,6 +16,7 @@ from smartsearch.config import Config
 from smartsearch.errors import InputError, ModelError, SmartsearchError
 from smartsearch.mcp import tools as module
 from smartsearch.mcp.arguments import ExpandArguments, SearchArguments
+from smartsearch.mcp.desk import Desk
 from smartsearch.mcp.roots import Roots
 from smartsearch.mcp.tools import Answers, Models
 from smartsearch.transcripts.files import Selection
@@ -128,7 +129,7 @@ def test_a_link_out_of_the_root_is_not_read(make: Make, chats: Path, tmp_path: P
     (tmp_path / "secret.txt").write_text("Mara: the support group meets at the [old] mill\n")
     (chats / "link [1].txt").symlink_to(tmp_path / "secret.txt")
     assert "mill" not in " ".join(lines(search(make(), "support group mill", limit=50)))
-    assert make().status(busy=False, waiting=0, served=0).record["roots"][0]["files"] == 2
+    assert make().status(Desk()).record["roots"][0]["files"] == 2
     assert "mill" in lines(search(make(str(tmp_path)), "support group mill"))[0]
 
 
@@ -268,11 +269,13 @@ def test_a_ceiling_of_tokens_holds_and_is_told(make: Make, chats: Path):
 
 def test_status_tells_what_is_served(make: Make, chats: Path):
     answers = make()
-    before = answers.status(busy=False, waiting=0, served=0).record
+    before = answers.status(Desk()).record
     assert (before["models_state"], before["models"]) == ("not loaded", [])
     search(answers)
     (chats / "bad.json").write_text("[{")
-    reply = answers.status(busy=True, waiting=2, served=3)
+    desk = Desk()
+    desk.waiting, desk.served = 2, 3
+    reply = answers.status(desk)
     assert reply.record["models_state"] == "ready"
     assert [model["id"] for model in reply.record["models"]] == ["fake-ce", "fake-colbert"]
     size = sum(path.stat().st_size for path in chats.iterdir())
