@@ -282,7 +282,7 @@ def test_status_tells_what_is_served(make: Make, chats: Path):
     assert reply.record["roots"] == [{"path": str(chats), "files": 3, "bytes": size}]
     assert reply.record["formats"] == {"chat": 1, "messages": 1, "unreadable": 1}
     assert reply.record["warm"] | {"rss_bytes": 0} == {
-        "working": True,
+        "working": False,
         "waiting": 2,
         "served": 3,
         "rss_bytes": 0,
