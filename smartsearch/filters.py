@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import NamedTuple
 
-from smartsearch.errors import InputError
+from smartsearch.errors import InputError, UsageError
 from smartsearch.types import Turn, fold
 
 ROLES = ("user", "assistant", "system", "tool")
@@ -69,6 +69,15 @@ def speaks(name: str, speaker: str) -> bool:
 def has_role(role: str, turn_role: str) -> bool:
     """Whether what a source calls a role is one of ROLES."""
     return fold(turn_role) in _ROLE_WORDS[role]
+
+
+def roles(given: Iterable[str]) -> tuple[str, ...]:
+    """The roles of --role, in lower case. Raises UsageError for what is none."""
+    named = tuple(role.casefold() for role in given)
+    for role in named:
+        if role not in ROLES:
+            raise UsageError(f"--role is {role!r}", hint=f"one of {', '.join(ROLES)}")
+    return named
 
 
 def unknown(kind: str, name: str, present: Iterable[str]) -> InputError:

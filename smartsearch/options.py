@@ -300,7 +300,7 @@ class FilterOptions:
 
         Raises UsageError.
         """
-        since, until = bounds(self.since, self.until, now)
+        since, until = _bounds(self.since, self.until, now)
         return Scope(
             tuple(paths or (".",)),
             tuple(self.conversation or ()),
@@ -309,35 +309,26 @@ class FilterOptions:
             tuple(self.exclude or ()),
             self.input_format,
             only_speakers=tuple(self.only_speaker or ()),
-            roles=roles(self.role or ()),
+            roles=_roles(self.role or ()),
             since=since,
             until=until,
         )
 
 
-def bounds(since: str | None, until: str | None, now: str) -> tuple[str, str]:
-    """The first and last second of --since and --until as `Scope` has them. Raises UsageError."""
+def _bounds(since: str | None, until: str | None, now: str) -> tuple[str, str]:
     if since is None and until is None:
         return "", ""
     from smartsearch import when
 
-    day = when.today(now)
-    first, last = when.since(since, day) if since is not None else "", ""
-    if until is not None:
-        last = when.until(until, day)
-    if first and last and when.later(first, last):
-        raise UsageError(f"--since {since} begins after --until {until} ends", hint="an earlier --since")
-    return first, last
+    return when.bounds(since, until, when.today(now))
 
 
-def roles(given: Sequence[str]) -> tuple[str, ...]:
-    """The roles of --role. Raises UsageError for what is none."""
-    from smartsearch.filters import ROLES
+def _roles(given: Sequence[str]) -> tuple[str, ...]:
+    if not given:
+        return ()
+    from smartsearch.filters import roles
 
-    for role in given:
-        if role.casefold() not in ROLES:
-            raise UsageError(f"--role is {role!r}", hint=f"one of {', '.join(ROLES)}")
-    return tuple(role.casefold() for role in given)
+    return roles(given)
 
 
 @dataclass(frozen=True)

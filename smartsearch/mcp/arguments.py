@@ -36,6 +36,10 @@ class SearchArguments:
     )
     limit: int = argument("Most hits.", 1, 50, 8)
     line: int = argument("Most characters of a hit's line.", 40, 500, 160)
+    since: str = argument("Only turns from then on: 2023-05-08, 2023-05, 7d, last week.", 0, 60, "")
+    until: str = argument("Only turns up to then, written as `since`.", 0, 60, "")
+    speakers: tuple[str, ...] = argument("Prefer what these people said; others stay.", 0, 8, ())
+    roles: tuple[str, ...] = argument("Only turns of these roles: user, assistant, system, tool.", 0, 4, ())
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ def schema(kind: type) -> Json:
             "maxItems": most,
         }
         shape["description"] = field.metadata["help"]
-        if field.default not in (dataclasses.MISSING, ()):
+        if field.default not in (dataclasses.MISSING, (), ""):
             shape["default"] = field.default
         properties[field.name] = shape
     needed = [field.name for field in fields(kind) if field.default is dataclasses.MISSING]

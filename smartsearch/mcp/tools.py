@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from smartsearch.ask import Scope, ask
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
+from smartsearch.filters import roles
 from smartsearch.mcp import brief
 from smartsearch.mcp.arguments import ExpandArguments, SearchArguments
 from smartsearch.mcp.brief import Json, Reply, Wanted
@@ -25,6 +26,7 @@ from smartsearch.nearby import nearby
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.types import Corpus, Hit, Result, Scores, Turn
 from smartsearch.warm.shelf import Reading, Shelf
+from smartsearch.when import bounds, today
 
 if TYPE_CHECKING:
     from smartsearch.pipeline import Tools
@@ -93,8 +95,17 @@ class Answers:
 
     def search(self, arguments: SearchArguments) -> Reply:
         """A short line for each of the best turns. Raises SmartsearchError."""
-        config = replace(self._config, limit=0, budget=self._config.budget or ANY_WORDS)
-        scope = self._within([self._roots.resolve(path) for path in arguments.paths])
+        speaker = arguments.speakers or self._config.speaker
+        config = replace(self._config, limit=0, budget=self._config.budget or ANY_WORDS, speaker=speaker)
+        day = today(config.now)
+        since, until = bounds(arguments.since.strip() or None, arguments.until.strip() or None, day)
+        within = self._within([self._roots.resolve(path) for path in arguments.paths])
+        scope = replace(
+            within,
+            since=since or within.since,
+            until=until or within.until,
+            roles=roles(arguments.roles) or within.roles,
+        )
         result = ask(arguments.question, scope, config, self._models, Reading(self._shelf, "/", None))
         most = min(arguments.limit, self._config.limit or arguments.limit)
         best = {hit.rank for hit in sorted(result.hits, key=lambda hit: hit.rank)[:most]}
@@ -200,7 +211,7 @@ class Answers:
                 )
             place = self._roots.place(name)
         path = self._roots.resolve(place.path)
-        scope = replace(self._within([path]), conversations=(), sessions=(), indexed=False)
+        scope = replace(self._within([path]).unfiltered, indexed=False)
         library = Reading(self._shelf, "/", None)
 
         def near() -> list[Wanted]:

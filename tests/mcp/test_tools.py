@@ -13,7 +13,7 @@ import pytest
 
 from smartsearch.ask import Scope
 from smartsearch.config import Config
-from smartsearch.errors import InputError, ModelError, SmartsearchError
+from smartsearch.errors import InputError, ModelError, SmartsearchError, UsageError
 from smartsearch.mcp import tools as module
 from smartsearch.mcp.arguments import ExpandArguments, SearchArguments
 from smartsearch.mcp.desk import Desk
@@ -321,3 +321,23 @@ def test_the_current_folder_does_not_matter(make: Make):
     os.chdir("/")
     assert texts(expand(answers, "chat.txt:1", around=0)) == ["I went to the support group yesterday."]
     assert search(answers)["hits"]
+
+
+def test_filters_narrow_a_search_and_expand_still_shows_the_turns_around(make: Make):
+    answers = make(config=Config(now="2024-05-12"))
+    dated = search(answers, "support Oscar", since="2024-05-09", until="2024-05-09")
+    assert lines(dated) == ["My flatmate adopted a dog named Oscar."]
+    between = search(answers, "support Oscar", since="3d", until="2d")
+    assert {hit["date"] for hit in between["hits"]} == {"2024-05-09", "2024-05-10"}
+    assert {hit["speaker"] for hit in search(answers, "support group", roles=("assistant",))["hits"]} == {
+        "assistant"
+    }
+    shown = answers.expand(ExpandArguments((dated["hits"][0]["id"],), around=1)).record
+    assert "Oscar is a lovely name." in json.dumps(shown)
+    for wrong in (
+        {"since": "whenever"},
+        {"roles": ("boss",)},
+        {"since": "2024-05-09", "until": "2024-05-01"},
+    ):
+        with pytest.raises(UsageError):
+            search(answers, "support", **wrong)
