@@ -209,6 +209,10 @@ class SearchOptions(ModelOptions):
         "limit", OUTPUT, "Most turns shown, best first.", "--limit", "-n", min=0, shown="all"
     )
 
+    redact: bool | None = switch(
+        "redact", OUTPUT, "Mask keys, passwords, card and account numbers (docs/answer.md)."
+    )
+
     timeout: float | None = setting(
         "timeout", RUN, "Give up on a question after this long.", metavar="SECONDS", min=0, shown="never"
     )
@@ -354,9 +358,6 @@ class OutputOptions:
         "Also show terms, hops, scores, the cut, timing and models: a picture on a terminal.",
         "--explain",
         default=False,
-    )
-    redact: bool = option(
-        OUTPUT, "Mask keys, passwords, card and account numbers (docs/answer.md).", default=False
     )
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()

@@ -23,6 +23,7 @@ from smartsearch.mcp.brief import Json, Reply, Wanted
 from smartsearch.mcp.roots import Place, Roots, where
 from smartsearch.mcp.status import Work, told
 from smartsearch.nearby import nearby
+from smartsearch.redact import redacted_result, redacted_turn
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.types import Corpus, Hit, Result, Scores, Turn
 from smartsearch.warm.shelf import Reading, Shelf
@@ -124,6 +125,8 @@ class Answers:
             {"id": name, "kind": fault.kind, "why": self._roots.shortened(fault.message)}
             for name, fault in faults.items()
         ]
+        if self._config.redact:
+            wanted = [replace(one, turn=redacted_turn(one.turn)) for one in wanted]
         tokenizer = self._models().tokenizer
         filled = brief.filled(wanted, arguments.tokens, tokenizer)
         shown = {one.turn.path: self._roots.shown(one.turn.path) for one in filled.turns}
@@ -167,10 +170,14 @@ class Answers:
 
     def _shown(self, result: Result, shown: Sequence[Hit], most: int) -> Reply:
         hits = []
+        masked = {hit.rank: hit for hit in shown}
+        if self._config.redact:
+            result = redacted_result(result)[0]
+            masked = {hit.rank: hit for hit in result.hits}
         for hit in shown:
             turn = hit.turn
             place = where(turn, self._roots.shown(turn.path))
-            record = brief.hit(hit, place, most)
+            record = {**brief.hit(masked[hit.rank], place, most), "id": brief.identity(turn)}
             self._remember(record["id"], Place(turn.path, turn.line, turn.pointer))
             hits.append(record)
         dropped = Counter(d.reason for d in result.budget.dropped)

@@ -341,3 +341,15 @@ def test_filters_narrow_a_search_and_expand_still_shows_the_turns_around(make: M
     ):
         with pytest.raises(UsageError):
             search(answers, "support", **wrong)
+
+
+def test_secrets_are_masked_where_that_is_set_and_ids_still_lead_to_their_turns(make: Make, chats):
+    (chats / "wifi.txt").write_text(
+        "Mara: the wifi password: hunter2 works\nIlya: thanks\n", encoding="utf-8"
+    )
+    answers = make(config=Config(redact=True))
+    found = search(answers, "wifi password")
+    assert "hunter2" not in json.dumps(found)
+    shown = answers.expand(ExpandArguments((found["hits"][0]["id"],))).record
+    assert "hunter2" not in json.dumps(shown)
+    assert "[redacted: password]" in json.dumps(shown)
