@@ -29,15 +29,26 @@ TAIL = """## Streams and exit codes
 Standard output carries data only; warnings and progress go to standard error, progress only to a terminal.
 Both are UTF-8 whatever the locale. On a terminal `query` prints a list for reading; in a pipe one line a turn,
 `path:line:[date] speaker: text`, or `path#pointer:...` where the format has no lines (an RFC 6901 pointer).
-Newlines inside a turn are written `\\n`, control characters `\\x1b`, so that no transcript can drive a terminal.
-Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep. `--explain` adds lines
-that begin with `# `.
+Newlines inside a turn are written `\\n`, control characters `\\x1b`, so that no transcript can drive a terminal; marks that turn the direction of
+text are left out, in names of files spelt out. JSON escapes them all. Colour, pager, links and `show`: [docs/terminal.md](terminal.md).
+Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep.
+
+`--explain` says what every stage did. In a pipe, and with `--format md` and `context`, it adds lines that begin with `# `. On a terminal it
+draws: the hops as a tree with their terms, weights and the turns they found; a table of the scores with bars, from the lowest to the
+highest of all ranked turns, and under a line for each rule the first turns that it dropped; the cross-encoder's score by rank with
+tau across it; the time by stage; the models. Without colour (`NO_COLOR`, `TERM=dumb`, `--color never`) the drawing keeps to ASCII.
+
+`--format html` prints one page, for `> answer.html` and a browser: the hits among the turns around them (one on each side unless `-A`, `-B` or
+`-C` say otherwise), their terms marked by hop, their scores; pictures of the hits over time, of the two rankers against each other and of the
+cut; the hops, what was left out, the times and the models. It runs no script and loads nothing: its policy (CSP) forbids both.
+Of a turn of more than 7,500 characters it shows the beginning and the surroundings of its terms. It holds what the transcripts say and
+where they lie on your disk: mind to whom you send it.
 
 | code | meaning |
 |---|---|
-| 0 | found; for `batch`: every question was answered; for `train`: there is a profile of that name |
-| 1 | nothing found; for `serve --status` and `--stop`: none runs; for `train`: the shipped rankers are the better ones, and there is no profile |
-| 2 | an error; for `batch`: at least one line failed, its record says why |
+| 0 | found; for `show`: some of the places; for `formats detect`: some turn; for `batch`: every question was answered; for `train`: there is a profile of that name |
+| 1 | nothing found; for `show`: no turn at any place; for `formats detect`: no turn; for `serve --status` and `--stop`: none runs; for `train`: the shipped rankers are the better ones, and there is no profile |
+| 2 | an error; for `formats detect`: nothing could be read; for `batch`: at least one line failed, its record says why |
 | 130 | interrupted with Ctrl-C |
 
 A closed pipe (`| head`) ends quietly with 0.
@@ -77,7 +88,7 @@ added. Two runs over the same files with the same models and threads give the sa
 - `load` is the time spent waiting for the models after the transcripts were read; both happen at once.
 - A hit with an image has a `caption`. With `-A`, `-B` or `-C` a hit has
   `"context": {"before": [...], "after": [...]}`, turns of the same session with `line`, `pointer`, `turn`, `speaker`,
-  `time` and `text`. With `--explain` the record has `dropped_hits`: `rank`, `reason` and place of each turn that was cut.
+  `time` and `text`. With `--explain` the record has `dropped_hits`: `rank`, `reason`, place and `scores` of each turn that was cut.
 - `--format jsonl` prints each hit on a line of its own and nothing else.
 - `batch` prints the same record with `"id"` in front, or `{"id": ..., "line": 3, "error": {...}}`.
 - `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "segments": 0, "turns": 0, "bytes": 0,
@@ -86,6 +97,14 @@ added. Two runs over the same files with the same models and threads give the sa
   "turns": 0, "bytes": 0, "seconds": 0}]}`; `index --status --json` and `--remove` `path`, `files`, `turns`, `bytes` and `state`: `ready`,
   `damaged` or `of another version`. `--remove` exits with 1 where there was none.
 - `models list --json` and `formats --json` print `{"schema_version": 1, "models": [...]}` and `{..., "formats": [...]}`.
+- `show --json` prints `{"schema_version": 1, "tool_version": "", "places": [{"place": "", "excerpts": [{"turns": [...]}]}], "conversations": [],
+  "missing": [{"place": "", "reason": "", "nearest": {}}], "skipped": [], "warnings": []}`; a turn has the keys of a hit from `path` to `text`, and
+  `asked`, whether it was meant or is near; `nearest` is the place of a turn or null. For a path alone `conversations` has `{"path": "",
+  "conversation": "", "turns": 0, "speakers": [""], "first": "", "last": "", "sessions": [{"session": "", "line": 0, "pointer": "", "turns": 0,
+  "speakers": [""], "first": "", "last": ""}]}`; speakers stand in the order of how much they say, `line` and `pointer` are those of the first turn.
+- `formats detect --json` prints `{"schema_version": 1, "files": [{"path": "", "format": "", "goes_with_others": false, "conversations": 0, "turns": 0,
+  "speakers": [""], "first": "", "last": "", "skipped": [{"path": "", "kind": "", "reason": ""}], "warnings": [""]}], "total": {"files": 0, "failed": 0,
+  "conversations": 0, "turns": 0}}`.
 - `serve --status --json` prints `{"schema_version": 1, "servers": [{"pid": 0, "state": "", "profile": "", "version": "", "since": "",
   "served": 0, "rss_bytes": 0}]}`; `state` is `ready`, `loading`, `busy` or, where it does not answer, `silent`.
 - `train --json` prints `profile.json` with `folder`, `written`, `usable` (there is a profile of that name), `reason` and `warnings` in
@@ -146,13 +165,18 @@ def commands(group: typer.Typer, path: str) -> Iterator[str]:
         name = info.name or info.callback.__name__
         yield from command(f"{path} {name}", info.callback, info.epilog or "")
     for sub in group.registered_groups:
+        alone = sub.typer_instance.registered_callback
+        if alone and any(p.annotation is not typer.Context for p in parameters(alone.callback)):
+            yield from command(f"{path} {sub.name}", alone.callback, "")
         yield from commands(sub.typer_instance, f"{path} {sub.name}")
 
 
+def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    return list(inspect.signature(function, eval_str=True).parameters.values())
+
+
 def command(path: str, function: Callable[..., Any], epilog: str) -> Iterator[str]:
-    declared = [
-        (p, *get_args(p.annotation)) for p in inspect.signature(function, eval_str=True).parameters.values()
-    ]
+    declared = [(p, *get_args(p.annotation)) for p in parameters(function) if get_args(p.annotation)]
     arguments = [d for d in declared if type(d[2]).__name__ == "ArgumentInfo"]
     options = [d for d in declared if d not in arguments]
     usage = " ".join([path, *(["[OPTIONS]"] if options else []), *map(placeholder, arguments)])
@@ -186,7 +210,7 @@ def placeholder(declared: Declared) -> str:
 def flags(declared: Declared) -> str:
     parameter, kind, info = declared
     given = [decl for decl in (info.default, *(info.param_decls or ())) if isinstance(decl, str)]
-    first, *rest = given or [f"--{parameter.name}"]
+    first, *rest = given or [f"--{parameter.name.replace('_', '-')}"]
     names = ", ".join(f"`{flag}`" for flag in (*first.split("/"), *rest))
     takes = value(kind, info.metavar)
     return f"{names} {takes}".rstrip()

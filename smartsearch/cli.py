@@ -34,6 +34,12 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "query": Command("search_cli", "query", "Print the turns that answer QUESTION, best first."),
+    "show": Command("show_cli", "show", "Open turns in their conversation, by the places that query prints."),
+    "answer": Command(
+        "answer_cli",
+        "answer",
+        "Let a language model answer QUESTION from the turns that are found, and cite them.",
+    ),
     "batch": Command(
         "search_cli",
         "batch_command",
@@ -67,6 +73,12 @@ COMMANDS = {
     ),
     "cache": Command(
         "cache_cli", "cache", "Show or clear the vectors of turns that are kept for the next questions."
+    ),
+    "config": Command("config_cli", "config", "Show the settings and where each value came from."),
+    "doctor": Command(
+        "doctor_cli",
+        "doctor",
+        "Check install, settings, models, cache, indexes, warm process and terminal, and say what to do.",
     ),
 }
 
@@ -132,7 +144,16 @@ def _prepare_help(arguments: Sequence[str]) -> None:
         "rich.traceback": module("rich.traceback", Traceback=type("Traceback", (), {})),
     }
     with standing_in(unused):
-        import_module("typer.rich_utils")
+        drawing: Any = import_module("typer.rich_utils")
+    coloured = stream.coloured("auto")
+    drawing.FORCE_TERMINAL, drawing.COLOR_SYSTEM = coloured or None, "auto" if coloured else None
+
+
+def typed() -> list[str]:
+    """What a shell that wants completions says was typed so far, after the program's name; else nothing."""
+    if not any(name.endswith("_COMPLETE") for name in os.environ if name.startswith("_SMARTSEARCH")):
+        return []
+    return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "").split()[1:]
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
@@ -151,8 +172,7 @@ def run(arguments: Sequence[str]) -> int:
     stream.prepare()
     try:
         try:
-            whole = any(name.endswith("_COMPLETE") for name in os.environ if name.startswith("_SMARTSEARCH"))
-            command = typer.main.get_command(application(arguments, whole=whole))
+            command = typer.main.get_command(application(typed() or arguments))
             _prepare_help(arguments)
             code = command.main(args=list(arguments), prog_name="smartsearch", standalone_mode=False)
             return int(code or 0)

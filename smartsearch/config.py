@@ -24,6 +24,10 @@ else:  # pragma: no cover - Python 3.10
     import tomli as tomllib
 
 PROJECT_FILE = ".smartsearch.toml"
+ENV_PREFIX = "SMARTSEARCH_"
+OTHER_VARIABLES = ("DEBUG", "PAGER", "EDITOR_URL")
+"""What may follow the prefix beside a setting's name; and all that begins with a word of `OTHER_PREFIXES`."""
+OTHER_PREFIXES = ("LLM_", "READER_", "JUDGE_")
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "truncate": ("none", "fixed", "adaptive"),
@@ -36,13 +40,14 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "daemon": ("auto", "always", "never"),
 }
 RANKERS = ("ce", "colbert")
+COMPRESSIONS = ("dates", "speakers", "repeats")
 LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
 MODELS = ("profile", "parser", "crossencoder", "colbert")
 """Keys that decide which code or weights are loaded."""
-UNTRUSTED = (*MODELS, "cache", "cache_size", "daemon")
-"""Keys a project file may not set: those, what is kept in the user's cache, and what starts a process that
-stays."""
+UNTRUSTED = (*MODELS, "cache", "cache_size", "daemon", "trusted_hosts")
+"""Keys a project file may not set: those, what is kept in the user's cache, what starts a process that
+stays, and where turns may be sent."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,7 @@ class Config:
     fill: str = "stop"
     order: str = "rank"
     limit: int = 0  # hits shown; 0 = all that survive the cut
+    compress: tuple[str, ...] = ()  # of COMPRESSIONS (docs/decisions/0014)
 
     # Run
     threads: int = 0  # 0 = the cores this process may use
@@ -115,6 +121,7 @@ class Config:
     cache: bool = True  # ColBERT's vectors of turns on disk (docs/decisions/0009)
     cache_size: int = 1024  # MiB of them at most; 0 = none
     daemon: str = "auto"  # whether `query` asks the warm process (docs/serve.md)
+    trusted_hosts: tuple[str, ...] = ()  # that `answer` may send turns to without asking (docs/answer.md)
 
     @property
     def cache_bytes(self) -> int:
@@ -158,6 +165,9 @@ def check(config: Config) -> Config:
             raise ConfigError(f"{name} is {getattr(config, name)!r}", hint=f"one of {', '.join(allowed)}")
     if len(set(config.rank) & set(RANKERS)) < len(config.rank):
         raise ConfigError(f"rank is {','.join(config.rank)!r}", hint="ce,colbert, ce, colbert or none")
+    if set(config.compress) - set(COMPRESSIONS):
+        said = ",".join(config.compress)
+        raise ConfigError(f"compress is {said!r}", hint=f"some of {','.join(COMPRESSIONS)}, or none")
     for field in dataclasses.fields(config):
         value = getattr(config, field.name)
         lowest = -1 if field.name == "candidates" else 0
@@ -184,18 +194,11 @@ def build(
 
     Raises ConfigError for an unknown key of a file, a value of the wrong type, or one out of range.
     """
-    env = os.environ if env is None else env
-    folder = Path.cwd() if folder is None else folder
-    layers = [
-        _file_values(_user_file(env, home), trusted=True),
-        _file_values(folder / PROJECT_FILE, trusted=False),
-        _env_values(env),
-        _preset_values(preset),
-        {name: value for name, value in (given or {}).items() if value is not None},
-    ]
     values: dict[str, Any] = {}
-    for layer in layers:
-        values.update(layer)
+    for _, layer in _outer_layers(env, folder, home):
+        values |= layer
+    values |= _preset_values(preset)
+    values |= {name: value for name, value in (given or {}).items() if value is not None}
     return check(dataclasses.replace(Config(), **values))
 
 
@@ -207,13 +210,74 @@ def _is_day(text: str) -> bool:
     return True
 
 
+@dataclass(frozen=True)
+class Setting:
+    """One setting as it is before the command line has a say, and where that value came from."""
+
+    name: str
+    value: Any
+    default: Any
+    origin: str
+
+
+def settings(
+    *, env: Mapping[str, str] | None = None, folder: Path | None = None, home: Path | None = None
+) -> list[Setting]:
+    """Every setting in the order of `Config`: `origin` is `default`, a file, or an environment variable.
+
+    Raises ConfigError as `build` does.
+    """
+    layers = _outer_layers(env, folder, home)
+    config = build(env=env, folder=folder, home=home)
+    origins = {name: _origin(name, where) for where, layer in layers for name in layer}
+    return [
+        Setting(f.name, getattr(config, f.name), getattr(Config(), f.name), origins.get(f.name, "default"))
+        for f in dataclasses.fields(Config)
+    ]
+
+
+def _origin(name: str, where: str) -> str:
+    return f"{ENV_PREFIX}{name.upper()}" if where == ENV_PREFIX else where
+
+
+def _outer_layers(
+    env: Mapping[str, str] | None, folder: Path | None, home: Path | None
+) -> list[tuple[str, dict[str, Any]]]:
+    """What files and environment set, by where it stands, in the order in which later ones win."""
+    env = os.environ if env is None else env
+    user, project = user_file(env, home), (Path.cwd() if folder is None else folder) / PROJECT_FILE
+    return [
+        (str(user), _file_values(user, trusted=True)),
+        (str(project), _file_values(project, trusted=False)),
+        (ENV_PREFIX, _env_values(env)),
+    ]
+
+
+def unknown_variables(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Environment variables with our prefix that set nothing, by name, with the nearest name that would."""
+    import difflib
+
+    env = os.environ if env is None else env
+    known = [field.name.upper() for field in dataclasses.fields(Config)]
+    found = {}
+    for key in sorted(env):
+        name = key.removeprefix(ENV_PREFIX)
+        if name == key or name in known or name in OTHER_VARIABLES or name.startswith(OTHER_PREFIXES):
+            continue
+        near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.6)
+        found[key] = f"{ENV_PREFIX}{near[0]}" if near else ""
+    return found
+
+
 def _preset_values(preset: str) -> dict[str, Any]:
     if preset and preset not in PRESETS:
         raise ConfigError(f"no preset named {preset!r}", hint=f"one of {', '.join(PRESETS)}")
     return dict(PRESETS.get(preset, {}))
 
 
-def _user_file(env: Mapping[str, str], home: Path | None) -> Path:
+def user_file(env: Mapping[str, str] | None = None, home: Path | None = None) -> Path:
+    """Where this user's own settings are; it need not exist."""
+    env = os.environ if env is None else env
     base = env.get("XDG_CONFIG_HOME") or str((home or Path.home()) / ".config")
     return Path(base) / "smartsearch" / "config.toml"
 
@@ -238,8 +302,8 @@ def _env_values(env: Mapping[str, str]) -> dict[str, Any]:
     known = {field.name for field in dataclasses.fields(Config)}
     values = {}
     for key, raw in env.items():
-        name = key.removeprefix("SMARTSEARCH_").lower()
-        if key.startswith("SMARTSEARCH_") and name in known:
+        name = key.removeprefix(ENV_PREFIX).lower()
+        if key.startswith(ENV_PREFIX) and name in known:
             values[name] = _coerce(name, raw, key)
     return values
 

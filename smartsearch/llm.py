@@ -7,12 +7,16 @@ follow seeds section 6.3; what to ask is for others to say (`bench/prompts.py`).
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import ipaddress
 import json
 import os
+import re
 import sqlite3
+import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
@@ -43,7 +47,8 @@ class LLMError(SmartsearchError):
 
     `kind`: llm_missing (a setting), llm_unreachable, llm_busy (429), llm_refused (key, quota),
     llm_not_found (address or model), llm_request (this request only), llm_reply (not the protocol),
-    llm_stopped (the caller's `stop` was set). `after`: seconds the server asked to wait.
+    llm_broken (a reply that ended in the middle), llm_stopped (the caller's `stop` was set). `after`: seconds
+    the server asked to wait; `silent`: it said nothing for as long as it may.
     """
 
     kind = "llm_unreachable"
@@ -56,9 +61,11 @@ class LLMError(SmartsearchError):
         kind: str = "",
         retryable: bool = False,
         after: float | None = None,
+        silent: bool = False,
     ) -> None:
         super().__init__(message, hint=hint, kind=kind, retryable=retryable)
         self.after = after
+        self.silent = silent
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,16 @@ class Endpoint:
         """The base URL as it may be shown: without user, password and query."""
         parts = urlsplit(self.base_url)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+
+    @property
+    def host(self) -> str:
+        """The name or number of the machine it is on, in lower case."""
+        return _host(self.base_url)
+
+    @property
+    def place(self) -> str:
+        """Where that machine is, "this machine" or "your network", or empty: anywhere."""
+        return _place(self.host)
 
     def redacted(self, text: str) -> str:
         """`text` without the key."""
@@ -121,13 +138,13 @@ def _checked(endpoint: Endpoint, key_name: str) -> Endpoint:
             kind="llm_missing",
         )
     missing = [] if endpoint.model else [f"{endpoint.prefix}_MODEL"]
-    if not endpoint.key and not _is_local(host):
+    if not endpoint.key and not endpoint.place:
         missing.append(key_name)
     if missing:
         raise LLMError(
             f"no language model at {endpoint.url}: {' and '.join(missing)} not set",
-            hint=f"set {' and '.join(missing)}; a server on this machine needs no key, only "
-            f"{endpoint.prefix}_BASE_URL",
+            hint=f"set {' and '.join(missing)}; a server on this machine or your network needs no key, "
+            f"only {endpoint.prefix}_BASE_URL",
             kind="llm_missing",
         )
     if not all(" " < character <= "~" for character in endpoint.key):
@@ -148,11 +165,22 @@ def _host(url: str) -> str:
     return (parts.hostname or "") if parts.scheme in ("http", "https") else ""
 
 
-def _is_local(host: str) -> bool:
+def _place(host: str) -> str:
+    """Judged by the address as written: no name is looked up; one that merely points here is anywhere."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
-        return host == "localhost"
+        if host == "localhost":
+            return "this machine"
+        # A name without a dot is this network's; one that begins with a digit is an address in disguise.
+        inside = re.fullmatch(
+            r"[a-z][a-z0-9-]*(?:(?:\.[a-z0-9-]+)*\.(?:local|lan|internal|home\.arpa))?", host
+        )
+        return "your network" if inside else ""
+    address = getattr(address, "ipv4_mapped", None) or address
+    if address.is_loopback or address.is_unspecified:
+        return "this machine"
+    return "" if address.is_global or address.is_multicast else "your network"
 
 
 @dataclass(frozen=True)
@@ -238,6 +266,18 @@ class ReplyCache:
         )
 
 
+def require() -> None:
+    """See that the package openai is there, without loading it. Raises LLMError "llm_missing"."""
+    try:
+        there = importlib.util.find_spec("openai") is not None
+    except ValueError:  # a module that another put in its place, or None
+        there = sys.modules.get("openai") is not None
+    if not there:
+        raise LLMError(
+            "the package openai is not installed", hint="pip install 'smartsearch[llm]'", kind="llm_missing"
+        )
+
+
 class Client:
     """One model at one endpoint. Safe to use from several threads.
 
@@ -255,20 +295,21 @@ class Client:
         count: Callable[[str], int] = rough_tokens,
     ) -> None:
         """Sends nothing yet. Raises LLMError "llm_missing" without the openai package."""
-        try:
-            from openai import OpenAI
-        except ImportError as error:
-            raise LLMError(
-                "the package openai is not installed",
-                hint="pip install 'smartsearch[llm]'",
-                kind="llm_missing",
-            ) from error
+        require()
+        from openai import DefaultHttpxClient, OpenAI
+
         self.endpoint, self.cache = endpoint, cache
         self._timeout, self._retries, self._wait, self._count = timeout, retries, wait, count
         self._unsupported: frozenset[str] = frozenset()
+        # What is sent goes to the endpoint and nowhere else: no redirection, for this machine no proxy.
+        http = DefaultHttpxClient(follow_redirects=False, trust_env=endpoint.place != "this machine")
         # Its own retries are off: they pass over half a reply's JSON and cannot be stopped.
         self._openai = OpenAI(
-            base_url=endpoint.base_url, api_key=endpoint.key or "none", timeout=timeout, max_retries=0
+            base_url=endpoint.base_url,
+            api_key=endpoint.key or "none",
+            timeout=timeout,
+            max_retries=0,
+            http_client=http,
         )
 
     @property
@@ -292,36 +333,66 @@ class Client:
         starts none. Raises LLMError, whose text never holds the key.
         """
         stop = threading.Event() if stop is None else stop
+        request = self._request(messages, max_tokens, temperature, seed)
+        key = _digest(self.endpoint.url, request)
+        kept = self.cache.get(key) if self.cache else None
+        if kept is not None:
+            return kept
+        reply = self._patiently(lambda: self._once(request), stop)
+        if self.cache and reply.text.strip():
+            self.cache.put(key, reply)
+        return reply
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        say: Callable[[str], None],
+        *,
+        max_tokens: int,
+        temperature: float = 0.0,
+    ) -> Reply:
+        """The model's reply to `messages`, told to `say` piece by piece as it comes; the pieces are its text.
+
+        Retries as `complete` until the first piece, but for a server that stays silent: it may be one that
+        reads slowly. A reply that breaks off later is an LLMError "llm_broken", which says how far it came.
+        Nothing is kept. What `say` raises ends the request. Thinking without a `<think>` at its beginning
+        is known as such too late: it is told, and no part of the reply.
+        """
+        request = self._request(messages, max_tokens, temperature, None)
+        request |= {"stream": True, "stream_options": {"include_usage": True}}
+        return self._patiently(
+            lambda: self._streamed(request, say), threading.Event(), lambda e: e.retryable and not e.silent
+        )
+
+    def close(self) -> None:
+        """Close the connections; the cache stays open."""
+        self._openai.close()
+
+    def _request(
+        self, messages: Sequence[Message], max_tokens: int, temperature: float, seed: int | None
+    ) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": self.endpoint.model,
             "messages": [{name: _encodable(value) for name, value in m.items()} for m in messages],
             "max_tokens": max_tokens,
             "temperature": temperature,
         }
-        if seed is not None:
-            request["seed"] = seed
-        key = _digest(self.endpoint.url, request)
-        kept = self.cache.get(key) if self.cache else None
-        if kept is not None:
-            return kept
-        reply = self._patiently(request, stop)
-        if self.cache and reply.text.strip():
-            self.cache.put(key, reply)
-        return reply
+        return request if seed is None else {**request, "seed": seed}
 
-    def close(self) -> None:
-        """Close the connections; the cache stays open."""
-        self._openai.close()
-
-    def _patiently(self, request: dict[str, Any], stop: threading.Event) -> Reply:
+    def _patiently(
+        self,
+        send: Callable[[], Reply],
+        stop: threading.Event,
+        passes: Callable[[LLMError], bool] = lambda error: error.retryable,
+    ) -> Reply:
         """One request, sent again after what may pass: timeouts, lost connections, 429, 5xx, broken JSON."""
         for tried in range(1, self._retries + 2):
             if stop.is_set():
                 raise LLMError("stopped before the request was sent", kind="llm_stopped", retryable=True)
             try:
-                return self._once(request)
+                return send()
             except LLMError as error:
-                if not error.retryable:
+                if not passes(error) or error.kind == "llm_broken":
                     raise
                 delay = 2.0 ** (tried - 1) if error.after is None else error.after
                 if tried > self._retries or delay > LONGEST_WAIT or self._wait(stop, delay):
@@ -329,15 +400,68 @@ class Client:
         raise AssertionError("the last try returns or raises")
 
     def _once(self, request: dict[str, Any]) -> Reply:
+        raw = self._sent(self._openai.chat.completions.with_raw_response.create, request)
+        return self._reply(raw.http_response.content, request)
+
+    def _streamed(self, request: dict[str, Any], say: Callable[[str], None]) -> Reply:
+        create = self._openai.chat.completions.with_streaming_response.create
+        with ExitStack() as stack:
+            response = self._sent(lambda **sent: stack.enter_context(create(**sent)), request)
+            heard = _Heard()
+            for data in _events(self._chunks(response.iter_bytes(), heard)):
+                heard.add(data)
+                if heard.error:
+                    raise self._broken(f"failed: {self._short(heard.error)}", heard)
+                if heard.fresh:
+                    say(heard.take())
+            if not heard.pieces and heard.unlike:  # a server that does not stream, or no such server
+                reply = self._reply(heard.unlike, request)
+            elif heard.ended:
+                reply = self._counted(heard.text, heard.usage, heard.model, heard.finish, request)
+            else:
+                raise self._broken("broke off", heard)
+            if rest := reply.text.removeprefix(heard.told):
+                say(rest)
+            return reply
+
+    def _chunks(self, chunks: Iterator[bytes], heard: _Heard) -> Iterator[bytes]:
+        """The bytes of a reply on its way; what ends it before its time is an LLMError."""
+        import openai
+
+        while True:
+            try:
+                chunk = next(chunks, None)
+            # Older versions of the library let the errors of its HTTP client through as they are.
+            except Exception as error:
+                if isinstance(error, openai.APITimeoutError) or "Timeout" in type(error).__name__:
+                    what = f"said nothing for {self._timeout:g} seconds"
+                    raise self._broken(what, heard, silent=True) from None
+                raise self._broken(f"broke off ({error.__cause__ or error})", heard) from None
+            if chunk is None:
+                return
+            yield chunk
+
+    def _broken(self, what: str, heard: _Heard, *, silent: bool = False) -> LLMError:
+        """A reply that ended before its time: how far it came, if it had begun."""
+        if not heard.told:
+            return self._error(what, silent=silent)
+        words = len(heard.told.split())
+        hint = "the same command asks again from the start"
+        return self._error(
+            f"{what} after {words:,} word{'s' * (words != 1)} of the reply", hint=hint, kind="llm_broken"
+        )
+
+    def _sent(self, create: Callable[..., Any], request: Mapping[str, Any]) -> Any:
+        """What `create` gives for `request`, whose parameters the model may turn down. Raises LLMError."""
         import openai
 
         # `from None` below: the library's errors hold the request, and with it the key.
         while True:
             sent = _without(request, self._unsupported)
             try:
-                raw = self._openai.chat.completions.with_raw_response.create(**sent)
+                return create(**sent)
             except openai.APITimeoutError:
-                raise self._error(f"gave no answer in {self._timeout:g} seconds") from None
+                raise self._error(f"gave no answer in {self._timeout:g} seconds", silent=True) from None
             except openai.APIConnectionError as error:
                 raise self._error(f"cannot be reached or broke off: {error.__cause__ or error}") from None
             except openai.BadRequestError as error:
@@ -348,14 +472,11 @@ class Client:
                 continue
             except openai.APIStatusError as error:
                 raise self._refusal(error) from None
-            return self._reply(raw.http_response.content, request)
 
     def _error(self, what: str, *, hint: str = "", retryable: bool = True, **more: Any) -> LLMError:
         prefix = self.endpoint.prefix
-        hint = hint or (
-            f"is the server up, and is {prefix}_BASE_URL its address? "
-            "What was answered is kept: the same command goes on from there"
-        )
+        kept = " What was answered is kept: the same command goes on from there" if self.cache else ""
+        hint = hint or f"is the server up, and is {prefix}_BASE_URL its address?{kept}"
         message = self.endpoint.redacted(f"{self.endpoint.url} {what}")
         return LLMError(message, hint=hint, retryable=retryable, **more)
 
@@ -371,6 +492,11 @@ class Client:
             return self._error(
                 f"refused the request ({status}{said})", hint=hint, retryable=False, kind="llm_refused"
             )
+        if status < 400:
+            to = error.response.headers.get("location", "elsewhere")
+            what = f"points to {self._short(to)} ({status}), and nothing was sent there"
+            hint = f"if that is where the server is, set {prefix}_BASE_URL to it"
+            return self._error(what, hint=hint, retryable=False, kind="llm_not_found")
         if status == 404:
             hint = f"check {prefix}_BASE_URL (it often ends in /v1) and {prefix}_MODEL"
             what = f"has no such address or model {self.endpoint.model!r} (404{said})"
@@ -380,7 +506,7 @@ class Client:
             asked = f", asks to wait {after:g} seconds" if after is not None else ""
             return self._error(
                 f"has too many requests (429{asked}{said})",
-                hint="fewer --jobs, or later; what was answered is kept",
+                hint="fewer --jobs, or later; what was answered is kept" if self.cache else "later",
                 kind="llm_busy",
                 after=after,
             )
@@ -414,9 +540,12 @@ class Client:
             start = self._short(body.decode("utf-8", "replace"))
             hint = f"is {self.endpoint.prefix}_BASE_URL the address of a chat-completions server?"
             raise self._error(f"sent no chat completion: {start!r}", hint=hint, kind="llm_reply") from None
+        return self._counted(text, values.get("usage"), values.get("model"), finish, request)
+
+    def _counted(self, text: str, usage: Any, named: Any, finish: str, request: Mapping[str, Any]) -> Reply:
+        """The Reply of a whole text, its tokens as the server counted them, else as we do."""
         text = _encodable(text)
-        model = _encodable(str(values.get("model") or self.endpoint.model))
-        usage = values.get("usage")
+        model = _encodable(str(named or self.endpoint.model))
         usage = usage if isinstance(usage, dict) else {}
         tokens = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
         if isinstance(tokens[0], int) and isinstance(tokens[1], int):
@@ -426,7 +555,88 @@ class Client:
         return Reply(_without_thinking(text), prompt, completion, model, finish, estimated=True)
 
 
-_OPTIONAL = ("max_tokens", "temperature", "seed")
+class _Heard:
+    """A reply in pieces: what has come of it, and how much of it is to be told."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        """All of it, thinking too."""
+        self.told = ""
+        self._gap = ""
+        self.fresh = ""
+        """What may be told and was not; blanks at either end wait for what follows them."""
+        self.pieces = 0
+        self.ended = False
+        self.error = ""
+        self.finish, self.model = "stop", ""
+        self.usage: Any = None
+        self.unlike = b""
+        """Lines that are no events: a whole reply of a server that does not stream, or a page."""
+
+    def add(self, data: bytes) -> None:
+        """Take in one event, or a line that is none. What it holds that nobody foresaw is passed over."""
+        if not data.startswith(b"data:"):
+            self.unlike += data
+            return
+        body = data[5:].strip()
+        self.pieces += 1
+        if body == b"[DONE]":
+            self.ended = True
+            return
+        try:
+            values = json.loads(body)
+        except (ValueError, RecursionError):
+            return
+        if isinstance(values, dict):
+            self._read(values)
+
+    def _read(self, values: dict[str, Any]) -> None:
+        if failed := values.get("error"):
+            message = failed.get("message") if isinstance(failed, dict) else failed
+            self.error = str(message or "no reason given")
+        self.model = values.get("model") or self.model
+        self.usage = values.get("usage") or self.usage
+        choices = values.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, dict):
+            return
+        delta = choice.get("delta")
+        piece = delta.get("content") if isinstance(delta, dict) else None
+        if isinstance(piece, str):
+            self.text += piece
+            self._settle()
+        if finish := choice.get("finish_reason"):
+            self.finish, self.ended = str(finish), True
+
+    def _settle(self) -> None:
+        """What of the text may be told now: none of it while it thinks, or may be about to."""
+        if "<think>".startswith(self.text.strip()):
+            return
+        said = _encodable(_without_thinking(self.text))
+        if not said.startswith(self.told):  # what was told turns out to have been thinking
+            self.told, self._gap = "", "\n\n"
+        self.fresh = said[len(self.told) :]
+
+    def take(self) -> str:
+        """What is to be told now."""
+        fresh, self.told = self._gap + self.fresh, self.told + self.fresh
+        self.fresh = self._gap = ""
+        return fresh
+
+
+def _events(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines of an event stream that hold data, and those that are no part of one."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from (line for line in lines if not line.startswith(_CONTROL_LINES) and line.strip())
+    if rest.strip():
+        yield rest
+
+
+_CONTROL_LINES = (b":", b"event:", b"id:", b"retry:")
+
+_OPTIONAL = ("max_tokens", "temperature", "seed", "stream_options")
 """What a model may turn down: newer OpenAI models want `max_completion_tokens` and their own temperature."""
 
 

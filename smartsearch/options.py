@@ -27,7 +27,7 @@ PANELS = DATA, GRID, LLM, BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, RUN = (
     "Run",
 )
 RANKS = ("ce,colbert", "ce", "colbert", "none")
-FORMATS = ("text", "json", "jsonl", "md", "context")
+FORMATS = ("text", "json", "jsonl", "md", "context", "html")
 COLORS = ("auto", "always", "never")
 PROGRESS = ("auto", "none")
 
@@ -57,11 +57,48 @@ def switch(name: str, panel: str, help: str) -> Any:
     return option(panel, help, f"--{dashed}/--no-{dashed}", show_default=shown)
 
 
+def _profiles() -> list[str]:
+    """For a shell's completion."""
+    from smartsearch.models import profiles
+
+    return profiles.names()
+
+
+def _formats() -> list[str]:
+    """For a shell's completion."""
+    from smartsearch.transcripts import FORMATS
+
+    return [known.name for known in FORMATS]
+
+
+def context(help: str, *flags: str) -> Any:
+    """An option for turns of context; unsaid is None, so that a format can have its own."""
+    return option(OUTPUT, help, *flags, min=0, metavar="N", show_default="0; html 1")
+
+
+def color_option() -> Any:
+    """`--color`: the same in every command that draws."""
+    return option(OUTPUT, "Colour; NO_COLOR and CLICOLOR_FORCE count too.", default="auto", choices=COLORS)
+
+
+def hyperlinks_option() -> Any:
+    """`--hyperlinks`: the same in every command that prints places."""
+    return option(OUTPUT, "Make places links to the files.", default="auto", choices=COLORS)
+
+
+def pager_option() -> Any:
+    """`--pager/--no-pager`: the same in every command whose output can be long."""
+    said = "On a terminal, show what is longer than the screen in $SMARTSEARCH_PAGER, $PAGER or less."
+    return option(OUTPUT, said, "--pager/--no-pager", default=True, show_default="on")
+
+
 @dataclass(frozen=True)
 class ModelOptions:
     """Which models run and how."""
 
-    profile: str | None = setting("profile", RANKING, "Set of models, see `smartsearch models list`.")
+    profile: str | None = setting(
+        "profile", RANKING, "Set of models, see `smartsearch models list`.", autocompletion=_profiles
+    )
     parser: str | None = setting(
         "parser", RANKING, "A spaCy pipeline: name or folder.", metavar="MODEL", shown="the profile's"
     )
@@ -105,6 +142,14 @@ class SearchOptions(ModelOptions):
         "fill", BUDGET, "At the first turn that does not fit: stop, skip it, or cut it."
     )
     order: str | None = setting("order", BUDGET, "Order of the turns that stay: by rank, or by time.")
+
+    compress: str | None = setting(
+        "compress",
+        BUDGET,
+        "Say once what turns repeat: dates, speakers (initials and a legend), repeats (alike turns merged).",
+        metavar="dates,speakers,repeats",
+        shown="none",
+    )
 
     hops: int | None = setting("hops", RETRIEVAL, "Most steps from name to name; 1 is a plain grep.", min=0)
     prf: bool | None = switch(
@@ -153,7 +198,7 @@ class SearchOptions(ModelOptions):
     )
     now: str | None = option(
         FILTERS,
-        "The day that `last week` counts from, here and in the question: an ISO date.",
+        "The day that `last week` counts from, here and in the question: a date.",
         "--now",
         metavar="DATE",
         show_default="today",
@@ -178,6 +223,8 @@ class SearchOptions(ModelOptions):
         given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "preset"}
         if self.rank is not None:
             given["rank"] = tuple(name for name in self.rank.split(",") if name != "none")
+        if self.compress is not None:
+            given["compress"] = tuple(name for name in self.compress.split(",") if name not in ("", "none"))
         if self.candidates is not None:
             given["candidates"] = _count_or_all(self.candidates)
         if self.speaker is not None:
@@ -245,6 +292,7 @@ class FilterOptions:
         "--input-format",
         default="auto",
         metavar="NAME",
+        autocompletion=_formats,
     )
 
     def source(self, paths: Sequence[str] | None, now: str = "") -> Scope:
@@ -296,26 +344,32 @@ def roles(given: Sequence[str]) -> tuple[str, ...]:
 class OutputOptions:
     """How one answer is shown."""
 
-    format: str | None = option(OUTPUT, "What is printed.", "--format", choices=FORMATS, show_default="text")
+    format: str | None = option(
+        OUTPUT,
+        "What is printed; html is one page with pictures, for a browser.",
+        "--format",
+        choices=FORMATS,
+        show_default="text",
+    )
     json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)
     files_with_matches: bool = option(
         OUTPUT, "Only the paths of files with a hit, best first.", "--files-with-matches", "-l", default=False
     )
-    after: int = option(
-        OUTPUT, "Turns of context after each hit.", "--after-context", "-A", default=0, min=0, metavar="N"
-    )
-    before: int = option(
-        OUTPUT, "Turns of context before each hit.", "--before-context", "-B", default=0, min=0, metavar="N"
-    )
-    around: int = option(
-        OUTPUT, "Turns of context on both sides.", "--context", "-C", default=0, min=0, metavar="N"
-    )
+    after: int | None = context("Turns of context after each hit.", "--after-context", "-A")
+    before: int | None = context("Turns of context before each hit.", "--before-context", "-B")
+    around: int | None = context("Turns of context on both sides.", "--context", "-C")
     explain: bool = option(
-        OUTPUT, "Also show terms, hops, scores, the cut, timing and models.", "--explain", default=False
+        OUTPUT,
+        "Also show terms, hops, scores, the cut, timing and models: a picture on a terminal.",
+        "--explain",
+        default=False,
     )
-    color: str = option(
-        OUTPUT, "Colour; NO_COLOR and CLICOLOR_FORCE count too.", default="auto", choices=COLORS
+    redact: bool = option(
+        OUTPUT, "Mask keys, passwords, card and account numbers (docs/answer.md).", default=False
     )
+    color: str = color_option()
+    hyperlinks: str = hyperlinks_option()
+    pager: bool = pager_option()
 
     def view(self) -> View:
         """How the answer is to be shown. Raises UsageError where two options disagree."""
@@ -326,12 +380,19 @@ class OutputOptions:
             raise UsageError(f"-l prints paths, not {chosen}", hint="leave out -l; hits carry their path")
         return View(
             chosen,
-            self.before or self.around,
-            self.after or self.around,
+            self._context(self.before, chosen),
+            self._context(self.after, chosen),
             self.explain,
             self.files_with_matches,
             self.color,
+            self.hyperlinks,
+            self.pager,
         )
+
+    def _context(self, side: int | None, chosen: str) -> int:
+        """Turns on one side: as given for it, else for both, else what the format has by itself."""
+        given = self.around if side is None else side
+        return int(chosen == "html") if given is None else given
 
 
 @dataclass(frozen=True)

@@ -76,19 +76,35 @@ def query(
     progress: ProgressOptions,
 ) -> int:
     """Print the turns that answer QUESTION, best first."""
-    if not question.strip():
-        raise UsageError("the question is empty", hint='smartsearch query "When did ...?" chats/')
     view = out.view()
     config = search.config()
+    answer, around = searched(question, paths, config, filters, view, progress)
+    if out.redact:
+        from smartsearch.redact import redacted_result
+
+        answer, around = redacted_result(answer, around)
+    show.show(answer, around, config, view)
+    return ExitCode.FOUND if answer.hits else ExitCode.NOTHING
+
+
+def searched(
+    question: str,
+    paths: list[str] | None,
+    config: Config,
+    filters: FilterOptions,
+    view: View,
+    progress: ProgressOptions,
+) -> tuple[Result, Sequence[Nearby]]:
+    """The answer to one question typed at a prompt, within its time limit, and the turns around its hits."""
+    if not question.strip():
+        raise UsageError("the question is empty", hint='smartsearch query "When did ...?" chats/')
     source = replace(filters.source(paths, config.now), indexed=config.cache)
     stdin = _standard_input(source.paths)
     with (
         deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
         stream.status("searching", wanted=progress.progress == "auto"),
     ):
-        answer, around = _answer(_utf8(question), source, config, view, stdin)
-    show.show(answer, around, config, view)
-    return ExitCode.FOUND if answer.hits else ExitCode.NOTHING
+        return _answer(_utf8(question), source, config, view, stdin)
 
 
 def _answer(
@@ -102,7 +118,7 @@ def _answer(
         try:
             here = replace(config, now=config.now or date.today().isoformat())  # its time zone may be another
             told = client.ask(
-                wire.Request(question, source, here, view.before, view.after, view.explain), stdin
+                wire.Request(question, source, here, view.before, view.after, view.traced), stdin
             )
             return told.result, told.around
         except client.NotWarm as error:

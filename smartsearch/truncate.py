@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from smartsearch.compress import Writing, merged, writing
 from smartsearch.config import Config
 from smartsearch.types import Budget, Dropped, Hit
 
@@ -25,11 +26,14 @@ def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple
     `adaptive`: of the best `top_k`, those whose cross-encoder score is at least tau = alpha times the
     best such score, up to the word ceiling. `fixed`: up to the word ceiling. Never fewer than one
     turn; a first turn longer than the ceiling is cut, and `Budget.cut_text` says so. `limit` then
-    shows fewer; what it hides is neither dropped nor counted as used.
+    shows fewer; what it hides is neither dropped nor counted as used. With `compress`, words and tokens are
+    those of the shorter writing.
     """
     adaptive = config.truncate == "adaptive"
     dropped: list[Dropped] = []
     rest = list(hits)
+    if "repeats" in config.compress:
+        rest, dropped = merged(rest)
     tau = 0.0
     if adaptive:
         dropped += [_drop(hit, "top_k") for hit in rest[config.top_k :]]
@@ -40,24 +44,36 @@ def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple
         gone = {hit.rank for hit in below}
         rest = [hit for hit in rest if hit.rank not in gone]
     words = 0 if config.truncate == "none" else config.word_budget
-    kept = _filled(rest, words, config.tokens, config.fill, tokenizer)
+    start = writing([hit.turn for hit in rest], config.compress)
+    kept = _filled(rest, words, config.tokens, config.fill, tokenizer, start)
     ranks = {hit.rank for hit in kept}
     dropped += [_drop(hit, "budget") for hit in rest if hit.rank not in ranks]
-    kept = kept[: config.limit] if config.limit else kept
+    kept, hidden = (kept[: config.limit], kept[config.limit :]) if config.limit else (kept, [])
     whole = {hit.rank: hit.turn for hit in hits}
+    texts = _written(kept, start)
     budget = Budget(
         truncate=config.truncate,
         words=words,
         top_k=config.top_k if adaptive else 0,
         alpha=config.alpha if adaptive and "ce" in config.rank else 0.0,
         tau=tau,
-        used_words=sum(hit.turn.words for hit in kept),
-        used_tokens=sum(tokenizer.count(hit.turn.rendered) for hit in kept),
+        used_words=sum(len(text.split()) for text in texts),
+        used_tokens=sum(map(tokenizer.count, texts)),
         tokenizer=tokenizer.name,
         dropped=tuple(sorted(dropped, key=lambda d: d.rank)),
         cut_text=any(hit.turn is not whole[hit.rank] for hit in kept),
+        hidden=tuple(hidden),
     )
     return tuple(kept), budget
+
+
+def _written(hits: Sequence[Hit], so_far: Writing) -> list[str]:
+    """What each hit adds to the text that a reader gets."""
+    texts = []
+    for hit in hits:
+        text, so_far = so_far.adding(hit.turn)
+        texts.append(text)
+    return texts
 
 
 def threshold(hits: Sequence[Hit], alpha: float) -> float:
@@ -67,13 +83,15 @@ def threshold(hits: Sequence[Hit], alpha: float) -> float:
 
 
 def _drop(hit: Hit, reason: str) -> Dropped:
-    return Dropped(hit.rank, reason, hit.turn)
+    return Dropped(hit.rank, reason, hit.turn, hit.scores)
 
 
-def _filled(hits: Sequence[Hit], words: int, tokens: int, fill: str, tokenizer: Tokenizer) -> list[Hit]:
+def _filled(
+    hits: Sequence[Hit], words: int, tokens: int, fill: str, tokenizer: Tokenizer, start: Writing
+) -> list[Hit]:
     """Whole turns in order until the next overflows (`stop`), or past it (`skip`, `cut`); 0 is no ceiling."""
     kept: list[Hit] = []
-    left = _Room(words or None, tokens or None, tokenizer)
+    left = _Room(words or None, tokens or None, tokenizer, start)
     for hit in hits:
         rest = left.after(hit)
         if rest is not None:
@@ -95,6 +113,7 @@ class _Room:
     words: int | None
     tokens: int | None
     tokenizer: Tokenizer
+    writing: Writing
 
     @property
     def full(self) -> bool:
@@ -102,19 +121,20 @@ class _Room:
 
     def after(self, hit: Hit) -> _Room | None:
         """The room behind `hit`, or None if it does not fit whole."""
-        words = None if self.words is None else self.words - hit.turn.words
-        tokens = None if self.tokens is None else self.tokens - self.tokenizer.count(hit.turn.rendered)
+        text, after = self.writing.adding(hit.turn)
+        words = None if self.words is None else self.words - len(text.split())
+        tokens = None if self.tokens is None else self.tokens - self.tokenizer.count(text)
         fits = (words is None or words >= 0) and (tokens is None or tokens >= 0)
-        return replace(self, words=words, tokens=tokens) if fits else None
+        return replace(self, words=words, tokens=tokens, writing=after) if fits else None
 
     def cut(self, hit: Hit) -> Hit:
         """The hit with its text cut at a word so that it fits, its caption gone; something always stays."""
         bare = replace(hit.turn, caption="")
         body = bare.text.split()
         if self.words is not None:
-            body = body[: max(1, self.words - (bare.words - len(body)))]
+            body = body[: max(1, self.words - (len(self.writing.adding(bare)[0].split()) - len(body)))]
         shorter = replace(bare, text=" ".join(body))
-        while self.tokens is not None and self.tokenizer.count(shorter.rendered) > self.tokens:
+        while self.tokens is not None and self.tokenizer.count(self.writing.adding(shorter)[0]) > self.tokens:
             short = shorter.text[: len(shorter.text) * 9 // 10]
             if not short:
                 break

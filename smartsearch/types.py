@@ -156,7 +156,7 @@ class Scores:
 class Hit:
     """A ranked turn with its scores and the terms and hop that explain why it is here.
 
-    `index` is its place in `Corpus.turns`.
+    `index` is its place in `Corpus.turns`, `also` holds turns that say nearly the same (compress.py).
     """
 
     rank: int
@@ -165,6 +165,7 @@ class Hit:
     terms: tuple[Term, ...] = ()
     hop: int = 1
     index: int = -1
+    also: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -183,16 +184,20 @@ class HopTrace:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A ranked turn that the cut left out and the reason: `top_k`, `tau` or `budget`."""
+    """A ranked turn that the cut left out, the reason (`top_k`, `tau`, `budget`, `repeat`) and its scores."""
 
     rank: int
     reason: str
     turn: Turn
+    scores: Scores = Scores(0.0)
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How the ranked list was cut (paper section 3.4): ceilings, what was used, what was dropped."""
+    """How the ranked list was cut (paper section 3.4): ceilings, what was used, what was dropped.
+
+    `hidden` are the turns that survived the cut and that `limit` does not show.
+    """
 
     truncate: str
     words: int
@@ -204,6 +209,7 @@ class Budget:
     tokenizer: str = ""
     dropped: tuple[Dropped, ...] = ()
     cut_text: bool = False
+    hidden: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -86,9 +86,52 @@ def says(text: str | None = "", *, usage: bool = True, finish: str = "stop") -> 
 
     def action(handler: _Handler, body: Body) -> None:
         said = handler.server.reply(body) if text == "" else text
+        if body.get("stream") and said is not None:
+            tells(*said.splitlines(keepends=True))(handler, body)
+            return
         handler.send(200, json.dumps(completion(said, usage=usage, finish=finish)).encode())
 
     return action
+
+
+def piece(text: str | None = None, **more: Any) -> Body:
+    """One event of a reply in pieces."""
+    choice = {"index": 0, "delta": {} if text is None else {"content": text}, **more}
+    return {"id": "c1", "object": "chat.completion.chunk", "model": "tiny-2024", "choices": [choice]}
+
+
+ENDED = piece(finish_reason="stop")
+USAGE = {**piece(), "choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}}
+
+
+def events(*bodies: Body | str) -> list[bytes]:
+    """The lines of an event stream: bodies as JSON, texts as they are."""
+    written = [body if isinstance(body, str) else json.dumps(body) for body in bodies]
+    return [f"data: {line}\n\n".encode() for line in written]
+
+
+def streams(*chunks: bytes, whole: bool = True, after: Callable[[int], None] = lambda sent: None) -> Action:
+    """Sends `chunks`, then ends the stream or just hangs up. `after` each it is told its number."""
+
+    def action(handler: _Handler, body: Body) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        for number, chunk in enumerate(chunks, start=1):
+            handler.wfile.write(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
+            handler.wfile.flush()
+            after(number)
+        if whole:
+            handler.wfile.write(b"0\r\n\r\n")
+        handler.close_connection = not whole
+
+    return action
+
+
+def tells(*pieces: str) -> Action:
+    """A good reply in pieces, with its usage at the end."""
+    return streams(*events(*map(piece, pieces), ENDED, USAGE, "[DONE]"))
 
 
 def hangs(handler: _Handler, body: Body) -> None:

@@ -42,7 +42,7 @@ def test_adaptive_drops_what_scores_below_alpha_of_the_best():
     kept, budget = cut(hits(0.5, 0.02, 0.014, 0.3))
     assert budget.tau == pytest.approx(0.015)
     assert kept == [1, 2, 4]
-    assert [(d.rank, d.reason) for d in budget.dropped] == [(3, "tau")]
+    assert [(d.rank, d.reason, d.scores.ce) for d in budget.dropped] == [(3, "tau", 0.014)]
 
 
 def test_adaptive_looks_only_at_the_top_k_for_its_maximum():
@@ -93,6 +93,7 @@ def test_the_limit_hides_without_dropping_and_is_not_counted_as_used():
     assert kept == [1, 2]
     assert budget.used_words == 10
     assert budget.dropped == ()
+    assert [hit.rank for hit in budget.hidden] == [3]
 
 
 def test_cut_adds_nothing_to_a_budget_that_is_used_up():

@@ -95,14 +95,21 @@ def doubts(record: Json) -> Iterator[str]:
     quick = [TITLES.get(name, name) for name, section in record["sections"].items() if section.get("quick")]
     if quick:
         yield f"- **Quick runs, to see that they work, no figures to quote: {', '.join(quick)}.**"
-    for name, section in record["sections"].items():
-        if (section.get("busy") or 0) > BUSY:
-            yield f"- **{TITLES.get(name, name)}: others used {section['busy']:.0%} of the cores before it.**"
+    runs = [(TITLES.get(name, name), section) for name, section in record["sections"].items()]
+    runs += [(_of_sizes(name, one), one) for name, section in list(runs) for one in section.get("later", ())]
+    for name, run in runs:
+        if (run.get("busy") or 0) > BUSY:
+            yield f"- **{name}: others used {run['busy']:.0%} of the cores before it.**"
     dirty = [
         TITLES.get(name, name) for name, section in record["sections"].items() if section["receipt"]["dirty"]
     ]
     if dirty:
         yield f"- The checkout had changes beyond its commit: {', '.join(dirty)}."
+
+
+def _of_sizes(name: str, run: Json) -> str:
+    """What a run was of that measured some sizes of the cost curve again."""
+    return f"{name}, {', '.join(f'{int(size):,}' for size in run['sizes'])} turns"
 
 
 def table(record: Json) -> Iterator[str]:
@@ -412,17 +419,16 @@ def receipts(record: Json) -> Iterator[str]:
     """When and from what each section comes."""
     yield "## Receipts"
     lines = []
-    taken = [(name, section, section["receipt"]) for name, section in record["sections"].items()]
+    taken = [(TITLES.get(name, name), section) for name, section in record["sections"].items()]
     taken += [
-        (f"{name}: {', '.join(later['sizes'])}", later, later["receipt"])
-        for name, section, _ in list(taken)
-        for later in section.get("later", ())
+        (_of_sizes(name, one), one) for name, section in list(taken) for one in section.get("later", ())
     ]
-    for name, section, receipt in taken:
+    for name, section in taken:
+        receipt = section["receipt"]
         others = NONE if section.get("busy") is None else f"{section['busy']:.0%}"
         lines.append(
             (
-                TITLES.get(name, name),
+                name,
                 receipt["date"],
                 receipt["commit"][:10] + ("+" if receipt["dirty"] else ""),
                 str(receipt["threads"]),

@@ -1,13 +1,14 @@
-"""What every stage did, as lines of text for `--explain`: the same on a terminal and in a pipe."""
+"""What every stage did, as lines of text for `--explain` in a pipe; a terminal gets picture.py's drawing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from smartsearch.config import Config
+from smartsearch.output.cut import ceiling
 from smartsearch.output.plain import aligned, one_line, where
 from smartsearch.output.record import budget
-from smartsearch.types import STAGES, Dropped, Hit, Result, Term
+from smartsearch.types import STAGES, Dropped, Hit, Result, Scores, Term
 
 SHOWN_DROPS = 10
 """Dropped turns that are listed by name; JSON lists them all."""
@@ -44,10 +45,13 @@ def _term(term: Term) -> tuple[str, ...]:
 
 def _scores(hit: Hit) -> tuple[str, ...]:
     s = hit.scores
-    ce = "-" if s.ce is None else f"{s.ce:.4f}"
     colbert = "-" if s.colbert is None else f"{s.colbert:.3f}"
     fused = "-" if s.fused is None else f"{s.fused:.3f}"
-    return (str(hit.rank), f"{s.match:.2f}", ce, colbert, f"{s.rrf:.5f}", fused, str(hit.hop), _name(hit))
+    return (str(hit.rank), f"{s.match:.2f}", _ce(s), colbert, f"{s.rrf:.5f}", fused, str(hit.hop), _name(hit))
+
+
+def _ce(scores: Scores) -> str:
+    return "-" if scores.ce is None else f"{scores.ce:.4f}"
 
 
 def _name(hit: Hit | Dropped) -> str:
@@ -57,13 +61,15 @@ def _name(hit: Hit | Dropped) -> str:
 def _cut(answer: Result, config: Config) -> Iterator[str]:
     cut = budget(answer.budget, config)
     rules = f"top_k {cut['top_k']}, alpha {cut['alpha']:g}, tau {cut['tau']:.4f}, " if cut["top_k"] else ""
-    ceiling = f"{cut['words'] or 'any number of'} words"
-    if cut["tokens"]:
-        ceiling += f", {cut['tokens']} tokens"
-    yield f"cut: {cut['truncate']}, {rules}{ceiling}, fill {cut['fill']}"
+    yield f"cut: {cut['truncate']}, {rules}{ceiling(answer, config)}, fill {cut['fill']}"
     yield f"used: {cut['used_words']} words, {cut['used_tokens']} tokens ({cut['tokenizer']})"
     yield "dropped: " + ", ".join(f"{reason} {count}" for reason, count in cut["dropped"].items())
-    rows = [(f"rank {d.rank}", d.reason, _name(d)) for d in answer.budget.dropped[:SHOWN_DROPS]]
+    if answer.budget.hidden:
+        yield f"hidden: {len(answer.budget.hidden)} that stayed, by -n {cut['limit']}"
+    rows = [
+        (f"rank {d.rank}", d.reason, f"ce {_ce(d.scores)}", _name(d))
+        for d in answer.budget.dropped[:SHOWN_DROPS]
+    ]
     yield from _columns("first dropped", rows)
 
 

@@ -16,20 +16,34 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Marks that make a terminal show text in another order than it has."""
 
+BREAKS = re.compile("\r\n|[\u2028\u2029]")
+"""Ends of lines that are no `\\n`; some readers see a new line where another sees none."""
+
 
 def safe(text: str) -> str:
-    """`text` with control characters spelt out (`\\x1b`), newlines and tabs kept."""
-    return CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
+    """`text` with control characters spelt out (`\\x1b`), without marks of direction; newlines, tabs kept."""
+    whole = BIDI.sub("", BREAKS.sub("\n", text))
+    return CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", whole)
+
+
+def shown_path(path: str) -> str:
+    """A file's name on one line, with all that could deceive about it spelt out."""
+    return one_line(BIDI.sub(lambda match: f"\\u{ord(match[0]):04x}", path))
+
+
+def seen(text: str) -> str:
+    """`text` for a person's eyes: as `safe`, any line ending a newline."""
+    return safe(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def one_line(text: str) -> str:
     """`text` on one line: newlines as `\\n`, control characters spelt out."""
-    return safe(text.replace("\r\n", "\n").replace("\r", "\n")).replace("\n", "\\n")
+    return seen(text).replace("\n", "\\n")
 
 
 def where(turn: Turn, mark: str = ":") -> str:
     """`path:line` or, in a format without lines, `path#pointer`."""
-    path = one_line(turn.path)
+    path = shown_path(turn.path)
     if turn.line:
         return f"{path}{mark}{turn.line}"
     return f"{path}#{one_line(turn.pointer)}" if turn.pointer else path
@@ -56,15 +70,18 @@ def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterat
 def files(hits: Sequence[Hit]) -> list[str]:
     """The paths of the hits that hold a term, or of all where none does; best first, each once."""
     matching = [hit for hit in hits if hit.terms] or hits
-    return list(dict.fromkeys(one_line(hit.turn.path) for hit in matching))
+    return list(dict.fromkeys(shown_path(hit.turn.path) for hit in matching))
 
 
-def context(hits: Sequence[Hit], nearby: Sequence[Nearby]) -> Iterator[str]:
+def context(hits: Sequence[Hit], nearby: Sequence[Nearby], measures: Sequence[str] = ()) -> Iterator[str]:
     """The block for a prompt: sessions by their best hit, turns within in the order they were said.
 
     A turn that is only there as context is marked `(nearby)`. A turn's further lines are indented, so
-    that none of them can pass for a turn.
+    that none of them can pass for a turn. `measures` write it shorter (compress.py).
     """
+    from smartsearch.compress import legend, writing
+
+    also = {id(hit.turn): hit.also for hit in hits if hit.also}
     sessions: dict[tuple[str, str, str], dict[int, tuple[Turn, bool]]] = {}
     for hit, around in zip(hits, nearby, strict=True):
         turns = sessions.setdefault((hit.turn.path, hit.turn.conversation, hit.turn.session), {})
@@ -73,21 +90,36 @@ def context(hits: Sequence[Hit], nearby: Sequence[Nearby]) -> Iterator[str]:
             own = first + offset == around.index
             if own or first + offset not in turns:
                 turns[first + offset] = (turn, own)
+    every = [turn for turns in sessions.values() for turn, _ in turns.values()]
+    short = writing(every, measures)
+    if short.short:
+        yield one_line(legend(short.short))
+        yield ""
     for number, turns in enumerate(sessions.values()):
         ordered = [turns[index] for index in sorted(turns)]
         if number:
             yield ""
         yield f"## {header(ordered[0][0])}"
+        date = ordered[0][0].date
         for turn, own in ordered:
-            said = safe(turn.rendered).replace("\n", "\n  ")
-            yield said if own else f"(nearby) {said}"
+            if short.dates and turn.date != date:
+                date = turn.date
+                yield f"[{date}]" if date else "[no date]"
+            said = safe(short.line(turn)).replace("\n", "\n  ")
+            yield (said if own else f"(nearby) {said}") + _also(also.get(id(turn), ()))
+
+
+def _also(turns: Sequence[Turn]) -> str:
+    """` (also 2023-06-01, 2023-07-02)`: when else nearly the same was said."""
+    named = [turn.date or where(turn) for turn in turns]
+    return f" (also {', '.join(dict.fromkeys(named))})" if named else ""
 
 
 def header(turn: Turn) -> str:
     """`conversation conv-26, session session_1, 2023-05-08`, or the path where the source has no ids."""
     named = {"conversation": turn.title or turn.conversation, "session": turn.session}
     parts = [f"{name} {value}" for name, value in named.items() if value]
-    return one_line(", ".join([*(parts or [turn.path]), *([turn.date] if turn.time else [])]))
+    return one_line(", ".join([*(parts or [shown_path(turn.path)]), *([turn.date] if turn.time else [])]))
 
 
 def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator[str]:
@@ -98,7 +130,7 @@ def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator
     for n, hit in enumerate(answer.hits):
         turn = hit.turn
         said_by = f"**{one_line(turn.speaker)}**" if turn.speaker else "**turn**"
-        stamp = f", {turn.date}" if turn.time else ""
+        stamp = f", {one_line(turn.date)}" if turn.time else ""
         identity = f" ({one_line(turn.turn)})" if turn.turn else ""
         yield f"\n{hit.rank}. {said_by}{stamp}, `{where(turn)}`{identity}\n"
         around = nearby[n] if nearby else Nearby(0)
@@ -109,14 +141,26 @@ def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator
             yield "   >\n" + quoted(f"(nearby) {other.rendered}")
 
 
-def quoted(text: str) -> str:
-    """`text` as a Markdown quote inside a list item."""
-    return "\n".join(f"   > {line}" for line in safe(text).split("\n"))
+def quoted(text: str, indent: str = "   ") -> str:
+    """`text` as a Markdown quote, by default inside a list item."""
+    return "\n".join(f"{indent}> {line}" for line in safe(text).split("\n"))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows as lines, each column as wide as its widest cell."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    widths = [max(cells(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        "  ".join(
+            cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in rows
     ]
+
+
+def cells(text: str) -> int:
+    """Columns that `text` takes on a terminal: two for an ideograph or emoji, none for a combining mark."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ SCHEMA_VERSION = 1
 DROPS = ("top_k", "tau", "budget")
 
 Json = dict[str, Any]
+
+_DRIVING = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def result(
@@ -48,7 +51,8 @@ def result(
     }
     if explain:
         record["dropped_hits"] = [
-            {"rank": d.rank, "reason": d.reason, **place(d.turn)} for d in answer.budget.dropped
+            {"rank": d.rank, "reason": d.reason, **place(d.turn), "scores": scores(d.scores)}
+            for d in answer.budget.dropped
         ]
     record["skipped"] = [dataclasses.asdict(s) for s in answer.skipped]
     record["warnings"] = list(answer.warnings)
@@ -91,6 +95,7 @@ def budget(cut: Budget, config: Config) -> Json:
         "fill": config.fill,
         "limit": config.limit,
         "cut_text": cut.cut_text,
+        **({"compress": list(config.compress)} if config.compress else {}),
         "dropped": {
             reason: dropped.get(reason, 0) for reason in (*DROPS, *sorted(dropped.keys() - set(DROPS)))
         },
@@ -109,6 +114,7 @@ def hit(found: Hit, nearby: Nearby | None = None) -> Json:
         **({"caption": turn.caption} if turn.caption else {}),
         "scores": scores(found.scores),
         "why": {"terms": [term(t) for t in found.terms], "hop": found.hop},
+        **({"also": [place(t) for t in found.also]} if found.also else {}),
     }
     if nearby is not None:
         record["context"] = {
@@ -181,14 +187,18 @@ def table(name: str, rows: Sequence[Any]) -> Json:
 
 
 def dumps(record: Json, *, indent: bool = False) -> str:
-    """UTF-8 JSON; half of a surrogate pair, which JSON cannot hold, becomes U+FFFD."""
+    """UTF-8 JSON; half of a surrogate pair, which JSON cannot hold, becomes U+FFFD.
+
+    Characters that could drive a terminal are escaped, as JSON itself does with those below the space.
+    """
     import orjson
 
     option = orjson.OPT_INDENT_2 if indent else 0
     try:
-        return orjson.dumps(record, option=option).decode()
+        text = orjson.dumps(record, option=option).decode()
     except TypeError:
-        return orjson.dumps(_whole(record), option=option).decode()
+        text = orjson.dumps(_whole(record), option=option).decode()
+    return _DRIVING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _whole(value: Any) -> Any:

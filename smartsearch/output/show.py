@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smartsearch.output import plain, record, stream
+from smartsearch.output import pager, plain, record, stream
 
 if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
     from smartsearch.config import Config
     from smartsearch.nearby import Nearby
     from smartsearch.types import Result
@@ -25,10 +28,25 @@ class View:
     explain: bool = False
     files: bool = False
     color: str = "auto"
+    hyperlinks: str = "auto"
+    pager: bool = True
+
+    @property
+    def traced(self) -> bool:
+        """Whether what the cut left out is shown too."""
+        return self.explain or self.format == "html"
 
 
 def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
     """Print `answer`; `around` has one entry a hit where turns of context are wanted, else none."""
+    with pager.paged(view.pager and view.format != "html"):
+        _print(answer, around, config, view)
+    if not answer.hits and view.format == "text" and not view.files and sys.stdout.isatty():
+        stream.talk(f"nothing found for {answer.query!r}")
+    complain(answer)
+
+
+def _print(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
     if view.format == "json":
         stream.write_json(record.result(answer, config, around, explain=view.explain))
     elif view.format == "jsonl":
@@ -40,17 +58,23 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     elif view.format == "context":
         from smartsearch.nearby import Nearby
 
-        stream.write(plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits]))
+        stream.write(
+            plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits], config.compress)
+        )
+    elif view.format == "html":
+        from smartsearch.output import html
+
+        stream.write([html.page(answer, around, config).removesuffix("\n")])
+        if sys.stdout.isatty():
+            stream.talk("this is a page for a browser: > answer.html keeps it")
     elif view.files:
-        stream.write(plain.files(answer.hits))
+        template = link_template(view.hyperlinks)
+        shown = {plain.shown_path(hit.turn.path): hit.turn.path for hit in answer.hits}
+        stream.write(linked(path, shown[path], template) for path in plain.files(answer.hits))
     else:
         _text(answer, around, view)
-    if view.explain and view.format not in ("json", "jsonl"):
-        from smartsearch.output import explain
-
-        mark = "" if sys.stdout.isatty() and view.format == "text" else "# "
-        stream.write(f"{mark}{line}" for line in explain.lines(answer, config))
-    complain(answer)
+    if view.explain and view.format not in ("json", "jsonl", "html"):
+        _explain(answer, config, view)
 
 
 def complain(answer: Result, said: set[str] | None = None) -> None:
@@ -63,36 +87,65 @@ def complain(answer: Result, said: set[str] | None = None) -> None:
             stream.warn(text)
 
 
-def _text(answer: Result, around: Sequence[Nearby], view: View) -> None:
+def _explain(answer: Result, config: Config, view: View) -> None:
+    """A picture where a person reads the list, else lines that begin with `# `."""
+    if not (sys.stdout.isatty() and view.format == "text"):
+        from smartsearch.output import explain
+
+        stream.write(f"# {line}" for line in explain.lines(answer, config))
+        return
+    from smartsearch.output import picture, terminal
+
     colour = stream.coloured(view.color)
+    screen = terminal.console(colour=colour)
+    _draw(screen, picture.drawn(answer, config, picture.Canvas(screen.width, ascii_only=not colour)))
+
+
+def _text(answer: Result, around: Sequence[Nearby], view: View) -> None:
+    colour, template = stream.coloured(view.color), link_template(view.hyperlinks)
     if not sys.stdout.isatty():
-        if colour and not around:
-            _coloured_lines(answer)
+        if (colour or template is not None) and not around:
+            _drawn_lines(answer, colour, template)
         else:
             stream.write(plain.lines(answer.hits, around))
         return
     from smartsearch.output import terminal
 
-    screen = terminal.console(colour=colour)
-    try:
-        for block in terminal.shown(answer.hits, around):
-            screen.print(block)
-        stream.write([])
-    except BrokenPipeError as error:
-        raise stream.PipeClosed from error
+    screen = terminal.console(colour=colour, linked=template is not None)
+    _draw(screen, terminal.shown(answer.hits, around, template))
     if answer.hits:
-        screen.print(terminal.footer(answer))
-    else:
-        stream.talk(f"nothing found for {answer.query!r}")
+        _draw(screen, [terminal.footer(answer)])
 
 
-def _coloured_lines(answer: Result) -> None:
+def link_template(choice: str) -> str | None:
+    """The template of the links that places are to be, empty for `file://`; None for no links."""
+    if not stream.linked(choice):
+        return None
+    from smartsearch.output.links import TEMPLATE
+
+    return os.environ.get(TEMPLATE, "")
+
+
+def linked(text: str, path: str, template: str | None, line: int = 0) -> str:
+    """`text` as a link to a file, where there is a template of links."""
+    if template is None:
+        return text
+    from smartsearch.output import links
+
+    return links.link(text, links.url(path, line, template))
+
+
+def _drawn_lines(answer: Result, colour: bool, template: str | None) -> None:
     from smartsearch.output import terminal
 
-    screen = terminal.console(colour=True)
+    screen = terminal.console(colour=colour, linked=template is not None)
+    _draw(screen, (terminal.line(hit, template) for hit in answer.hits), soft_wrap=True)
+
+
+def _draw(screen: Console, blocks: Iterable[RenderableType], *, soft_wrap: bool = False) -> None:
     try:
-        for hit in answer.hits:
-            screen.print(terminal.line(hit), soft_wrap=True)
+        for block in blocks:
+            screen.print(block, soft_wrap=soft_wrap)
         stream.write([])
     except BrokenPipeError as error:
         raise stream.PipeClosed from error
@@ -109,4 +162,4 @@ def table(name: str, rows: Sequence[dict[str, object]], *, as_json: bool) -> Non
 
 
 def _cell(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return plain.one_line(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value))

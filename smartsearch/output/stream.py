@@ -59,8 +59,20 @@ def _flush(stream: TextIO) -> None:
 def talk(text: str) -> None:
     """Say something to the person: standard error, never in the way of the data."""
     with contextlib.suppress(BrokenPipeError):
-        sys.stderr.write(f"smartsearch: {text}\n")
+        sys.stderr.write(f"smartsearch: {safe(text)}\n")
         sys.stderr.flush()
+
+
+def can_ask() -> bool:
+    """Whether a person is there to be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def confirm(question: str) -> bool:
+    """Ask the person at the terminal; anything but y and yes is no."""
+    sys.stderr.write(f"smartsearch: {question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def warn(text: str) -> None:
@@ -73,19 +85,31 @@ def fail(error: SmartsearchError, *, as_json: bool) -> None:
     if as_json:
         write_json(record.error(error))
     else:
-        talk(safe(error.message) + (f"\n  try: {safe(error.hint)}" if error.hint else ""))
+        talk(error.message + (f"\n  try: {error.hint}" if error.hint else ""))
 
 
 def coloured(choice: str, env: Mapping[str, str] | None = None) -> bool:
-    """Whether to colour standard output: the option, else NO_COLOR, CLICOLOR_FORCE, TERM and the terminal."""
+    """Whether to colour standard output: the option, else the environment, else whether it is a terminal.
+
+    NO_COLOR comes first, then CLICOLOR_FORCE and FORCE_COLOR, then CLICOLOR=0 and TERM=dumb.
+    """
     env = os.environ if env is None else env
     if choice != "auto":
         return choice == "always"
     if env.get("NO_COLOR"):
         return False
-    if env.get("CLICOLOR_FORCE", "0") not in ("", "0"):
+    if any(env.get(name, "0") not in ("", "0") for name in ("CLICOLOR_FORCE", "FORCE_COLOR")):
         return True
-    return sys.stdout.isatty() and env.get("TERM") != "dumb"
+    return sys.stdout.isatty() and env.get("TERM") != "dumb" and env.get("CLICOLOR") != "0"
+
+
+def linked(choice: str, env: Mapping[str, str] | None = None) -> bool:
+    """Whether places are links (OSC 8): the option, else where the terminal is known to have them."""
+    if choice != "auto" or not sys.stdout.isatty():
+        return choice == "always"
+    from smartsearch.output.links import supported
+
+    return supported(os.environ if env is None else env)
 
 
 def show_cursor() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,11 +24,13 @@ from smartsearch.types import Corpus, Skipped, Turn
 if TYPE_CHECKING:
     from smartsearch.filters import Facts
     from smartsearch.transcripts.indexed import IndexedFile, Opened
-    from smartsearch.transcripts.lines import LineFile, Places
+    from smartsearch.transcripts.lines import LineFile, MessageLines, Places
 
 # Bad records of one file that are listed singly: a file of nothing else must not flood the output.
 _REPORTED_RECORDS = 20
 _SCANNED_TOGETHER = 1 << 28  # bytes of unparsed files that are one text to scan: a call a word, not a file
+_KEPT = 8  # texts of neighbours kept for the files that follow: the lists of one Slack export are six
+_SLOW = 1 << 26  # bytes whose parsing takes so long that an index is worth a word: 10 s and more
 _STALE = 0.05  # share of an index's files that may have to be read all the same before that is said
 
 
@@ -39,6 +42,7 @@ class _Gathered:
     skipped: list[Skipped] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     formats: dict[str, Format] = field(default_factory=dict)
+    neighbours: dict[str, str | None] = field(default_factory=dict)
 
     def warn(self, path: str, said: str) -> None:
         self.warnings.append(f"{path}: {said}")
@@ -135,11 +139,22 @@ def read_large(
     index = _opened(paths) if indexed and limits is None else None
     real = {path: os.path.realpath(path) for path in named} if index and index.indexes else {}
     known = {path: file for path in real if (file := index.file(path, real[path]))} if index else {}
+    left = sum(size(path) for path in named if path not in known and not lines_suffix(path))
+    hint = (_slow(left, paths),) if left > _SLOW and indexed else ()
     if known or any(map(lines_suffix, named)):
         read: Corpus | Parts = _in_parts(found, limits or Limits(), known)
     else:
         read = _parsed(found, paths, None, None, limits or Limits())
-    return replace(read, warnings=(*read.warnings, *_said(index, real, known))) if index else read
+    said = _said(index, real, known) if index else ()
+    return replace(read, warnings=(*read.warnings, *hint, *said)) if hint or said else read
+
+
+def _slow(parsed: int, paths: Sequence[str]) -> str:
+    """What to say of so many bytes that every question has to parse."""
+    named = " ".join(map(shlex.quote, paths))
+    return (
+        f"{parsed / 1e6:,.0f} MB had to be parsed; `smartsearch index {named}` spares the next question that"
+    )
 
 
 def _opened(paths: Sequence[str]) -> Opened | None:
@@ -216,21 +231,46 @@ def _in_parts(found: Sequence[str | Skipped], limits: Limits, known: Mapping[str
     return Parts(tuple(parts), tuple(gathered.skipped), tuple(gathered.warnings))
 
 
-def read_one(path: str, stdin: BinaryIO | None = None) -> tuple[Corpus, Format | None]:
-    """What a single file holds, with what was skipped, and what it was taken for; nothing is an error."""
+def read_one(
+    path: str, stdin: BinaryIO | None = None, input_format: str = "auto"
+) -> tuple[Corpus, Format | None]:
+    """What a single file holds, with what was skipped, and what it was taken for; nothing is an error.
+
+    Raises InputError `unknown_format` for an `input_format` that is none.
+    """
     gathered = _Gathered()
-    _read_file(path, stdin, None, Limits(), gathered)
+    _read_file(path, stdin, by_name(input_format), Limits(), gathered)
     read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
     return read, gathered.formats.get(path)
 
 
-def _beside(path: str, limits: Limits, name: str) -> str | None:
-    """The text of the file `name` beside `path`, None where there is none that can be read."""
-    data = neighbour(path, name, limits)
-    try:
-        return None if data is None else decode(data).text
-    except FormatError:
+def by_line(path: str) -> MessageLines | None:
+    """A JSONL file of messages, unparsed; None for any other file."""
+    file = _line_file(path, Limits())
+    if file is None:
         return None
+    from smartsearch.transcripts.lines import MessageLines
+
+    return MessageLines([file])
+
+
+def _beside(path: str, limits: Limits, kept: dict[str, str | None], name: str) -> str | None:
+    """The text of the file `name` beside `path`, None where there is none that can be read.
+
+    The last few are kept: the thousands of files of a Slack export all ask for the same lists.
+    """
+    if path == "-":
+        return None
+    key = os.path.normpath(os.path.join(os.path.dirname(path), name))  # noqa: PTH118, PTH120 - as it is
+    if key not in kept:
+        data = neighbour(path, name, limits)
+        if len(kept) >= _KEPT:
+            del kept[next(iter(kept))]
+        try:
+            kept[key] = None if data is None else decode(data).text
+        except FormatError:
+            kept[key] = None
+    return kept[key]
 
 
 def lines_suffix(path: str) -> bool:
@@ -265,7 +305,7 @@ def _read_file(
         decoded = decode(data)
         for warning in decoded.warnings:
             into.warn(path, warning)
-        source = Source(path, decoded.text, partial(_beside, path, limits))
+        source = Source(path, decoded.text, partial(_beside, path, limits, into.neighbours))
         as_text = forced is not None and not forced.is_json
         if not decoded.text.strip() or (not as_text and source.json.is_empty_list):
             into.warn(path, "empty, no turns")
@@ -310,7 +350,7 @@ def _take(source: Source, chosen: Format, into: _Gathered) -> None:
         _report(source.path, bad, into)
     if empty:
         into.warn(source.path, f"{empty:,} turn{'s' if empty > 1 else ''} without text left out")
-    if len(into.turns) == before and not bad and not chosen.silent:
+    if len(into.turns) == before and not bad and not (chosen.silent or chosen.sparse):
         into.warn(source.path, f"read as {chosen.name}, no turns")
 
 

@@ -22,6 +22,7 @@ class Format:
     takes the format. `how` tells a person how to get such a file, in one line. `alone` is False where a
     file's turns depend on files beside it (`Source.beside`): an index cannot know then when they change.
     `silent` is for files that only go with others, such as a list of users: no turns in one is no news.
+    `sparse` is for chats cut into so many files that one without turns is no news either.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Format:
     how: str = ""
     alone: bool = True
     silent: bool = False
+    sparse: bool = False
 
     @property
     def is_json(self) -> bool:

@@ -19,6 +19,8 @@ _LONE_SURROGATE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
+_HEX_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\x([0-9A-Fa-f]{2})")
+"""`\\x0B`, as Telegram Desktop writes a control character: no JSON, but plain what is meant."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,9 @@ def documents(text: str, suffix: str) -> Documents:
             return lined
         if not promised:
             return Documents()
+        lined = _by_line(text, first_must_parse=False)
+        if len(lined.items) > len(lined.broken):  # lines after all, the first of them broken
+            return lined
         reason = f"not valid JSON: {error.msg} (column {error.colno})"
         raise FormatError(reason, line=error.lineno, kind="invalid_json") from None
     one_line = suffix in LINE_SUFFIXES and "\n" not in text.strip()
@@ -101,6 +106,8 @@ def parse(text: str) -> Any:
     except orjson.JSONDecodeError as error:
         if "ecursion" in error.msg:
             raise json.JSONDecodeError("nested too deeply", text, error.pos) from None
+    if "\\x" in text:
+        text = _HEX_ESCAPE.sub(r"\1\\u00\2", text)
     try:
         # Real exports hold NaN and halves of emoji cut by a length limit; orjson refuses both.
         return json.loads(_LONE_SURROGATE.sub(r"\\ufffd", text) if "\\u" in text else text)

@@ -24,6 +24,7 @@ from smartsearch.transcripts import messages
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.jsontext import parse
+from smartsearch.transcripts.own_calls import possible
 from smartsearch.transcripts.registry import detect
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn, fold
@@ -53,7 +54,7 @@ class LineFile:
     data: bytes
 
     def __post_init__(self) -> None:
-        if b"\x00" in self.data or self.data.startswith(b"\xef\xbb\xbf"):
+        if b"\x00" in self.data or self.data.startswith(b"\xef\xbb\xbf") or possible(self.data):
             raise NotByLine(self.path)
         try:
             if not self.data.isascii():
@@ -141,6 +142,12 @@ class MessageLines:
             if found is None:
                 raise NotByLine(sources[file].path)
             yield found or None
+
+    def on_lines(self, first: int, last: int) -> list[Turn]:
+        """The turns on these lines (1-based) of files taken as one. Raises NotByLine."""
+        start, end = np.searchsorted(self._lines, [first - 1, last])
+        found = (self.turn(position) for position in range(int(start), int(end)))
+        return [turn for turn in found if turn is not None]
 
     def with_word(self, text: str) -> Places:
         """Positions whose line can contain `text` (case-folded): every one that does, and few more."""

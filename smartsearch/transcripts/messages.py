@@ -9,6 +9,7 @@ from typing import Any, Literal
 from smartsearch.filters import Facts, facts
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.own_calls import ids, is_result
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.times import is_ambiguous, is_day_first, to_iso
 from smartsearch.types import Turn
@@ -53,11 +54,18 @@ def _messages(value: object) -> list[Any] | None:
 
 
 def read(source: Source) -> Iterator[Record]:
-    """Turns in file order. Messages without text, such as bare tool calls, are reported as `no_text`."""
+    """Turns in file order. Messages without text, such as bare tool calls, are reported as `no_text`.
+
+    What smartsearch itself returned to an agent is left out (own_calls.py).
+    """
     messages = list(_walk(source))
+    own = ids(m.value for m in messages if isinstance(m, _Message))
     day_first = is_day_first(str(_first(m.value, _TIME_KEYS)) for m in messages if isinstance(m, _Message))
     for message in messages:
-        yield message if isinstance(message, FormatError) else _turn(source.path, message, day_first)
+        if isinstance(message, FormatError):
+            yield message
+        elif not is_result(message.value, own):
+            yield _turn(source.path, message, day_first)
 
 
 def of_line(source: Source, value: object, line: int) -> Record | None:
@@ -69,6 +77,8 @@ def of_line(source: Source, value: object, line: int) -> Record | None:
         return None
     if not isinstance(value, dict):
         return _no_message(value, line, "")
+    if is_result(value, set()):
+        return FormatError("what smartsearch itself returned", line=line, kind="no_text")
     return _turn(source.path, _Message(value, line, "", source.stem), day_first=True)
 
 
@@ -84,6 +94,8 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
     time = _first(value, _TIME_KEYS)
     if _messages(value) is not None or is_ambiguous(str(time)):
         return None
+    if is_result(value, set()):
+        return False
     role = _text_id(value, ("role",))
     return Facts(
         _text_id(value, ("conversation_id",)) or source.stem,

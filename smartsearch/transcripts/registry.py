@@ -3,7 +3,37 @@
 from __future__ import annotations
 
 from smartsearch.errors import InputError
-from smartsearch.transcripts import beam, chat, locomo, longmemeval, messages, prose
+from smartsearch.transcripts import (
+    beam,
+    chat,
+    chatgpt,
+    claude_ai,
+    claude_code,
+    codex,
+    discord,
+    element,
+    gemini_activity,
+    gemini_cli,
+    imessage,
+    irc,
+    locomo,
+    longmemeval,
+    matrix,
+    mbox,
+    messages,
+    messenger,
+    prose,
+    sidecars,
+    signal,
+    signal_export,
+    signal_markdown,
+    signal_text,
+    sigtop,
+    slack,
+    subtitles,
+    telegram,
+    whatsapp,
+)
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format
 from smartsearch.transcripts.source import Source
@@ -13,7 +43,31 @@ FORMATS: tuple[Format, ...] = (
     locomo.FORMAT,
     longmemeval.FORMAT,
     beam.FORMAT,
+    slack.LISTS,
+    slack.FORMAT,
+    discord.FORMAT,
+    telegram.FORMAT,
+    matrix.FORMAT,
+    messenger.FORMAT,
+    signal.FORMAT,
+    signal_export.FORMAT,
+    sigtop.FORMAT,
+    chatgpt.FORMAT,
+    claude_ai.FORMAT,
+    claude_code.FORMAT,
+    codex.FORMAT,
+    gemini_cli.FORMAT,
+    gemini_activity.FORMAT,
     messages.FORMAT,
+    sidecars.FORMAT,
+    mbox.FORMAT,
+    subtitles.FORMAT,
+    imessage.FORMAT,
+    signal_text.FORMAT,
+    signal_markdown.FORMAT,
+    whatsapp.FORMAT,
+    element.FORMAT,
+    irc.FORMAT,
     chat.FORMAT,
     prose.FORMAT,
 )
@@ -24,7 +78,7 @@ def detect(source: Source) -> Format:
     for known in FORMATS:
         if known.detect(source):
             return known
-    names = ", ".join(known.name for known in FORMATS if known.is_json)
+    names = ", ".join(known.name for known in FORMATS if known.is_json and not known.silent)
     message = f"JSON of no known chat format: {_outline(source)} (known: {names})"
     raise FormatError(message, kind="unrecognised_json")
 

@@ -26,11 +26,7 @@ _NOISE = re.compile(
     r"(?:\b(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\b|\b(?:on|at|t)\b|[\s,.;()\[\]|–—-])*",
     re.I,
 )
-_ISO = re.compile(
-    r"[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:[+-]\d\d:\d\d)?",
-    re.ASCII,
-)
-"""Times that are as `to_iso` writes them, for sure: most are."""
+_ISO = re.compile(r"(\d{4}-\d\d-\d\d)T([01]\d|2[0-3])(:[0-5]\d:[0-5]\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)?", re.A)
 _DIGITS = re.compile(r"\d{9,17}(?:\.\d+)?")
 
 
@@ -44,8 +40,6 @@ def to_iso(value: object, *, day_first: bool = True) -> str:
     part above 12 overrules it. Never raises.
     """
     if isinstance(value, str):
-        if _ISO.fullmatch(value):
-            return value
         return _text_to_iso(value.strip(), day_first) if len(value) <= 80 else ""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
         return ""
@@ -83,6 +77,9 @@ def find_date(text: str, *, day_first: bool = True) -> str:
 def _text_to_iso(text: str, day_first: bool) -> str:
     if _DIGITS.fullmatch(text):
         return _epoch_to_iso(float(text))
+    if found := _ISO.fullmatch(text):  # what programs write, ten times as fast as the general way
+        day = _take_date(found[1], day_first)[0]
+        return f"{day}T{found[2]}{found[3]}{_offset(found[4])}" if day else ""
     day, rest = _take_date(text, day_first)
     if not day:
         return ""

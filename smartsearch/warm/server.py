@@ -28,7 +28,7 @@ from smartsearch.ask import ask_around
 from smartsearch.config import MODELS, Config, check
 from smartsearch.deadline import deadline
 from smartsearch.errors import SmartsearchError, unexpected
-from smartsearch.types import Corpus, Result, Turn
+from smartsearch.types import Corpus, Dropped, Result, Turn
 from smartsearch.warm import wire
 from smartsearch.warm.codec import decode, encode
 from smartsearch.warm.shelf import Reading, Shelf, inside
@@ -271,9 +271,9 @@ class Server:
 
 
 def _light(result: Result) -> Result:
-    """The result without the texts that were cut, which nobody will look at: there may be many."""
-    bare = tuple(replace(d, turn=Turn("")) for d in result.budget.dropped)
-    return replace(result, budget=replace(result.budget, dropped=bare))
+    """The result without the turns that were cut or hidden, which nobody will look at: there may be many."""
+    bare = tuple(Dropped(d.rank, d.reason, Turn("")) for d in result.budget.dropped)
+    return replace(result, budget=replace(result.budget, dropped=bare, hidden=()))
 
 
 def _packed(state: str, **more: object) -> bytes:

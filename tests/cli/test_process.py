@@ -203,6 +203,124 @@ def test_on_a_terminal_the_list_is_for_reading(folder: Path, env: dict[str, str]
 
 
 @needs_terminal
+@pytest.mark.parametrize(
+    ("env", "options", "marks", "coloured"),
+    [
+        ({}, [], "└█─", True),
+        ({"NO_COLOR": "1"}, [], "`#-", False),
+        ({"TERM": "dumb"}, [], "`#-", False),
+        ({}, ["--color", "never"], "`#-", False),
+    ],
+)
+def test_on_a_terminal_explain_is_a_picture(
+    folder: Path, env: dict[str, str], options: list[str], marks: str, coloured: bool
+):
+    command = ["query", "support", "chat.txt", "-n2", "--explain", "--no-pager", *options]
+    piped, text = on_terminal(folder, *command, stream="stdout", COLUMNS="80", **env)
+    assert piped == b""
+    drawn = text[text.index("how it was found") :]
+    assert ("\x1b[" in drawn) is coloured
+    assert all(mark in drawn for mark in marks)
+    assert drawn.isascii() is (not coloured)
+    assert all(part in drawn for part in ("scores", "the cut", "tau", "time", "models", "fake-ce"))
+    assert "# terms" not in text
+
+
+@needs_terminal
+def test_a_page_on_a_terminal_comes_with_what_to_do_with_it(folder: Path):
+    said, shown = on_terminal(folder, "query", "support", "chat.txt", "--format", "html", stream="stdout")
+    assert shown.startswith("<!doctype html>")
+    assert b"> answer.html keeps it" in said
+
+
+@needs_terminal
+@pytest.mark.parametrize(
+    ("arguments", "env"),
+    [
+        (["query", "support", "chat.txt", "-n1", "--explain", "--no-pager"], {"NO_COLOR": "1"}),
+        (["query", "support", "chat.txt", "-n1"], {"CLICOLOR": "0"}),
+        (["show", "chat.txt:3", "-C1"], {"NO_COLOR": "1"}),
+        (["show", "chat.txt"], {"TERM": "dumb"}),
+        (["formats"], {"NO_COLOR": "1", "PAGER": "cat"}),
+        (["formats", "detect", "chat.txt"], {"NO_COLOR": "1"}),
+        (["models", "list"], {"CLICOLOR": "0"}),
+        (["cache", "status"], {"NO_COLOR": "1"}),
+        (["--help"], {"NO_COLOR": "1"}),
+        (["show", "--help"], {"CLICOLOR": "0"}),
+    ],
+)
+def test_no_escape_sequence_where_colour_is_not_wanted(
+    folder: Path, arguments: list[str], env: dict[str, str]
+):
+    _, shown = on_terminal(folder, *arguments, stream="stdout", **env)
+    assert shown
+    assert "\x1b" not in shown
+
+
+@needs_terminal
+def test_colour_and_links_where_they_are(folder: Path):
+    env = {"TERM": "xterm-kitty", "SMARTSEARCH_EDITOR_URL": "vscode://file{path}:{line}"}
+    _, help_text = on_terminal(folder, "--help", stream="stdout")
+    assert "\x1b[1m" in help_text
+    for arguments in (["query", "support", "chat.txt", "-n1"], ["show", "chat.txt:1", "-C0"]):
+        for more in ({}, {"NO_COLOR": "1"}):
+            _, shown = on_terminal(folder, *arguments, stream="stdout", **env, **more)
+            assert f";vscode://file{folder}/chat.txt:1\x1b\\" in shown
+            assert ("\x1b[" in shown) is not bool(more)
+    _, listed = on_terminal(folder, "query", "support", "-l", stream="stdout", **env)
+    assert listed.startswith(f"\x1b]8;;vscode://file{folder}/chat.txt:1\x1b\\chat.txt\x1b]8;;")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["query", "support", "chat.txt", "-n1"], ["show", "chat.txt:1", "-C0"]]
+)
+def test_a_pipe_is_plain_whatever_the_terminal_and_coloured_or_linked_on_request(folder: Path, arguments):
+    env = environment(TERM="xterm-kitty", FORCE_HYPERLINK="1")
+    assert b"\x1b" not in smartsearch(folder, *arguments, env=env).stdout
+    assert b"\x1b]8;" in smartsearch(folder, *arguments, "--hyperlinks", "always", env=env).stdout
+    assert b"\x1b[" in smartsearch(folder, *arguments, env=env | {"CLICOLOR_FORCE": "1"}).stdout
+    for form in ("json", "md", "context"):
+        ran = smartsearch(folder, *arguments, "--format", form, "--hyperlinks", "always", "--color", "always")
+        assert b"\x1b" not in ran.stdout
+
+
+def test_a_reader_of_coloured_lines_that_goes_away_is_no_error(folder: Path):
+    (folder / "chat.txt").write_text(
+        "Mara: a support group in the café on the corner\n" * 5000, encoding="utf-8"
+    )
+    command = (
+        f"({sys.executable} {FAKES} query support --truncate none --color always; echo $? >&2) | head -1"
+    )
+    ran = subprocess.run(
+        ["bash", "-c", command], cwd=folder, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert ran.stderr == "0\n"
+
+
+@needs_terminal
+@pytest.mark.parametrize(
+    "arguments", [["query", "support", "--truncate", "none"], ["show", "chat.txt", "--all"]]
+)
+def test_long_output_is_paged_unless_told_otherwise(folder: Path, arguments: list[str]):
+    (folder / ".smartsearch.toml").write_text("limit = 50\n", encoding="utf-8")
+    env = {"SMARTSEARCH_PAGER": "sed -n -e '1i paged' -e 1p"}
+    _, paged = on_terminal(folder, *arguments, stream="stdout", **env)
+    assert paged.startswith("paged")
+    _, whole = on_terminal(folder, *arguments, "--no-pager", stream="stdout", **env)
+    assert "paged" not in whole
+    assert whole.count("chat.txt:") >= 50
+
+
+@needs_terminal
+def test_a_folder_s_configuration_cannot_name_a_pager(folder: Path):
+    (folder / ".smartsearch.toml").write_text('pager = "touch run"\n', encoding="utf-8")
+    ran = smartsearch(folder, "query", "support", "chat.txt")
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert b"no setting named 'pager'" in ran.stderr
+    assert not (folder / "run").exists()
+
+
+@needs_terminal
 def test_progress_is_for_the_terminal_and_the_records_for_the_pipe(folder: Path):
     questions = [{"id": n, "question": "support", "paths": ["chat.txt"]} for n in range(3)]
     (folder / "q.jsonl").write_text("\n".join(map(json.dumps, questions)), encoding="utf-8")

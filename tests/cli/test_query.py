@@ -18,6 +18,7 @@ from smartsearch.errors import ModelError
 from smartsearch.options import PANELS
 from tests.cli.conftest import QUESTION, Ran, Run, check_golden
 from tests.cli.fakes import fake_tools
+from tests.output.samples import Outline
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,7 @@ from tests.cli.fakes import fake_tools
         ("query.txt", []),
         ("query-context-turns.txt", ["-C1", "-n1"]),
         ("query-explain.txt", ["--explain", "-n2"]),
+        ("query-explain-cut.txt", ["--explain", "-n2", "--alpha", "0.5", "--top-k", "5"]),
         ("query.json", ["--json"]),
         ("query-context-explain.json", ["--json", "-A1", "-B2", "-n1", "--explain", "--alpha", "0.5"]),
         ("query.jsonl", ["--format", "jsonl", "-n2"]),
@@ -91,6 +93,37 @@ def test_nothing_found_is_exit_1_and_still_json(run: Run):
     assert run("query", "zebra", "--semantic", "off") == Ran(1, "", "")
     ran = run("query", "zebra", "--semantic", "off", "--json")
     assert (ran.code, ran.record["hits"], ran.record["candidates"]) == (1, [], 0)
+
+
+def test_a_page_shows_each_hit_among_its_neighbours_unless_told_otherwise(run: Run):
+    ran = run("query", QUESTION, "--format", "html", "-n1")
+    outline = Outline(ran.out)
+    assert (ran.code, ran.err, outline.faults) == (0, "", [])
+    assert "I went to the support group yesterday." in outline.text
+    assert outline.count("p", class_="near") == 1  # the first turn has one after it, none before
+    assert (
+        Outline(run("query", QUESTION, "--format", "html", "-n1", "-C0").out).count("p", class_="near") == 0
+    )
+    assert (
+        Outline(run("query", QUESTION, "--format", "html", "-n1", "-A3").out).count("p", class_="near") == 3
+    )
+
+
+def test_explain_adds_nothing_to_a_page(run: Run):
+    pages = [run("query", QUESTION, "--format", "html", *more).out for more in ([], ["--explain"])]
+    assert len({re.sub(r"[\d.]+ m?s|=\"[\d.]+\"", "", page) for page in pages}) == 1
+
+
+def test_a_page_says_that_nothing_was_found(run: Run):
+    ran = run("query", "zebra", "--semantic", "off", "--format", "html")
+    assert (ran.code, ran.err) == (1, "")
+    assert "Nothing was found" in ran.out
+
+
+def test_what_is_given_for_one_side_wins_over_both(run: Run):
+    both = run("query", QUESTION, "-n1", "-C2", "-A0", "--json").record["hits"][0]
+    assert both["context"]["after"] == []
+    assert "context" not in run("query", QUESTION, "-n1", "-C0", "--json").record["hits"][0]
 
 
 def test_two_runs_are_the_same_bytes_but_for_timing(run: Run):

@@ -98,6 +98,7 @@ def only_warm(monkeypatch: pytest.MonkeyPatch) -> None:
 def bare(ran: Ran) -> Ran:
     """Without the times."""
     out = re.sub(r'"timing_ms":\s*\{[^}]*\}', "", ran.out)
+    out = re.sub(r"<span>[\d.]+ m?s</span>", "", out.partition('id="run"')[0])
     return Ran(ran.code, re.sub(r"# ms: .*", "", out), ran.err)
 
 
@@ -120,6 +121,8 @@ SAME = [
     [QUESTION, "--format", "context", "-n2"],
     [QUESTION, "--format", "context", "-n2", "-C1"],
     [QUESTION, "--explain", "--color", "always"],
+    [QUESTION, "--explain", "-n1", "--alpha", ".5"],
+    [QUESTION, "--format", "html", "-n2", "--alpha", ".5"],
     [QUESTION, "-C1"],
     [QUESTION, "-l"],
     [QUESTION, "./chat.txt", "../work/talk.json", "."],

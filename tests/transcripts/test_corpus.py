@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from smartsearch.errors import InputError
-from smartsearch.transcripts import FORMATS, Limits, read
-from tests.transcripts.build import corpus, put, said
+from smartsearch.transcripts import FORMATS, Limits, read, read_large
+from tests.transcripts.build import corpus, lines, put, said
 
 CHAT = "Maya: hi\nJonas: hello\n"
 TWO = [("Maya", "hi"), ("Jonas", "hello")]
@@ -54,7 +54,7 @@ def test_an_empty_folder_is_no_error(tmp_path: Path) -> None:
             "a.txt",
             '{"id": 1}',
             "unrecognised_json",
-            "an object with id (known: locomo, longmemeval, beam, messages)",
+            "an object with id (known: locomo, longmemeval, beam, ",
         ),
         ("a.json", "3", "unrecognised_json", "a int"),
         ("a.json", "{}", "unrecognised_json", "an empty object"),
@@ -184,3 +184,13 @@ def test_reading_twice_gives_the_same(tmp_path: Path) -> None:
     for name in ("b.txt", "a.txt", "c/d.md"):
         put(tmp_path, name, CHAT)
     assert read([str(tmp_path)]) == read([str(tmp_path)])
+
+
+def test_files_that_take_long_to_parse_are_worth_an_index(tmp_path, monkeypatch):
+    monkeypatch.setattr("smartsearch.transcripts.corpus._SLOW", 30)
+    put(tmp_path, "talk.txt", "Maya: hello there\nJonas: hi\nMaya: bye\n")
+    put(tmp_path, "log.jsonl", lines({"role": "user", "content": "x" * 100}))
+    (said,) = read_large([str(tmp_path)]).warnings
+    assert said.startswith("0 MB had to be parsed; `smartsearch index ")
+    assert read_large([str(tmp_path / "log.jsonl")]).warnings == ()
+    assert read_large([str(tmp_path)], indexed=False).warnings == ()

@@ -89,3 +89,35 @@ def test_turns_that_share_an_id_are_all_kept(tmp_path: Path) -> None:
 def test_a_turn_without_a_speaker_is_read(tmp_path: Path) -> None:
     (turn,) = corpus(tmp_path, "chat.json", sample(session_1=[{"text": "who said this?"}])).turns
     assert (turn.speaker, turn.turn) == ("", "")
+
+
+def test_realtalk_has_its_sessions_at_the_top_and_a_time_a_turn(tmp_path: Path) -> None:
+    content = {
+        "name": {"speaker_1": "Ada", "speaker_2": "Ben"},
+        "session_1": [
+            {"clean_text": "hi", "speaker": "Ada", "date_time": "29.12.2023, 00:51:12", "dia_id": "D1:1"},
+            {"clean_text": "", "speaker": "Ben", "dia_id": "D1:2", "blip_caption": "a red kite"},
+        ],
+        "session_1_date_time": "29.12.2023, 00:50:00",
+        "events_session_1": {"agent_a": []},
+        "qa": [],
+    }
+    read = corpus(tmp_path, "Chat_1_Ada_Ben.json", content)
+    first, second = read.turns
+    assert first == Turn(
+        text="hi",
+        speaker="Ada",
+        time="2023-12-29T00:51:12",
+        path=str(tmp_path / "Chat_1_Ada_Ben.json"),
+        pointer="/session_1/0",
+        conversation="Chat_1_Ada_Ben",
+        session="session_1",
+        turn="D1:1",
+    )
+    assert (second.caption, second.time) == ("a red kite", "2023-12-29T00:50:00")
+    assert (read.skipped, read.warnings) == ((), ())
+
+
+def test_the_text_without_markup_is_the_one_that_counts(tmp_path: Path) -> None:
+    turn = {"speaker": "Ada", "text": "hi [shares a.png]", "clean_text": "hi"}
+    assert corpus(tmp_path, "agent_a.json", {"session_1": [turn]}).turns[0].text == "hi"

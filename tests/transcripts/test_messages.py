@@ -116,3 +116,17 @@ def test_a_torn_last_line_costs_that_line_only(tmp_path: Path) -> None:
 def test_a_line_separator_inside_a_string_is_no_new_line(tmp_path: Path) -> None:
     content = '{"role": "user", "content": "a\u2028b"}\n' + lines(YO)
     assert [turn.line for turn in corpus(tmp_path, "a.jsonl", content).turns] == [1, 2]
+
+
+def test_what_smartsearch_itself_returned_is_left_out(tmp_path: Path) -> None:
+    calls = [
+        {"id": "a", "type": "function", "function": {"name": "smartsearch_query", "arguments": "{}"}},
+        {"id": "b", "type": "function", "function": {"name": "weather", "arguments": "{}"}},
+    ]
+    asked = {"role": "assistant", "content": "I will look.", "tool_calls": calls}
+    own = {"role": "tool", "tool_call_id": "a", "content": "what Maya said"}
+    other = {"role": "tool", "tool_call_id": "b", "content": "rain"}
+    named = {"role": "tool", "name": "smartsearch_query", "content": "what Maya said"}
+    read = corpus(tmp_path, "a.jsonl", lines(HI, asked, own, other, named))
+    assert said(read) == [("user", "hi"), ("assistant", "I will look."), ("tool", "rain")]
+    assert (read.skipped, read.warnings) == ((), ())

@@ -30,7 +30,9 @@ RESULT = Result(
     "q",
     "embedded",
     (HIT,),
-    Budget("adaptive", 4000, 60, 0.03, 1 / 3, 12, dropped=(Dropped(9, "tau", TURN),), cut_text=True),
+    Budget(
+        "adaptive", 4000, 60, 0.03, 1 / 3, 12, dropped=(Dropped(9, "tau", TURN, HIT.scores),), hidden=(HIT,)
+    ),
     Trace((Term("a", "FUZZY", 1.5, 1, "b"),), (HopTrace(1, "grep", (), 2, 2),), 5, timing_ms={"read": 0.25}),
     2,
     (Skipped("x", "unreadable", "why"),),

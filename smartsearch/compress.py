@@ -1,0 +1,98 @@
+"""Fewer tokens for the same turns: what every turn of a session repeats is said once (paper, future work).
+
+Three measures, each by itself: `dates` says a session's date once, `speakers` writes initials and a legend,
+`repeats` merges turns that say nearly the same. Counting and printing both go by `Writing.adding`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from smartsearch.types import Dropped, Hit, Turn
+
+ALIKE = 95.0
+"""Of 100 (rapidfuzz's ratio): from here on two turns say the same."""
+LEAST_WORDS = 5
+"""Shorter turns (`Yes, thanks!`) mean what was said before them, and are never merged."""
+COMPARED = 500
+"""Ranked turns that are compared with those before them; nobody reads further."""
+
+
+def initials(turns: Sequence[Turn]) -> dict[str, str]:
+    """A short name for each speaker: as many first letters as tell them apart, if that is shorter."""
+    names = list(dict.fromkeys(turn.speaker for turn in turns if turn.speaker))
+    given: dict[str, str] = {}
+    for name in names:
+        short = _short(name, set(given.values()) | set(names))
+        if len(short) < len(name):
+            given[name] = short
+    return given
+
+
+def _short(name: str, taken: set[str]) -> str:
+    words = name.split() or [name]
+    letters = "".join(word[0] for word in words).upper()
+    tries = [letters[0], letters, *(words[0][:n].capitalize() for n in range(2, len(words[0])))]
+    return next((short for short in tries if short not in taken), name)
+
+
+@dataclass(frozen=True)
+class Writing:
+    """What is written already, so that it need not be again. `short` holds the initials of the names."""
+
+    dates: bool = False
+    short: dict[str, str] = field(default_factory=dict)
+    dated: frozenset[tuple[tuple[str, str, str], str]] = frozenset()
+    introduced: frozenset[str] = frozenset()
+
+    def line(self, turn: Turn) -> str:
+        """A turn below its date, by its speaker's initials where there are such."""
+        shown = turn if not self.dates else replace(turn, time="")
+        return replace(shown, speaker=self.short.get(turn.speaker, turn.speaker)).rendered
+
+    def adding(self, turn: Turn) -> tuple[str, Writing]:
+        """What writing `turn` adds to the reader's text, and what is written then."""
+        parts, after = [], self
+        if self.short.get(turn.speaker) and turn.speaker not in self.introduced:
+            parts.append(legend({turn.speaker: self.short[turn.speaker]}))
+            after = replace(after, introduced=after.introduced | {turn.speaker})
+        key = (turn.place, turn.date)
+        if self.dates and turn.date and key not in self.dated:
+            parts.append(f"[{turn.date}]")
+            after = replace(after, dated=after.dated | {key})
+        return "\n".join([*parts, self.line(turn)]), after
+
+
+def legend(short: dict[str, str]) -> str:
+    """`M = Maya, J = Jonas`."""
+    return ", ".join(f"{letters} = {name}" for name, letters in short.items())
+
+
+def writing(turns: Sequence[Turn], measures: Sequence[str]) -> Writing:
+    """How `turns` are written with these measures; with none, each as it is rendered."""
+    return Writing("dates" in measures, initials(turns) if "speakers" in measures else {})
+
+
+def merged(hits: Sequence[Hit]) -> tuple[list[Hit], list[Dropped]]:
+    """The hits without those that say what a better one of the same speaker says; it names their turns."""
+    from rapidfuzz import process
+    from rapidfuzz.fuzz import ratio
+
+    kept: list[Hit] = []
+    said: dict[str, list[tuple[int, str]]] = {}
+    dropped: list[Dropped] = []
+    for hit in hits:
+        text = " ".join(hit.turn.said.casefold().split())
+        before = said.setdefault(hit.turn.speaker, [])
+        if len(kept) < COMPARED and text.count(" ") + 1 >= LEAST_WORDS:
+            texts = [other for _, other in before]
+            found = process.extractOne(text, texts, scorer=ratio, score_cutoff=ALIKE, processor=None)
+            if found:
+                at = before[found[2]][0]
+                kept[at] = replace(kept[at], also=(*kept[at].also, hit.turn))
+                dropped.append(Dropped(hit.rank, "repeat", hit.turn, hit.scores))
+                continue
+            before.append((len(kept), text))
+        kept.append(hit)
+    return kept, dropped

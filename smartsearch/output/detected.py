@@ -1,0 +1,152 @@
+"""The formats there are, and what files were taken for: as words that come as they are known, and as JSON."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from smartsearch.outline import Span
+from smartsearch.output import pager, record, stream
+from smartsearch.output.opened import counted, days, people
+from smartsearch.output.plain import aligned, one_line, shown_path
+
+if TYPE_CHECKING:
+    from smartsearch.output.record import Json
+    from smartsearch.transcripts.format import Format
+    from smartsearch.types import Skipped
+
+WIDEST = 100
+"""Columns of running text at most."""
+GOES_WITH_OTHERS = "goes with others"
+
+
+@dataclass(frozen=True)
+class Detected:
+    """What one file was taken for and what came of reading it; `known` is None where no format claims it."""
+
+    path: str
+    known: Format | None = None
+    conversations: int = 0
+    span: Span = Span(0, (), "", "")  # noqa: RUF009 - a frozen record
+    skipped: tuple[Skipped, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether nothing of the file could be read."""
+        return bool(self.skipped) and not self.span.turns
+
+    @property
+    def kind(self) -> str:
+        """The format's name, or that there is none."""
+        return self.known.name if self.known else "not read" if self.failed else "empty"
+
+
+def show_formats(formats: Sequence[Format], *, as_json: bool) -> None:
+    """Every format: name, suffixes, what it is and how to get it; wrapped on a terminal, else in columns."""
+    if as_json:
+        stream.write_json(record.table("formats", [_format(one) for one in formats]))
+    elif sys.stdout.isatty():
+        with pager.paged():
+            stream.write(_wrapped(formats))
+    else:
+        rows = [(f.name, ", ".join(f.extensions), _described(f), f.how) for f in formats]
+        stream.write(aligned([("name", "extensions", "description", "how"), *rows]))
+
+
+def _format(one: Format) -> Json:
+    return {
+        "name": one.name,
+        "extensions": list(one.extensions),
+        "description": one.description,
+        "how": one.how,
+        "goes_with_others": one.silent,
+    }
+
+
+def _described(one: Format) -> str:
+    return f"{one.description} ({GOES_WITH_OTHERS})" if one.silent else one.description
+
+
+def _wrapped(formats: Sequence[Format]) -> Iterator[str]:
+    width = min(max(shutil.get_terminal_size().columns, 20), WIDEST)
+    for one in formats:
+        yield f"{one.name}  {', '.join(one.extensions)}"
+        for said in (_described(one), f"To get it: {one.how}" if one.how else ""):
+            yield from textwrap.wrap(said, width, initial_indent="    ", subsequent_indent="    ")
+
+
+def show(files: Iterable[Detected], *, as_json: bool) -> None:
+    """Each file as soon as it was read, then the sum; JSON is one record at the end."""
+    if as_json:
+        every = list(files)
+        rows = [_row(one) for one in every]
+        stream.write_json({**record.table("files", rows), "total": _sum(every)})
+        return
+    total = _Total()
+    for one in files:
+        stream.write(_lines(one))
+        total.add(one)
+    stream.write([str(total)])
+
+
+def _lines(one: Detected) -> Iterator[str]:
+    parts = [one.kind]
+    if one.known and one.known.silent:
+        parts.append(GOES_WITH_OTHERS)
+    if one.span.turns:
+        parts += [counted(one.conversations, "conversation"), counted(one.span.turns, "turn")]
+        parts += [part for part in (people(one.span), days(one.span)) if part]
+    yield f"{shown_path(one.path)}: {', '.join(parts)}"
+    yield from (f"  left out: {one_line(skipped.reason)}" for skipped in one.skipped)
+    yield from (f"  note: {one_line(said.removeprefix(f'{one.path}: '))}" for said in one.warnings)
+
+
+@dataclass
+class _Total:
+    """What all files hold together."""
+
+    files: int = 0
+    failed: int = 0
+    conversations: int = 0
+    turns: int = 0
+
+    def add(self, one: Detected) -> None:
+        self.files += 1
+        self.failed += one.failed
+        self.conversations += one.conversations
+        self.turns += one.span.turns
+
+    def __str__(self) -> str:
+        parts = [
+            counted(self.files, "file"),
+            counted(self.conversations, "conversation"),
+            counted(self.turns, "turn"),
+        ]
+        return ", ".join(parts) + (f"; {self.failed:,} could not be read" if self.failed else "")
+
+
+def _sum(files: Iterable[Detected]) -> Json:
+    total = _Total()
+    for one in files:
+        total.add(one)
+    return vars(total)
+
+
+def _row(one: Detected) -> Json:
+    return {
+        "path": one.path,
+        "format": one.known.name if one.known else "",
+        "goes_with_others": bool(one.known and one.known.silent),
+        "conversations": one.conversations,
+        "turns": one.span.turns,
+        "speakers": list(one.span.speakers),
+        "first": one.span.first,
+        "last": one.span.last,
+        "skipped": [{"path": s.path, "kind": s.kind, "reason": s.reason} for s in one.skipped],
+        "warnings": list(one.warnings),
+    }

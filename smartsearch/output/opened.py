@@ -1,0 +1,185 @@
+"""Opened turns, and what transcripts hold: as text, Markdown, a block for a prompt, and JSON. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from smartsearch import __version__
+from smartsearch.output import record
+from smartsearch.output.plain import header, one_line, quoted, safe, shown_path, turn_line, where
+from smartsearch.output.record import Json
+
+if TYPE_CHECKING:
+    from smartsearch.outline import Conversation, Session, Span
+    from smartsearch.places import Excerpt
+    from smartsearch.types import Skipped, Turn
+
+SPEAKERS = 4
+"""Names that are listed before the rest becomes a number."""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A place without a turn: as it was asked for, what is said of it, and the turn that comes closest."""
+
+    place: str
+    reason: str
+    nearest: Turn | None = None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What `show` found: excerpts for each place asked for, what files hold, and what went wrong."""
+
+    places: tuple[tuple[str, tuple[Excerpt, ...]], ...] = ()
+    conversations: tuple[Conversation, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def excerpts(self) -> list[Excerpt]:
+        """Every excerpt in the order the places were asked for."""
+        return [excerpt for _, found in self.places for excerpt in found]
+
+
+def lines(opened: Opened) -> Iterator[str]:
+    """One line a turn; those not asked for have `-` for `:`, and `--` stands between excerpts, as in grep."""
+    for n, excerpt in enumerate(opened.excerpts):
+        if n:
+            yield "--"
+        for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True):
+            yield turn_line(turn, ":" if asked else "-")
+    for conversation in opened.conversations:
+        for session in conversation.sessions:
+            yield f"{where(session.start)}:{told(conversation, session)}"
+
+
+def told(conversation: Conversation, session: Session) -> str:
+    """`conversation c, session s: 12 turns, Ann, Ben, 2024-05-01 to 2024-05-03`."""
+    names = {"conversation": conversation.title or conversation.name, "session": session.name}
+    named = ", ".join(f"{kind} {one_line(name)}" for kind, name in names.items() if name)
+    return ": ".join(part for part in (named, spanned(session.span)) if part)
+
+
+def spanned(span: Span) -> str:
+    """`12 turns, Ann, Ben, 2024-05-01 to 2024-05-03`."""
+    return ", ".join(part for part in (counted(span.turns, "turn"), people(span), days(span)) if part)
+
+
+def people(span: Span) -> str:
+    """`Ann, Ben`, or the first few and how many more."""
+    names = [one_line(name) for name in span.speakers]
+    more = len(names) - SPEAKERS
+    return ", ".join(names if more <= 1 else [*names[:SPEAKERS], f"{more:,} more"])
+
+
+def days(span: Span) -> str:
+    """`2024-05-01 to 2024-05-03`, or the one day; empty where no turn has a time."""
+    first, last = one_line(span.first[:10]), one_line(span.last[:10])
+    return first if first == last else f"{first} to {last}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 turn`, `1,234 turns`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def markdown(opened: Opened) -> Iterator[str]:
+    """A heading a session and each turn as a quote; what was asked for has its place in bold."""
+    for n, excerpt in enumerate(opened.excerpts):
+        yield ("\n" if n else "") + f"# {header(excerpt.turns[0])}"
+        for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True):
+            by = f"**{one_line(turn.speaker)}**" if turn.speaker else "**turn**"
+            stamp = f", {one_line(turn.time.replace('T', ' '))}" if turn.time else ""
+            place = f"**`{where(turn)}`**" if asked else f"`{where(turn)}`"
+            yield f"\n{by}{stamp}, {place}\n"
+            yield quoted(f"{turn.text} ({turn.caption})" if turn.caption else turn.text, "")
+    for conversation in opened.conversations:
+        for session in conversation.sessions:
+            yield f"- `{where(session.start)}`: {told(conversation, session)}"
+
+
+def context(opened: Opened) -> Iterator[str]:
+    """The block for a prompt, as `query` has it: turns that are only near are marked so."""
+    for n, excerpt in enumerate(opened.excerpts):
+        if n:
+            yield ""
+        yield f"## {header(excerpt.turns[0])}"
+        for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True):
+            said = safe(turn.rendered).replace("\n", "\n  ")
+            yield said if asked else f"(nearby) {said}"
+    for path, conversations in groupby(opened.conversations, key=lambda c: c.path):
+        yield f"## {shown_path(path)}"
+        for conversation in conversations:
+            yield from (told(conversation, session) for session in conversation.sessions)
+
+
+def result(opened: Opened) -> Json:
+    """The record of schema version 1."""
+    return {
+        "schema_version": record.SCHEMA_VERSION,
+        "tool_version": __version__,
+        "places": [
+            {
+                "place": place,
+                "excerpts": [
+                    {
+                        "turns": [
+                            {"asked": asked, **whole(turn)}
+                            for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True)
+                        ]
+                    }
+                    for excerpt in found
+                ],
+            }
+            for place, found in opened.places
+        ],
+        "conversations": [_conversation(conversation) for conversation in opened.conversations],
+        "missing": [
+            {
+                "place": lost.place,
+                "reason": lost.reason,
+                "nearest": None if lost.nearest is None else record.place(lost.nearest),
+            }
+            for lost in opened.missing
+        ],
+        "skipped": [{"path": s.path, "kind": s.kind, "reason": s.reason} for s in opened.skipped],
+        "warnings": list(opened.warnings),
+    }
+
+
+def whole(turn: Turn) -> Json:
+    """A turn with its place and all it says."""
+    return {
+        **record.place(turn),
+        "speaker": turn.speaker,
+        "time": turn.time,
+        "text": turn.text,
+        **({"caption": turn.caption} if turn.caption else {}),
+    }
+
+
+def _conversation(one: Conversation) -> Json:
+    return {
+        "path": one.path,
+        "conversation": one.name,
+        **({"title": one.title} if one.title else {}),
+        **_span(one.span),
+        "sessions": [
+            {
+                "session": session.name,
+                "line": session.start.line,
+                "pointer": session.start.pointer,
+                **_span(session.span),
+            }
+            for session in one.sessions
+        ],
+    }
+
+
+def _span(span: Span) -> Json:
+    return {"turns": span.turns, "speakers": list(span.speakers), "first": span.first, "last": span.last}

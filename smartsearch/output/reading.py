@@ -1,0 +1,119 @@
+"""Opened turns for a person at a terminal: a heading a session, a bar beside what was asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import groupby
+
+from rich.text import Text
+
+from smartsearch.outline import Session
+from smartsearch.output import opened as words
+from smartsearch.output import pager, stream, terminal
+from smartsearch.output.opened import Opened
+from smartsearch.output.plain import header, one_line, safe, shown_path, where
+from smartsearch.output.show import View, link_template
+from smartsearch.places import Excerpt
+from smartsearch.types import Turn
+
+BAR, ASKED = "┃ ", "bold yellow"
+INDENT = "  "
+
+
+def show(found: Opened, view: View) -> None:
+    """Print what was opened, in the format asked for; what was missing or went wrong to standard error."""
+    with pager.paged(view.pager):
+        _print(found, view)
+    for lost in found.missing:
+        near = "" if lost.nearest is None else f"; the nearest is {where(lost.nearest)}"
+        stream.talk(f"{one_line(lost.place)}: {lost.reason}{near}")
+    for said in (*found.warnings, *(f"left out: {s.path}: {s.reason}" for s in found.skipped)):
+        stream.warn(said)
+
+
+def _print(found: Opened, view: View) -> None:
+    if view.format == "json":
+        stream.write_json(words.result(found))
+    elif view.format == "md":
+        stream.write(words.markdown(found))
+    elif view.format == "context":
+        stream.write(words.context(found))
+    elif not sys.stdout.isatty() and not stream.coloured(view.color) and not stream.linked(view.hyperlinks):
+        stream.write(words.lines(found))
+    else:
+        _draw(found, view)
+
+
+def _draw(found: Opened, view: View) -> None:
+    template = link_template(view.hyperlinks)
+    screen = terminal.console(colour=stream.coloured(view.color), linked=template is not None)
+    try:
+        for n, excerpt in enumerate(found.excerpts):
+            if n:
+                screen.print()
+            for line in _excerpt(excerpt, screen, template):
+                screen.print(line)
+        for line in _contents(found, template):
+            screen.print(line)
+        stream.write([])
+    except BrokenPipeError as error:
+        raise stream.PipeClosed from error
+
+
+def _excerpt(excerpt: Excerpt, screen: terminal.Screen, template: str | None) -> Iterator[Text]:
+    """A heading, then each turn: who, when and where on a line, what was said below."""
+    first = excerpt.turns[0]
+    yield Text(header(first), style="bold")
+    for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True):
+        yield Text()
+        said = Text(safe(_text(turn)))
+        head = _head(turn, first.date, template)
+        for line in (head, *said.wrap(screen, max(screen.width - 2 * len(INDENT), 1))):
+            line.rstrip()
+            margin = Text(BAR, style=ASKED) if asked else Text(INDENT)
+            yield Text.assemble(margin, line if line is head else Text.assemble(INDENT, line))
+
+
+def _text(turn: Turn) -> str:
+    text = turn.text.replace("\r\n", "\n").replace("\r", "\n")
+    return f"{text} ({turn.caption})" if turn.caption else text
+
+
+def _head(turn: Turn, day: str, template: str | None) -> Text:
+    head = Text(one_line(turn.speaker), style="bold green")
+    clock = turn.time[11:16]
+    if turn.time and (clock or turn.date != day):
+        stamp = clock if turn.date == day else f"{turn.date} {clock}".strip()
+        head = Text.assemble(head, "  " if turn.speaker else "", (one_line(stamp), "cyan"))
+    place = terminal.place(turn, template)
+    place.stylize("dim")
+    head = Text.assemble(head, "  " if head.plain else "", place)
+    return Text.assemble(head, (f"  {one_line(turn.turn)}", "dim")) if turn.turn else head
+
+
+def _contents(found: Opened, template: str | None) -> Iterator[Text]:
+    """Files, their conversations and the sessions of these, with what opens each."""
+    for path, conversations in groupby(found.conversations, key=lambda c: c.path):
+        file = terminal.linked(shown_path(path), path, 0, template)
+        file.stylize("bold")
+        yield file
+        for conversation in conversations:
+            name = one_line(conversation.title or conversation.name)
+            told = Text.assemble(INDENT, (name, "bold green"), f"  {words.spanned(conversation.span)}")
+            if len(conversation.sessions) == 1 and not conversation.sessions[0].name:
+                yield Text.assemble(told, "  ", _opens(conversation.sessions[0], template))
+                continue
+            yield told
+            for session in conversation.sessions:
+                days = "" if session.name == session.span.first[:10] else words.days(session.span)
+                told = Text.assemble(INDENT * 2, (one_line(session.name), "cyan"))
+                for part in (words.counted(session.span.turns, "turn"), days):
+                    told.append(f"  {part}" if part else "")
+                yield Text.assemble(told, "  ", _opens(session, template))
+
+
+def _opens(session: Session, template: str | None) -> Text:
+    place = terminal.place(session.start, template)
+    place.stylize("dim")
+    return place

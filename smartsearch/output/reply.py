@@ -1,0 +1,158 @@
+"""A model's reply to standard output as it comes, the turns it cites, and the prompt it was given."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from smartsearch import __version__
+from smartsearch.output import record, stream
+from smartsearch.output.plain import BIDI, one_line, safe, where
+
+if TYPE_CHECKING:
+    from smartsearch.answering import Cited, Prompt
+    from smartsearch.config import Config
+    from smartsearch.llm import Endpoint, Reply
+    from smartsearch.nearby import Nearby
+    from smartsearch.types import Result, Turn
+
+SHOWN = 160
+"""Characters of a cited turn that are shown; JSON has all of it."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What was searched for, as `query` would show it."""
+
+    answer: Result
+    around: Sequence[Nearby]
+    config: Config
+
+
+@contextmanager
+def live(waiting: str, *, wanted: bool, silent: bool = False) -> Iterator[Callable[[str], None]]:
+    """Yields what prints a piece of the reply at once. A spinner until the first; a line end behind the last.
+
+    However the block is left, what is printed next begins a line. With `silent` only the spinner is seen.
+    Raises PipeClosed when nobody reads.
+    """
+    begun = False
+    with ExitStack() as spinner:
+        spinner.enter_context(stream.status(waiting, wanted=wanted))
+
+        def say(piece: str) -> None:
+            nonlocal begun
+            if silent:
+                return
+            spinner.close()
+            begun = True
+            _put(_shown(piece))
+
+        try:
+            yield say
+        except stream.PipeClosed:
+            raise
+        except BaseException:
+            if begun:
+                _put("\n")
+            raise
+        if begun:
+            _put("\n")
+
+
+def _put(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        raise stream.PipeClosed from error
+
+
+def _shown(piece: str) -> str:
+    """A piece as a terminal may have it: a model can be talked into control characters."""
+    return BIDI.sub("", safe(piece.replace("\r", "")))
+
+
+def answered(
+    prompt: Prompt, reply: Reply, endpoint: Endpoint, found: Cited, of: Searched, *, as_json: bool
+) -> None:
+    """What follows a reply: a blank line and `[3] path:line:[date] speaker: text` for each turn it cites.
+
+    As JSON, the whole record. Warns of numbers that name no turn, and of a reply that cites nothing.
+    """
+    if as_json:
+        stream.write_json(_record(prompt, reply, endpoint, found, of))
+    elif found.known:
+        stream.write(["", *(f"[{n}] {_cited_line(prompt.turns[n - 1])}" for n in found.known)])
+    if found.unknown:
+        numbers = ", ".join(f"[{n}]" for n in found.unknown)
+        stream.warn(f"the reply cites {numbers}: no turn that was sent has that number")
+    elif not found.known:
+        stream.warn("the reply cites no turn")
+
+
+def _cited_line(turn: Turn) -> str:
+    said = one_line(turn.rendered)
+    return f"{where(turn)}:{said if len(said) <= SHOWN else said[: SHOWN - 1] + '…'}"
+
+
+def show_prompt(prompt: Prompt, *, as_json: bool) -> None:
+    """The messages as they would be sent, each under its role; as JSON with the places of the turns."""
+    if not as_json:
+        stream.write(f"=== {m['role']} ===\n{safe(m['content'])}\n" for m in prompt.messages)
+        return
+    stream.write_json(
+        {
+            **_HEAD,
+            "messages": [dict(message) for message in prompt.messages],
+            "turns": [{"n": n, **record.place(turn)} for n, turn in enumerate(prompt.turns, start=1)],
+        }
+    )
+
+
+_HEAD = {"schema_version": record.SCHEMA_VERSION, "tool_version": __version__}
+
+
+def unanswered(of: Searched) -> record.Json:
+    """The record of a question that no model was asked, for want of turns."""
+    return {
+        **_HEAD,
+        "answer": "",
+        "finish": "",
+        "citations": [],
+        "unknown_citations": [],
+        "model": "",
+        "endpoint": "",
+        "usage": None,
+        "sent": {"turns": 0, "words": 0, "files": 0, "tokens": 0},
+        "result": record.result(of.answer, of.config, of.around or None),
+    }
+
+
+def _record(prompt: Prompt, reply: Reply, endpoint: Endpoint, cited: Cited, of: Searched) -> record.Json:
+    """The record of an answer: `sent.tokens` is our estimate, `usage` the server's count."""
+    turns = prompt.turns
+    places = [{"n": n, **record.place(turns[n - 1]), **record.neighbour(turns[n - 1])} for n in cited.known]
+    return {
+        **unanswered(of),
+        "answer": reply.text,
+        "finish": reply.finish,
+        "citations": places,
+        "unknown_citations": list(cited.unknown),
+        "model": reply.model,
+        "endpoint": endpoint.url,
+        "usage": {
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "estimated": reply.estimated,
+        },
+        "sent": {
+            "turns": len(turns),
+            "words": prompt.words,
+            "files": prompt.files,
+            "tokens": prompt.tokens,
+        },
+    }

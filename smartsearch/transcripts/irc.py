@@ -1,0 +1,241 @@
+"""IRC logs: irssi, WeeChat, ZNC, HexChat and XChat, mIRC. Joins, modes and notices are left out.
+
+| writer | lines |
+|---|---|
+| irssi | `--- Day changed Tue May 09 2023`, `13:56 <@maya> text`, `13:56  * maya waves`, `13:57 -!- ...` |
+| WeeChat | `2023-05-08 13:56:01<tab>@maya<tab>text`, `...<tab> *<tab>maya waves`, `...<tab>--><tab>...` |
+| ZNC | `[13:56:01] <maya> text`, `[13:56:01] * maya waves`, `[13:57:00] *** Joins: ...`; date in the name |
+| HexChat | `**** BEGIN LOGGING AT Mon May  8 13:50:00 2023`, `May 08 13:56:01 <maya><tab>text` |
+| mIRC | `Session Start: Mon May 08 13:50:00 2023`, `Session Ident: #harbour`, `[13:56] <@maya> text` |
+
+A clock without a date takes it from the last line that gives one, else from the file's name, and where it
+falls back by hours without such a line a day has passed. Times are the writer's, without an offset. Turns are
+lines; an indented or unstamped line goes on with the turn above.
+
+Sources: znc/znc `modules/log.cpp`, log2timeline/plaso `xchatlog.py`, neostats `logserv` (mIRC), the logs that
+parsers of irssi and HexChat on GitHub test with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import PurePath
+
+from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.source import Source
+from smartsearch.types import Turn
+
+_DETECT_LINES = 400
+_PASSED = 6 * 60  # minutes that a clock falls back when a day has passed; a change of summer time is one hour
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# mIRC's colours and weights, and the numbers that are left where a copy lost the control character.
+_CODES = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|[\x02\x0f\x11\x16\x1d\x1e\x1f]")
+_COLOUR = re.compile(r"\d{2}(?=\[\d{2}:\d{2})")
+_STAMP = (
+    r"(?:\[?(?:(?P<date>\d{4}-\d{2}-\d{2})[ T]|(?P<month>[A-Za-z]{3}) (?P<day>[ \d]\d) )?"
+    r"(?P<clock>\d{1,2}:\d{2}(?::\d{2})?)\]?)"
+)
+_LINE = re.compile(
+    rf"{_STAMP}\s{{1,3}}(?:<(?P<mark>[ ~&@%+!*]?)(?P<nick>[^<>\s]{{1,40}})>(?:[ \t](?P<text>.*))?$"
+    r"|\*[ \t](?P<actor>[^\s*]{1,40})(?: (?P<deed>.*))?$|(?P<event>\S))"
+)
+_COLUMNS = re.compile(
+    r"(?P<date>\d{4}-\d{2}-\d{2}) (?P<clock>\d{2}:\d{2}:\d{2})\t(?P<who>[^\t]{0,40})\t(?P<text>.*)$"
+)
+_DATED = re.compile(
+    r"(?:--- (?:Log opened|Log closed|Day changed)|\*\*\*\* (?:BEGIN|ENDING) LOGGING AT"
+    r"|Session (?:Start|Time|Close)[^:\n]{0,60}:) (?P<when>.{8,40})$"
+)
+_IDENT = re.compile(r"Session Ident: (?P<name>.{1,80})$")
+_WHEN = re.compile(r"[A-Za-z]{3} (?P<month>[A-Za-z]{3}) {1,2}(?P<day>\d{1,2}) (?:[\d:]{8} )?(?P<year>\d{4})")
+# What HexChat and mIRC write after the `*` that also begins an action. The host is what no action has.
+_EVENT = re.compile(
+    r"^\([^()\s]{1,80}@[^()\s]{1,120}\) |(?:has|have) (?:joined|left|quit|changed the topic)\b"
+    r"|(?:is|are) now (?:known as|talking)|sets? mode|(?:gives|removes) (?:channel|voice)|was kicked"
+    r"|has kicked|invites you|sets? ban"
+)
+_ABOUT = frozenset(
+    ("now", "topic", "set", "you", "disconnected", "rejoined", "attempting", "retrieving", "users")
+)
+_NOT_NICKS = frozenset(("-->", "<--", "--", "=!=", "", "*", "***"))
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A stamped line: `kind` is `said`, `did` or `event`; date and month as far as it gives them."""
+
+    kind: str
+    clock: str
+    nick: str = ""
+    text: str = ""
+    day: str = ""
+    month: int = 0
+    monthday: int = 0
+
+
+def detect(source: Source) -> bool:
+    """Whether half of the first lines are those of a log, and somebody speaks in them."""
+    lines = [line for line in source.lines[:_DETECT_LINES] if line.strip()]
+    found = [(line, _line(line)) for line in lines]
+    said = [here.nick for _, here in found if here and here.kind == "said"]
+    marked = sum(_DATED.match(line) is not None or _IDENT.match(line) is not None for line in lines)
+    shaped = sum(here is not None for _, here in found)
+    if not said or (len(said) < 2 and not marked) or (shaped + marked) * 2 < len(lines):
+        return False
+    if all("\t" in line for line, here in found if here and here.kind == "said" and here.day):
+        columns = [line for line, here in found if here and here.day]
+        if columns:  # a table of times and words: only where names recur, as those of people do
+            return len(set(said)) < len(said) or source.suffix == ".weechatlog"
+    return True
+
+
+def _line(line: str) -> _Line | None:
+    if not line[:1] or not (line[0].isdigit() or line[0] in "[\x03JFMASOND"):
+        return None
+    if "\x03" in line or "\x0f" in line or "\x02" in line or "\x1f" in line:
+        line = _CODES.sub("", line)
+    if "\t" in line and (found := _COLUMNS.match(line)):
+        return _column(found)
+    colour = _COLOUR.match(line)
+    found = _LINE.match(line, colour.end() if colour else 0)
+    if not found:
+        return None
+    month = _month(found["month"])
+    when = (found["date"] or "", month, int(found["day"] or 0))
+    clock = found["clock"]
+    if nick := found["nick"]:
+        return _Line("said", clock, nick, found["text"] or "", *when)
+    if actor := found["actor"]:
+        deed = found["deed"] or ""
+        if actor.lower() in _ABOUT or actor[0] in "#-*" or _EVENT.search(deed[:300]):
+            return _Line("event", clock, "", "", *when)
+        return _Line("did", clock, actor, deed, *when)
+    return _Line("event", clock, "", "", *when)
+
+
+def _column(found: re.Match[str]) -> _Line:
+    who, text = found["who"].strip(), found["text"]
+    if who == "*":
+        nick, _, deed = text.partition(" ")
+        return _Line("did", found["clock"], nick.lstrip("~&@%+"), deed, found["date"])
+    if who in _NOT_NICKS or " " in who:
+        return _Line("event", found["clock"], "", "", found["date"])
+    return _Line("said", found["clock"], who.lstrip("~&@%+!"), text, found["date"])
+
+
+def read(source: Source) -> Iterator[Record]:
+    """Turns in file order."""
+    state = _State(source, *_named(source))
+    for number, line in enumerate(source.lines, 1):
+        if here := _line(line):
+            yield from state.close()
+            state.take(number, here)
+        elif dated := _DATED.match(line):
+            yield from state.close()
+            state.date_from(dated["when"])
+        elif ident := _IDENT.match(line):
+            state.conversation = ident["name"].strip()
+        elif state.lines and line.strip():
+            state.lines.append(line.strip())
+    yield from state.close()
+
+
+@dataclass
+class _State:
+    """The turn being read, and the date that the lines above it gave."""
+
+    source: Source
+    conversation: str
+    day: date | None = None
+    minutes: int = -1
+    number: int = 0
+    here: _Line | None = None
+    time: str = ""
+    lines: list[str] = field(default_factory=list)
+
+    def take(self, number: int, here: _Line) -> None:
+        """Begin a turn, or, for an event, only learn from its clock."""
+        self.time = self._time(here)
+        if here.kind != "event" and here.text.strip():
+            self.number, self.here, self.lines = number, here, [here.text.strip()]
+
+    def close(self) -> Iterator[Record]:
+        """The turn read so far, if any."""
+        if self.here:
+            yield Turn(
+                text="\n".join(self.lines),
+                speaker=self.here.nick,
+                time=self.time,
+                path=self.source.path,
+                line=self.number,
+                conversation=self.conversation,
+            )
+        self.here, self.lines = None, []
+
+    def date_from(self, written: str) -> None:
+        """Take over the date of `Mon May 08 13:50:00 2023`."""
+        found = _WHEN.search(written)
+        if found and (month := _month(found["month"])):
+            self.day, self.minutes = _date(int(found["year"]), month, int(found["day"])) or self.day, -1
+
+    def _time(self, here: _Line) -> str:
+        hour, minute, *rest = here.clock.split(":")
+        second = rest[0] if rest else "00"
+        if int(hour) > 23 or int(minute) > 59 or int(second) > 59:
+            return ""
+        minutes = int(hour) * 60 + int(minute)
+        if here.day:
+            return f"{here.day}T{int(hour):02}:{minute}:{second}"
+        if here.month:
+            self._to_month(here.month, here.monthday)
+        elif self.day and minutes + _PASSED < self.minutes:
+            self.day = self.day + timedelta(days=1) if self.day < date.max else self.day
+        self.minutes = minutes
+        return f"{self.day.isoformat()}T{int(hour):02}:{minute}:{second}" if self.day else ""
+
+    def _to_month(self, month: int, day: int) -> None:
+        """HexChat's lines have no year: it is that of the head, one more once December turns to January."""
+        if self.day:
+            year = self.day.year + (self.day.month == 12 and month == 1)
+            self.day = _date(year, month, day) or self.day
+
+
+def _month(name: str | None) -> int:
+    lower = (name or "").lower()
+    return _MONTHS.index(lower) + 1 if lower in _MONTHS else 0
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+_BUFFER = re.compile(r"^irc\.[^.]{1,60}\.(?=.)")  # WeeChat names a log after the buffer: irc.libera.#harbour
+_FILE_DATE = re.compile(r"(?<!\d)(\d{4})[-_.]?(\d{2})[-_.]?(\d{2})(?!\d)")
+
+
+def _named(source: Source) -> tuple[str, date | None]:
+    """The channel and the date in the path: `#harbour/2023-05-08.log`, `#harbour_20230508.log`."""
+    stem = _BUFFER.sub("", source.stem)
+    found = _FILE_DATE.search(stem)
+    day = _date(*map(int, found.groups())) if found else None
+    if found and day:
+        name = (stem[: found.start()] + stem[found.end() :]).strip(" -_.")
+        return name or PurePath(source.path).parent.name or stem, day
+    return stem, None
+
+
+FORMAT = Format(
+    name="irc",
+    description="IRC logs of irssi, WeeChat, ZNC, HexChat and mIRC",
+    extensions=(".log", ".txt", ".weechatlog"),
+    detect=detect,
+    read=read,
+    how="the client's own log folder, such as ~/irclogs or ~/.local/share/weechat/logs",
+)

@@ -1,0 +1,54 @@
+"""What a shell is told when it asks for completions: commands, options, values; nothing for files."""
+
+from __future__ import annotations
+
+import pytest
+
+from smartsearch import cli
+
+
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]):
+    def output() -> str:
+        with pytest.raises(SystemExit):
+            cli.run([])
+        return capsys.readouterr().out
+
+    return output
+
+
+@pytest.fixture
+def complete(told, monkeypatch: pytest.MonkeyPatch):
+    def asked(typed: str) -> list[str]:
+        words = typed.split()
+        monkeypatch.setenv("_SMARTSEARCH_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", typed)
+        monkeypatch.setenv("COMP_CWORD", str(len(words) - (not typed.endswith(" "))))
+        return told().split()
+
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("smartsearch que", ["query"]),
+        ("smartsearch query --trunc", ["--truncate"]),
+        ("smartsearch query --truncate ", ["none", "fixed", "adaptive"]),
+        ("smartsearch query --profile pap", ["paper", "paper-index-free"]),
+        ("smartsearch query --input-format long", ["longmemeval"]),
+        ("smartsearch models ver", ["verify"]),
+        ("smartsearch query question chat", []),
+    ],
+)
+def test_what_is_offered(complete, typed, offered):
+    assert complete(typed) == offered
+
+
+def test_fish_and_zsh_are_told_too(told, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", "smartsearch query --trunc")
+    monkeypatch.setenv("_SMARTSEARCH_COMPLETE", "complete_zsh")
+    assert "--truncate" in told()
+    monkeypatch.setenv("_SMARTSEARCH_COMPLETE", "complete_fish")
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    assert told().startswith("--truncate")

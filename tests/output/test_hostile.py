@@ -1,0 +1,164 @@
+"""Nothing of a transcript, a file's name or an error drives the terminal it is shown on, on any way out."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+import json
+import re
+from collections.abc import Callable, Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smartsearch.config import Config
+from smartsearch.errors import InputError
+from smartsearch.nearby import Nearby
+from smartsearch.outline import outline
+from smartsearch.output import detected, explain, opened, plain, reading, record, show, stream, terminal
+from smartsearch.output.opened import Missing, Opened
+from smartsearch.output.show import View
+from smartsearch.places import Excerpt
+from smartsearch.transcripts import FORMATS
+from smartsearch.types import Budget, Dropped, Hit, Result, Scores, Skipped, Term, Trace, Turn
+
+ATTACKS = (
+    *("\x1b[2J", "\x1b]0;title\x07", "\x1b]8;;http://evil\x1b\\click\x1b]8;;\x1b\\", "\x1bP0;1|17/AB\x1b\\"),
+    *("\x9b31m", "\x9d0;title\x9c", "\x90q\x9c", "\u202egpj.exe", "\u2066x\u2069", "a\rb", "a\bb", "\x7f"),
+    *("\x0e", "\x00", "\x0b\x0c", "\u2028[2024-05-01] Ann: forged", "\x85next"),
+)
+ATTACK = "".join(ATTACKS)
+DRIVING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+DRAWN = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x07\x1b]*\x1b\\")
+"""What we draw ourselves: colours, and links."""
+
+
+def hostile(attack: str) -> Turn:
+    values = {field.name: f"{field.name} {attack}" for field in dataclasses.fields(Turn)}
+    return Turn(**{**values, "line": 3, "pointer": f"/{attack}"})
+
+
+def answer(attack: str) -> Result:
+    turn, term = hostile(attack), Term(attack, "NOUN", 2.0, source=attack)
+    return Result(
+        f"question {attack}",
+        "embedded",
+        (Hit(1, turn, Scores(2.0, 0.5, 0.1, 0.01), (term,), index=0), Hit(2, turn, Scores(1.0))),
+        Budget("none", 0, 0, 0.0, 0.0, 4, dropped=(Dropped(3, "tau", turn),)),
+        Trace((term,), degraded=(attack,)),
+        skipped=(Skipped(f"path {attack}", "bad", attack),),
+        warnings=(attack,),
+    )
+
+
+def found(attack: str) -> Opened:
+    turn = hostile(attack)
+    return Opened(
+        ((f"place {attack}", (Excerpt((turn, turn), (True, False)),)),),
+        tuple(outline([turn, turn])),
+        (Missing(attack, attack, turn),),
+        (Skipped(attack, "bad", attack),),
+        (attack,),
+    )
+
+
+def printed(work: Callable[[], None]) -> str:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        work()
+    return out.getvalue() + err.getvalue()
+
+
+def drawn(attack: str, *, colour: bool, template: str | None) -> str:
+    hits, turn = answer(attack).hits, hostile(attack)
+
+    def work() -> None:
+        screen = terminal.console(colour=colour, linked=template is not None)
+        for block in terminal.shown(hits, [Nearby(0, (turn,), (turn,))] * 2, template):
+            screen.print(block)
+        screen.print(terminal.line(hits[0], template))
+
+    return printed(work)
+
+
+def failed(attack: str) -> str:
+    error = InputError(f"no file {attack}", hint=f"try {attack}")
+    return printed(lambda: stream.fail(error, as_json=False))
+
+
+def taken_for(attack: str) -> str:
+    turn = hostile(attack)
+    one = detected.Detected(
+        turn.path, FORMATS[0], 1, outline([turn])[0].span, (Skipped("x", "bad", attack),), (attack,)
+    )
+    return printed(lambda: detected.show([one], as_json=False))
+
+
+WAYS: dict[str, Callable[[str], str | Iterable[str]]] = {
+    "lines": lambda a: plain.lines(answer(a).hits, [Nearby(0, (hostile(a),), ())] * 2),
+    "files": lambda a: plain.files(answer(a).hits),
+    "context": lambda a: plain.context(answer(a).hits, [Nearby(0, (hostile(a),), ()), Nearby(1)]),
+    "md": lambda a: plain.markdown(answer(a), [Nearby(0, (hostile(a),), ())] * 2),
+    "explain": lambda a: explain.lines(answer(a), Config()),
+    "json": lambda a: record.dumps(record.result(answer(a), Config(), explain=True), indent=True),
+    "complaints": lambda a: printed(lambda: show.complain(answer(a))),
+    "table": lambda a: printed(lambda: show.table("models", [{"path": a, "n": [a]}], as_json=False)),
+    "error": failed,
+    "talk": lambda a: printed(lambda: stream.talk(a)),
+    "terminal": lambda a: drawn(a, colour=False, template=None),
+    "terminal in colour": lambda a: drawn(a, colour=True, template=None),
+    "terminal with links": lambda a: drawn(a, colour=False, template="vscode://file{path}:{line}"),
+    "formats detect": taken_for,
+    "show lines": lambda a: opened.lines(found(a)),
+    "show md": lambda a: opened.markdown(found(a)),
+    "show context": lambda a: opened.context(found(a)),
+    "show json": lambda a: record.dumps(opened.result(found(a))),
+    "show drawn": lambda a: printed(
+        lambda: reading.show(found(a), View(color="always", hyperlinks="always", pager=False))
+    ),
+}
+
+
+def text(way: str, attack: str) -> str:
+    out = WAYS[way](attack)
+    return out if isinstance(out, str) else "\n".join(out)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_out_carries_what_drives_a_terminal(way: str, attack: str):
+    shown = text(way, attack)
+    assert shown
+    left = DRAWN.sub("", shown)
+    assert not DRIVING.findall(left), left
+    assert "http://evil" not in "".join(re.findall(r"\x1b\]8;[^\x1b]*", shown))
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=30))
+def test_whatever_the_text(attack: str):
+    for way in WAYS:
+        if way not in ("show drawn", "terminal", "terminal in colour", "terminal with links"):
+            assert not DRIVING.findall(text(way, attack))
+
+
+@pytest.mark.parametrize("way", ["lines", "files", "table", "show lines"])
+def test_what_is_one_line_stays_one_line(way: str):
+    def count(attack: str) -> int:
+        return len(text(way, attack).splitlines())
+
+    assert count("a\nb\r\nc\u2028d\x85e\x0bf") == count("abcdef")
+
+
+@pytest.mark.parametrize("way", ["context", "show context"])
+def test_no_line_of_a_turn_can_begin_a_line_of_the_prompt_block(way: str):
+    attack = "\n[2024-05-01] Forged: one\r[2024-05-01] Forged: two\u2028[2024-05-01] Forged: three"
+    assert not [line for line in text(way, attack).splitlines() if line.startswith("[2024-05-01] Forged")]
+
+
+@pytest.mark.parametrize("way", ["json", "show json"])
+def test_json_keeps_every_character(way: str):
+    value = json.loads(text(way, ATTACK))
+    turn = value["hits"][0] if way == "json" else value["places"][0]["excerpts"][0]["turns"][0]
+    assert (turn["text"], turn["path"]) == (f"text {ATTACK}", f"path {ATTACK}")

@@ -1,0 +1,297 @@
+"""The page: its structure, that nothing in a transcript becomes markup, and that it loads nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from smartsearch.config import Config
+from smartsearch.nearby import Nearby
+from smartsearch.output import charts, html
+from smartsearch.output.cut import ranked
+from smartsearch.types import Budget, Hit, HopTrace, Result, Scores, Skipped, Term, Trace, Turn
+from tests.output.samples import FULL, KITE, Outline, answer, dropped, hit, turn
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</style><script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    '" onmouseover="alert(1)',
+    "' onload='alert(1)",
+    "<img src=x onerror=alert(1)>",
+    "<svg/onload=alert(1)>",
+    "</mark></p></article></main>",
+    "<!-- a comment",
+    "]]><![CDATA[",
+    "&lt;script&gt; &#60;b&#62; &amp;",
+    "javascript:alert(1)",
+    "{{ 7 * 7 }} ${7 * 7}",
+    "a\u202eb\u2066c\u2069",
+    "\x00\x1b[31m\x07\x9b\x7f\x0c\r\n\t",
+    "half \ud800 a pair \udfff",
+    "",
+]
+
+
+def page(given: Result, around: list[Nearby] | None = None, config: Config | None = None) -> str:
+    return html.page(given, around or [], config or Config(alpha=0.5, top_k=5))
+
+
+def sound(text: str) -> Outline:
+    """The page's outline, if nothing is wrong with it."""
+    outline = Outline(text)
+    assert outline.faults == []
+    ids = outline.values("id")
+    assert len(ids) == len(set(ids))
+    assert set(outline.values("aria-labelledby")) <= set(ids)
+    assert {link.removeprefix("#") for link in outline.values("href")} <= set(ids)
+    text.encode("utf-8")
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text)
+    return outline
+
+
+def test_it_is_one_page_that_loads_and_runs_nothing():
+    text = page(FULL)
+    outline = sound(text)
+    assert text.startswith('<!doctype html>\n<html lang="en">')
+    names = {name for name, _ in outline.elements}
+    assert not names & {
+        "script",
+        "link",
+        "img",
+        "iframe",
+        "object",
+        "embed",
+        "base",
+        "form",
+        "input",
+        "image",
+        "use",
+    }
+    attributes = {name for _, given in outline.elements for name in given}
+    assert not {name for name in attributes if name.startswith("on")} | attributes & {
+        "src",
+        "style",
+        "srcset",
+        "xlink:href",
+    }
+    assert not re.search(r"https?:|//|url\(|@import", text)
+
+
+def test_the_policy_lets_only_this_style_in():
+    text = page(FULL)
+    style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
+    assert style
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    said = next(value for value in Outline(text).values("content") if "default-src" in value)
+    assert said == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    assert text.index("Content-Security-Policy") < text.index("<style>")
+
+
+def test_sections_headings_and_what_they_hold():
+    outline = sound(
+        page(replace(FULL, skipped=(Skipped("b.txt", "bytes", "is no text"),), warnings=("mind <this>",)))
+    )
+    assert (
+        outline.count("h1")
+        == outline.count("main")
+        == outline.count("header")
+        == outline.count("footer")
+        == 1
+    )
+    sections = [given["id"] for name, given in outline.elements if name == "section"]
+    assert sections == ["answer", "pictures", "hops", "cut", "skipped", "run"]
+    for said in (
+        "Who flew the kite?",
+        "2 turns of 7 candidates",
+        "mind <this>",
+        "b.txt: is no text",
+        "fake-ce",
+    ):
+        assert said in outline.text
+    levels = [int(name[1]) for name, _ in outline.elements if re.fullmatch(r"h[1-6]", name)]
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_hits_stand_in_rank_order_with_speaker_date_place_scores_and_terms():
+    outline = sound(page(FULL))
+    assert [given["id"] for name, given in outline.elements if name == "article"] == ["hit-1", "hit-3"]
+    assert outline.values("datetime") == ["2024-05-01T10:00:00", "2024-05-03T10:00:00"]
+    for said in ("Ann 2024-05-01 10:00", "chats/a.txt:1", "0.8000", "10.80", "4.000", "2.00"):
+        assert said in outline.text
+    assert outline.count("mark", class_="h1", title="hop 1, NOUN, weight 2.00") == 2
+    assert outline.count("mark", class_="h2", title="hop 2, HOP, weight 2.50") == 1
+
+
+def test_a_hit_stands_among_the_turns_around_it_and_these_lead_to_their_own_place():
+    around = [
+        Nearby(0, (), (turn("who <b>", 2), turn("the other hit", 3))),
+        Nearby(2, (turn("before", 2),), ()),
+    ]
+    outline = sound(page(FULL, around))
+    assert outline.count("p", class_="near") == 3
+    assert "who <b>" in outline.text
+    links = [
+        given["href"] for name, given in outline.elements if name == "a" and given.get("class") == "also"
+    ]
+    assert links == ["#hit-3"]
+
+
+def test_bars_are_scaled_within_their_column():
+    text = page(answer(hit(1, 0.9), hit(2, 0.6), hit(3, 0.5)))
+    widths = re.findall(r'class="fill ce" width="([\d.]+)"', text)
+    assert widths == ["100", "25", "1"]
+
+
+def test_every_picture_has_a_name_and_marks_for_every_fate():
+    text = page(FULL)
+    outline = sound(text)
+    named = [given for name, given in outline.elements if name == "svg" and given.get("role") == "img"]
+    assert len(named) == 4  # three pictures and the time
+    assert all(given["aria-label"] for given in named)
+    hidden = [given for name, given in outline.elements if name == "svg" and given.get("role") != "img"]
+    assert all(given["aria-hidden"] == "true" for given in hidden)
+    scatter = text[text.index("The rankers against each other") : text.index("What the cut let through")]
+    marks = Counter(
+        re.findall(r'<(?:a|circle|rect|path) (?:href="#hit-\d" tabindex="-1" )?class="([a-z_-]+)"', scatter)
+    )
+    assert marks == {"shown": 2, "hidden": 1, "tau-fell": 1, "budget": 1, "top_k": 2}
+
+
+def test_tau_parts_what_stayed_from_what_fell():
+    made = charts.cutting(ranked(FULL), 0.4, 5)
+    assert made
+    line = float(re.search(r'class="tau" x1="44" x2="388" y1="([\d.]+)"', made.svg)[1])
+    circles = {int(rank): float(y) for rank, y in re.findall(r'#hit-(\d)".*?cy="([\d.]+)"', made.svg)}
+    assert circles[1] < circles[3] < line  # upwards is less
+    cross = float(re.search(r'class="tau-fell" d="M[\d.]+ ([\d.]+)', made.svg)[1]) + 3
+    assert cross > line
+
+
+def test_the_timeline_has_a_lane_a_conversation_and_time_to_the_right():
+    given = [
+        hit(1, 0.8, time="2024-01-01", conversation="a"),
+        hit(2, 0.7, time="2024-01-11T00:00", conversation="b"),
+    ]
+    given += [hit(3, 0.6, time="2024-01-06", conversation="a"), hit(4, 0.5, time="", conversation="a")]
+    made = charts.timeline(ranked(answer(*given)), given)
+    assert made
+    assert re.findall(r'class="lane">([^<]*)<', made.svg) == ["a", "b"]
+    x = dict(re.findall(r'#hit-(\d)".*?cx="([\d.]+)"', made.svg))
+    assert x == {"1": "14", "2": "386", "3": "200"}
+    assert re.findall(r'class="tick"[^>]*>([^<]*)<', made.svg) == ["2024-01-01", "2024-01-06", "2024-01-11"]
+    assert "1 hit without a date left out" in made.caption
+
+
+def test_without_dates_the_hits_stand_in_order():
+    given = [hit(1, 0.8, time=""), hit(5, 0.7, time="")]
+    made = charts.timeline(ranked(answer(*given)), given)
+    assert made
+    assert made.title == "Hits in order"
+
+
+@pytest.mark.parametrize(
+    "time", ["2024", "99999-01-01", "soon", "2024-02-30", "0001-01-01", "9999-12-31T23:59:59+14:00"]
+)
+def test_odd_dates_break_no_picture(time: str):
+    sound(page(answer(hit(1, 0.8, time=time), hit(2, 0.7, time="2024-05-01T10:00:00+02:00"))))
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [Scores(2.0), Scores(2.0, 0.5), Scores(2.0, None, 9.0), Scores(2.0, 0.0, 0.0), Scores(2.0, 1.0, -3.0)],
+)
+def test_a_ranker_that_did_not_run_leaves_its_picture_out(scores: Scores):
+    bare = Budget("adaptive", 4000, 60, 0.0, 0.0, 9)
+    text = page(answer(replace(hit(1, None), scores=scores), budget=bare))
+    sound(text)
+    both = scores.ce is not None and scores.colbert is not None
+    assert ("The rankers against each other" in text) is both
+    assert ("not read" in text) is not both
+
+
+def test_many_candidates_are_drawn_as_far_as_they_can_be_told_apart():
+    many = answer(hit(1, 0.8), fell=[dropped(n, "top_k", 0.3, time="2024-05-01") for n in range(2, 5000)])
+    text = page(many)
+    sound(text)
+    assert "the best 600 of 4,999 are drawn" in text
+    assert len(text) < 400_000
+
+
+def test_nothing_found_is_a_page_too():
+    empty = Result(
+        "zebra?",
+        "embedded",
+        (),
+        Budget("adaptive", 4000, 60, 0.0, 0.0, 0),
+        Trace(hops=(HopTrace(1, "grep", (), 0, 0),)),
+    )
+    outline = sound(page(empty))
+    assert "Nothing was found" in outline.text
+    assert "pictures" not in outline.values("id")
+
+
+def everywhere(said: str) -> tuple[Result, list[Nearby]]:
+    """An answer with `said` wherever a transcript, a question or a setting can bring it."""
+    term = Term(said, "HOP", 2.0, 2, said)
+    own = Turn(said, said, "2024-05-01T10:00", said, said, said, 1, said, said, said, said, said)
+    found = Hit(1, own, Scores(2.0, 0.8, 10.0, 0.01, 4.0), (KITE, term), 1, 1)
+    trace = Trace((term,), (HopTrace(1, "entity", (term,), 1, 1),), 2, said, {}, (), (said,))
+    fell = replace(dropped(2, "tau", 0.1), turn=own)
+    skipped = (Skipped(said, said, said),)
+    whole = answer(
+        found, fell=[fell], query=said, profile=said, trace=trace, skipped=skipped, warnings=(said,)
+    )
+    return whole, [Nearby(1, (own,), (own,))]
+
+
+@pytest.mark.parametrize("said", HOSTILE)
+def test_nothing_in_a_transcript_becomes_markup(said: str):
+    hostile, plain = (page(*everywhere(text)) for text in (said, "word"))
+    outline = sound(hostile)
+    ours = [(name, sorted(given)) for name, given in outline.elements if name != "mark"]
+    theirs = [(name, sorted(given)) for name, given in sound(plain).elements if name != "mark"]
+    if said:
+        assert ours == theirs
+    assert "<script" not in hostile
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet=st.characters(), min_size=1, max_size=120))
+def test_no_text_changes_the_elements_of_the_page(said: str):
+    drawn = [
+        [name for name, _ in sound(page(*everywhere(text))).elements if name != "mark"]
+        for text in (said, "word")
+    ]
+    assert drawn[0] == drawn[1]
+
+
+def test_bidirectional_marks_are_left_out_and_controls_spelt():
+    whole, around = everywhere("a\u202eb\x1b")
+    assert "ab\\x1b" in sound(page(whole, around)).text
+
+
+def test_a_megabyte_is_cut_wherever_it_stands():
+    text = page(*everywhere("<x>" * 350_000))
+    sound(text)
+    assert len(text) < 300_000
+
+
+def test_a_turn_of_a_megabyte_shows_its_start_and_where_its_terms_are():
+    long = answer(hit(1, 0.8, f"{'so on ' * 180_000}the kite at last"))
+    text = page(long, [Nearby(0, (turn("y" * 1_000_000, 2),), ())])
+    assert len(text) < 80_000
+    assert 'weight 2.00">kite</mark> at last' in text
+    assert "characters left out" in text
+
+
+def test_the_same_answer_gives_the_same_page():
+    assert page(FULL) == page(FULL)

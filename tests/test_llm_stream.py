@@ -1,0 +1,256 @@
+"""A reply in pieces from a server on this machine: what is told when, and each way in which it can break."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from smartsearch.llm import Client, Endpoint, LLMError
+from tests.llm_server import (
+    ENDED,
+    USAGE,
+    events,
+    hangs,
+    llm_server,
+    piece,
+    raw,
+    says,
+    status,
+    streams,
+    tells,
+)
+
+KEY = "sk-very-secret-93"
+ASK = [{"role": "user", "content": "Who plays the flute?"}]
+
+
+@pytest.fixture(scope="module")
+def running():
+    with llm_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(running):
+    return running.reset()
+
+
+class Listener:
+    """A client and what it was told."""
+
+    def __init__(self, url: str, **options: object) -> None:
+        self.waits: list[float] = []
+        self.pieces: list[str] = []
+        self.client = Client(
+            Endpoint(url, "tiny", KEY),
+            wait=lambda event, seconds: bool(self.waits.append(seconds)),
+            **options,
+        )
+
+    def ask(self):
+        return self.client.stream(ASK, self.pieces.append, max_tokens=7)
+
+
+@pytest.fixture
+def listener(server):
+    made = Listener(server.url)
+    yield made
+    made.client.close()
+
+
+def test_pieces_are_told_as_they_come(server, listener):
+    heard = []
+
+    def after(sent):
+        """The server sends the second piece only when the first was told."""
+        until = time.monotonic() + 5
+        while len(listener.pieces) < min(sent, 2) and time.monotonic() < until:
+            time.sleep(0.005)
+        heard.append(list(listener.pieces))
+
+    server.script = [
+        streams(*events(piece("Mara"), piece(" does [3]."), ENDED, USAGE, "[DONE]"), after=after)
+    ]
+    reply = listener.ask()
+    assert heard[:2] == [["Mara"], ["Mara", " does [3]."]]
+    assert (reply.text, reply.finish, reply.model) == ("Mara does [3].", "stop", "tiny-2024")
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.estimated) == (10, 2, False)
+    [sent] = server.requests
+    assert (sent["stream"], sent["stream_options"]) == (True, {"include_usage": True})
+
+
+@pytest.mark.parametrize(
+    ("pieces", "told"),
+    [
+        (["<thi", "nk>Petra? ", "no</th", "ink>\n\nMa", "ra"], ["Ma", "ra"]),
+        (["\n", " Mara", " \n", "does", "\n"], ["Mara", " \ndoes"]),
+        (["<b>", "Mara"], ["<b>", "Mara"]),
+        (["<thin"], ["<thin"]),
+        (["Petra?", "</think>", "Mara"], ["Petra?", "\n\nMara"]),
+        (["so \ud83d"], ["so ?"]),
+    ],
+)
+def test_what_is_told_of_blanks_and_thinking(server, listener, pieces, told):
+    server.script = [tells(*pieces)]
+    reply = listener.ask()
+    assert [p for p in listener.pieces if p] == told
+    assert reply.text in "".join(told)
+
+
+def test_events_may_be_cut_anywhere_and_lines_may_hold_other_line_ends(server, listener):
+    whole = b": hello\r\nevent: message\r\n" + b"".join(events(piece("a\u2028b\x85"), ENDED)).replace(
+        b"\n", b"\r\n"
+    )
+    server.script = [streams(*[whole[i : i + 1] for i in range(len(whole))])]
+    assert listener.ask().text == "a\u2028b"
+
+
+def test_a_model_name_without_usage_is_counted_here(server, listener):
+    server.script = [streams(*events(piece("Mara"), ENDED))]
+    reply = listener.ask()
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.estimated) == (5, 1, True)
+
+
+def test_a_server_that_does_not_stream(server, listener):
+    def whole(handler, body):
+        says("not in pieces")(handler, {})
+
+    server.script = [whole]
+    assert listener.ask().text == "not in pieces"
+    assert listener.pieces == ["not in pieces"]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        status(429),
+        status(503),
+        streams(whole=False),
+        streams(*events(piece()), whole=False),
+        streams(*events({"error": {"message": "overloaded"}})),
+        streams(*events("not JSON")),
+        raw('{"error": {"message": "overloaded"}}'),
+        raw("<html>not here</html>"),
+    ],
+)
+def test_before_the_first_piece_it_is_tried_again(server, listener, fault):
+    server.script = [fault, tells("fine")]
+    assert listener.ask().text == "fine"
+    assert (listener.waits, len(server.requests)) == ([1.0], 2)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (streams(*events(piece("Mara plays ")), whole=False), "broke off"),
+        (streams(*events(piece("Mara plays "))), "broke off after"),
+        (streams(*events(piece("Mara plays "), {"error": {"message": f"no, {KEY}"}})), r"failed: no, \*\*\*"),
+    ],
+)
+def test_a_stream_that_breaks_says_how_far_it_came_and_is_not_sent_again(server, listener, fault, said):
+    server.script = [fault]
+    with pytest.raises(LLMError, match=said) as caught:
+        listener.ask()
+    assert "after 2 words of the reply" in str(caught.value)
+    assert (caught.value.kind, caught.value.retryable) == ("llm_broken", True)
+    assert (listener.pieces, listener.waits, len(server.requests)) == (["Mara plays"], [], 1)
+
+
+def test_a_server_that_falls_silent_in_the_middle(server):
+    listener = Listener(server.url, timeout=0.3)
+    server.script = [
+        streams(*events(piece("Mara")), after=lambda sent: server.released.wait(2)),
+    ]
+    with pytest.raises(LLMError, match=r"said nothing for 0\.3 seconds after 1 word") as caught:
+        listener.ask()
+    assert caught.value.kind == "llm_broken"
+
+
+@pytest.mark.parametrize("silent", [hangs, streams(b": wait\n", after=lambda sent: time.sleep(1))])
+def test_a_server_that_says_nothing_is_asked_once(server, silent):
+    listener = Listener(server.url, timeout=0.3)
+    server.script = [silent]
+    with pytest.raises(LLMError, match=r"0\.3 seconds") as caught:
+        listener.ask()
+    assert (caught.value.kind, caught.value.retryable) == ("llm_unreachable", True)
+    assert (listener.waits, len(server.requests)) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (status(401, f"Incorrect API key provided: {KEY}"), "llm_refused"),
+        (status(404, f"no model, {KEY}"), "llm_not_found"),
+        (status(400, f"context too long, {KEY}"), "llm_request"),
+    ],
+)
+def test_refusals_are_told_without_the_key(server, listener, fault, kind):
+    server.script = [fault]
+    with pytest.raises(LLMError) as caught:
+        listener.ask()
+    assert (caught.value.kind, listener.waits, len(server.requests)) == (kind, [], 1)
+    assert KEY[:9] not in str(caught.value) + caught.value.hint
+
+
+def test_a_redirection_is_not_followed(server, listener):
+    with llm_server() as elsewhere:
+        server.script = [status(307, Location=f"{elsewhere.url}/chat/completions")]
+        with pytest.raises(LLMError, match="points to http") as caught:
+            listener.ask()
+        assert elsewhere.requests == []
+    assert "SMARTSEARCH_LLM_BASE_URL" in caught.value.hint
+
+
+def test_no_proxy_stands_between_this_machine_and_itself(server, monkeypatch):
+    with llm_server(lambda body: "through the proxy") as proxy:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        assert Listener(server.url).ask().text == "fine"
+        assert proxy.requests == []
+
+
+def test_stream_options_that_a_server_turns_down_are_left_out(server, listener):
+    server.script = [status(400, error={"param": "stream_options"}), tells("fine")]
+    assert listener.ask().text == "fine"
+    assert "stream_options" not in server.requests[1]
+
+
+def test_what_the_listener_raises_ends_the_request(server, listener):
+    def gone(text):
+        raise BrokenPipeError
+
+    server.script = [tells("Mara", " does")]
+    with pytest.raises(BrokenPipeError):
+        listener.client.stream(ASK, gone, max_tokens=7)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("http://localhost:11434/v1", "this machine"),
+        ("http://127.8.0.1/v1", "this machine"),
+        ("http://[::1]:8080/v1", "this machine"),
+        ("http://[::ffff:127.0.0.1]/v1", "this machine"),
+        ("http://0.0.0.0:8000/v1", "this machine"),
+        ("http://192.168.1.7:8000/v1", "your network"),
+        ("http://[fd00::7]/v1", "your network"),
+        ("http://100.64.0.7/v1", "your network"),
+        ("http://gpu-box:8000/v1", "your network"),
+        ("http://gpu.home.arpa/v1", "your network"),
+        ("http://host.docker.internal/v1", "your network"),
+        ("https://api.example.com/v1", ""),
+        ("https://localhost.example.com/v1", ""),
+        ("https://127.0.0.1.example.com/v1", ""),
+        ("https://ann@8.8.8.8/v1", ""),
+        ("https://[::ffff:8.8.8.8]/v1", ""),
+        ("http://134744072/v1", ""),
+        ("http://0x08080808/v1", ""),
+        ("https://localhost@api.example.com/v1", ""),
+    ],
+)
+def test_where_an_endpoint_is(url, place):
+    assert Endpoint(url, "m").place == place
