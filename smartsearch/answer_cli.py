@@ -77,9 +77,6 @@ class AnswerOptions:
         min=0,
         metavar="N",
     )
-    redact: bool = option(
-        OUTPUT, "Mask keys, passwords, card and account numbers in what is sent and printed.", default=False
-    )
     json: bool = option(
         OUTPUT, "One JSON record: the reply, what it cites, and the search's result.", default=False
     )
@@ -100,16 +97,17 @@ def answer(
     progress: ProgressOptions,
 ) -> int:
     """Let a language model answer QUESTION from the turns that are found, and cite them."""
+    from smartsearch.when import today
+
     config = search.config()
     endpoint = None if ask.show_prompt else _endpoint(ask, config)
     view = View("json" if ask.json else "text", ask.around, ask.around)
     found, around = searched(question, paths, config, filters, view, progress)
-    if ask.redact:
+    if config.redact:
         from smartsearch.redact import redacted_result
 
         found, around = redacted_result(found, around)
     from smartsearch.answering import cited, prompt
-    from smartsearch.when import today
 
     asked = prompt(found.query, found.hits, around, today(config.now))
     if found.hits and endpoint is None:
@@ -165,7 +163,7 @@ def _tell(asked: Prompt, endpoint: Endpoint, config: Config, ask: AnswerOptions)
     turns, files = _count(len(asked.turns), "turn"), _count(asked.files, "file")
     to = f"{endpoint.place}: {endpoint.url}" if endpoint.place else endpoint.url
     stream.talk(f"sends {turns} ({asked.words:,} words) of {files} to {to} (model {endpoint.model})")
-    if endpoint.place != "this machine" and not ask.redact:
+    if endpoint.place != "this machine" and not config.redact:
         from smartsearch.redact import kinds
 
         if secrets := kinds("\n".join(turn.rendered for turn in asked.turns)):

@@ -50,6 +50,11 @@ COMMANDS = {
         "serve",
         "Keep the models in memory and answer for `query`, until nobody asks any more.",
     ),
+    "mcp": Command(
+        "mcp_cli",
+        "mcp",
+        "Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol.",
+    ),
     "bench": Command(
         "bench_cli",
         "bench",

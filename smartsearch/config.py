@@ -45,7 +45,7 @@ LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
 MODELS = ("profile", "parser", "crossencoder", "colbert")
 """Keys that decide which code or weights are loaded."""
-UNTRUSTED = (*MODELS, "cache", "cache_size", "daemon", "trusted_hosts")
+UNTRUSTED = (*MODELS, "cache", "cache_size", "daemon", "trusted_hosts", "redact")
 """Keys a project file may not set: those, what is kept in the user's cache, what starts a process that
 stays, and where turns may be sent."""
 
@@ -115,6 +115,7 @@ class Config:
     compress: tuple[str, ...] = ()  # of COMPRESSIONS (docs/decisions/0014)
 
     # Run
+    redact: bool = False  # mask secrets in whatever is printed or sent (redact.py)
     threads: int = 0  # 0 = the cores this process may use
     timeout: float = 0.0  # seconds; 0 = none
     offline: bool = False
@@ -202,14 +203,6 @@ def build(
     return check(dataclasses.replace(Config(), **values))
 
 
-def _is_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text[:10])
-    except ValueError:
-        return False
-    return True
-
-
 @dataclass(frozen=True)
 class Setting:
     """One setting as it is before the command line has a say, and where that value came from."""
@@ -267,6 +260,14 @@ def unknown_variables(env: Mapping[str, str] | None = None) -> dict[str, str]:
         near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.6)
         found[key] = f"{ENV_PREFIX}{near[0]}" if near else ""
     return found
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text[:10])
+    except ValueError:
+        return False
+    return True
 
 
 def _preset_values(preset: str) -> dict[str, Any]:

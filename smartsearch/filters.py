@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import NamedTuple
 
-from smartsearch.errors import InputError
+from smartsearch.errors import InputError, UsageError
 from smartsearch.types import Turn, fold
 
 ROLES = ("user", "assistant", "system", "tool")
@@ -71,6 +71,15 @@ def has_role(role: str, turn_role: str) -> bool:
     return fold(turn_role) in _ROLE_WORDS[role]
 
 
+def roles(given: Iterable[str]) -> tuple[str, ...]:
+    """The roles of --role, in lower case. Raises UsageError for what is none."""
+    named = tuple(role.casefold() for role in given)
+    for role in named:
+        if role not in ROLES:
+            raise UsageError(f"--role is {role!r}", hint=f"one of {', '.join(ROLES)}")
+    return named
+
+
 def unknown(kind: str, name: str, present: Iterable[str]) -> InputError:
     """The error for a name that no turn has; its hint has the nearest of those that are `present`."""
     from difflib import get_close_matches
@@ -122,10 +131,6 @@ class Sieve:
             and speaker(turn.speaker)
             and role(turn.role)
         )
-
-    def offer(self, speakers: Iterable[str]) -> None:
-        """Note who speaks in turns that were not asked for: of them, too, an unknown speaker may be meant."""
-        self._named[2].present.update(dict.fromkeys(speakers))
 
     def warnings(self) -> tuple[str, ...]:
         """What to say now that all turns were asked for. Raises InputError for a name that none of them has.

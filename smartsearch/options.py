@@ -209,6 +209,10 @@ class SearchOptions(ModelOptions):
         "limit", OUTPUT, "Most turns shown, best first.", "--limit", "-n", min=0, shown="all"
     )
 
+    redact: bool | None = switch(
+        "redact", OUTPUT, "Mask keys, passwords, card and account numbers (docs/answer.md)."
+    )
+
     timeout: float | None = setting(
         "timeout", RUN, "Give up on a question after this long.", metavar="SECONDS", min=0, shown="never"
     )
@@ -300,7 +304,7 @@ class FilterOptions:
 
         Raises UsageError.
         """
-        since, until = bounds(self.since, self.until, now)
+        since, until = _bounds(self.since, self.until, now)
         return Scope(
             tuple(paths or (".",)),
             tuple(self.conversation or ()),
@@ -309,35 +313,26 @@ class FilterOptions:
             tuple(self.exclude or ()),
             self.input_format,
             only_speakers=tuple(self.only_speaker or ()),
-            roles=roles(self.role or ()),
+            roles=_roles(self.role or ()),
             since=since,
             until=until,
         )
 
 
-def bounds(since: str | None, until: str | None, now: str) -> tuple[str, str]:
-    """The first and last second of --since and --until as `Scope` has them. Raises UsageError."""
+def _bounds(since: str | None, until: str | None, now: str) -> tuple[str, str]:
     if since is None and until is None:
         return "", ""
     from smartsearch import when
 
-    day = when.today(now)
-    first, last = when.since(since, day) if since is not None else "", ""
-    if until is not None:
-        last = when.until(until, day)
-    if first and last and when.later(first, last):
-        raise UsageError(f"--since {since} begins after --until {until} ends", hint="an earlier --since")
-    return first, last
+    return when.bounds(since, until, when.today(now))
 
 
-def roles(given: Sequence[str]) -> tuple[str, ...]:
-    """The roles of --role. Raises UsageError for what is none."""
-    from smartsearch.filters import ROLES
+def _roles(given: Sequence[str]) -> tuple[str, ...]:
+    if not given:
+        return ()
+    from smartsearch.filters import roles
 
-    for role in given:
-        if role.casefold() not in ROLES:
-            raise UsageError(f"--role is {role!r}", hint=f"one of {', '.join(ROLES)}")
-    return tuple(role.casefold() for role in given)
+    return roles(given)
 
 
 @dataclass(frozen=True)
@@ -363,9 +358,6 @@ class OutputOptions:
         "Also show terms, hops, scores, the cut, timing and models: a picture on a terminal.",
         "--explain",
         default=False,
-    )
-    redact: bool = option(
-        OUTPUT, "Mask keys, passwords, card and account numbers (docs/answer.md).", default=False
     )
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()

@@ -79,7 +79,7 @@ def query(
     view = out.view()
     config = search.config()
     answer, around = searched(question, paths, config, filters, view, progress)
-    if out.redact:
+    if config.redact:
         from smartsearch.redact import redacted_result
 
         answer, around = redacted_result(answer, around)
@@ -185,6 +185,10 @@ def batch_command(
         own, how = _own(question, filters, source, config)
         with deadline(config.timeout):
             result = ask(question.text, own, how, tools, library)
+        if config.redact:
+            from smartsearch.redact import redacted_result
+
+            result = redacted_result(result)[0]
         show.complain(result, complained)
         return result
 

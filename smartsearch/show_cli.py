@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
 from smartsearch.ask import UNPARSED_ABOVE
+from smartsearch.config import build
 from smartsearch.errors import ExitCode, InputError, UsageError
 from smartsearch.options import (
     FILTERS,
@@ -19,6 +20,7 @@ from smartsearch.options import (
     hyperlinks_option,
     option,
     pager_option,
+    switch,
 )
 from smartsearch.output import stream
 from smartsearch.output.opened import Missing, Opened
@@ -83,6 +85,9 @@ class ShowOptions:
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
     pager: bool = pager_option()
+    redact: bool | None = switch(
+        "redact", OUTPUT, "Mask keys, passwords, card and account numbers (docs/answer.md)."
+    )
     input_format: str = option(
         FILTERS,
         "Read every file as this, see `smartsearch formats`.",
@@ -134,7 +139,7 @@ def show(
         raise UsageError(
             "--hit picks one of the hits that - brings", hint="query ... --json | show - --hit 1"
         )
-    files = _Files(options.input_format)
+    files = _Files(options.input_format, redact=build({"redact": options.redact}).redact)
     gathered = _Gathered()
     for text in places:
         if text == "-":
@@ -164,8 +169,8 @@ def show(
 class _Files:
     """Files that are read once however many places are in them, and what was said of them."""
 
-    def __init__(self, input_format: str) -> None:
-        self._input_format = input_format
+    def __init__(self, input_format: str, *, redact: bool = False) -> None:
+        self._input_format, self._redact = input_format, redact
         self._read: dict[str, Corpus] = {}
         self._lines: dict[str, MessageLines | None] = {}
 
@@ -174,7 +179,8 @@ class _Files:
         if path not in self._read:
             from smartsearch.transcripts.corpus import read_one
 
-            self._read[path] = read_one(path, input_format=self._input_format)[0]
+            read = read_one(path, input_format=self._input_format)[0]
+            self._read[path] = replace(read, turns=self._masked(read.turns))
         return self._read[path].turns
 
     def near(self, place: Place) -> Sequence[Turn]:
@@ -186,9 +192,17 @@ class _Files:
             self._lines[path] = self._unparsed(path)
         lines = None if path in self._read else self._lines[path]
         try:
-            return lines.on_lines(place.first - REACH, place.last + REACH) if lines else []
+            return self._masked(lines.on_lines(place.first - REACH, place.last + REACH)) if lines else []
         except NotByLine:
             return []
+
+    def _masked(self, turns: Sequence[Turn]) -> Sequence[Turn]:
+        """The turns as they may be shown."""
+        if not self._redact:
+            return turns
+        from smartsearch.redact import redacted_turn
+
+        return tuple(map(redacted_turn, turns))
 
     def _unparsed(self, path: str) -> MessageLines | None:
         from smartsearch.transcripts.corpus import by_line, lines_suffix

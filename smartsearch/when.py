@@ -141,6 +141,15 @@ def until(text: str, day: date) -> str:
     return _bound("--until", text, day)[1].isoformat()
 
 
+def bounds(first: str | None, last: str | None, day: date) -> tuple[str, str]:
+    """First and last second of --since and --until as `Scope` has them, empty for none. Raises UsageError."""
+    begin = "" if first is None else since(first, day)
+    end = "" if last is None else until(last, day)
+    if begin and end and later(begin, end):
+        raise UsageError(f"--since {first} begins after --until {last} ends", hint="an earlier --since")
+    return begin, end
+
+
 def later(one: str, other: str) -> bool:
     """Whether the time `one` is after `other`, both as `since` gives them."""
     return datetime.fromisoformat(one) > datetime.fromisoformat(other)

@@ -122,6 +122,12 @@ class MessageLines:
             raise NotByLine(source.path)
         return found if isinstance(found, Turn) else None
 
+    def on_lines(self, first: int, last: int) -> list[Turn]:
+        """The turns on these lines (1-based) of files taken as one. Raises NotByLine."""
+        start, end = np.searchsorted(self._lines, [first - 1, last])
+        found = (self.turn(position) for position in range(int(start), int(end)))
+        return [turn for turn in found if turn is not None]
+
     def facts(self, positions: Places) -> Iterator[Facts | None]:
         """What filters ask of the turns at these positions, ascending; None where there is none.
 
@@ -142,12 +148,6 @@ class MessageLines:
             if found is None:
                 raise NotByLine(sources[file].path)
             yield found or None
-
-    def on_lines(self, first: int, last: int) -> list[Turn]:
-        """The turns on these lines (1-based) of files taken as one. Raises NotByLine."""
-        start, end = np.searchsorted(self._lines, [first - 1, last])
-        found = (self.turn(position) for position in range(int(start), int(end)))
-        return [turn for turn in found if turn is not None]
 
     def with_word(self, text: str) -> Places:
         """Positions whose line can contain `text` (case-folded): every one that does, and few more."""

@@ -88,14 +88,13 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
     None where more of the file decides.
     """
     content = _first(value, _TEXT_KEYS)
-    if not isinstance(value, dict) or not isinstance(content, str) or not content.strip():
+    plain = isinstance(value, dict) and isinstance(content, str) and content.strip()
+    if not plain or is_result(value, set()):
         made = of_line(source, value, line)
         return facts(made) if isinstance(made, Turn) else None if made is None else False
     time = _first(value, _TIME_KEYS)
     if _messages(value) is not None or is_ambiguous(str(time)):
         return None
-    if is_result(value, set()):
-        return False
     role = _text_id(value, ("role",))
     return Facts(
         _text_id(value, ("conversation_id",)) or source.stem,

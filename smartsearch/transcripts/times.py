@@ -19,14 +19,22 @@ _MONTH_DAY = re.compile(rf"\b{_MONTH}[\s-]+{_NTH},?[\s-]+(\d{{4}})(?!\d)", re.I)
 _NUMERIC = re.compile(r"(?<!\d)(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
 _CLOCK = re.compile(
     r"(?<![\d:])(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?![\d:])\s*([ap])?(?(4)\.?m\b\.?)"
-    r"\s*(Z\b|UTC\b|GMT\b|[+-]\d{2}:?\d{2}(?!\d))?",
+    r"\s*(Z\b|UTC\b|GMT\b|[+-](?:[01]\d|2[0-3]):?[0-5]\d(?!\d))?",
     re.I,
 )
 _NOISE = re.compile(
     r"(?:\b(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\b|\b(?:on|at|t)\b|[\s,.;()\[\]|–—-])*",
     re.I,
 )
-_ISO = re.compile(r"(\d{4}-\d\d-\d\d)T([01]\d|2[0-3])(:[0-5]\d:[0-5]\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)?", re.A)
+_ISO = re.compile(
+    r"(\d{4}-\d\d-\d\d)T([01]\d|2[0-3])(:[0-5]\d:[0-5]\d)(?:\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?", re.A
+)
+_OURS = re.compile(
+    r"[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d"
+    r"(?:[+-](?:[01]\d|2[0-3]):[0-5]\d)?",
+    re.ASCII,
+)
+"""Times that are as `to_iso` writes them, for sure: most are."""
 _DIGITS = re.compile(r"\d{9,17}(?:\.\d+)?")
 
 
@@ -40,6 +48,8 @@ def to_iso(value: object, *, day_first: bool = True) -> str:
     part above 12 overrules it. Never raises.
     """
     if isinstance(value, str):
+        if _OURS.fullmatch(value):
+            return value
         return _text_to_iso(value.strip(), day_first) if len(value) <= 80 else ""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
         return ""
@@ -59,7 +69,7 @@ def is_day_first(stamps: Iterable[str]) -> bool:
 
 def is_ambiguous(stamp: str) -> bool:
     """Whether `stamp` holds a date such as 8/5/23, which `is_day_first` has to decide about."""
-    return not _ISO.fullmatch(stamp) and _NUMERIC.search(stamp) is not None
+    return not _OURS.fullmatch(stamp) and _NUMERIC.search(stamp) is not None
 
 
 def clock(text: str) -> str:

@@ -388,3 +388,34 @@ def test_a_person_is_asked_before_anything_leaves(
     assert (REPLY.encode() in shown) is bool(sent)
     assert (b"nothing was sent" in shown) is not bool(sent)
     os.close(main)
+
+
+SECRET = "Mara: the wifi password: hunter2 works again\nIlya: thanks for the wifi\n"
+
+
+def test_every_way_out_masks_on_request(run: Run, chats: Path):
+    (chats / "wifi.txt").write_text(SECRET, encoding="utf-8")
+    (chats / "q.jsonl").write_text('{"id": "a", "question": "wifi password"}\n', encoding="utf-8")
+    for command in (
+        ["query", "wifi password", "wifi.txt", "--json"],
+        ["query", "wifi password", "wifi.txt", "--format", "html", "--explain"],
+        ["query", "wifi password", "wifi.txt", "--explain", "-n", "1", "--compress", "dates,repeats"],
+        ["batch", "q.jsonl", "wifi.txt"],
+        ["show", "wifi.txt:1"],
+        ["show", "wifi.txt:2", "--format", "context"],
+        ["show", "wifi.txt", "--all", "--json"],
+    ):
+        assert "hunter2" in run(*command).out
+        masked = run(*command, "--redact")
+        assert "hunter2" not in masked.out + masked.err
+        assert "[redacted: password]" in masked.out
+
+
+def test_redact_can_be_set_for_good_but_not_by_a_folder(run: Run, chats: Path, monkeypatch):
+    (chats / "wifi.txt").write_text(SECRET, encoding="utf-8")
+    monkeypatch.setenv("SMARTSEARCH_REDACT", "yes")
+    assert "hunter2" not in run("show", "wifi.txt:1").out
+    assert "hunter2" not in run("query", "wifi", "wifi.txt").out
+    assert "hunter2" in run("show", "wifi.txt:1", "--no-redact").out
+    (chats / ".smartsearch.toml").write_text("redact = false\n", encoding="utf-8")
+    assert "may not set 'redact'" in run("query", "wifi", "wifi.txt").err

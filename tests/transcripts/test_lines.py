@@ -138,17 +138,35 @@ def test_a_conversation_further_down_is_noticed_when_it_is_read(tmp_path):
         lines.turn(int(place))
 
 
+def test_results_that_only_their_ids_connect_to_calls_of_smartsearch_need_the_whole_file(tmp_path):
+    call = {"id": "a", "function": {"name": "smartsearch_query", "arguments": "{}"}}
+    asked = {"role": "assistant", "content": "wait", "tool_calls": [call]}
+    path = written(
+        tmp_path / "a.jsonl", [message("hi"), asked, {"role": "tool", "tool_call_id": "a", "content": "x"}]
+    )
+    with pytest.raises(NotByLine):
+        LineFile(str(path), path.read_bytes())
+
+
+def test_a_result_that_names_smartsearch_is_no_turn_of_a_line_either(tmp_path):
+    own = {"role": "tool", "name": "smartsearch_query", "content": "found"}
+    path = written(tmp_path / "a.jsonl", [message("hi"), own])
+    lines, corpus = both(path)
+    assert [lines.turn(n) is None for n in range(2)] == [False, True]
+    assert len(corpus.turns) == 1
+
+
 ODD = (
     {"role": "user", "content": "plain", "time": "2023-05-08T10:00:00", "id": 3},
     {"name": "Ann", "text": "own keys", "date": "8 May 2023", "conversation_id": 7, "session": "s"},
     {"role": "user", "content": [{"type": "text", "text": "in parts"}], "created_at": 1683540000},
     {"role": "assistant", "content": [{"type": "image_url"}], "time": "2023-02-30T10:00:00"},
+    {"role": "tool", "name": "smartsearch_query", "content": "found"},
     {"role": "user", "content": "  ", "time": "2023-05-08"},
     {"role": "user", "content": None},
     {"role": "user", "content": 5},
     {"author": "Zoë", "content": "x", "timestamp": "2023-05-08T10:00:00+02:00", "session_id": 0},
     {"role": True, "speaker": "", "content": "nobody", "time": ["odd"]},
-    {"role": "tool", "name": "smartsearch_query", "content": "found"},
     5,
     "text",
 )
@@ -174,21 +192,3 @@ def test_a_line_that_alone_does_not_tell_is_said_to_filters_too(tmp_path, row):
     lines = MessageLines([LineFile(str(path), path.read_bytes())])
     with pytest.raises(NotByLine):
         list(lines.facts(np.arange(len(lines))))
-
-
-def test_results_that_only_their_ids_connect_to_calls_of_smartsearch_need_the_whole_file(tmp_path):
-    call = {"id": "a", "function": {"name": "smartsearch_query", "arguments": "{}"}}
-    asked = {"role": "assistant", "content": "wait", "tool_calls": [call]}
-    path = written(
-        tmp_path / "a.jsonl", [message("hi"), asked, {"role": "tool", "tool_call_id": "a", "content": "x"}]
-    )
-    with pytest.raises(NotByLine):
-        LineFile(str(path), path.read_bytes())
-
-
-def test_a_result_that_names_smartsearch_is_no_turn_of_a_line_either(tmp_path):
-    own = {"role": "tool", "name": "smartsearch_query", "content": "found"}
-    path = written(tmp_path / "a.jsonl", [message("hi"), own])
-    lines, corpus = both(path)
-    assert [lines.turn(n) is None for n in range(2)] == [False, True]
-    assert len(corpus.turns) == 1

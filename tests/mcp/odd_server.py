@@ -1,0 +1,47 @@
+"""`smartsearch mcp` with fake models whose ranker does what the question says: sleep, boom, noise."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from smartsearch import cli, mcp_cli
+from smartsearch.config import Config
+from smartsearch.pipeline import Tools
+from tests.cli.fakes import fake_tools
+
+
+def make_noise() -> None:
+    """All the ways of writing to standard output that a library has."""
+    sys.stdout.write("noise\n")
+    sys.stdout.flush()
+    os.write(1, b"noise\n")
+    subprocess.run(["echo", "noise"], check=True)
+    ctypes.CDLL(None).puts(b"noise")
+    ctypes.CDLL(None).fflush(None)
+
+
+def odd_tools(config: Config) -> Tools:
+    make_noise()
+    tools = fake_tools(config)
+
+    def rank(question: str, texts: Sequence[str]):
+        if "sleep" in question:
+            time.sleep(20)
+        if "boom" in question:
+            raise ZeroDivisionError("oh")
+        if "noise" in question:
+            make_noise()
+        return tools.scorers["colbert"](question, texts)
+
+    return replace(tools, scorers={**tools.scorers, "colbert": rank})
+
+
+mcp_cli.load_tools = odd_tools
+sys.argv[0] = "smartsearch"
+cli.main()

@@ -1,0 +1,78 @@
+"""What the tools take: the schema that is shown is what is held."""
+
+from __future__ import annotations
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smartsearch.errors import UsageError
+from smartsearch.mcp.arguments import ExpandArguments, SearchArguments, StatusArguments, parse, schema
+
+KINDS = (SearchArguments, ExpandArguments, StatusArguments)
+
+
+def test_a_schema_has_types_bounds_defaults_and_a_word_for_each():
+    assert schema(SearchArguments)["properties"]["limit"] == {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 50,
+        "description": "Most hits.",
+        "default": 8,
+    }
+    assert schema(ExpandArguments)["required"] == ["ids"]
+    assert schema(StatusArguments) == {"type": "object", "properties": {}, "additionalProperties": False}
+    for kind in KINDS:
+        jsonschema.Draft202012Validator.check_schema(schema(kind))
+
+
+def test_what_is_not_given_has_its_default():
+    assert parse(SearchArguments, {"question": "who?"}) == SearchArguments("who?", (), 8, 160)
+    assert parse(SearchArguments, {"question": "who?", "paths": None, "limit": 3.0}).limit == 3
+    assert parse(ExpandArguments, {"ids": "abc"}).ids == ("abc",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "said", "hint"),
+    [
+        (SearchArguments, {}, "question is missing", "What you want to know"),
+        (SearchArguments, {"question": "  "}, "question is '  '", "a text of 1 to 2,000 characters"),
+        (SearchArguments, {"question": "x" * 2001}, "question is 'xxx", "a text of 1 to 2,000 characters"),
+        (SearchArguments, {"question": "x", "limit": 51}, "limit is 51", "a whole number from 1 to 50"),
+        (SearchArguments, {"question": "x", "limit": True}, "limit is True", "a whole number from 1 to 50"),
+        (SearchArguments, {"question": "x", "limit": "8"}, "limit is '8'", "a whole number from 1 to 50"),
+        (SearchArguments, {"question": "x", "paths": [1]}, "paths is [1]", "a list of 0 to 32 texts"),
+        (SearchArguments, {"question": "x", "limt": 3}, "no argument 'limt'", "did you mean limit?"),
+        (ExpandArguments, {"ids": []}, "ids is []", "a list of 1 to 20 texts"),
+        (ExpandArguments, {"ids": ["a"] * 21}, "ids is ['a'", "a list of 1 to 20 texts"),
+        (ExpandArguments, {"ids": ["x" * 1001]}, "ids is ['xxx", "at most 1,000 characters each"),
+        (StatusArguments, {"zzz": 1}, "no argument 'zzz'", "it takes none"),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_is_right(kind: type, given: dict, said: str, hint: str):
+    with pytest.raises(UsageError) as caught:
+        parse(kind, given)
+    assert caught.value.kind == "argument"
+    assert caught.value.message.startswith(said)
+    assert len(caught.value.message) < 100
+    assert hint in caught.value.hint
+
+
+NAMES = st.sampled_from(["question", "paths", "limit", "line", "ids", "around", "tokens"]) | st.text(
+    max_size=3
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 30_000) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(st.sampled_from(KINDS), st.dictionaries(NAMES, VALUES, max_size=4))
+def test_whatever_is_sent_is_a_record_or_a_named_error(kind: type, sent: dict):
+    valid = jsonschema.Draft202012Validator(schema(kind)).is_valid(sent)
+    try:
+        parse(kind, sent)
+    except UsageError:
+        assert not valid or not sent["question"].strip()

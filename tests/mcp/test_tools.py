@@ -1,0 +1,355 @@
+"""The tools in process, with fake models: what is found, expanded and said, and what is not."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from smartsearch.ask import Scope
+from smartsearch.config import Config
+from smartsearch.errors import InputError, ModelError, SmartsearchError, UsageError
+from smartsearch.mcp import tools as module
+from smartsearch.mcp.arguments import ExpandArguments, SearchArguments
+from smartsearch.mcp.desk import Desk
+from smartsearch.mcp.roots import Roots
+from smartsearch.mcp.tools import Answers, Models
+from smartsearch.transcripts.files import Selection
+from smartsearch.warm import shelf
+from tests.cli.fakes import fake_tools
+
+CHAT = """\
+[2024-05-08 13:56] Mara: I went to the support group yesterday.
+[2024-05-08 13:57] Ilya: Wow, how was it?
+  Tell me more!
+[2024-05-09 10:00] Ilya: My flatmate adopted a dog named Oscar.
+[2024-05-10 09:00] Mara: Oscar is a lovely name.
+"""
+MESSAGES = [
+    {"role": "user", "content": "Is there a support group nearby?"},
+    {"role": "assistant", "content": "There is one on Mondays."},
+]
+QUESTION = "When did Mara join the support group?"
+Make = Callable[..., Answers]
+
+
+@pytest.fixture
+def chats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "chats"
+    folder.mkdir()
+    (folder / "chat.txt").write_text(CHAT, encoding="utf-8")
+    (folder / "talk.json").write_text(json.dumps(MESSAGES), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shelf, "SETTLED", -1.0)
+    return folder
+
+
+@pytest.fixture
+def make(chats: Path) -> Make:
+    def made(*paths: str, config: Config | None = None, **filters: tuple[str, ...]) -> Answers:
+        scope = Scope(**filters)
+        roots = Roots(paths or [str(chats)], Selection(scope.globs, scope.excludes))
+        config = config or Config()
+        return Answers(roots, scope, config, Models(config, fake_tools))
+
+    return made
+
+
+def search(answers: Answers, question: str = QUESTION, **more: object) -> dict:
+    return answers.search(SearchArguments(question, **more)).record
+
+
+def lines(record: dict) -> list[str]:
+    return [hit["line"] for hit in record["hits"]]
+
+
+def test_a_search_gives_short_lines_and_says_what_was_cut(make: Make):
+    reply = make().search(SearchArguments(QUESTION, limit=1))
+    record = reply.record
+    assert [{**hit, "id": ""} for hit in record["hits"]] == [
+        {
+            "id": "",
+            "date": "2024-05-08",
+            "speaker": "Mara",
+            "place": "chat.txt:1",
+            "line": "I went to the support group yesterday.",
+        }
+    ]
+    rest = record["candidates"] - 1
+    assert sum(record["cut"].values()) == rest
+    assert record["next"].startswith("`expand` with ids gives full text")
+    first, hit, last = reply.text.splitlines()
+    assert first.startswith(f"1 of {record['candidates']} candidates (cut: ")
+    assert hit == f"[{record['hits'][0]['id']}] 2024-05-08 Mara | chat.txt:1 | {record['hits'][0]['line']}"
+    assert last == f"next: {record['next']}"
+
+
+def test_paths_narrow_the_search(make: Make):
+    assert {hit["place"].split("#")[0] for hit in search(make(), paths=("talk.json",))["hits"]} == {
+        "talk.json"
+    }
+    with pytest.raises(InputError, match="not below what is served"):
+        search(make(), paths=("talk.json", "../other"))
+    with pytest.raises(InputError) as caught:
+        search(make(), paths=("tolk.json",))
+    assert make().worded(caught.value).hint == "did you mean talk.json?"
+
+
+def test_the_words_of_a_turn_are_no_reason_to_leave_out_its_line(make: Make, chats: Path):
+    (chats / "long.txt").write_text("\n".join(f"Ann: owl {'word ' * 3000}{n}" for n in range(9)))
+    assert len(search(make(), "owl", paths=("long.txt",), limit=50)["hits"]) == 9
+
+
+def test_nothing_found_is_said_with_what_to_try(make: Make):
+    record = search(make(config=Config(semantic="off", pool=0)), "zebra")
+    assert (record["hits"], record["candidates"]) == ([], 0)
+    assert record["next"].startswith("other words")
+
+
+def test_settings_and_filters_of_the_command_line_hold(make: Make):
+    assert len(search(make(config=Config(limit=1)), limit=50)["hits"]) == 1
+    by_time = search(make(config=Config(order="time")), "Oscar support", limit=2)
+    assert [hit.get("date") for hit in by_time["hits"]] == sorted(hit.get("date") for hit in by_time["hits"])
+    budgeted = search(make(config=Config(budget=10)), "Oscar support", limit=50)
+    assert (len(budgeted["hits"]), budgeted["cut"]["budget"] > 0) == (1, True)
+    answers = make(excludes=("talk*",))
+    assert all(hit["place"].startswith("chat.txt") for hit in search(answers)["hits"])
+    for call in (lambda: search(answers, paths=("talk.json",)), lambda: expand(answers, "talk.json#/0")):
+        with pytest.raises(InputError) as caught:
+            call()
+        assert caught.value.kind == "not_served"
+
+
+def test_a_link_out_of_the_root_is_not_read(make: Make, chats: Path, tmp_path: Path):
+    (tmp_path / "secret.txt").write_text("Mara: the support group meets at the [old] mill\n")
+    (chats / "link [1].txt").symlink_to(tmp_path / "secret.txt")
+    assert "mill" not in " ".join(lines(search(make(), "support group mill", limit=50)))
+    assert make().status(Desk()).record["roots"][0]["files"] == 2
+    assert "mill" in lines(search(make(str(tmp_path)), "support group mill"))[0]
+
+
+def test_changed_files_are_noticed(make: Make, chats: Path):
+    answers = make()
+    assert not [line for line in lines(search(answers, "Zebra")) if "Zebra" in line]
+    time.sleep(0.02)
+    with (chats / "chat.txt").open("a") as file:
+        file.write("[2024-05-11 09:00] Ilya: A Zebra met Oscar.\n")
+    assert lines(search(answers, "Zebra Oscar"))[0] == "A Zebra met Oscar."
+
+
+def test_broken_files_and_what_was_done_without_are_noted(make: Make, chats: Path):
+    (chats / "bad.json").write_text("[{")
+    notes = search(make(config=Config(semantic_max_turns=1)), "Oskar")["notes"]
+    assert notes[-1].startswith("1 left out, such as bad.json: ")
+    assert any("no turn contains 'Oskar'; searched for oscar" in note for note in notes)
+    assert any("dense fallback was left out" in note for note in notes)
+
+
+def expand(answers: Answers, *ids: str, **more: int) -> dict:
+    return answers.expand(ExpandArguments(ids, **more)).record
+
+
+def texts(record: dict) -> list[str]:
+    return [turn["text"] for session in record["sessions"] for turn in session["turns"]]
+
+
+def test_an_id_becomes_the_whole_turn_with_those_around_it(make: Make, chats: Path):
+    answers = make()
+    found = search(answers, "adopted dog")["hits"][0]
+    assert (found["place"], found["line"]) == ("chat.txt:4", "My flatmate adopted a dog named Oscar.")
+    reply = answers.expand(ExpandArguments((found["id"],), around=1))
+    assert reply.text.splitlines() == [
+        "## chat.txt, conversation chat",
+        "  2 [2024-05-08 13:57] Ilya: Wow, how was it?",
+        "      Tell me more!",
+        "* 4 [2024-05-09 10:00] Ilya: My flatmate adopted a dog named Oscar.",
+        "  5 [2024-05-10 09:00] Mara: Oscar is a lovely name.",
+        "",
+        f"{reply.record['used_tokens']} of 2,000 tokens (letters/4)",
+    ]
+    alone = make(str(chats / "chat.txt"))
+    assert search(alone, "adopted dog")["hits"][0]["id"] == found["id"]
+
+
+def test_places_work_as_well_and_turns_keep_their_lines(make: Make):
+    record = expand(make(), "chat.txt:2", around=1)
+    turns = record["sessions"][0]["turns"]
+    assert [(turn["at"], turn.get("hit", False)) for turn in turns] == [
+        ("1", False),
+        ("2", True),
+        ("4", False),
+    ]
+    assert turns[1]["text"] == "Wow, how was it?\n  Tell me more!"
+    pointed = search(make(), paths=("talk.json",))["hits"][0]["place"]
+    assert texts(expand(make(), pointed, around=0))[0] in [m["content"] for m in MESSAGES]
+
+
+def test_what_is_missing_is_named_and_the_rest_given(make: Make):
+    record = expand(make(), "chat.txt:1", "chat.txt:77", "aaaaaaaa", "../x.txt:1", "chat.txt", around=0)
+    assert texts(record) == ["I went to the support group yesterday."]
+    assert [(entry["id"], entry["kind"]) for entry in record["missing"]] == [
+        ("chat.txt:77", "no_turn"),
+        ("aaaaaaaa", "unknown_id"),
+        ("../x.txt:1", "outside_roots"),
+        ("chat.txt", "no_place"),
+    ]
+    with pytest.raises(InputError) as caught:
+        expand(make(), "aaaaaaaa")
+    assert caught.value.kind == "unknown_id"
+
+
+def test_an_id_whose_file_changed_is_stale_not_another_turn(make: Make, chats: Path):
+    answers = make()
+    found = search(answers, "adopted dog")["hits"][0]
+    (chats / "chat.txt").write_text(f"[2024-05-01 10:00] Zoe: A new first line.\n{CHAT}")
+    with pytest.raises(InputError) as caught:
+        expand(answers, found["id"])
+    assert caught.value.kind == "stale_id"
+    assert "missing" not in expand(answers, search(answers, "adopted dog")["hits"][0]["id"])
+
+
+def test_a_served_file_that_became_a_link_out_is_not_expanded(make: Make, chats: Path, tmp_path: Path):
+    answers = make()
+    found = search(answers, "adopted dog")["hits"][0]
+    (chats / "chat.txt").rename(tmp_path / "chat.txt")
+    (chats / "chat.txt").symlink_to(tmp_path / "chat.txt")
+    with pytest.raises(InputError) as caught:
+        expand(answers, found["id"])
+    assert caught.value.kind == "outside_roots"
+
+
+def test_ids_are_remembered_up_to_a_number(make: Make, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "REMEMBERED", 2)
+    answers = make()
+    first = [hit["id"] for hit in search(answers, "support group", limit=2)["hits"]]
+    later = [hit["id"] for hit in search(answers, "Oscar", limit=2, paths=("chat.txt",))["hits"]]
+    assert set(first).isdisjoint(later)
+    assert "missing" not in expand(answers, *later)
+    with pytest.raises(InputError):
+        expand(answers, *first)
+
+
+@pytest.mark.parametrize("blank", [0, 1, 3])
+def test_a_large_file_is_expanded_without_being_parsed(make: Make, chats: Path, monkeypatch, blank: int):
+    """Beyond some size JSONL is scanned, and a line is found by halving, blank and broken lines between."""
+    from smartsearch import ask
+
+    monkeypatch.setattr(ask.Library.__init__, "__defaults__", (None, 0))
+    names = [f"Owl{chr(97 + n // 10)}{chr(97 + n % 10)}" for n in range(60)]
+    said = [f"Here is {name}." for name in names]
+    rows = [json.dumps({"role": "user", "content": text}) + "\n" * (1 + blank) for text in said]
+    rows[30] = "{broken\n"
+    (chats / "big.jsonl").write_text("".join(rows))
+    answers = make(str(chats / "big.jsonl"))
+    for n in (0, 29, 31, 59):
+        found = search(answers, names[n])["hits"][0]
+        assert found["line"] == said[n]
+        assert texts(expand(answers, found["id"], around=0)) == [found["line"]]
+        assert texts(expand(answers, found["place"], around=0)) == [found["line"]]
+    with pytest.raises(InputError):
+        expand(answers, "big.jsonl:9999")
+
+
+def test_a_ceiling_of_tokens_holds_and_is_told(make: Make, chats: Path):
+    (chats / "long.txt").write_text("\n".join(f"Ann: {'owl ' * 100}{n}" for n in range(20)))
+    answers = make()
+    full = expand(answers, "long.txt:10", around=5, tokens=20_000)
+    assert (len(texts(full)), {"cut", "neighbours_left_out"} & full.keys()) == (11, set())
+    tight = answers.expand(ExpandArguments(("long.txt:10", "long.txt:15"), around=5, tokens=150))
+    assert tight.record["used_tokens"] <= 150
+    assert tight.record["cut"] == ["long.txt:15"]
+    assert "cut to fit: long.txt:15" in tight.text
+    assert tight.record["neighbours_left_out"] > 0
+
+
+def test_status_tells_what_is_served(make: Make, chats: Path):
+    answers = make()
+    before = answers.status(Desk()).record
+    assert (before["models_state"], before["models"]) == ("not loaded", [])
+    search(answers)
+    (chats / "bad.json").write_text("[{")
+    desk = Desk()
+    desk.waiting, desk.served = 2, 3
+    reply = answers.status(desk)
+    assert reply.record["models_state"] == "ready"
+    assert [model["id"] for model in reply.record["models"]] == ["fake-ce", "fake-colbert"]
+    size = sum(path.stat().st_size for path in chats.iterdir())
+    assert reply.record["roots"] == [{"path": str(chats), "files": 3, "bytes": size}]
+    assert reply.record["formats"] == {"chat": 1, "messages": 1, "unreadable": 1}
+    assert reply.record["warm"] | {"rss_bytes": 0} == {
+        "working": False,
+        "waiting": 2,
+        "served": 3,
+        "rss_bytes": 0,
+    }
+    assert f"serves {chats}: 3 files" in reply.text
+
+
+def test_models_that_cannot_be_loaded_are_an_error_until_they_can(make: Make, chats: Path):
+    tries: list[int] = []
+
+    def load(config: Config):
+        tries.append(1)
+        if len(tries) < 3:
+            raise ModelError("no such model", hint="smartsearch models pull", kind="model_missing")
+        return fake_tools(config)
+
+    models = Models(Config(), load)
+    models.prepare()
+    assert models.state == "failed: no such model"
+    answers = Answers(Roots([str(chats)]), Scope(), Config(), models)
+    with pytest.raises(SmartsearchError) as caught:
+        search(answers)
+    assert caught.value.kind == "model_missing"
+    assert search(answers)["hits"]
+    assert (models.state, len(tries)) == ("ready", 3)
+
+
+def test_what_a_call_may_take(make: Make):
+    assert make().seconds == module.SECONDS == 50
+    assert make(config=replace(Config(), timeout=5)).seconds == 5
+
+
+def test_the_current_folder_does_not_matter(make: Make):
+    answers = make("chats")
+    search(answers)
+    os.chdir("/")
+    assert texts(expand(answers, "chat.txt:1", around=0)) == ["I went to the support group yesterday."]
+    assert search(answers)["hits"]
+
+
+def test_filters_narrow_a_search_and_expand_still_shows_the_turns_around(make: Make):
+    answers = make(config=Config(now="2024-05-12"))
+    dated = search(answers, "support Oscar", since="2024-05-09", until="2024-05-09")
+    assert lines(dated) == ["My flatmate adopted a dog named Oscar."]
+    between = search(answers, "support Oscar", since="3d", until="2d")
+    assert {hit["date"] for hit in between["hits"]} == {"2024-05-09", "2024-05-10"}
+    assert {hit["speaker"] for hit in search(answers, "support group", roles=("assistant",))["hits"]} == {
+        "assistant"
+    }
+    shown = answers.expand(ExpandArguments((dated["hits"][0]["id"],), around=1)).record
+    assert "Oscar is a lovely name." in json.dumps(shown)
+    for wrong in (
+        {"since": "whenever"},
+        {"roles": ("boss",)},
+        {"since": "2024-05-09", "until": "2024-05-01"},
+    ):
+        with pytest.raises(UsageError):
+            search(answers, "support", **wrong)
+
+
+def test_secrets_are_masked_where_that_is_set_and_ids_still_lead_to_their_turns(make: Make, chats):
+    (chats / "wifi.txt").write_text(
+        "Mara: the wifi password: hunter2 works\nIlya: thanks\n", encoding="utf-8"
+    )
+    answers = make(config=Config(redact=True))
+    found = search(answers, "wifi password")
+    assert "hunter2" not in json.dumps(found)
+    shown = answers.expand(ExpandArguments((found["hits"][0]["id"],))).record
+    assert "hunter2" not in json.dumps(shown)
+    assert "[redacted: password]" in json.dumps(shown)
