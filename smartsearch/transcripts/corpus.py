@@ -139,7 +139,9 @@ def read_large(
     index = _opened(paths) if indexed and limits is None else None
     real = {path: os.path.realpath(path) for path in named} if index and index.indexes else {}
     known = {path: file for path in real if (file := index.file(path, real[path]))} if index else {}
-    left = sum(size(path) for path in named if path not in known and not lines_suffix(path))
+    apart = {path for path in real if index and any(one.apart(real[path]) for one in index.indexes)}
+    as_it_is = known.keys() | apart
+    left = sum(size(path) for path in named if path not in as_it_is and not lines_suffix(path))
     hint = (_slow(left, paths),) if left > _SLOW and indexed else ()
     if known or any(map(lines_suffix, named)):
         read: Corpus | Parts = _in_parts(found, limits or Limits(), known)
@@ -173,7 +175,7 @@ def _said(index: Opened, real: Mapping[str, str], known: Mapping[str, IndexedFil
     """What to say of indexes that cannot be used, or that many files (by real path) have left behind."""
     said = list(index.warnings)
     for one in index.indexes:
-        inside = [path for path in real if one.holds(real[path])]
+        inside = [path for path in real if one.holds(real[path]) and not one.apart(real[path])]
         read = [path for path in inside if path not in known]
         if len(read) > _STALE * len(inside):
             said.append(

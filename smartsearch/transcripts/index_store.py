@@ -36,6 +36,8 @@ SCHEMA = 2
 STAMP = f"{SCHEMA} {smartsearch.__version__} {unicodedata.unidata_version}"
 """What has to be equal between who wrote an index and who reads it: layout, readers, case folding."""
 NAME, DAMAGED = "index.sqlite", "damaged"
+APART = "apart "
+"""Before the state of a file that needs those beside it: it is noted, and every question reads it."""
 FIELDS = (
     *("text", "speaker", "time", "caption", "role", "line", "pointer", "conversation", "session", "turn"),
     "title",

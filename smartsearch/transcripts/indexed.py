@@ -24,6 +24,7 @@ from smartsearch.filters import Facts
 from smartsearch.private import check, levels
 from smartsearch.transcripts.faults import IndexFault
 from smartsearch.transcripts.index_store import (
+    APART,
     DAMAGED,
     GRAM,
     NAME,
@@ -116,6 +117,11 @@ class Index:
     def holds(self, real: str) -> bool:
         """Whether a file, by its real path, lies below the root, so that it should be here."""
         return real == self.root or real.startswith(f"{self.root.rstrip(os.sep)}{os.sep}")
+
+    def apart(self, real: str) -> bool:
+        """Whether a file, by its real path, is none that an index could hold."""
+        held = self._files.get(real)
+        return held is not None and held[1].startswith(APART)
 
     def file(self, path: str, real: str) -> IndexedFile | None:
         """The file at `path`, really `real`, if it is as it was when it was indexed. Raises IndexFault.

@@ -20,6 +20,7 @@ from smartsearch.transcripts.corpus import read_one
 from smartsearch.transcripts.faults import IndexFault
 from smartsearch.transcripts.files import Selection, find
 from smartsearch.transcripts.index_store import (
+    APART,
     DAMAGED,
     NAME,
     STAMP,
@@ -209,6 +210,9 @@ class _Build:
             if held and held[1] == state:
                 self._built.unchanged += 1
                 return True
+            if held and held[1] == APART + state:
+                self._leave(path)
+                return True
             if _age(path) < SETTLED:
                 return False
             read, known = read_one(path)
@@ -219,16 +223,27 @@ class _Build:
             return True
         self._built.skipped += read.skipped
         together = known is not None and not known.alone
-        if together:
-            said = f"{known.name if known else ''}: needs files beside it, so every question reads it"
-            self._built.skipped.append(Skipped(path, "not_alone", said))
         if together or any(entry.kind in TRANSIENT for entry in read.skipped):
             if held:
                 self._remove(held[0])
-                self._built.removed += 1
+                self._built.removed += not held[1].startswith(APART)
+                del self._known[path]
+            if together:
+                self._note(path, APART + state)
+                self._leave(path)
             return True
         self._put(path, state, read, held)
         return True
+
+    def _leave(self, path: str) -> None:
+        said = "needs files beside it, so every question reads it"
+        self._built.skipped.append(Skipped(path, "not_alone", said))
+
+    def _note(self, path: str, state: str) -> None:
+        """Keep in mind that a file is none for an index, so that nobody is told to index it."""
+        asked = "INSERT INTO files VALUES (NULL, ?, ?, 0, '[]', '[]', '[]')"
+        number = self._database.execute(asked, (os.fsencode(path), state)).lastrowid or 0
+        self._known[path] = (number, state)
 
     def _put(self, path: str, state: str, read: Corpus, held: tuple[int, str] | None) -> None:
         facts = (
@@ -319,8 +334,9 @@ def _age(path: str) -> float:
 
 def _counts(database: sqlite3.Connection) -> tuple[int, int]:
     """Files and turns. Raises sqlite3.Error."""
-    asked = "SELECT (SELECT count(*) FROM files), (SELECT ifnull(sum(count), 0) FROM runs)"
-    files, turns = database.execute(asked).fetchone()
+    held = "SELECT count(*) FROM files WHERE state NOT LIKE ? || '%'"
+    asked = f"SELECT ({held}), (SELECT ifnull(sum(count), 0) FROM runs)"
+    files, turns = database.execute(asked, (APART,)).fetchone()
     return files, turns
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +180,16 @@ def test_formats_describe_themselves() -> None:
     assert len({known.name for known in FORMATS}) == len(FORMATS)
     assert all(known.description and known.extensions for known in FORMATS)
     assert FORMATS[-1].name == "prose"
+
+
+@pytest.mark.parametrize(("name", "unused"), [("a.txt", "telegram"), ("a.jsonl", "whatsapp")])
+def test_a_file_has_only_the_readers_of_its_kind_imported(tmp_path, name, unused):
+    """All of them took a question 45 ms, most of it for patterns that no line was held against."""
+    (tmp_path / name).write_text('{"role": "user", "content": "hi"}\n' if name == "a.jsonl" else "Maya: hi\n")
+    said = f"import sys; from smartsearch.transcripts import read; read([{str(tmp_path)!r}]); "
+    code = f"{said}print([m for m in sys.modules if m.endswith('.{unused}')])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
 
 
 def test_reading_twice_gives_the_same(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from smartsearch.transcripts import read
+from smartsearch.transcripts import read, read_large
 from smartsearch.transcripts.indexing import build
 from smartsearch.transcripts.slack_text import Names, plain
 from smartsearch.types import Corpus, Turn
@@ -221,8 +221,15 @@ def test_an_index_leaves_days_to_each_question_for_names_may_change(tmp_path: Pa
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("smartsearch.transcripts.indexing.SETTLED", 0.0)
     day(tmp_path / "export", message())
-    built = build(str(tmp_path / "export"))
-    assert [entry.kind for entry in built.skipped] == ["not_alone"]
+    (tmp_path / "export" / "chat.txt").write_text("Maya: hi\nJonas: hello\n")
+    for new in (2, 0):  # the chat and the list of members
+        built = build(str(tmp_path / "export"))
+        assert [entry.kind for entry in built.skipped] == ["not_alone"]
+        assert (built.files, built.new, built.unchanged) == (2, new, 2 - new)
+    monkeypatch.setattr("smartsearch.transcripts.corpus._SLOW", 0)
+    assert read_large([str(tmp_path / "export")]).warnings == ()  # no advice to index what cannot be
+    (tmp_path / "export" / "later.txt").write_text("Maya: bye\nJonas: bye\n")
+    assert len(read_large([str(tmp_path / "export")]).warnings) == 2
 
 
 def test_the_lists_are_read_once_for_all_days(tmp_path: Path, monkeypatch: Any) -> None:
