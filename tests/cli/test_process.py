@@ -93,6 +93,23 @@ def test_ctrl_c_is_130_and_says_nothing(folder: Path):
     assert (process.returncode, out, err) == (130, b"", b"")
 
 
+def test_a_ctrl_c_that_python_ignores_is_heeded(folder: Path):
+    program = (
+        "import signal, sys, time, weakref; from smartsearch import cli\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Lock: pass\n"
+        "def stuck(arguments):\n"
+        "    lock = Lock()\n"
+        "    kept = weakref.ref(lock, lambda _: signal.raise_signal(signal.SIGINT))\n"
+        "    del lock\n"
+        "    time.sleep(20)\n"
+        "cli.application = stuck\n"
+        "sys.argv = ['smartsearch', 'query', 'support']; cli.main()"
+    )
+    ran = python(folder, program)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
+
+
 def test_an_error_does_not_wait_for_models_that_still_load(folder: Path):
     program = (
         "import sys, time; from smartsearch import cli, search_cli; "
