@@ -128,6 +128,7 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 | `unknown_conversation`, `unknown_session`, `unknown_speaker` | no turn has that id, title or name |
 | `input` | a line or file of questions that cannot be read |
 | `too_little` | too few questions can be made of the transcripts to train on them |
+| `output` | a file, folder or standard output that cannot be written |
 | `package` | a package of an extra is missing |
 | `profile_unknown`, `model` | no such profile, or it lacks that model |
 | `model_missing`, `model_damaged`, `model_unfit` | a model that is not here, not whole, or of another kind |

@@ -211,6 +211,7 @@ def _named(error: Exception) -> SmartsearchError:
 
 def main() -> NoReturn:
     """The entry point. Models that still load in the background do not hold up the end."""
+    ending.heed_interrupts()
     code = run(sys.argv[1:])
     stream.finish()
     ending.finish()

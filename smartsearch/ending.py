@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import contextlib
+import sys
+import threading
 from collections.abc import Callable
 
 _left: set[Callable[[], None]] = set()
+AGAIN = 0.01
+"""Seconds until a Ctrl-C that Python ignored is tried again."""
 
 
 def add(work: Callable[[], None]) -> None:
@@ -27,3 +32,18 @@ def finish() -> None:
     while _left:
         with contextlib.suppress(Exception, KeyboardInterrupt):
             _left.pop()()
+
+
+def heed_interrupts() -> None:
+    """Have no Ctrl-C get lost in a callback whose errors Python only reports (an import's lock)."""
+    report = sys.unraisablehook
+
+    def heeded(ignored: sys.UnraisableHookArgs) -> None:
+        if not issubclass(ignored.exc_type, KeyboardInterrupt):
+            report(ignored)
+            return
+        again = threading.Timer(AGAIN, _thread.interrupt_main)
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = heeded

@@ -270,7 +270,10 @@ def _list(path: str, files: _Files, into: _Gathered, *, all: bool) -> None:
     from smartsearch.transcripts.files import Selection
     from smartsearch.transcripts.files import find as find_files
 
-    for file in find_files([path], Selection()):
+    files_found = list(find_files([path], Selection()))
+    if not files_found:
+        into.warnings.append(f"no transcripts found in {path}")
+    for file in files_found:
         if not isinstance(file, str):
             into.skipped.append(file)
             continue

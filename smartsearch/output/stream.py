@@ -21,20 +21,34 @@ class PipeClosed(Exception):
 
 
 def prepare() -> None:
-    """Make both streams UTF-8 whatever the locale; what UTF-8 cannot hold becomes `?`."""
+    """Make both streams UTF-8 whatever the locale; what UTF-8 cannot hold becomes `?`.
+
+    One that was closed before we began (`>&-`) is none in Python: it becomes the null device, and so does a
+    closed standard input.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - as long as the process lives
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
 
 
 def write(lines: Iterable[str]) -> None:
-    """Print lines to standard output and flush. Raises PipeClosed when nobody reads."""
+    """Print lines to standard output and flush. Raises PipeClosed when nobody reads.
+
+    Raises UsageError where it leads to a disk that is full.
+    """
     try:
         for line in lines:
             sys.stdout.write(line + "\n")
         sys.stdout.flush()
     except BrokenPipeError as error:
         raise PipeClosed from error
+    except OSError as error:
+        raise UsageError(
+            f"standard output cannot be written: {error.strerror}", hint="room on that disk", kind="output"
+        ) from error
 
 
 def write_json(value: record.Json) -> None:
@@ -83,9 +97,10 @@ def warn(text: str) -> None:
 def fail(error: SmartsearchError, *, as_json: bool) -> None:
     """Report an error: as a record on standard output where JSON was asked for, else in words."""
     if as_json:
-        write_json(record.error(error))
-    else:
-        talk(error.message + (f"\n  try: {error.hint}" if error.hint else ""))
+        with contextlib.suppress(UsageError):  # standard output cannot be written: said in words
+            write_json(record.error(error))
+            return
+    talk(error.message + (f"\n  try: {error.hint}" if error.hint else ""))
 
 
 def coloured(choice: str, env: Mapping[str, str] | None = None) -> bool:

@@ -65,6 +65,36 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path):
     assert ran.stderr == "0\n"
 
 
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("query support >&-", 0, ""),
+        ("show chat.txt:3 >&-", 0, ""),
+        ("query support - <&-", 1, "warning: -: empty, no turns"),
+        ("show - <&-", 1, ""),
+        ("query support 2>&- >/dev/null", 0, ""),
+    ],
+)
+def test_a_stream_that_is_closed_from_the_start_is_no_bug(folder: Path, command: str, code: int, said: str):
+    ran = subprocess.run(
+        f"{sys.executable} {FAKES} {command}", shell=True, cwd=folder, capture_output=True, timeout=60
+    )
+    assert (ran.returncode, ran.stdout) == (code, b"")
+    assert ran.stderr.decode() == (f"smartsearch: {said}\n" if said else "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("option", [[], ["--json"]])
+def test_a_full_disk_is_told_as_one(folder: Path, option: list[str]):
+    command = [sys.executable, str(FAKES), "query", "support", *option]
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert ran.returncode == 2
+    assert ran.stderr.decode() == (
+        "smartsearch: standard output cannot be written: No space left on device\n  try: room on that disk\n"
+    )
+
+
 def test_utf_8_out_whatever_the_locale(folder: Path):
     env = environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     ran = smartsearch(folder, "query", "café", "--json", "-n1", env=env)
@@ -91,6 +121,23 @@ def test_ctrl_c_is_130_and_says_nothing(folder: Path):
     os.close(reader)
     os.close(writer)
     assert (process.returncode, out, err) == (130, b"", b"")
+
+
+def test_a_ctrl_c_that_python_ignores_is_heeded(folder: Path):
+    program = (
+        "import signal, sys, time, weakref; from smartsearch import cli\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Lock: pass\n"
+        "def stuck(arguments):\n"
+        "    lock = Lock()\n"
+        "    kept = weakref.ref(lock, lambda _: signal.raise_signal(signal.SIGINT))\n"
+        "    del lock\n"
+        "    time.sleep(20)\n"
+        "cli.application = stuck\n"
+        "sys.argv = ['smartsearch', 'query', 'support']; cli.main()"
+    )
+    ran = python(folder, program)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
 
 
 def test_an_error_does_not_wait_for_models_that_still_load(folder: Path):

@@ -339,3 +339,10 @@ def test_a_place_in_a_large_file_is_opened_without_reading_it_all(run: Run, chat
     assert parsed == []
     assert run("show", "big.jsonl:99", "-C1", "--json").record == usual[1]
     assert parsed == ["big.jsonl"]
+
+
+def test_a_folder_without_transcripts_is_told_as_query_does(run: Run, chats: Path):
+    (chats / "empty").mkdir()
+    ran = run("show", "empty")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err == "smartsearch: warning: no transcripts found in empty\n"
