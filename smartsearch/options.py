@@ -198,7 +198,7 @@ class SearchOptions(ModelOptions):
     )
     now: str | None = option(
         FILTERS,
-        "The day that `last week` counts from, here and in the question: an ISO date.",
+        "The day that `last week` counts from, here and in the question: a date.",
         "--now",
         metavar="DATE",
         show_default="today",

@@ -15,7 +15,7 @@ from datetime import date, datetime, time, timedelta
 from functools import partial
 
 from smartsearch.errors import UsageError
-from smartsearch.transcripts.times import find_date
+from smartsearch.transcripts.times import find_date, to_iso
 
 UNDERSTOOD = (
     "2023, 2023-05, 2023-05-08, 2023-05-08T13:00, 2023-05-08T13:00+02:00, 7d, 3w, 2m, 1y, 2 weeks ago, "
@@ -121,11 +121,11 @@ def today(now: str = "") -> date:
 
 
 def day_of(text: str) -> str:
-    """The ISO day of an ISO date or time as written. Raises UsageError for anything else."""
-    found = _ISO_TIME.fullmatch(text.strip())
-    if found and _day(found[1]):
-        return found[1]
-    raise UsageError(f"--now is {text!r}", hint="an ISO date or time, such as 2023-05-08 or 2023-05-08T13:00")
+    """The ISO day of a date or time as written. Raises UsageError for anything else."""
+    day = "" if _DAY_OR_MONTH_FIRST.match(text) else to_iso(text)
+    if not day:
+        raise UsageError(f"--now is {text!r}", hint="a date, such as 2023-05-08")
+    return day[:10]
 
 
 def since(text: str, day: date) -> str:
