@@ -132,10 +132,6 @@ class Sieve:
             and role(turn.role)
         )
 
-    def offer(self, speakers: Iterable[str]) -> None:
-        """Note who speaks in turns that were not asked for: of them, too, an unknown speaker may be meant."""
-        self._named[2].present.update(dict.fromkeys(speakers))
-
     def warnings(self) -> tuple[str, ...]:
         """What to say now that all turns were asked for. Raises InputError for a name that none of them has.
 

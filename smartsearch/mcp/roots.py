@@ -11,7 +11,7 @@ from pathlib import Path
 
 from smartsearch.errors import InputError
 from smartsearch.transcripts.archive import file_of, is_archive
-from smartsearch.transcripts.files import Selection, find
+from smartsearch.transcripts.files import Selection, every
 from smartsearch.types import Turn
 
 OUTSIDE = "outside_roots"
@@ -99,8 +99,11 @@ class Roots:
         )
 
     def links_out(self, paths: Sequence[str]) -> list[str]:
-        """Files below `paths` that are links to somewhere outside: they are not to be read."""
-        files = {file_of(found) for found in find(paths, Selection()) if isinstance(found, str)}
+        """Files below `paths` that are links to somewhere outside: they are not to be read.
+
+        All of them: of two links to one file the second would be read where only the first is left out.
+        """
+        files = {file_of(found) for found in every(paths, self._selection) if isinstance(found, str)}
         return sorted(f for f in files if Path(f).is_symlink() and self._root_of(os.path.realpath(f)) is None)
 
     def _meant(self, name: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar, overload
@@ -18,6 +19,7 @@ from typing import TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from smartsearch.errors import InputError
 from smartsearch.filters import Filters, Sieve, facts, speaks
 from smartsearch.retrieve.fields import SPEAKER, Field
 from smartsearch.retrieve.grep import (
@@ -126,8 +128,20 @@ class LargeHaystack(Haystack):
 def _sifted(parts: Sequence[Haystack | Lines], filters: Filters) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
     """Which of the turns pass the filters, and what there is to say of it.
 
-    Of lines only those are looked at that can hold the name of a speaker who is asked for.
+    Of lines only those are looked at that can hold the name of a speaker who is asked for; all of them where
+    that leaves nothing, for then it has to be said what the turns of others lack, or do not.
     """
+    if filters.only_speakers:
+        with suppress(InputError):
+            kept, said = _passing(parts, filters, all_lines=False)
+            if kept.any():
+                return kept, said
+    return _passing(parts, filters, all_lines=True)
+
+
+def _passing(
+    parts: Sequence[Haystack | Lines], filters: Filters, *, all_lines: bool
+) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
     sieve, kept = Sieve(filters), []
     for part in parts:
         passed = np.zeros(len(part), dtype=np.bool_)
@@ -135,8 +149,7 @@ def _sifted(parts: Sequence[Haystack | Lines], filters: Filters) -> tuple[NDArra
             passed[:] = [sieve(facts(turn)) for turn in part.corpus.turns]
         else:
             places = np.arange(len(part))
-            if filters.only_speakers:
-                sieve.offer(sorted(part.speakers))
+            if not all_lines:
                 places = np.unique(np.concatenate([part.with_word(name) for name in filters.only_speakers]))
             found = [known is not None and sieve(known) for known in part.facts(places)]
             passed[places] = found

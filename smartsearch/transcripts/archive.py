@@ -25,6 +25,8 @@ MEMBERS = 200_000
 RATIO = 300
 """Bytes that one packed byte may become, beyond `FREE` bytes: chats pack to a tenth, bombs to less."""
 FREE = 1 << 24
+_UNPACKERS = ("LZMAError", "ZstdError")
+"""What packers that are loaded only when they are needed raise for damaged data."""
 _OPEN = 4
 _BLOCK = 1 << 20
 
@@ -100,7 +102,11 @@ def load(path: str, name: str, limit: int) -> bytes:
         with archive.open(info) as file:
             return _bounded(file, min(limit, _allowed(info.compress_size)))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise FormatError(f"damaged archive: {error}", kind="damaged_archive") from None
+        raise _damaged(error) from None
+    except Exception as error:
+        if type(error).__name__ not in _UNPACKERS:
+            raise
+        raise _damaged(error) from None
 
 
 def unpacked(data: bytes, path: str, limit: int) -> bytes:
@@ -121,9 +127,13 @@ def unpacked(data: bytes, path: str, limit: int) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(f"damaged: {error}", kind="damaged_archive") from None
     except Exception as error:
-        if type(error).__name__ != "ZstdError":
+        if type(error).__name__ not in _UNPACKERS:
             raise
         raise FormatError(f"damaged: {error}", kind="damaged_archive") from None
+
+
+def _damaged(error: Exception) -> FormatError:
+    return FormatError(f"damaged archive: {error}", kind="damaged_archive")
 
 
 def _bounded(file: _Readable, most: int) -> bytes:

@@ -73,13 +73,18 @@ def find(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]:
     excludes hold for files the user named too. Raises InputError `path_not_found`.
     """
     seen: set[str] = set()
+    for found in every(paths, selection):
+        key = found if found == "-" or isinstance(found, Skipped) else os.path.realpath(found)
+        if isinstance(key, Skipped) or key not in seen:
+            yield found
+        if isinstance(key, str):
+            seen.add(key)
+
+
+def every(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]:
+    """As `find`, but each path that leads to a file, however many do."""
     for path in paths:
-        for found in [path] if path == "-" else _named(path, selection):
-            key = found if found == "-" or isinstance(found, Skipped) else os.path.realpath(found)
-            if isinstance(key, Skipped) or key not in seen:
-                yield found
-            if isinstance(key, str):
-                seen.add(key)
+        yield from [path] if path == "-" else _named(path, selection)
 
 
 def _named(path: str, selection: Selection) -> Iterator[str | Skipped]:
@@ -98,8 +103,8 @@ def _named(path: str, selection: Selection) -> Iterator[str | Skipped]:
         yield from _walk(path, selection)
     elif selection.drops(path, path):
         return
-    elif archive.is_archive(path):
-        yield from _unzipped(path, "", selection)
+    elif archive.is_archive(path.rstrip("/")):  # a shell completes an archive that it takes for a folder so
+        yield from _unzipped(path.rstrip("/"), "", selection)
     else:
         yield path
 

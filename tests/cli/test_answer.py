@@ -327,6 +327,11 @@ def test_the_search_itself_sees_what_is_masked(run: Run, secrets: Path):
     )
 
 
+def _heeding_ctrl_c() -> None:
+    """Processes of a shell's background, such as a CI's, ignore SIGINT, and so do theirs."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def process(server: LLMServer, folder: Path, *options: str, **streams: int) -> subprocess.Popen[bytes]:
     reached = {"SMARTSEARCH_LLM_BASE_URL": server.url, "SMARTSEARCH_LLM_MODEL": "tiny"}
     if "away" in options:
@@ -334,13 +339,12 @@ def process(server: LLMServer, folder: Path, *options: str, **streams: int) -> s
     env = environment(**reached, XDG_CONFIG_HOME=str(folder), XDG_RUNTIME_DIR=str(folder), TERM="xterm")
     given = [option for option in options if option != "away"]
     command = [sys.executable, str(FAKES), "answer", QUESTION, "chat.txt", "-n2", *given]
-    return subprocess.Popen(command, cwd=folder, env=env, **streams)
+    return subprocess.Popen(command, cwd=folder, env=env, preexec_fn=_heeding_ctrl_c, **streams)
 
 
 def test_ctrl_c_in_the_middle_of_a_reply(server: LLMServer, chats: Path):
     server.script = [streams(*events(piece("Mara went")), after=lambda sent: server.released.wait(5))]
     pipe = subprocess.PIPE
-    # Background jobs start with the signal ignored; a shell's foreground ones do not.
     ran = process(server, chats, stdout=pipe, stderr=pipe)
     assert ran.stdout is not None
     assert ran.stdout.read(9) == b"Mara went"

@@ -121,6 +121,14 @@ def test_links_that_lead_out_are_found(home: Path):
     assert roots.links_out(roots.paths) == [str(home / "chats" / name) for name in ("far.zip", "out.txt")]
 
 
+def test_a_second_link_to_one_file_and_one_that_only_a_glob_takes_are_found_too(home: Path):
+    for name in ("out2.txt", "notes.dat"):
+        (home / "chats" / name).symlink_to(home / "secret.txt")
+    roots = Roots(["chats"], Selection(("*.txt", "*.dat")))
+    out = ("notes.dat", "out.txt", "out2.txt")
+    assert roots.links_out(roots.paths) == [str(home / "chats" / name) for name in out]
+
+
 def test_a_place_is_a_line_or_a_pointer(home: Path):
     roots = Roots(["chats"])
     assert roots.place("a.txt:12") == Place(str(home / "chats/a.txt"), 12)

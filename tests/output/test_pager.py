@@ -81,6 +81,11 @@ print("after")
 """
 
 
+def _heeding_ctrl_c() -> None:
+    """Processes of a shell's background, such as a CI's, ignore SIGINT, and so do theirs."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Terminal:
     """A terminal of 24 rows with a program on it."""
 
@@ -101,6 +106,7 @@ class Terminal:
             stderr=side,
             env={**kept, "TERM": "xterm", "PYTHONPATH": str(ROOT), **env},
             start_new_session=True,
+            preexec_fn=_heeding_ctrl_c,
         )
         os.close(side)
 

@@ -253,8 +253,26 @@ def test_an_answer_with_filters_a_date_and_a_preferred_speaker_is_the_same(talks
     assert one or given.get("roles") == ("tool",)
 
 
+def test_what_nothing_passes_is_said_alike_whether_lines_are_parsed_or_not(tmp_path):
+    """Bob has no turn in s1: it is he who is unknown there, not the session."""
+    said = [("s1", "Maya"), ("s1", "Jonas"), ("s2", "Bob"), ("s2", "Maya")]
+    rows = [{"role": "user", "name": who, "session_id": when, "content": "the dog"} for when, who in said]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for above in (1 << 40, 0):
+        with pytest.raises(InputError) as caught:
+            Library(unparsed_above=above).haystack(
+                Scope((str(tmp_path),), sessions=("s1",), only_speakers=("Bob",))
+            )
+        assert (caught.value.message, caught.value.hint) == (
+            "no speaker 'Bob'",
+            "the closest are Maya, Jonas",
+        )
+    parsed, large = both(Scope((str(tmp_path),), only_speakers=("Bob",), roles=("tool",)))
+    assert large.warnings == parsed.warnings == ("none of 4 turns passes the filters",)
+
+
 def test_an_unknown_speaker_of_lines_is_an_error_with_the_nearest(talks):
-    for name, hint in (("Maria", "the closest are Mara"), ("zither", "the closest are ilya lee, Mara, Ole")):
+    for name, hint in (("Maria", "the closest are Mara"), ("zither", "the closest are user, Ole, Ilya Lee")):
         with pytest.raises(InputError) as caught:
             Library(unparsed_above=0).haystack(Scope((str(talks),), only_speakers=(name,)))
         assert caught.value.kind == "unknown_speaker"

@@ -144,6 +144,25 @@ def test_a_damaged_an_encrypted_an_exploding_and_a_nested_member_do_not_hide_the
     assert [turn.path for turn in read_back.turns] == [f"{path}/e-good.txt"] * 2
 
 
+def test_a_damaged_lzma_member_does_not_hide_the_good_one(tmp_path):
+    path = tmp_path / "packed.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as made:
+        made.writestr("a.txt", CHAT * 50)
+        made.writestr("b.txt", CHAT)
+    data = bytearray(path.read_bytes())
+    at = data.find(b"a.txt") + len("a.txt") + 9  # behind the packer's own header
+    data[at : at + 16] = b"\xff" * 16
+    path.write_bytes(data)
+    read_back = read([str(path)])
+    assert [(entry.path, entry.kind) for entry in read_back.skipped] == [(f"{path}/a.txt", "damaged_archive")]
+    assert len(read_back.turns) == 2
+
+
+def test_an_archive_with_a_slash_behind_it_is_that_archive(tmp_path):
+    path = zipped(tmp_path, "export.zip", {"a.txt": CHAT})
+    assert read([f"{path}/"]).turns == read([str(path)]).turns
+
+
 def test_a_member_larger_than_a_file_may_be_is_refused(tmp_path):
     path = zipped(tmp_path, "large.zip", {"a.txt": CHAT * 50, "b.txt": CHAT})
     read_back = read([str(path)], limits=Limits(file=1000))

@@ -49,6 +49,10 @@ def test_a_time_that_is_iso_already_is_what_reading_it_would_give(written: str) 
 
 NO_TIMES: list[object] = [
     *("", "hello", "13:56", "2023-13-01", "30 Feb 2023", "99/99/2023", "on 8 May 2023 we met", "x" * 10_000),
+    *(
+        "2023-05-08T10:00:00+99:00",
+        "2023-05-08 10:00 +2460",
+    ),  # --since compares by the offset: it must be one
     *(None, True, [], {}, 7, -1, float("nan"), float("inf"), 10**400),
 ]
 
