@@ -1,0 +1,91 @@
+"""The guides' commands print what stands below them, and all documents' links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.shell import ROOT, Shell, commands, filled, furnish, sections
+
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+GUIDES = {name: (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("how-to.md", "tour.md")}
+SECTIONS = [(guide, heading) for guide, text in GUIDES.items() for heading in sections(text)]
+NEEDED = ("jq", "fzf")
+MEASURED = re.compile(r"\d+\.\d+|\bpid \d+|\b[0-9a-f]{12}\b")
+"""What differs between machines and runs: scores, times, sizes, process ids, digests."""
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """A shell with one warm process for its questions; the runtime folder is short, as sockets want it."""
+    runtime = tempfile.mkdtemp(prefix="ss")
+    shell = Shell(
+        tmp_path_factory.getbasetemp(),
+        tmp_path_factory.mktemp("bin"),
+        XDG_RUNTIME_DIR=runtime,
+        XDG_CONFIG_HOME=str(tmp_path_factory.mktemp("config")),
+        SMARTSEARCH_DAEMON="always",
+        TZ="UTC",
+    )
+    yield shell
+    shell.folder = ROOT
+    shell.run("smartsearch serve --stop")
+    shutil.rmtree(runtime)
+
+
+def bare(line: str) -> str:
+    return MEASURED.sub("0", " ".join(line.split()))
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(("guide", "heading"), SECTIONS)
+def test_the_commands_of_a_section_print_what_stands_below_them(guide, heading, shell, tmp_path):
+    furnish(tmp_path)
+    shell.folder = tmp_path
+    for command in commands(sections(GUIDES[guide])[heading]):
+        if any(f" {tool} " in f" {command.line} " and not shutil.which(tool) for tool in NEEDED):
+            continue
+        run = shell.run(command.line, together=True)
+        assert run.returncode == 0, f"$ {command.line}\n{run.stdout}"
+        came = {bare(line) for line in run.stdout.splitlines()}
+        shown = [bare(line) for line in command.shown]
+        assert not shown or shown[0] in came, f"$ {command.line}\n{run.stdout}"
+        missing = [line for line in shown if line not in came]
+        assert 2 * len(missing) <= len(shown), f"$ {command.line}\n{run.stdout}\nnot there: {missing}"
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_command_of_a_guide_stands_in_a_section(guide):
+    text = GUIDES[guide]
+    assert len(commands(text)) == sum(len(commands(part)) for part in sections(text).values()) > 0
+
+
+def test_what_is_filled_in_keeps_the_commands_and_the_text_around_them():
+    text = "a\n\n```console\n$ one\nold\n$ two\n```\n\n```sh\n$ three\n```\n"
+    new = filled(text, lambda line: f"{line}!\n")
+    assert new == "a\n\n```console\n$ one\none!\n$ two\ntwo!\n```\n\n```sh\n$ three\n```\n"
+    assert commands(new) == commands(filled(new, lambda line: f"{line}!"))
+
+
+def anchors(document: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(document):
+    lost = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", document.read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = document.parent / path if path else document
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+            lost.append(link)
+    assert not lost
