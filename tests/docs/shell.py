@@ -102,9 +102,8 @@ def _main(documents: list[str]) -> None:
         place = Path(runtime)
         tools = place / "bin"
         tools.mkdir()
-        shell = Shell(
-            place, tools, XDG_RUNTIME_DIR=runtime, XDG_CACHE_HOME=runtime, SMARTSEARCH_DAEMON="always"
-        )
+        own = dict.fromkeys(("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"), runtime)
+        shell = Shell(place, tools, SMARTSEARCH_DAEMON="always", TZ="UTC", **own)
         for document in map(Path, documents):
             with tempfile.TemporaryDirectory() as folder:
                 shell.folder = Path(folder)
