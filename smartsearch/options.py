@@ -146,7 +146,8 @@ class SearchOptions(ModelOptions):
     compress: str | None = setting(
         "compress",
         BUDGET,
-        "Say once what turns repeat: dates, speakers (initials and a legend), repeats (alike turns merged).",
+        "Say once what turns repeat, in --format context and in what the budget counts: dates, speakers "
+        "(initials and a legend), repeats (alike turns merged).",
         metavar="dates,speakers,repeats",
         shown="none",
     )
