@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from smartsearch.ask import Library, Scope
 from smartsearch.errors import InputError
-from smartsearch.transcripts.files import Selection, find
+from smartsearch.transcripts.archive import file_of
+from smartsearch.transcripts.files import Selection, find, size
 from smartsearch.types import Skipped
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ SETTLED = 2.0
 last one does not show."""
 
 Stamp = tuple[tuple[str | int, ...] | Skipped, ...]
-"""Of each file found: path, device, inode, bytes, and when its content and its entry changed (ns)."""
+"""Of each file found: path, device, inode, bytes, and when its content and its entry changed (ns).
+
+Of one in an archive: its own bytes, unpacked, and the rest of the archive."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,8 @@ def _stamp(source: Scope) -> Stamp | None:
 
 
 def _state(path: str) -> tuple[str | int, ...]:
-    found = os.stat(path)  # noqa: PTH116 - the path as it is
-    return (path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    found = os.stat(file_of(path))  # noqa: PTH116 - the path as it is
+    return (path, found.st_dev, found.st_ino, size(path), found.st_mtime_ns, found.st_ctime_ns)
 
 
 def _size(stamp: Stamp | None) -> int:

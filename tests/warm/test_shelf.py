@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,20 @@ def test_what_did_not_change_is_not_read_again(chats: Path):
     first = kept.haystack(str(chats), HERE)
     assert kept.haystack(str(chats), HERE) is first
     assert kept.haystack("/another", HERE) is not first
+
+
+def test_an_archive_is_kept_until_it_changes(chats: Path):
+    def packed(said: str) -> None:
+        with zipfile.ZipFile(chats / "b.zip", "w") as made:
+            made.writestr("b.txt", f"Zoe: {said}\nBen: yes\n")
+
+    packed("in the archive")
+    kept, source = Shelf(), Scope(("b.zip",))
+    first = kept.haystack(str(chats), source)
+    assert kept.haystack(str(chats), source) is first
+    time.sleep(0.02)
+    packed("in another one")
+    assert texts(kept, chats, source) == ["in another one", "yes"]
 
 
 def same_size_and_time(path: Path) -> None:
