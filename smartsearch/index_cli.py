@@ -91,8 +91,11 @@ def _built(path: str) -> Built:
 
     with stream.counted("files indexed") as step:
         built = build(path, step, _waiting)
+    together = [entry for entry in built.skipped if entry.kind == "not_alone"]
     for entry in built.skipped:
-        stream.warn(f"left out: {entry.path}: {entry.reason}")
+        if entry not in together[1:]:
+            more = len(together) - 1 if entry in together else 0
+            stream.warn(f"left out: {entry.path}: {entry.reason}" + (f"; and {more:,} more" if more else ""))
     return built
 
 
