@@ -23,7 +23,10 @@ def main() -> int:
             "\n$ smartsearch " + " ".join(f'"{word}"' if " " in word else word for word in command),
             flush=True,
         )
-        code = subprocess.run([sys.executable, "-m", "smartsearch", *command], check=False).returncode
+        alone = os.environ | {"SMARTSEARCH_DAEMON": "never"}  # shows this installation, not one that runs
+        code = subprocess.run(
+            [sys.executable, "-m", "smartsearch", *command], env=alone, check=False
+        ).returncode
         if code:
             return code
     print("\nNow your own: .venv/bin/smartsearch query QUESTION PATH...   (--help tells the rest)")

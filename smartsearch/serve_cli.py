@@ -82,6 +82,9 @@ def _serve(config: Config, idle: float) -> None:
 
     os.umask(0o077)
     spot = place.place(config, make=True)
+    wanted = os.environ.pop(place.WANTED, str(spot.socket))
+    if wanted != str(spot.socket):  # its folder went meanwhile: nobody would find this one there
+        raise UsageError(f"{wanted} cannot be made any more", hint="start it again", kind="output")
     about = {"pid": os.getpid(), "version": __version__, "profile": config.profile, "since": time.time()}
     try:
         lock = place.hold(spot.lock, about)

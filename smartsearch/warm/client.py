@@ -189,6 +189,7 @@ def _start(spot: place.Place, config: Config) -> None:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=log,
+            env={**os.environ, place.WANTED: str(spot.socket)},
             start_new_session=True,
         )
     until = time.monotonic() + STARTING

@@ -26,6 +26,8 @@ from smartsearch.warm.wire import PROTOCOL, Json
 LONGEST_SOCKET = 103
 """Bytes of a socket's path that every system takes (macOS 104 with its end, Linux 108)."""
 UNSAFE = "unsafe_folder"
+WANTED = "_SMARTSEARCH_SOCKET"
+"""The variable that tells a server started by a command which socket that command waits for."""
 LOCK_TRIES, LOCK_PAUSE = 10, 0.05
 
 

@@ -476,3 +476,12 @@ def test_the_shipped_models_answer_the_same_through_it(runtime: Path, tmp_path: 
     assert answer("auto") == answer("never")
     assert (client.status(spot().socket) or {})["served"] == 1
     finish(process)
+
+
+def test_a_server_whose_folder_went_while_it_started_ends(chats: Path, tmp_path: Path):
+    """Else it would listen in the folder of last resort, with a test's models, and answer real questions."""
+    env = os.environ | {place.WANTED: "/nowhere/0123456789ab.sock", "TMPDIR": str(tmp_path)}
+    command = [sys.executable, str(FAKES), "serve", "--idle", "5"]
+    ran = subprocess.run(command, cwd=chats, env=env, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 2
+    assert "/nowhere/0123456789ab.sock cannot be made any more" in ran.stderr
