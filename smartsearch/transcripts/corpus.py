@@ -134,14 +134,15 @@ def read_large(
     """
     found = list(find(paths, Selection(globs, excludes)))
     named = [entry for entry in found if isinstance(entry, str)]
-    if sum(map(size, named)) < above:
+    sizes = {path: size(path) for path in named}
+    if sum(sizes.values()) < above:
         return _parsed(found, paths, None, None, limits or Limits())
     index = _opened(paths) if indexed and limits is None else None
     real = {path: os.path.realpath(path) for path in named} if index and index.indexes else {}
     known = {path: file for path in real if (file := index.file(path, real[path]))} if index else {}
     apart = {path for path in real if index and any(one.apart(real[path]) for one in index.indexes)}
     as_it_is = known.keys() | apart
-    left = sum(size(path) for path in named if path not in as_it_is and not lines_suffix(path))
+    left = sum(sizes[path] for path in named if path not in as_it_is and not lines_suffix(path))
     hint = (_slow(left, paths),) if left > _SLOW and indexed else ()
     if known or any(map(lines_suffix, named)):
         read: Corpus | Parts = _in_parts(found, limits or Limits(), known)
