@@ -18,7 +18,7 @@ from smartsearch.types import Corpus, Result
 if TYPE_CHECKING:
     from smartsearch.pipeline import Tools
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.transcripts import Parts
+    from smartsearch.transcripts import Parts, Watch
 
 STDIN_BYTES = 1 << 30
 """As much as one file may hold (transcripts/files.py)."""
@@ -66,8 +66,14 @@ class Scope:
 class Library:
     """Sources made ready for search, each read once while it is among the last used."""
 
-    def __init__(self, stdin: BinaryIO | None = None, unparsed_above: int = UNPARSED_ABOVE) -> None:
+    def __init__(
+        self,
+        stdin: BinaryIO | None = None,
+        unparsed_above: int = UNPARSED_ABOVE,
+        watch: Watch | None = None,
+    ) -> None:
         self._stdin = stdin
+        self._watch = watch
         self._unparsed_above = unparsed_above
         self._whole: set[Hashable] = set()
         self._piped: bytes | None = None
@@ -105,10 +111,17 @@ class Library:
         paths, globs, excludes = list(source.paths), source.globs, source.excludes
         if not whole and "-" not in paths and source.input_format == "auto":
             above, indexed = self._unparsed_above, source.indexed
-            return transcripts.read_large(paths, globs=globs, excludes=excludes, above=above, indexed=indexed)
+            return transcripts.read_large(
+                paths, globs=globs, excludes=excludes, above=above, indexed=indexed, watch=self._watch
+            )
         stdin = self._standard_input() if "-" in paths else None
         return transcripts.read(
-            paths, stdin=stdin, input_format=source.input_format, globs=globs, excludes=excludes
+            paths,
+            stdin=stdin,
+            input_format=source.input_format,
+            globs=globs,
+            excludes=excludes,
+            watch=self._watch,
         )
 
     def _standard_input(self) -> BinaryIO:

@@ -105,15 +105,13 @@ def _outcome(
 ) -> Outcome | None:
     identity: Identity | None = None
     try:
-        values = _values(raw)
-        identity = _identity(values)
+        values = values_of(raw)
+        identity = identity_of(values)
         if done.has(identity, number):
             return None
         if seen.setdefault(identity, number) != number:
-            raise InputError(
-                f"the id {identity!r} stands on line {seen[identity]} already", hint="give each its own"
-            )
-        return Outcome(identity, number, result=ask(_question(identity, number, values)))
+            raise again(identity, seen[identity])
+        return Outcome(identity, number, result=ask(question_of(identity, number, values)))
     except FATAL:
         raise
     except SmartsearchError as error:
@@ -122,7 +120,13 @@ def _outcome(
         return Outcome(identity, number, error=unexpected(error))
 
 
-def _values(raw: bytes) -> dict[str, Any]:
+def again(identity: Identity, line: int) -> InputError:
+    """The error of an id that stands on an earlier line."""
+    return InputError(f"the id {identity!r} stands on line {line} already", hint="give each its own")
+
+
+def values_of(raw: bytes) -> dict[str, Any]:
+    """The object of a line. Raises InputError."""
     try:
         values = json.loads(raw.decode("utf-8-sig"))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
@@ -135,7 +139,8 @@ def _values(raw: bytes) -> dict[str, Any]:
 _SHAPE = '{"id": "q1", "question": "...", "paths": ["chats/"], "conversation": "..."} on one line'
 
 
-def _identity(values: dict[str, Any]) -> Identity:
+def identity_of(values: dict[str, Any]) -> Identity:
+    """The id of a line. Raises InputError."""
     identity = values.get("id")
     if isinstance(identity, bool) or not isinstance(identity, str | int):
         raise InputError("no id: a string or a whole number", hint=_SHAPE)
@@ -144,7 +149,8 @@ def _identity(values: dict[str, Any]) -> Identity:
     return identity
 
 
-def _question(identity: Identity, line: int, values: dict[str, Any]) -> Question:
+def question_of(identity: Identity, line: int, values: dict[str, Any]) -> Question:
+    """The question of a line, and where it is to be searched. Raises InputError."""
     text = values.get("question")
     if not isinstance(text, str) or not text.strip():
         raise InputError("no question", hint=_SHAPE)

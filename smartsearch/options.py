@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import typer
 
 from smartsearch.ask import Scope
+from smartsearch.batch import SINGLE, Question
 from smartsearch.config import CHOICES, PRESETS, Config, build
-from smartsearch.errors import UsageError
+from smartsearch.errors import InputError, UsageError
 from smartsearch.output.show import View
 
 PANELS = DATA, GRID, LLM, BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, RUN = (
@@ -318,6 +319,29 @@ class FilterOptions:
             since=since,
             until=until,
         )
+
+    def own(self, question: Question, source: Scope, config: Config) -> tuple[Scope, Config]:
+        """`source` and `config` with what a line of a batch says for itself.
+
+        Raises InputError where that makes no sense.
+        """
+        said = question.filters
+        if not said:
+            return replace(source, paths=question.paths or source.paths), config
+        from smartsearch.when import day_of
+
+        given: dict[str, Any] = {
+            name: values[0] if name in SINGLE else list(values)
+            for name, values in said.items()
+            if name not in ("now", "speaker")
+        }
+        try:
+            now = day_of(said["now"][0]) if "now" in said else config.now
+            scope = replace(self, **given).source(question.paths or source.paths, now)
+        except UsageError as error:
+            raise InputError(error.message, hint=error.hint, kind=error.kind) from error
+        how = replace(config, now=now, speaker=said.get("speaker", config.speaker))
+        return replace(scope, indexed=source.indexed), how
 
 
 def _bounds(since: str | None, until: str | None, now: str) -> tuple[str, str]:

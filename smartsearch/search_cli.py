@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
 
 import typer
 
@@ -19,7 +19,7 @@ from smartsearch import batch, ending
 from smartsearch.ask import STDIN_BYTES, Library, Scope, ask, ask_around
 from smartsearch.config import Config
 from smartsearch.deadline import deadline
-from smartsearch.errors import ExitCode, InputError, SearchTimeout, UsageError
+from smartsearch.errors import ExitCode, SearchTimeout, UsageError
 from smartsearch.nearby import Nearby
 from smartsearch.options import (
     FilterOptions,
@@ -182,7 +182,7 @@ def batch_command(
     complained: set[str] = set()
 
     def answer(question: batch.Question) -> Result:
-        own, how = _own(question, filters, source, config)
+        own, how = filters.own(question, source, config)
         with deadline(config.timeout):
             result = ask(question.text, own, how, tools, library)
         if config.redact:
@@ -205,29 +205,6 @@ def batch_command(
                 failed += outcome.error is not None
                 step()
     return ExitCode.ERROR if failed else ExitCode.FOUND
-
-
-def _own(
-    question: batch.Question, filters: FilterOptions, source: Scope, config: Config
-) -> tuple[Scope, Config]:
-    """`source` and `config` with what a line says for itself. Raises InputError where that makes no sense."""
-    own = question.filters
-    if not own:
-        return replace(source, paths=question.paths or source.paths), config
-    from smartsearch.when import day_of
-
-    said: dict[str, Any] = {
-        name: values[0] if name in batch.SINGLE else list(values)
-        for name, values in own.items()
-        if name not in ("now", "speaker")
-    }
-    try:
-        now = day_of(own["now"][0]) if "now" in own else config.now
-        scope = replace(filters, **said).source(question.paths or source.paths, now)
-    except UsageError as error:
-        raise InputError(error.message, hint=error.hint, kind=error.kind) from error
-    how = replace(config, now=now, speaker=own.get("speaker", config.speaker))
-    return replace(scope, indexed=source.indexed), how
 
 
 def _same_file(out: Path, inputs: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """Transcripts to turns: files, folders or standard input in, a `Corpus` out, one reader module a format."""
 
-from smartsearch.transcripts.corpus import Lines, Parts, read, read_large
+from smartsearch.transcripts.corpus import Lines, Parts, Watch, read, read_large
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.files import Limits
 from smartsearch.transcripts.format import Format
@@ -17,6 +17,7 @@ __all__ = [
     "NotByLine",
     "Parts",
     "Source",
+    "Watch",
     "detect",
     "read",
     "read_large",

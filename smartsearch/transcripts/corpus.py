@@ -48,6 +48,23 @@ class _Gathered:
         self.warnings.append(f"{path}: {said}")
 
 
+class Watch(Protocol):
+    """Whoever follows the reading of many files: a file that ends the process is known by its name."""
+
+    def begin(self, path: str) -> Skipped | None:
+        """Said before a file is read; what is returned is reported in place of reading it."""
+
+    def end(self) -> None:
+        """Said after the last."""
+
+
+def _watched(found: Iterable[str | Skipped], watch: Watch | None) -> Iterator[str | Skipped]:
+    for entry in found:
+        yield entry if watch is None or isinstance(entry, Skipped) else watch.begin(entry) or entry
+    if watch is not None:
+        watch.end()
+
+
 def read(
     paths: Sequence[str],
     *,
@@ -56,6 +73,7 @@ def read(
     globs: Sequence[str] = (),
     excludes: Sequence[str] = (),
     limits: Limits | None = None,
+    watch: Watch | None = None,
 ) -> Corpus:
     """Every turn of the files and folders named, in a stable order, with what was skipped and why.
 
@@ -67,7 +85,7 @@ def read(
     no turn is left.
     """
     found = list(find(paths, Selection(globs, excludes)))
-    return _parsed(found, paths, stdin, by_name(input_format), limits or Limits())
+    return _parsed(found, paths, stdin, by_name(input_format), limits or Limits(), watch)
 
 
 def _parsed(
@@ -76,9 +94,10 @@ def _parsed(
     stdin: BinaryIO | None,
     forced: Format | None,
     limits: Limits,
+    watch: Watch | None,
 ) -> Corpus:
     gathered = _Gathered()
-    for entry in found:
+    for entry in _watched(found, watch):
         if isinstance(entry, Skipped):
             gathered.skipped.append(entry)
         else:
@@ -124,6 +143,7 @@ def read_large(
     limits: Limits | None = None,
     above: int = 0,
     indexed: bool = True,
+    watch: Watch | None = None,
 ) -> Corpus | Parts:
     """As `read` with detection, but JSONL files of messages stay unparsed (lines.py).
 
@@ -136,7 +156,7 @@ def read_large(
     named = [entry for entry in found if isinstance(entry, str)]
     sizes = {path: size(path) for path in named}
     if sum(sizes.values()) < above:
-        return _parsed(found, paths, None, None, limits or Limits())
+        return _parsed(found, paths, None, None, limits or Limits(), watch)
     index = _opened(paths) if indexed and limits is None else None
     real = {path: os.path.realpath(path) for path in named} if index and index.indexes else {}
     known = {path: file for path in real if (file := index.file(path, real[path]))} if index else {}
@@ -145,9 +165,9 @@ def read_large(
     left = sum(sizes[path] for path in named if path not in as_it_is and not lines_suffix(path))
     hint = (_slow(left, paths),) if left > _SLOW and indexed else ()
     if known or any(map(lines_suffix, named)):
-        read: Corpus | Parts = _in_parts(found, limits or Limits(), known)
+        read: Corpus | Parts = _in_parts(found, limits or Limits(), known, watch)
     else:
-        read = _parsed(found, paths, None, None, limits or Limits())
+        read = _parsed(found, paths, None, None, limits or Limits(), watch)
     said = _said(index, real, known) if index else ()
     return replace(read, warnings=(*read.warnings, *hint, *said)) if hint or said else read
 
@@ -186,7 +206,9 @@ def _said(index: Opened, real: Mapping[str, str], known: Mapping[str, IndexedFil
     return said
 
 
-def _in_parts(found: Sequence[str | Skipped], limits: Limits, known: Mapping[str, IndexedFile]) -> Parts:
+def _in_parts(
+    found: Sequence[str | Skipped], limits: Limits, known: Mapping[str, IndexedFile], watch: Watch | None
+) -> Parts:
     """Each file as an index has it (`known`), else by line if that can be, else parsed."""
     from smartsearch.transcripts.lines import MessageLines
 
@@ -209,7 +231,7 @@ def _in_parts(found: Sequence[str | Skipped], limits: Limits, known: Mapping[str
             parts.append(IndexedTurns(ready))
             ready.clear()
 
-    for entry in found:
+    for entry in _watched(found, watch):
         if isinstance(entry, Skipped):
             gathered.skipped.append(entry)
         elif (indexed := known.get(entry)) is not None:
