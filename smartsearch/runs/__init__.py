@@ -1,0 +1,1 @@
+"""Runs: many questions answered into a folder, on any number of processes or machines."""
