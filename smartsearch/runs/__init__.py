@@ -1,1 +1,1 @@
-"""Runs: many questions answered into a folder, on any number of processes or machines."""
+"""Many questions into a folder: resumable, by worker processes of one machine or by Ray (docs/batch.md)."""
