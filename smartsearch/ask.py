@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
@@ -136,6 +138,20 @@ class Library:
                     "standard input is longer than 1 GiB", hint="give it as files", kind="too_large"
                 )
         return io.BytesIO(self._piped)
+
+
+def in_background(work: Callable[[], V]) -> Callable[[], V]:
+    """Begin `work` in a thread; the call waits for it, and returns or raises what came of it."""
+    future: Future[V] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future.result
 
 
 def filtered(corpus: Corpus, source: Scope) -> Corpus:

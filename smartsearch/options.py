@@ -16,7 +16,7 @@ from smartsearch.config import CHOICES, PRESETS, Config, build
 from smartsearch.errors import InputError, UsageError
 from smartsearch.output.show import View
 
-PANELS = DATA, GRID, LLM, BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, RUN = (
+PANELS = DATA, GRID, LLM, BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, FOLDER, RUN = (
     "Data",
     "Grid",
     "Language model",
@@ -25,12 +25,15 @@ PANELS = DATA, GRID, LLM, BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, RUN = (
     "Ranking",
     "Filters",
     "Output",
+    "Run folder",
     "Run",
 )
 RANKS = ("ce,colbert", "ce", "colbert", "none")
 FORMATS = ("text", "json", "jsonl", "md", "context", "html")
 COLORS = ("auto", "always", "never")
 PROGRESS = ("auto", "none")
+ENGINES = ("local", "ray")
+OUT_FORMATS = ("jsonl", "parquet")
 
 
 def option(
@@ -410,6 +413,51 @@ class OutputOptions:
         """Turns on one side: as given for it, else for both, else what the format has by itself."""
         given = self.around if side is None else side
         return int(chosen == "html") if given is None else given
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a batch fills a run folder (docs/batch.md)."""
+
+    shard: str = option(
+        FOLDER,
+        "Only part i of N equal parts, for other processes or machines to do the rest.",
+        "--shard",
+        default="1/1",
+        metavar="i/N",
+    )
+    engine: str = option(
+        FOLDER, "Worker processes of this machine, or Ray.", "--engine", default="local", choices=ENGINES
+    )
+    workers: int = option(
+        FOLDER,
+        "Worker processes, each with its own models; they share the cores.",
+        "--workers",
+        default=0,
+        min=0,
+        metavar="N",
+        show_default="as cores and memory allow",
+    )
+    address: str = option(
+        FOLDER,
+        "ray: the cluster, auto for the one this machine is in, HOST:6379, ray://HOST:10001.",
+        "--address",
+        default="",
+        metavar="ADDRESS",
+        show_default="a Ray of its own on this machine",
+    )
+    out_format: str = option(
+        FOLDER, "What the answers are written as.", "--out-format", default="jsonl", choices=OUT_FORMATS
+    )
+    retry_failed: bool = option(FOLDER, "Ask again what failed before.", "--retry-failed", default=False)
+    stall: float = option(
+        FOLDER,
+        "A worker that is at one file or question for this long is replaced, if --timeout says nothing.",
+        "--stall",
+        default=600.0,
+        min=1,
+        metavar="SECONDS",
+    )
 
 
 @dataclass(frozen=True)

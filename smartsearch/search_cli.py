@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
 import typer
 
 from smartsearch import batch, ending
-from smartsearch.ask import STDIN_BYTES, Library, Scope, ask, ask_around
+from smartsearch.ask import STDIN_BYTES, Library, Scope, ask, ask_around, in_background
 from smartsearch.config import Config
 from smartsearch.deadline import deadline
 from smartsearch.errors import ExitCode, SearchTimeout, UsageError
@@ -26,6 +24,7 @@ from smartsearch.options import (
     OutputOptions,
     ProgressOptions,
     QueryOptions,
+    RunOptions,
     SearchOptions,
 )
 from smartsearch.output import record, show, stream
@@ -51,6 +50,8 @@ BATCH_EXAMPLES = """Examples:
 smartsearch batch questions.jsonl chats/ > answers.jsonl
 
 smartsearch batch questions.jsonl chats/ --out answers.jsonl --resume
+
+smartsearch batch questions.jsonl chats/ --out run/ --workers 8
 """
 
 
@@ -58,7 +59,7 @@ def load_tools(config: Config) -> Tools:
     """The models of the config's profile. Tests put their fakes here."""
     from smartsearch.models import profiles
 
-    return profiles.load(config, cache=True)
+    return profiles.load_cached(config)
 
 
 def query(
@@ -144,20 +145,29 @@ def batch_command(
         typer.Argument(metavar="PATH", help="Where to search when a line has no paths.", show_default="."),
     ] = None,
     out: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            "--out", "-o", help="Write the records here.", show_default="stdout", rich_help_panel="Output"
+            "--out",
+            "-o",
+            help="Write the records to this file, such as answers.jsonl; or to a run folder: any name that "
+            "has no such ending, or a URI.",
+            metavar="FILE|FOLDER",
+            show_default="stdout",
+            rich_help_panel="Output",
         ),
     ] = None,
     resume: Annotated[
         bool,
         typer.Option(
-            "--resume", help="Skip ids that --out holds already, and go on.", rich_help_panel="Output"
+            "--resume",
+            help="Skip ids that --out holds already, and go on; a run folder always does.",
+            rich_help_panel="Output",
         ),
     ] = False,
     *,
     search: SearchOptions,
     filters: FilterOptions,
+    folder: RunOptions,
     progress: ProgressOptions,
 ) -> int:
     """Answer many questions: JSONL in, one JSON result a line out, in the same order.
@@ -168,9 +178,32 @@ def batch_command(
     """
     if resume and out is None:
         raise UsageError("--resume needs --out", hint="--out answers.jsonl --resume")
+    config = search.config()
+    if out is not None and _is_folder(out):
+        from smartsearch import runs_cli
+
+        wanted = progress.progress == "auto"
+        return runs_cli.run(questions, paths, out, folder, filters, config, progress=wanted)
+    if folder != RunOptions():
+        raise UsageError(
+            "the options of a run folder need one: --out is " + (f"the file {out}" if out else "not given"),
+            hint="--out FOLDER",
+        )
+    return _in_order(questions, paths, Path(out) if out else None, resume, config, filters, progress)
+
+
+def _in_order(
+    questions: str,
+    paths: list[str] | None,
+    out: Path | None,
+    resume: bool,
+    config: Config,
+    filters: FilterOptions,
+    progress: ProgressOptions,
+) -> int:
+    """Answer line by line in this process, to a file or standard output."""
     if out is not None and _same_file(out, [questions, *(paths or [])]):
         raise UsageError(f"--out {out} is one of the inputs", hint="another file")
-    config = search.config()
     source = replace(filters.source(paths, config.now), indexed=config.cache)
     if questions == "-" and "-" in source.paths:
         raise UsageError(
@@ -207,6 +240,13 @@ def batch_command(
     return ExitCode.ERROR if failed else ExitCode.FOUND
 
 
+def _is_folder(out: str) -> bool:
+    """Whether `--out` is a run folder: one that is there, a URI, or a name that is not a file's."""
+    if "://" in out or out.endswith("/") or Path(out).is_dir():
+        return True
+    return not (Path(out).suffix or Path(out).exists())
+
+
 def _same_file(out: Path, inputs: Sequence[str]) -> bool:
     return out.exists() and any(Path(name).is_file() and out.samefile(name) for name in inputs)
 
@@ -230,17 +270,8 @@ def _standard_input(paths: Sequence[str]) -> BinaryIO | None:
 
 
 def _loading(config: Config) -> Callable[[], Tools]:
-    """Begin to load the models in the background; the call waits for them, and raises what went wrong."""
-    future: Future[Tools] = Future()
-
-    def work() -> None:
-        try:
-            future.set_result(load_tools(config))
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=work, daemon=True).start()
-    return future.result
+    """Begin to load the models in the background."""
+    return in_background(lambda: load_tools(config))
 
 
 def _stop(error: SearchTimeout, *, as_json: bool) -> NoReturn:

@@ -12,9 +12,10 @@ LAYERS = (
     *("types", "errors", "lean", "nearby", "redact", "relative_dates", "places", "outline", "hits"),
     *("private", "config", "ending", "filters", "transcripts", "when", "parse", "retrieve", "rank"),
     *("compress", "truncate", "pipeline", "models", "training", "llm", "strategies", "ask", "deadline"),
-    *("batch", "bench", "output", "answering", "warm", "mcp", "doctor", "options", "config_cli"),
-    *("doctor_cli", "models_cli", "cache_cli", "index_cli", "accuracy_cli", "bench_cli", "train_cli"),
-    *("serve_cli", "mcp_cli", "formats_cli", "show_cli", "search_cli", "answer_cli", "cli", "__main__"),
+    *("batch", "bench", "output", "answering", "warm", "mcp", "doctor", "options", "runs"),
+    *("config_cli", "doctor_cli", "models_cli", "cache_cli", "index_cli", "accuracy_cli", "bench_cli"),
+    *("train_cli", "serve_cli", "mcp_cli", "formats_cli", "show_cli", "runs_cli", "search_cli"),
+    *("answer_cli", "cli", "__main__"),
 )
 
 

@@ -152,6 +152,11 @@ def load(config: Config, *, cache: bool = False) -> Tools:
     return Tools(parse.Parser(nlp), dict(scorers), tokenizer(), infos, _fusion(config), notes)
 
 
+def load_cached(config: Config) -> Tools:
+    """As `load`, with ColBERT's vectors kept on disk as the config says."""
+    return load(config, cache=True)
+
+
 def _fusion(config: Config) -> dict[str, float]:
     """The weights of the learned fusion: ours for the shipped rankers and for those adapted from them."""
     ours = config.profile == "embedded" or config.profile not in PROFILES

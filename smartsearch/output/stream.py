@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -166,6 +167,63 @@ def progress(total: int | None, *, wanted: bool, title: str = "questions") -> It
             bar.update(task, rate=f"{speed:.2f}/s" if speed else "")
 
         yield step
+
+
+LOG_SECONDS = 30.0
+"""How often a long run says how far it is where nobody looks at a screen."""
+
+
+@contextmanager
+def paced(total: int, done: int, failed: int, *, wanted: bool) -> Iterator[Callable[[bool], None]]:
+    """How far a long run is: a bar on a terminal, else a line now and then, both with rate and time left.
+
+    Yields what counts one more as done, told whether it failed. `done` and `failed` count from before.
+    """
+    began = last = time.monotonic()
+    here = 0
+
+    def count(bad: bool) -> float:
+        nonlocal here, failed
+        here, failed = here + 1, failed + bad
+        return here / max(time.monotonic() - began, 1e-9)
+
+    if wanted and sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        told = TextColumn("{task.fields[told]}")
+        columns = (TextColumn("questions"), BarColumn(), MofNCompleteColumn(), told, TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+            task = bar.add_task("", total=total, completed=done, told="loading the models")
+
+            def step(bad: bool) -> None:
+                rate = count(bad)
+                bar.update(task, advance=1, told=_pace(rate, total - done - here, failed))
+
+            yield step
+        return
+
+    def say(bad: bool) -> None:
+        nonlocal last
+        rate = count(bad)
+        if wanted and time.monotonic() - last >= LOG_SECONDS:
+            last = time.monotonic()
+            talk(f"{done + here:,} of {total:,}, {_pace(rate, total - done - here, failed)}")
+
+    yield say
+
+
+def _pace(rate: float, left: int, failed: int) -> str:
+    """`0.85/s, 24 min left, 2 failed`."""
+    seconds = left / rate
+    if seconds < 90:
+        remaining = f"{seconds:.0f} s"
+    elif seconds < 5400:
+        remaining = f"{seconds / 60:.0f} min"
+    else:
+        remaining = f"{seconds / 3600:.1f} h"
+    bad = f", {failed:,} failed" if failed else ""
+    return f"{rate:.3g}/s, {remaining} left{bad}"
 
 
 @contextmanager

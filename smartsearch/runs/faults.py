@@ -1,0 +1,146 @@
+"""What goes wrong where a run's files lie, in the user's words: disk full, permission denied, no bucket."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from smartsearch.errors import InputError, SmartsearchError
+
+
+class StorageError(SmartsearchError):
+    """A run's folder that cannot be written or listed; `kind` says why."""
+
+    kind = "storage"
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """One thing that goes wrong: how it is told from an error's number or text, and what is said of it."""
+
+    kind: str
+    said: str
+    hint: str
+    retryable: bool = False
+    numbers: tuple[int, ...] = ()
+    words: str = r"(?!)"
+
+
+_FAULTS = (
+    _Fault(
+        "disk_full",
+        "the quota is used up",
+        "make room there and run the same command again",
+        retryable=True,
+        numbers=(errno.EDQUOT,),
+        words="QuotaExceeded|Disk quota",
+    ),
+    _Fault(
+        "disk_full",
+        "no space left",
+        "make room there and run the same command again",
+        retryable=True,
+        numbers=(errno.ENOSPC,),
+        words="StorageFull|InsufficientStorage|No space left",
+    ),
+    _Fault(
+        "no_bucket",
+        "there is no such bucket",
+        "check the name; a bucket is not made here",
+        words="NO_SUCH_BUCKET|NoSuchBucket|bucket does not exist|Bucket '[^']*' not found|ContainerNotFound",
+    ),
+    _Fault(
+        "credentials",
+        "credentials are missing, wrong or out of date",
+        "set those of the storage: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE for s3, "
+        "GOOGLE_APPLICATION_CREDENTIALS for gs, AZURE_CLIENT_ID, _SECRET and _TENANT_ID for abfs",
+        words="INVALID_ACCESS_KEY_ID|INVALID_CLIENT_TOKEN_ID|SIGNATURE_DOES_NOT_MATCH|INVALID_SIGNATURE"
+        "|EXPIRED_TOKEN|ExpiredToken|UNRECOGNIZED_CLIENT|MISSING_AUTHENTICATION_TOKEN|UNAUTHENTICATED"
+        "|OAuth2 access token|[Dd]efault ?[Cc]redential|NoCredential|Credential(Unavailable|sNotFound)"
+        "|locate credentials|ClientAuthentication|AuthenticationFailed",
+    ),
+    _Fault(
+        "denied",
+        "permission denied",
+        "it needs rights to list, read, write and delete there",
+        numbers=(errno.EACCES, errno.EPERM),
+        words="ACCESS_DENIED|AccessDenied|PermissionError|PERMISSION_DENIED|Forbidden|AuthorizationPermissionMismatch"
+        "|AuthorizationFailure|HTTP status 403",
+    ),
+    _Fault("denied", "the file system is read-only", "name a folder elsewhere", numbers=(errno.EROFS,)),
+    _Fault(
+        "unreachable",
+        "the storage cannot be reached or is overloaded",
+        "check the network and the address, then run the same command again",
+        retryable=True,
+        numbers=(errno.ECONNREFUSED, errno.ECONNRESET, errno.ETIMEDOUT, errno.EHOSTUNREACH, errno.ESTALE),
+        words="NETWORK_CONNECTION|SLOW_DOWN|THROTTLING|SERVICE_UNAVAILABLE|INTERNAL_FAILURE|REQUEST_TIMEOUT"
+        "|REQUEST_TIME_TOO_SKEWED|UNAVAILABLE|ConnectionError|ConnectTimeout|EndpointConnection|timed out"
+        "|ServiceRequestError|ClientConnector|HTTP status 5",
+    ),
+    _Fault(
+        "package",
+        "Java or Hadoop's libhdfs cannot be loaded",
+        "set JAVA_HOME, HADOOP_HOME and CLASSPATH (`hadoop classpath --glob`)",
+        words="libjvm|libhdfs",
+    ),
+    _Fault(
+        "path_not_found",
+        "no such file",
+        "check the spelling",
+        numbers=(errno.ENOENT,),
+        words="NO_SUCH_KEY|FileNotFoundError|BlobNotFound|ResourceNotFound",
+    ),
+    _Fault(
+        "storage",
+        "a file lies where a folder has to be",
+        "name another folder",
+        numbers=(errno.ENOTDIR, errno.EEXIST),
+    ),
+)
+
+_AWS = (
+    *("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"),
+    *("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"),
+)
+
+
+@contextmanager
+def faults(where: str, *, reading: bool = False, of: type[Exception] = OSError) -> Iterator[None]:
+    """What goes wrong with files at `where` while the block runs, as StorageError, as InputError in reading.
+
+    Libraries of object storage raise classes of their own: there `of` is Exception.
+    """
+    try:
+        yield
+    except SmartsearchError:
+        raise
+    except of as error:
+        raise fault(error, where, reading=reading) from error
+
+
+def fault(error: Exception, where: str, *, reading: bool = False) -> SmartsearchError:
+    """The error as one a user can act on."""
+    kind = InputError if reading else StorageError
+    text = f"{type(error).__name__}: {error}"
+    number = getattr(error, "errno", None)
+    for known in _FAULTS:
+        if number in known.numbers or (number is None and re.search(known.words, text)):
+            said, hint, name = known.said, known.hint, known.kind
+            if name == "denied" and where.startswith("s3") and _keyless():
+                said, name = "permission denied, and no AWS credentials are set here", "credentials"
+                hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+            return kind(f"{where}: {said}", hint=hint, kind=name, retryable=known.retryable)
+    said = getattr(error, "strerror", None) or next(iter(str(error).splitlines()), "") or text
+    return kind(f"{where}: {said}")
+
+
+def _keyless() -> bool:
+    """Whether AWS's own places hold no credentials; a role of the machine cannot be seen from here."""
+    shared = os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or os.path.expanduser("~/.aws/credentials")  # noqa: PTH111
+    return not any(os.environ.get(name) for name in _AWS) and not Path(shared).is_file()

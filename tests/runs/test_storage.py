@@ -1,0 +1,318 @@
+"""Where a run's files lie: whole or not at all, by whatever name the place has."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from smartsearch.errors import InputError
+from smartsearch.runs import storage as storages
+from smartsearch.runs.faults import StorageError, fault
+from smartsearch.runs.storage import DAY, Local, apart, is_temporary, shown, storage, temporary
+
+
+@pytest.fixture(params=["local", "file", "memory"])
+def place(request, tmp_path) -> str:
+    if request.param == "memory":
+        return f"memory://{tmp_path.name}-{time.monotonic_ns()}/run"
+    return ("file://" if request.param == "file" else "") + str(tmp_path / "run")
+
+
+def test_what_is_written_is_read(place):
+    folder = storage(place)
+    assert folder.names() == []
+    assert not folder.exists("plan.json")
+    folder.write("plan.json", b"{}")
+    folder.write("parts/00000002.jsonl", b"two\n")
+    folder.write("parts/00000001.jsonl", b"one\n")
+    folder.write("parts/00000001.jsonl", b"again\n")
+    assert folder.exists("plan.json")
+    assert folder.names() == ["plan.json"]
+    assert folder.names("parts") == ["parts/00000001.jsonl", "parts/00000002.jsonl"]
+    assert folder.read("parts/00000001.jsonl") == b"again\n"
+    with folder.open_read("parts/00000002.jsonl") as file:
+        assert list(file) == [b"two\n"]
+
+
+def test_what_is_removed_is_gone_and_may_be_gone_already(place):
+    folder = storage(place)
+    folder.write("parts/1", b"one")
+    folder.write("plan.json", b"{}")
+    for _ in range(2):
+        folder.remove("plan.json")
+        folder.remove_folder("parts")
+    assert folder.names() == []
+    assert folder.names("parts") == []
+
+
+def test_a_file_that_is_written_bit_by_bit_shows_when_it_is_whole(place):
+    folder = storage(place)
+    with folder.writing("answers.jsonl") as out:
+        for n in range(3):
+            out.write(b"%d\n" % n)
+        assert not folder.exists("answers.jsonl")
+    assert folder.read("answers.jsonl") == b"0\n1\n2\n"
+
+
+def test_a_block_that_fails_leaves_the_file_as_it_was(place):
+    folder = storage(place)
+    folder.write("answers.jsonl", b"old")
+
+    def half() -> None:
+        with folder.writing("answers.jsonl") as out:
+            out.write(b"half")
+            raise ValueError("the block's own")
+
+    with pytest.raises(ValueError, match="the block's own"):
+        half()
+    assert folder.read("answers.jsonl") == b"old"
+    assert folder.names() == ["answers.jsonl"]
+
+
+def test_a_missing_file_is_named(place):
+    with pytest.raises(InputError, match=r"run/plan\.json: no such file") as caught:
+        storage(place).read("plan.json")
+    assert caught.value.kind == "path_not_found"
+
+
+@pytest.mark.parametrize("name", ["../plan.json", "/etc/passwd", "a//b", "a/./b", "a\0b"])
+def test_a_name_that_leaves_the_folder_is_refused(place, name):
+    folder = storage(place)
+    for method in (folder.read, folder.exists, folder.names, folder.remove, folder.remove_folder):
+        with pytest.raises(StorageError, match="is no name of a file"):
+            method(name)
+    with pytest.raises(StorageError, match="is no name of a file"):
+        folder.write(name, b"")
+
+
+def test_a_questions_file_is_found_by_its_folder(place):
+    storage(place).write("questions.jsonl", b"{}\n")
+    folder, name = apart(f"{place}/questions.jsonl")
+    assert name == "questions.jsonl"
+    assert folder.read(name) == b"{}\n"
+
+
+def test_a_bare_name_lies_in_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("questions.jsonl").write_bytes(b"{}\n")
+    folder, name = apart("questions.jsonl")
+    assert folder.read(name) == b"{}\n"
+
+
+def test_the_query_of_a_uri_holds_for_the_folder_of_a_file(monkeypatch):
+    asked = []
+    monkeypatch.setattr(storages, "storage", asked.append)
+    assert apart("s3://bucket/sets/q.jsonl?region=eu-west-1")[1] == "q.jsonl"
+    assert asked == ["s3://bucket/sets?region=eu-west-1"]
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("runs/one", "runs/one"),
+        ("s3://bucket/run/?region=eu-west-1&scheme=http", "s3://bucket/run"),
+        ("s3://KEY:S3cret@bucket/run", "s3://KEY@bucket/run"),
+        ("hdfs://host:9000/run@night", "hdfs://host:9000/run@night"),
+        ("abfs://chats@account.dfs.core.windows.net/a", "abfs://chats@account.dfs.core.windows.net/a"),
+    ],
+)
+def test_no_password_and_no_query_is_shown(place, said):
+    assert shown(place) == said
+
+
+def test_a_folder_name_with_a_space_may_be_typed_or_escaped(tmp_path):
+    for name in ("my run", "my%20run"):
+        storage(f"file://{tmp_path}/{name}").write(name[-3:], b"")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["my run"]
+
+
+def test_object_storage_is_not_imported_for_a_local_run(tmp_path):
+    program = f"""
+        import sys
+        from smartsearch.runs.storage import storage
+        folder = storage({str(tmp_path)!r})
+        folder.write("a", b"1")
+        folder.names(), folder.read("a")
+        assert not {{"pyarrow", "fsspec"}} & sys.modules.keys()
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True)
+
+
+@pytest.mark.parametrize(
+    ("place", "kind", "message", "hint"),
+    [
+        ("nope://there/run", "package", "nothing here can open nope://", "a local path"),
+        ("oss://bucket/run", "package", "needs a package", "pip install ossfs"),
+        ("smb://host/run", "package", "needs a package", "pip install smbprotocol"),
+        ("s3://bucket/run?bogus=1", "storage", "is no place for files", "s3://bucket/folder"),
+        (
+            "s3://K:S3cret@bucket/run?bogus=1",
+            "storage",
+            "s3://K@bucket/run is no place",
+            "s3://bucket/folder",
+        ),
+    ],
+)
+def test_a_place_that_cannot_be_opened_says_what_it_takes(place, kind, message, hint):
+    with pytest.raises(StorageError, match=message) as caught:
+        storage(place)
+    assert caught.value.kind == kind
+    assert hint in caught.value.hint
+    assert "S3cret" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "retryable"),
+    [
+        ("When creating key 'a': AWS Error NO_SUCH_BUCKET during PutObject operation", "no_bucket", False),
+        ("AWS Error SLOW_DOWN during PutObject operation: Please reduce", "unreachable", True),
+        ("AWS Error UNKNOWN (HTTP status 503) during HeadObject operation", "unreachable", True),
+        ("AWS Error EXPIRED_TOKEN during ListObjectsV2 operation", "credentials", False),
+        ("google::cloud::Status(PERMISSION_DENIED: caller lacks storage.objects.get)", "denied", False),
+        ("HDFS create failed: org.apache.hadoop DSQuotaExceededException", "disk_full", True),
+        ("AWS Error UNKNOWN (HTTP status 507): XMinioStorageFull", "disk_full", True),
+        ("Unable to load libjvm", "package", False),
+        ("something else", "storage", False),
+    ],
+)
+def test_what_a_service_says_becomes_a_kind(text, kind, retryable):
+    told = fault(OSError(text), "gs://bucket/run/a")
+    assert (told.kind, told.retryable) == (kind, retryable)
+    assert told.message.startswith("gs://bucket/run/a: ")
+
+
+def test_a_refusal_without_any_key_names_the_keys(monkeypatch, tmp_path):
+    for name in list(os.environ):
+        if name.startswith("AWS_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    refusal = OSError("AWS Error ACCESS_DENIED during HeadObject operation: No response body.")
+    assert fault(refusal, "s3://bucket/run").kind == "credentials"
+    assert "AWS_ACCESS_KEY_ID" in fault(refusal, "s3://bucket/run").hint
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "one")
+    assert fault(refusal, "s3://bucket/run").kind == "denied"
+
+
+def test_a_file_where_a_folder_has_to_be_is_told(tmp_path):
+    (tmp_path / "run").write_bytes(b"")
+    with pytest.raises(StorageError, match="a file lies where a folder has to be"):
+        storage(str(tmp_path / "run")).write("plan.json", b"{}")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_of_others_is_told(tmp_path):  # pragma: no cover - where tests run as root
+    tmp_path.chmod(0o500)
+    with pytest.raises(StorageError, match="permission denied") as caught:
+        storage(str(tmp_path)).write("plan.json", b"{}")
+    assert caught.value.kind == "denied"
+
+
+WRITER = """
+    import sys
+    from smartsearch.runs.storage import storage
+    folder = storage(sys.argv[1])
+    for n in range(1_000_000):
+        folder.write("part", b"%07d" % n * 200_000)
+        if n == 0:
+            print("began", flush=True)
+"""
+
+
+def test_a_writer_killed_at_any_time_leaves_a_whole_file(tmp_path):
+    left = 0
+    for round_ in range(12):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(WRITER), str(tmp_path)], stdout=subprocess.PIPE
+        )
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"began\n"
+        time.sleep(round_ * 0.0017)
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        writer.stdout.close()
+        data = (tmp_path / "part").read_bytes()
+        assert len(data) == 1_400_000
+        assert data == data[:7] * 200_000
+        left += sum(is_temporary(path.name) for path in tmp_path.iterdir())
+        assert storage(str(tmp_path)).names() == ["part"]
+        assert [path.name for path in tmp_path.iterdir()] == ["part"]
+    assert left, "no kill fell into a write"
+
+
+def test_a_living_writer_is_not_swept(tmp_path):
+    folder = storage(str(tmp_path))
+    with folder.writing("part") as out:
+        out.write(b"a")
+        assert folder.names() == []
+        folder.remove("part")
+        assert len(list(tmp_path.iterdir())) == 1
+        out.write(b"b")
+    assert folder.read("part") == b"ab"
+
+
+def test_without_locks_a_temporary_file_goes_after_a_day(tmp_path, monkeypatch):
+    monkeypatch.setattr(storages, "_lock", lambda descriptor: None)
+    young, old = (Path(temporary(str(tmp_path / name))) for name in ("young", "old"))
+    for path in (young, old):
+        path.write_bytes(b"")
+    os.utime(old, (0, time.time() - DAY - 60))
+    assert storage(str(tmp_path)).names() == []
+    assert list(tmp_path.iterdir()) == [young]
+
+
+def test_removing_a_file_removes_what_its_killed_writers_left(tmp_path):
+    Path(temporary(str(tmp_path / "part"))).write_bytes(b"half")
+    other = Path(temporary(str(tmp_path / "other")))
+    other.write_bytes(b"half")
+    storage(str(tmp_path)).remove("part")
+    assert list(tmp_path.iterdir()) == [other]
+
+
+@pytest.fixture
+def tiny_disk(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("a file system of 256 KiB can only be mounted by root")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tiny_disk):
+    folder = storage(str(tiny_disk))
+    folder.write("part", b"old" * 1000)
+    with pytest.raises(StorageError, match="part: no space left") as caught:
+        folder.write("part", b"x" * 400_000)
+    assert caught.value.kind == "disk_full"
+    assert caught.value.retryable
+    assert [path.name for path in tiny_disk.iterdir()] == ["part"]
+    assert folder.read("part") == b"old" * 1000
+    folder.write("part", b"new")  # there is room again
+    assert folder.read("part") == b"new"
+
+
+def test_a_file_beyond_the_limit_leaves_the_old_one(tmp_path):
+    program = """
+        import resource, sys
+        from smartsearch.runs.storage import storage
+        folder = storage(sys.argv[1])
+        folder.write("part", b"old")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+        try:
+            folder.write("part", b"x" * 400_000)
+        except Exception as error:
+            print(type(error).__name__, error)
+    """
+    run = [sys.executable, "-c", textwrap.dedent(program), str(tmp_path)]
+    said = subprocess.run(run, check=True, capture_output=True, text=True).stdout
+    assert said == f"StorageError {tmp_path}/part: File too large\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["part"]
+    assert Local(str(tmp_path)).read("part") == b"old"
