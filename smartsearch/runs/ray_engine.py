@@ -37,7 +37,9 @@ PORT = "6379"
 LISTENS = 5.0
 """Seconds in which a cluster's port must answer."""
 
-_START = "--address auto needs `ray start --head` on this machine; without --address, a Ray of its own is started"
+_START = (
+    "--address auto needs `ray start --head` on this machine; without --address, a Ray of its own is started"
+)
 _SAME = "the same smartsearch, Ray and Python on every machine of the cluster (docs/ray.md)"
 
 
@@ -174,13 +176,13 @@ class Actor:
 
 @contextmanager
 def _connected(address: str, cpus: int) -> Iterator[None]:
-    """A connection to the cluster, for as long as the run; one that this process has already is used and kept.
+    """A connection to the cluster while the run lasts; one that this process has already is used and kept.
 
     A Ray started here has `cpus` (0: those of the machine) and ends with the run.
     """
-    if find_spec("ray") is None or find_spec("pyarrow") is None:
+    if find_spec("ray") is None or find_spec("pandas") is None:
         raise SmartsearchError(
-            "--engine ray needs the package ray", hint="pip install 'smartsearch[ray]'", kind="package"
+            "--engine ray needs the package ray[data]", hint="pip install 'smartsearch[ray]'", kind="package"
         )
     where = _where(address, cpus)
     _prepare_environment(local=where["address"] == "local")
