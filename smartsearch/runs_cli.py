@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -45,7 +46,8 @@ def run(
     shard = plan.Shard.parse(options.shard)
     config = replace(config, now=config.now or date.today().isoformat())  # resumed tomorrow it is the same
     source = replace(filters.source(paths, config.now), indexed=config.cache)
-    setup = Setup(config, source, filters, str(Path.cwd()), options.stall, LOADER)
+    own = tuple(os.path.realpath(name) for name in (out, questions) if not is_uri(name))
+    setup = Setup(config, replace(source, own=own), filters, str(Path.cwd()), options.stall, LOADER)
     folder = RunFolder(out, shard, parquet=options.out_format == "parquet")
     with _fetched(questions) as file, folder.alone(), _terminated():
         planned = plan.Plan(plan.read(file))
