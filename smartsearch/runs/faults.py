@@ -16,7 +16,7 @@ from smartsearch.errors import InputError, SmartsearchError
 class StorageError(SmartsearchError):
     """A run's folder that cannot be written or listed; `kind` says why."""
 
-    kind = "storage"
+    kind = "output"
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ _FAULTS = (
         words="NO_SUCH_KEY|FileNotFoundError|BlobNotFound|ResourceNotFound",
     ),
     _Fault(
-        "storage",
+        "output",
         "a file lies where a folder has to be",
         "name another folder",
         numbers=(errno.ENOTDIR, errno.EEXIST),

@@ -95,21 +95,23 @@ class Remote:
                     self._system.delete_file(info.path)
         return sorted(found)
 
-    def below(self) -> dict[str, int]:
-        """Every file under the URI by its name there, and its bytes; `{"": bytes}` where it is a file itself.
+    def below(self) -> dict[str, int | None]:
+        """Every file under the URI by its name there, and its bytes where the storage tells.
 
-        Raises InputError where there is nothing.
+        `{"": bytes}` where it is a file itself. Raises InputError where there is nothing.
         """
+        from pyarrow.fs import FileType
+
         with faults(self.where(), reading=True):
             itself = self._system.get_file_info(self._base)
             if itself.is_file and not self.place.partition("?")[0].endswith("/"):
                 return {"": itself.size}
             found = self._listed(self._base, recursive=True)
-            if not found:
+            if itself.type == FileType.NotFound and not found:
                 self._need_bucket()
                 raise FileNotFoundError("nothing by that name")
             start = len(self._base) + 1 if self._base else 0
-            return {info.path[start:]: info.size or 0 for info in sorted(found, key=lambda info: info.path)}
+            return {info.path[start:]: info.size for info in sorted(found, key=lambda info: info.path)}
 
     def remove(self, name: str) -> None:
         """Remove a file, if there is one."""

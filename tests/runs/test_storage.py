@@ -151,10 +151,10 @@ def test_object_storage_is_not_imported_for_a_local_run(tmp_path):
         ("nope://there/run", "package", "nothing here can open nope://", "a local path"),
         ("oss://bucket/run", "package", "needs a package", "pip install ossfs"),
         ("smb://host/run", "package", "needs a package", "pip install smbprotocol"),
-        ("s3://bucket/run?bogus=1", "storage", "is no place for files", "s3://bucket/folder"),
+        ("s3://bucket/run?bogus=1", "output", "is no place for files", "s3://bucket/folder"),
         (
             "s3://K:S3cret@bucket/run?bogus=1",
-            "storage",
+            "output",
             "s3://K@bucket/run is no place",
             "s3://bucket/folder",
         ),
@@ -179,7 +179,7 @@ def test_a_place_that_cannot_be_opened_says_what_it_takes(place, kind, message, 
         ("HDFS create failed: org.apache.hadoop DSQuotaExceededException", "disk_full", True),
         ("AWS Error UNKNOWN (HTTP status 507): XMinioStorageFull", "disk_full", True),
         ("Unable to load libjvm", "package", False),
-        ("something else", "storage", False),
+        ("something else", "output", False),
     ],
 )
 def test_what_a_service_says_becomes_a_kind(text, kind, retryable):
