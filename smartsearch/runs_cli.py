@@ -20,7 +20,7 @@ from smartsearch.runs import manifest, plan, pool
 from smartsearch.runs.folder import RunFolder
 from smartsearch.runs.manifest import Json, Session
 from smartsearch.runs.run import Engine, Shift
-from smartsearch.runs.storage import apart, is_uri
+from smartsearch.runs.storage import apart, is_uri, shown
 from smartsearch.runs.types import Setup
 
 LOADER = Setup.loader
@@ -52,7 +52,7 @@ def run(
     with _fetched(questions) as file, folder.alone(), _terminated():
         planned = plan.Plan(plan.read(file))
         identity = manifest.identity(planned, shard, source, config, manifest.fingerprints(config))
-        identity["questions"]["path"] = questions
+        identity["questions"]["path"] = shown(questions)
         engine, session = _engine(options, setup, len(shard.range(len(planned))))
         shift = Shift(folder, planned, identity, session, options.retry_failed)
         whole = shift.begin()

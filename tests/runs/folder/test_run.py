@@ -136,7 +136,8 @@ def test_failures_can_be_tried_again(run: Run, asked: Lines, write, chats: Path)
     (chats / "Vera.txt").write_text("[2024-05-09 10:00] Mara: Vera is at sea.\n")
     assert run("batch", questions, "--out", "out", "--workers", "1").code == 2
     before = records(Path("out"))
-    ran = run("batch", questions, "--out", "out", "--workers", "1", "--retry-failed")
+    retry = ("--retry-failed", "--out-format", "jsonl")
+    ran = run("batch", questions, "--out", "out", "--workers", "1", *retry)
     assert (ran.code, "12 of 13 were done before" in ran.err) == (0, True)
     after = records(Path("out"))
     assert after[:12] == before[:12]

@@ -1,4 +1,4 @@
-"""A worker process that dies, hangs or cannot start: real signals, real hangs; everything else is answered."""
+"""A worker process that dies, hangs or cannot start: real signals, real hangs; the rest is answered."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_what_every_task_would_meet_is_raised(setup: Setup):
 
 
 def test_a_process_that_cannot_start_is_told_with_its_last_words(setup: Setup):
-    with pytest.raises(SmartsearchError, match="exit code 3.*no such instruction") as caught:
+    with pytest.raises(SmartsearchError, match=r"exit code 3.*no such instruction") as caught:
         worked(replace(setup, loader="tests.runs.folder.fakes:broken"), task("Where is Oscar?"))
     assert caught.value.kind == "worker_died"
 
