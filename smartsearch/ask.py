@@ -52,6 +52,7 @@ class Scope:
     roles: tuple[str, ...] = ()
     since: str = ""
     until: str = ""
+    own: tuple[str, ...] = ()  # real paths of the command's own files, which are no transcripts
 
     @property
     def filters(self) -> Filters:
@@ -110,11 +111,17 @@ class Library:
         """The transcripts, with lines unparsed where they are large and not wanted whole."""
         from smartsearch import transcripts
 
-        paths, globs, excludes = list(source.paths), source.globs, source.excludes
+        paths, globs, excludes, own = list(source.paths), source.globs, source.excludes, source.own
         if not whole and "-" not in paths and source.input_format == "auto":
             above, indexed = self._unparsed_above, source.indexed
             return transcripts.read_large(
-                paths, globs=globs, excludes=excludes, above=above, indexed=indexed, watch=self._watch
+                paths,
+                globs=globs,
+                excludes=excludes,
+                own=own,
+                above=above,
+                indexed=indexed,
+                watch=self._watch,
             )
         stdin = self._standard_input() if "-" in paths else None
         return transcripts.read(
@@ -123,6 +130,7 @@ class Library:
             input_format=source.input_format,
             globs=globs,
             excludes=excludes,
+            own=own,
             watch=self._watch,
         )
 

@@ -344,7 +344,7 @@ class FilterOptions:
         except UsageError as error:
             raise InputError(error.message, hint=error.hint, kind=error.kind) from error
         how = replace(config, now=now, speaker=said.get("speaker", config.speaker))
-        return replace(scope, indexed=source.indexed), how
+        return replace(scope, indexed=source.indexed, own=source.own), how
 
 
 def _bounds(since: str | None, until: str | None, now: str) -> tuple[str, str]:
@@ -465,7 +465,10 @@ class ProgressOptions:
     """Whether a terminal is told how far the work is."""
 
     progress: str = option(
-        RUN, "Progress on standard error, only ever on a terminal.", default="auto", choices=PROGRESS
+        RUN,
+        "Progress on standard error, on a terminal; of a run folder every 30 s elsewhere.",
+        default="auto",
+        choices=PROGRESS,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ from smartsearch.runs import manifest, plan, pool
 from smartsearch.runs.folder import RunFolder
 from smartsearch.runs.manifest import Json, Session
 from smartsearch.runs.run import Engine, Shift
-from smartsearch.runs.storage import apart, is_uri
+from smartsearch.runs.storage import apart, is_uri, shown
 from smartsearch.runs.types import Setup
 
 LOADER = Setup.loader
@@ -45,12 +46,13 @@ def run(
     shard = plan.Shard.parse(options.shard)
     config = replace(config, now=config.now or date.today().isoformat())  # resumed tomorrow it is the same
     source = replace(filters.source(paths, config.now), indexed=config.cache)
-    setup = Setup(config, source, filters, str(Path.cwd()), options.stall, LOADER)
+    own = tuple(os.path.realpath(name) for name in (out, questions) if not is_uri(name))
+    setup = Setup(config, replace(source, own=own), filters, str(Path.cwd()), options.stall, LOADER)
     folder = RunFolder(out, shard, parquet=options.out_format == "parquet")
     with _fetched(questions) as file, folder.alone(), _terminated():
         planned = plan.Plan(plan.read(file))
         identity = manifest.identity(planned, shard, source, config, manifest.fingerprints(config))
-        identity["questions"]["path"] = questions
+        identity["questions"]["path"] = shown(questions)
         engine, session = _engine(options, setup, len(shard.range(len(planned))))
         shift = Shift(folder, planned, identity, session, options.retry_failed)
         whole = shift.begin()

@@ -170,7 +170,7 @@ def batch_command(
     folder: RunOptions,
     progress: ProgressOptions,
 ) -> int:
-    """Answer many questions: JSONL in, one JSON result a line out, in the same order.
+    """Answer many questions: JSONL in, one JSON result a line out, in the same order; or a run folder.
 
     A line is {"id": "q1", "question": "..."}, and if need be "paths": [...] and filters of its own, in the
     place of those given as options: "conversation", "session", "since", "until", "now", "speaker",
@@ -205,6 +205,8 @@ def _in_order(
     if out is not None and _same_file(out, [questions, *(paths or [])]):
         raise UsageError(f"--out {out} is one of the inputs", hint="another file")
     source = replace(filters.source(paths, config.now), indexed=config.cache)
+    own = tuple(os.path.realpath(name) for name in (questions, out) if name is not None and name != "-")
+    source = replace(source, own=own)
     if questions == "-" and "-" in source.paths:
         raise UsageError(
             "- stands for the questions and for the transcripts", hint="give one of them as a file"

@@ -16,7 +16,7 @@ from smartsearch.errors import InputError, SmartsearchError
 class StorageError(SmartsearchError):
     """A run's folder that cannot be written or listed; `kind` says why."""
 
-    kind = "storage"
+    kind = "output"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ _FAULTS = (
         "credentials",
         "credentials are missing, wrong or out of date",
         "set those of the storage: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE for s3, "
-        "GOOGLE_APPLICATION_CREDENTIALS for gs, AZURE_CLIENT_ID, _SECRET and _TENANT_ID for abfs",
+        "GOOGLE_APPLICATION_CREDENTIALS for gs, AZURE_STORAGE_ACCOUNT_KEY for abfs",
         words="INVALID_ACCESS_KEY_ID|INVALID_CLIENT_TOKEN_ID|SIGNATURE_DOES_NOT_MATCH|INVALID_SIGNATURE"
         "|EXPIRED_TOKEN|ExpiredToken|UNRECOGNIZED_CLIENT|MISSING_AUTHENTICATION_TOKEN|UNAUTHENTICATED"
         "|OAuth2 access token|[Dd]efault ?[Cc]redential|NoCredential|Credential(Unavailable|sNotFound)"
@@ -97,7 +97,7 @@ _FAULTS = (
         words="NO_SUCH_KEY|FileNotFoundError|BlobNotFound|ResourceNotFound",
     ),
     _Fault(
-        "storage",
+        "output",
         "a file lies where a folder has to be",
         "name another folder",
         numbers=(errno.ENOTDIR, errno.EEXIST),

@@ -98,11 +98,11 @@ class RunFolder:
     def begin(self, identity: Json) -> None:
         """Make the folder this run's. Raises UsageError when it is another's: what differs is named."""
         if self._storage.exists(self.plan_name):
-            held = _object(self._storage.read(self.plan_name), f"{self.place}/{self.plan_name}")
+            held = _object(self._storage.read(self.plan_name), self._storage.where(self.plan_name))
             differing = list(_differences(held, identity))
             if differing:
                 raise UsageError(
-                    f"{self.place} holds another run:\n  " + "\n  ".join(differing),
+                    f"{self._storage.where()} holds another run:\n  " + "\n  ".join(differing),
                     hint="another --out, or remove that folder",
                     kind="other_run",
                 )
@@ -111,7 +111,7 @@ class RunFolder:
         of = f"-of-{self.shard.of:05d}.json"
         if any(not name.endswith(of) for name in others):
             raise UsageError(
-                f"{self.place} holds a run in another number of shards ({others[0]})",
+                f"{self._storage.where()} holds a run in another number of shards ({others[0]})",
                 hint="another --out, or --shard as it was",
                 kind="other_run",
             )
@@ -122,7 +122,7 @@ class RunFolder:
         """The manifest as it is now."""
         if not self._storage.exists(self.manifest_name):
             return None
-        return _object(self._storage.read(self.manifest_name), f"{self.place}/{self.manifest_name}")
+        return _object(self._storage.read(self.manifest_name), self._storage.where(self.manifest_name))
 
     def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> Done:
         """What was done before. With `retry_failed` the records of failed questions go, to be done again."""
@@ -146,10 +146,10 @@ class RunFolder:
         failed = 0
         lines = set(plan.lines(task))
         for raw in self._storage.read(name).splitlines():
-            value = _object(raw, f"{self.place}/{name}")
+            value = _object(raw, self._storage.where(name))
             if value.get("line") not in lines:
                 raise UsageError(
-                    f"{self.place}/{name} holds a line that is not of this task",
+                    f"{self._storage.where(name)} holds a line that is not of this task",
                     hint="remove that file; its questions are asked again",
                     kind="other_run",
                 )
@@ -247,7 +247,7 @@ class RunFolder:
                     size -= sum(map(len, held.popitem(last=False)[1].values()))
             if line not in held[task]:
                 raise InputError(
-                    f"{self.place}/{self._part(task)} has no record of line {line} any more",
+                    f"{self._storage.where(self._part(task))} has no record of line {line} any more",
                     hint="the same command again",
                     kind="run_damaged",
                 )

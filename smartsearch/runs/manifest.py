@@ -17,6 +17,7 @@ from smartsearch.ask import Scope
 from smartsearch.config import Config
 from smartsearch.runs.plan import Plan, Shard
 from smartsearch.runs.records import comparable
+from smartsearch.runs.storage import shown
 
 SCHEMA_VERSION = 1
 LISTED = 1000
@@ -30,6 +31,7 @@ Json = dict[str, Any]
 def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: dict[str, str]) -> Json:
     """What must be the same for a run to go on: anything that an answer depends on but the transcripts."""
     questions = plan.questions
+    searched = {name: value for name, value in asdict(source).items() if name not in ("indexed", "own")}
     made = {
         "schema_version": SCHEMA_VERSION,
         "tool_version": __version__,
@@ -40,7 +42,7 @@ def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: di
             "lines": len(questions),
         },
         "shard": {"number": shard.number, "of": shard.of, "task_lines": plan.size},
-        "source": {name: value for name, value in asdict(source).items() if name != "indexed"},
+        "source": {**searched, "paths": [shown(path) for path in source.paths]},
         "config": {name: value for name, value in asdict(config).items() if name not in HOW},
         "models": models,
     }

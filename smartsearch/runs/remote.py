@@ -22,10 +22,10 @@ from smartsearch.runs.faults import StorageError
 from smartsearch.runs.faults import faults as _faults
 from smartsearch.runs.storage import DAY, checked, is_temporary, shown, temporary
 
-_OBJECTS = frozenset(
-    {"s3", "gcs", "abfs", "adl", "az", "abfss", "s3a", "gs", "oci", "oss", "tos", "r2", "memory"}
-)
+_OBJECTS = frozenset({"s3", "gcs", "abfs", "az", "oci", "oss", "tos", "s3a", "gs", "memory"})
 """File systems whose put is atomic: pyarrow's by type, fsspec's by protocol."""
+_NOT_PYARROW = frozenset({"abfs", "abfss", "az"})
+"""Azure: pyarrow makes an empty blob before it writes, which takes the old one away; adlfs puts at once."""
 _WAITS = {"gs": "retry_limit_seconds=60", "gcs": "retry_limit_seconds=60", "s3": "allow_delayed_open=true"}
 """What a scheme's query says unless the user's does: Google's retries for 15 minutes, and Amazon's first asks
 for an upload in parts where one put would do."""
@@ -95,21 +95,23 @@ class Remote:
                     self._system.delete_file(info.path)
         return sorted(found)
 
-    def below(self) -> dict[str, int]:
-        """Every file under the URI by its name there, and its bytes; `{"": bytes}` where it is a file itself.
+    def below(self) -> dict[str, int | None]:
+        """Every file under the URI by its name there, and its bytes where the storage tells.
 
-        Raises InputError where there is nothing.
+        `{"": bytes}` where it is a file itself. Raises InputError where there is nothing.
         """
+        from pyarrow.fs import FileType
+
         with faults(self.where(), reading=True):
             itself = self._system.get_file_info(self._base)
             if itself.is_file and not self.place.partition("?")[0].endswith("/"):
                 return {"": itself.size}
             found = self._listed(self._base, recursive=True)
-            if not found:
+            if itself.type == FileType.NotFound and not found:
                 self._need_bucket()
                 raise FileNotFoundError("nothing by that name")
             start = len(self._base) + 1 if self._base else 0
-            return {info.path[start:]: info.size or 0 for info in sorted(found, key=lambda info: info.path)}
+            return {info.path[start:]: info.size for info in sorted(found, key=lambda info: info.path)}
 
     def remove(self, name: str) -> None:
         """Remove a file, if there is one."""
@@ -154,8 +156,8 @@ class Remote:
 
     def _putting(self, path: str, data: BinaryIO) -> None:
         other = self._fsspec()
-        kind = self._system.type_name.rpartition("+")[2]
-        if kind not in _OBJECTS:
+        kinds = self._system.type_name if other is None else other.protocol
+        if _OBJECTS.isdisjoint((kinds,) if isinstance(kinds, str) else kinds):
             self._moving(path, data)
         elif other is not None:
             other.pipe_file(path, data.read())
@@ -213,19 +215,20 @@ def _opened(place: str) -> tuple[Any, str]:
     from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem
 
     with faults(shown(place)):
-        try:
-            system, path = FileSystem.from_uri(_plain(place))
-        except pyarrow.ArrowInvalid as error:
-            if "Unrecognized filesystem" not in str(error):
-                # what pyarrow says repeats the URI, which may hold a password
-                said = str(error).replace(_plain(place), shown(place)).splitlines()[0]
-                raise StorageError(
-                    f"{shown(place)} is no place for files: {said}",
-                    hint="s3://bucket/folder?region=eu-west-1; spaces are written %20",
-                ) from None
-            other, path = _by_fsspec(place)
-            system = PyFileSystem(FSSpecHandler(other))
-        return system, path.rstrip("/")
+        if place.partition("://")[0].lower() not in _NOT_PYARROW:
+            try:
+                system, path = FileSystem.from_uri(_plain(place))
+                return system, path.rstrip("/")
+            except pyarrow.ArrowInvalid as error:
+                if "Unrecognized filesystem" not in str(error):
+                    # what pyarrow says repeats the URI, which may hold a password
+                    said = str(error).replace(_plain(place), shown(place)).splitlines()[0]
+                    raise StorageError(
+                        f"{shown(place)} is no place for files: {said}",
+                        hint="s3://bucket/folder?region=eu-west-1; spaces are written %20",
+                    ) from None
+        other, path = _by_fsspec(place)
+        return PyFileSystem(FSSpecHandler(other)), path.rstrip("/")
 
 
 def _plain(place: str) -> str:

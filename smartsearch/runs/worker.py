@@ -46,7 +46,7 @@ class Answerer:
         self._config = replace(setup.config, threads=threads)
         self._tell = tell
         self._library = Library(watch=self)
-        self._staging = Staging()
+        self._staging = Staging(globs=setup.source.globs)
         self._tools = in_background(lambda: pkgutil.resolve_name(setup.loader)(self._config))
         self._limit = setup.config.timeout or setup.limit
         self._reading = ""

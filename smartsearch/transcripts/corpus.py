@@ -72,19 +72,21 @@ def read(
     input_format: str = "auto",
     globs: Sequence[str] = (),
     excludes: Sequence[str] = (),
+    own: Sequence[str] = (),
     limits: Limits | None = None,
     watch: Watch | None = None,
 ) -> Corpus:
     """Every turn of the files and folders named, in a stable order, with what was skipped and why.
 
     `-` reads `stdin` (bytes; standard input if None). `input_format` is a name in `FORMATS`, or `auto` to
-    detect each file's. `globs` and `excludes` select what is taken from folders. Broken files and records go
-    to `Corpus.skipped` and reading goes on; an empty file is only warned of.
+    detect each file's. `globs` and `excludes` select what is taken from folders; `own`, real paths, is never
+    taken. Broken files and records go to `Corpus.skipped` and reading goes on; an empty file is only warned
+    of.
 
     Raises InputError: `path_not_found`, `unknown_format`, or `nothing_read` when something was skipped and
     no turn is left.
     """
-    found = list(find(paths, Selection(globs, excludes)))
+    found = list(find(paths, Selection(globs, excludes, own)))
     return _parsed(found, paths, stdin, by_name(input_format), limits or Limits(), watch)
 
 
@@ -140,6 +142,7 @@ def read_large(
     *,
     globs: Sequence[str] = (),
     excludes: Sequence[str] = (),
+    own: Sequence[str] = (),
     limits: Limits | None = None,
     above: int = 0,
     indexed: bool = True,
@@ -152,7 +155,7 @@ def read_large(
 
     Raises IndexFault where an index turns out to be damaged.
     """
-    found = list(find(paths, Selection(globs, excludes)))
+    found = list(find(paths, Selection(globs, excludes, own)))
     named = [entry for entry in found if isinstance(entry, str)]
     sizes = {path: size(path) for path in named}
     if sum(sizes.values()) < above:

@@ -42,12 +42,17 @@ class Selection:
 
     globs: Sequence[str] = ()
     excludes: Sequence[str] = ()
+    own: Sequence[str] = ()  # real paths of files and folders that are the command's own: never a transcript
 
     def takes(self, path: str, relative: str) -> bool:
         """Whether the file at `path`, which is `relative` to the folder that is walked, is meant."""
         if self.globs:
             return any(_fits(glob, path, relative) for glob in self.globs)
         return PurePath(archive.plain_name(path)).suffix.lower() in SUFFIXES
+
+    def is_own(self, real: str) -> bool:
+        """Whether the file at a real path is one of the command's own."""
+        return any(real == own or real.startswith(f"{own}/") for own in self.own)
 
     def drops(self, path: str, relative: str) -> bool:
         """Whether a file or folder is excluded."""
@@ -75,7 +80,7 @@ def find(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]:
     seen: set[str] = set()
     for found in every(paths, selection):
         key = found if found == "-" or isinstance(found, Skipped) else os.path.realpath(found)
-        if isinstance(key, Skipped) or key not in seen:
+        if isinstance(key, Skipped) or not (key in seen or selection.is_own(key)):
             yield found
         if isinstance(key, str):
             seen.add(key)

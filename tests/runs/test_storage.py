@@ -10,19 +10,35 @@ import textwrap
 import time
 from pathlib import Path
 
+import fsspec
 import pytest
+from fsspec.implementations.local import LocalFileSystem
+from pyarrow.fs import FSSpecHandler
 
 from smartsearch.errors import InputError
 from smartsearch.runs import storage as storages
 from smartsearch.runs.faults import StorageError, fault
+from smartsearch.runs.remote import Remote
 from smartsearch.runs.storage import DAY, Local, apart, is_temporary, shown, storage, temporary
 
 
-@pytest.fixture(params=["local", "file", "memory"])
+class Disk(LocalFileSystem):
+    """A scheme with folders and renames that only fsspec knows, as sftp."""
+
+    protocol = "disk"
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        return super()._strip_protocol(path.removeprefix("disk://"))
+
+
+fsspec.register_implementation("disk", Disk, clobber=True)
+
+
+@pytest.fixture(params=["", "file://", "memory://", "disk://"])
 def place(request, tmp_path) -> str:
-    if request.param == "memory":
-        return f"memory://{tmp_path.name}-{time.monotonic_ns()}/run"
-    return ("file://" if request.param == "file" else "") + str(tmp_path / "run")
+    """A folder of this machine, an object store, and folders with renames by fsspec."""
+    return f"{request.param}{tmp_path}/run"
 
 
 def test_what_is_written_is_read(place):
@@ -74,6 +90,48 @@ def test_a_block_that_fails_leaves_the_file_as_it_was(place):
         half()
     assert folder.read("answers.jsonl") == b"old"
     assert folder.names() == ["answers.jsonl"]
+
+
+def test_an_object_is_put_at_once_and_elsewhere_a_temporary_file_is_moved(tmp_path, monkeypatch):
+    moved = []
+    move = Remote._moving
+    monkeypatch.setattr(Remote, "_moving", lambda self, *given: (moved.append(given[0]), move(self, *given)))
+    for scheme in ("memory", "disk"):
+        storage(f"{scheme}://{tmp_path}/run").write("a", b"1")
+    assert moved == [f"{tmp_path}/run/a"]
+
+
+def test_hdfs_moves_onto_no_file_so_the_old_one_goes_first(tmp_path, monkeypatch):
+    def move(self, source, target):
+        if Path(target).exists():
+            raise OSError("HDFS rename failed: target exists")
+        Path(source).rename(target)
+
+    monkeypatch.setattr(FSSpecHandler, "move", move)
+    folder = storage(f"disk://{tmp_path}")
+    folder.write("a", b"old")
+    folder.write("a", b"new")
+    assert folder.read("a") == b"new"
+    assert folder.names() == ["a"]
+
+
+def test_a_move_that_fails_leaves_no_temporary_file(tmp_path, monkeypatch):
+    def move(self, source, target):
+        raise OSError("Permission denied: user=dr.who")
+
+    monkeypatch.setattr(FSSpecHandler, "move", move)
+    with pytest.raises(StorageError, match="Permission denied"):
+        storage(f"disk://{tmp_path}").write("a", b"new")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_old_temporary_files_of_a_remote_writer_go_and_young_ones_stay(tmp_path):
+    young, old = (Path(temporary(str(tmp_path / name))) for name in ("young", "old"))
+    for path in (young, old):
+        path.write_bytes(b"")
+    os.utime(old, (0, time.time() - DAY - 60))
+    assert storage(f"disk://{tmp_path}").names() == []
+    assert list(tmp_path.iterdir()) == [young]
 
 
 def test_a_missing_file_is_named(place):
@@ -150,11 +208,12 @@ def test_object_storage_is_not_imported_for_a_local_run(tmp_path):
     [
         ("nope://there/run", "package", "nothing here can open nope://", "a local path"),
         ("oss://bucket/run", "package", "needs a package", "pip install ossfs"),
+        ("abfs://chats@account.dfs.core.windows.net/run", "package", "needs a package", "pip install adlfs"),
         ("smb://host/run", "package", "needs a package", "pip install smbprotocol"),
-        ("s3://bucket/run?bogus=1", "storage", "is no place for files", "s3://bucket/folder"),
+        ("s3://bucket/run?bogus=1", "output", "is no place for files", "s3://bucket/folder"),
         (
             "s3://K:S3cret@bucket/run?bogus=1",
-            "storage",
+            "output",
             "s3://K@bucket/run is no place",
             "s3://bucket/folder",
         ),
@@ -179,7 +238,7 @@ def test_a_place_that_cannot_be_opened_says_what_it_takes(place, kind, message, 
         ("HDFS create failed: org.apache.hadoop DSQuotaExceededException", "disk_full", True),
         ("AWS Error UNKNOWN (HTTP status 507): XMinioStorageFull", "disk_full", True),
         ("Unable to load libjvm", "package", False),
-        ("something else", "storage", False),
+        ("something else", "output", False),
     ],
 )
 def test_what_a_service_says_becomes_a_kind(text, kind, retryable):

@@ -1,0 +1,82 @@
+"""Loaders for workers under test: fake models, files and questions that really end or hang the process."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from smartsearch.config import Config
+from smartsearch.errors import ModelError
+from smartsearch.pipeline import Tools
+from smartsearch.transcripts import corpus
+from tests.cli.fakes import FakeParser, fake_tools
+
+
+def tools(config: Config) -> Tools:
+    return fake_tools(config)
+
+
+class SlowParser(FakeParser):
+    def parse(self, question: str, config: Config) -> Any:
+        time.sleep(0.05)
+        return super().parse(question, config)
+
+
+def slow(config: Config) -> Tools:
+    from dataclasses import replace
+
+    return replace(fake_tools(config), parser=SlowParser())  # type: ignore[arg-type]
+
+
+def ends(text: str) -> None:
+    """End or hang this process where `text` says so."""
+    if "segfault" in text:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if "out of memory" in text:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if "native hang" in text:
+        ctypes.PyDLL(None).system(b"sleep 30")  # holds the interpreter's lock, and no signal ends it
+    if "slow python" in text:
+        while True:
+            time.sleep(0.01)
+    if "once" in text:
+        note = Path(text.rpartition("once ")[2].strip())
+        if not note.exists():
+            note.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class PoisonParser(FakeParser):
+    def parse(self, question: str, config: Config) -> Any:
+        ends(question)
+        return super().parse(question, config)
+
+
+def poisoned(config: Config) -> Tools:
+    """Reading a file whose text says so, or being asked a question that does, ends or hangs the process."""
+    from dataclasses import replace
+
+    read = corpus._read_file
+
+    def poison(path: str, *rest: Any) -> None:
+        with Path(path).open(encoding="utf-8") as file:
+            ends(file.read())
+        read(path, *rest)
+
+    corpus._read_file = poison
+    return replace(fake_tools(config), parser=PoisonParser())  # type: ignore[arg-type]
+
+
+def missing(config: Config) -> Tools:
+    raise ModelError("the crossencoder 'x' is not on this machine", hint="smartsearch models pull")
+
+
+def broken(config: Config) -> Tools:
+    sys.stderr.write("no such instruction\n")
+    sys.stderr.flush()
+    os._exit(3)

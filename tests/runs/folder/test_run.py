@@ -1,0 +1,311 @@
+"""A run folder through the command: every line once, whatever happened before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from smartsearch import runs_cli
+from smartsearch.errors import InputError
+from smartsearch.runs import folder as run_folder
+from smartsearch.runs.records import comparable
+from smartsearch.runs.storage import Local
+from tests.cli.conftest import Run
+from tests.runs.folder.conftest import Lines, manifest, records
+
+ROOT = Path(__file__).parents[3]
+COMMAND = (
+    "import sys; from smartsearch import cli, runs_cli; runs_cli.LOADER = sys.argv[1]; "
+    "sys.exit(cli.run(sys.argv[2:]))"
+)
+
+
+def command(loader: str, *arguments: str, **how: object) -> subprocess.Popen[str]:
+    """The command in a process of its own, with a loader of tests/runs/folder/fakes.py."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, f"tests.runs.folder.fakes:{loader}", *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        **how,  # type: ignore[call-overload]
+    )
+
+
+def untimed(lines: Lines) -> list[bytes]:
+    return [comparable(line) for line in lines]
+
+
+def answered(out: Path) -> list[str]:
+    return [line["id"] for line in records(out)]
+
+
+def test_a_run_says_what_batch_says_in_the_order_of_the_file(run: Run, asked: Lines, write, tmp_path: Path):
+    questions = write(asked)
+    ran = run("batch", questions, "--out", "out/", "--workers", "2", "--now", "2024-06-01")
+    assert (ran.code, ran.out) == (0, "")
+    assert "12 in, 12 out: 12 answered, 0 failed; out/" in ran.err
+    alone = [json.loads(x) for x in run("batch", questions, "--now", "2024-06-01").out.splitlines()]
+    for line, record in enumerate(alone, start=1):
+        del record["threads"]
+        record["line"] = line
+    assert answered(Path("out")) == [line["id"] for line in asked]
+    made = [json.loads(comparable(line)) for line in records(Path("out"))]
+    assert made == [json.loads(comparable(line)) for line in alone]
+    assert list(records(Path("out"))[0])[:3] == ["id", "line", "schema_version"]
+
+
+def test_the_manifest_accounts_for_all(run: Run, asked: Lines, write):
+    questions = write([*asked, {"id": "bad"}, {"id": "gone", "question": "x", "paths": ["nowhere.txt"]}])
+    assert run("batch", questions, "--out", "out", "--workers", "1").code == 2
+    told = manifest(Path("out"))
+    assert told["state"] == "complete"
+    assert told["counts"] == {
+        "in": 14, "out": 14, "answered": 12, "with_hits": 12, "failed": 2,
+        "failed_by_kind": {"input": 1, "path_not_found": 1}, "skipped_transcripts": 0,
+    }  # fmt: skip
+    assert [(f["id"], f["line"], f["kind"]) for f in told["failures"]] == [
+        ("bad", 13, "input"), ("gone", 14, "path_not_found")
+    ]  # fmt: skip
+    raw = Path(questions).read_bytes()
+    assert told["questions"]["sha256"] == hashlib.sha256(raw).hexdigest()
+    answers = Path("out") / told["answers"]["file"]
+    assert told["answers"]["sha256"] == hashlib.sha256(answers.read_bytes()).hexdigest()
+    assert told["sessions"][0]["engine"] == "local"
+    listed = (Path("out") / told["inputs"]["file"]).read_text().splitlines()
+    assert told["inputs"]["files"] == len(listed) == 4
+    for line in listed:
+        digest, _, path = line.partition("  ")
+        assert digest == hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "answers-00001-of-00001.jsonl", "inputs-00001-of-00001.sha256",
+        "manifest-00001-of-00001.json", "plan-00001-of-00001.json",
+    ]  # fmt: skip
+
+
+def test_shards_are_the_whole_and_do_not_know_each_other(run: Run, asked: Lines, write):
+    questions = write(asked)
+    for number in (3, 1, 2):
+        assert run("batch", questions, "--out", "out", "--shard", f"{number}/3", "--workers", "1").code == 0
+    parts = [records(Path("out"), f"0000{number}-of-00003") for number in (1, 2, 3)]
+    assert [len(part) for part in parts] == [4, 4, 4]
+    assert sorted(line["line"] for part in parts for line in part) == list(range(1, 13))
+    run("batch", questions, "--out", "whole", "--workers", "1")
+    by_line = {line["line"]: comparable(line) for part in parts for line in part}
+    assert [by_line[n] for n in range(1, 13)] == untimed(records(Path("whole")))
+
+
+def test_a_run_that_is_complete_is_not_done_again(run: Run, asked: Lines, write):
+    questions = write(asked)
+    run("batch", questions, "--out", "out", "--workers", "1")
+    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    again = run("batch", questions, "--out", "out", "--workers", "1")
+    assert (again.code, "complete already: 12 in, 12 out" in again.err) == (0, True)
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--alpha", "0.5"], "config.alpha was 0.03, is 0.5"),
+        (["--conversation", "chat"], 'source.conversations was [], is ["chat"]'),
+        (["--shard", "1/2"], "a run in another number of shards"),
+    ],
+)
+def test_another_run_is_refused_and_what_differs_is_named(run: Run, asked: Lines, write, more, said):
+    questions = write(asked)
+    run("batch", questions, "--out", "out", "--workers", "1")
+    ran = run("batch", questions, "--out", "out", *more)
+    assert (ran.code, said in ran.err) == (2, True)
+    write([*asked, {"id": "more", "question": "Where is Oscar?"}])
+    assert "questions.lines was 12, is 13" in run("batch", questions, "--out", "out").err
+
+
+def test_failures_can_be_tried_again(run: Run, asked: Lines, write, chats: Path):
+    questions = write([*asked, {"id": "late", "question": "Where is Vera?", "paths": ["Vera.txt"]}])
+    assert run("batch", questions, "--out", "out", "--workers", "1").code == 2
+    (chats / "Vera.txt").write_text("[2024-05-09 10:00] Mara: Vera is at sea.\n")
+    assert run("batch", questions, "--out", "out", "--workers", "1").code == 2
+    before = records(Path("out"))
+    retry = ("--retry-failed", "--out-format", "jsonl")
+    ran = run("batch", questions, "--out", "out", "--workers", "1", *retry)
+    assert (ran.code, "12 of 13 were done before" in ran.err) == (0, True)
+    after = records(Path("out"))
+    assert after[:12] == before[:12]
+    assert after[12]["hits"][0]["text"] == "Vera is at sea."
+    assert [s["done"] for s in manifest(Path("out"))["sessions"]] == [13, 1]
+
+
+@pytest.mark.parametrize("killed", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_killed_coordinator_goes_on_where_it_was(asked: Lines, write, run: Run, killed: signal.Signals):
+    many = [line | {"id": f"{line['id']}/{n}", "question": f"{line['question']} ({n})"}
+            for n in range(20) for line in asked]  # fmt: skip
+    arguments = ("batch", write(many), "--out", "out", "--workers", "2", "--progress", "none")
+    run(*arguments[:3], "whole", *arguments[4:])
+    for parts in (8, 20):
+        process = command("slow", *arguments)
+        _wait(lambda n=parts: len(list(Path("out").glob("parts-*/*.jsonl"))) >= n)
+        process.send_signal(killed)
+        _, said = process.communicate(timeout=60)
+        assert not list(Path("out").glob("answers-*"))
+        if killed != signal.SIGKILL:
+            assert process.returncode == 130
+            assert "the same command goes on" in said
+            assert manifest(Path("out"))["state"] == "stopped"
+    last = command("tools", *arguments)
+    _, said = last.communicate(timeout=120)
+    assert last.returncode == 0
+    assert "of 240 were done before" in said
+    assert answered(Path("out")) == [line["id"] for line in many]
+    assert untimed(records(Path("out"))) == untimed(records(Path("whole")))
+    a, b = (manifest(Path(name))["answers"]["sha256_without_timing"] for name in ("out", "whole"))
+    assert a == b
+
+
+def _wait(until, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not until():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_killed_worker_costs_nothing_but_time(asked: Lines, write):
+    many = [line | {"id": f"{line['id']}/{n}"} for n in range(12) for line in asked]
+    process = command("slow", "batch", write(many), "--out", "out", "--workers", "2", "--progress", "none")
+    killed: set[int] = set()
+    while process.poll() is None and len(killed) < 3:
+        for pid in _children(process.pid) - killed:
+            if list(Path("out").glob("parts-*/*.jsonl")):
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
+                break
+        time.sleep(0.3)
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert len(killed) == 3
+    assert answered(Path("out")) == [line["id"] for line in many]
+    assert manifest(Path("out"))["sessions"][0]["worker_deaths"] == 3
+
+
+def _children(pid: int) -> set[int]:
+    found = set()
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        found |= {int(child) for child in (task / "children").read_text().split()}
+    return found
+
+
+def test_poison_is_named_and_the_rest_is_answered(asked: Lines, write, run: Run, monkeypatch, chats: Path):
+    monkeypatch.setattr(runs_cli, "LOADER", "tests.runs.folder.fakes:poisoned")
+    (chats / "Poison.txt").write_text("Eve: segfault\n")
+    everywhere = [{"id": "all", "question": "Where did Mara meet Oscar?"}]
+    alone = [{"id": "only", "question": "Where is Oscar?", "paths": ["Poison.txt"]}]
+    deadly = [{"id": "deadly", "question": "segfault?", "paths": ["Oscar.txt"]}]
+    lines = [*asked, *everywhere, *alone, *deadly]
+    ran = run("batch", write(lines), "--out", "out", "--workers", "2")
+    assert ran.code == 2
+    told = manifest(Path("out"))
+    assert (told["counts"]["in"], told["counts"]["out"]) == (15, 15)
+    assert {f["id"]: f["kind"] for f in told["failures"]} == {"only": "nothing_read", "deadly": "worker_died"}
+    assert [s["path"] for s in told["skipped"]] == ["Poison.txt"]
+    found = {line["id"]: line for line in records(Path("out"))}
+    assert "Oscar" in found["all"]["hits"][0]["text"]
+    assert answered(Path("out")) == [line["id"] for line in lines]
+
+
+def test_a_full_disk_stops_the_run_and_room_lets_it_go_on(asked: Lines, write, chats: Path):
+    """A limit on the size of a file stands in for the disk's (test_storage.py fills a real one)."""
+    many = [line | {"id": f"{line['id']}/{n}"} for n in range(20) for line in asked]
+    arguments = ("batch", write(many), "--out", "out", "--workers", "1", "--progress", "none")
+
+    def little() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    full = command("tools", *arguments, preexec_fn=little)
+    _, said = full.communicate(timeout=60)
+    assert full.returncode == 2
+    assert "out/parts-00001-of-00001/00000000.jsonl: File too large" in said
+    enough = command("tools", *arguments)
+    enough.communicate(timeout=60)
+    assert enough.returncode == 0
+    assert answered(Path("out")) == [line["id"] for line in many]
+
+
+def test_two_processes_do_not_work_on_one_shard(asked: Lines, write, run: Run):
+    many = [line | {"id": f"{line['id']}/{n}"} for n in range(20) for line in asked]
+    arguments = ("batch", write(many), "--out", "out", "--workers", "1", "--progress", "none")
+    first = command("slow", *arguments)
+    _wait(lambda: Path("out/.lock-00001-of-00001").exists() and list(Path("out").glob("parts-*/*")))
+    assert "another process is at shard 1/1" in run(*arguments).err
+    first.send_signal(signal.SIGINT)
+    first.communicate(timeout=60)
+
+
+def test_what_every_question_would_meet_ends_the_run(asked: Lines, write, run: Run, monkeypatch):
+    monkeypatch.setattr(runs_cli, "LOADER", "tests.runs.folder.fakes:missing")
+    ran = run("batch", write(asked), "--out", "out", "--workers", "2")
+    assert (ran.code, "not on this machine" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--out", "a.jsonl", "--workers", "2"], "need one: --out is the file a.jsonl"),
+        (["--shard", "1/2"], "need one: --out is not given"),
+        (["--out", "out", "--shard", "3/2"], "--shard is '3/2'"),
+        (["--out", "out", "--address", "auto"], "--address is Ray's"),
+    ],
+)
+def test_options_that_make_no_sense(asked: Lines, write, run: Run, arguments, said):
+    ran = run("batch", write(asked), *arguments)
+    assert ran.code == 2
+    assert said in ran.err + ran.out
+
+
+def test_standard_input_has_no_place_in_a_run_folder(run: Run):
+    assert "a run folder needs files" in run("batch", "-", "--out", "out").err
+
+
+def test_a_damaged_part_is_named(asked: Lines, write, run: Run, chats: Path):
+    process = command("slow", "batch", write(asked), "--out", "out", "--workers", "1", "--progress", "none")
+    _wait(lambda: list(Path("out").glob("parts-*/*.jsonl")))
+    process.kill()
+    process.communicate()
+    part = sorted(Path("out").glob("parts-*/*.jsonl"))[0]
+    part.write_text("nonsense\n")
+    ran = run("batch", write(asked), "--out", "out", "--workers", "1")
+    assert (ran.code, part.name in ran.err, "remove that file" in ran.err) == (2, True, True)
+    part.unlink()
+    assert run("batch", write(asked), "--out", "out", "--workers", "1").code == 0
+    assert answered(Path("out")) == [line["id"] for line in asked]
+
+
+def test_records_that_vanish_before_the_end_are_missed(tmp_path: Path, asked: Lines, write):
+    from smartsearch.runs import plan
+
+    questions = plan.Plan(plan.read(Path(write(asked))))
+    held = run_folder.RunFolder(str(tmp_path / "out"), plan.Shard())
+    Local(str(tmp_path / "out")).write("parts-00001-of-00001/00000000.jsonl", b"")
+    with pytest.raises(InputError, match="has no record of line 1 any more"):
+        list(held.records(questions, [0]))
+
+
+def test_parquet_holds_the_same_records(asked: Lines, write, run: Run):
+    import pyarrow.parquet as pq
+
+    questions = write(asked)
+    run("batch", questions, "--out", "a", "--workers", "1")
+    run("batch", questions, "--out", "b", "--workers", "1", "--out-format", "parquet")
+    table = pq.read_table("b/answers-00001-of-00001.parquet")
+    assert table.column("id").to_pylist() == [line["id"] for line in asked]
+    kept = [json.loads(line) for line in table.column("record").to_pylist()]
+    assert untimed(kept) == untimed(records(Path("a")))

@@ -1,0 +1,182 @@
+"""A worker process that dies, hangs or cannot start: real signals, real hangs; the rest is answered."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from smartsearch.ask import Scope
+from smartsearch.config import Config
+from smartsearch.errors import InputError, ModelError, SmartsearchError
+from smartsearch.options import FilterOptions
+from smartsearch.runs.supervise import Closed, Worker
+from smartsearch.runs.types import Item, Report, Setup, Task
+
+
+@pytest.fixture
+def setup(asked: list, chats: Path) -> Setup:
+    config = Config(now="2024-06-01", cache=False, daemon="never")
+    source = Scope((".",), indexed=False)
+    return Setup(config, source, FilterOptions(), str(chats), 20.0, "tests.runs.folder.fakes:poisoned")
+
+
+def task(*questions: str, paths: str = ".") -> Task:
+    lines = [{"id": f"q{n}", "question": q, "paths": [paths]} for n, q in enumerate(questions, start=1)]
+    return Task(0, tuple(Item(n, json.dumps(line).encode()) for n, line in enumerate(lines, start=1)))
+
+
+def worked(setup: Setup, asked: Task) -> tuple[Report, list[dict]]:
+    worker = Worker(setup, 1)
+    try:
+        report = worker.work(asked)
+    finally:
+        worker.close()
+    return report, [json.loads(answer.record) for answer in report.answers]
+
+
+def test_a_task_is_answered_line_by_line(setup: Setup):
+    seen: list[int] = []
+    worker = Worker(setup, 1)
+    report = worker.work(task("Where is Oscar?", "Who met Selma?"), lambda answer: seen.append(answer.line))
+    worker.close()
+    records = [json.loads(answer.record) for answer in report.answers]
+    assert seen == [1, 2]
+    assert [r["id"] for r in records] == ["q1", "q2"]
+    assert [r["line"] for r in records] == [1, 2]
+    assert "Oscar" in records[0]["hits"][0]["text"]
+    assert "threads" not in records[0]
+    assert {one.path for one in report.inputs} == {
+        "chat.txt", "talk.json", "Oscar.txt", "Selma.txt", "Bruno.txt", "Tilda.txt"
+    }  # fmt: skip
+    assert report.deaths == 0
+    assert report.peak > 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("segfault", "SIGSEGV"), ("out of memory", "SIGKILL")],
+)
+def test_a_file_that_ends_the_worker_is_left_out_after_three_tries(setup: Setup, chats: Path, text, said):
+    (chats / "Poison.txt").write_text(f"Eve: {text}\n")
+    report, records = worked(setup, task("Where is Oscar?", "Who met Selma?"))
+    assert report.deaths == 3
+    for record, name in zip(records, ("Oscar", "Selma"), strict=True):
+        assert name in record["hits"][0]["text"]
+        assert record["skipped"] == [
+            {
+                "path": "Poison.txt",
+                "kind": "worker_died",
+                "reason": f"reading it ended the worker 3 times ({said})",
+            }
+        ]
+
+
+@pytest.mark.parametrize(
+    ("text", "deaths", "kind"), [("native hang", 3, "worker_died"), ("slow python", 0, "timeout")]
+)
+def test_a_file_that_hangs_the_worker_is_left_out(setup: Setup, chats: Path, text, deaths, kind):
+    (chats / "Poison.txt").write_text(f"Eve: {text}\n")
+    report, records = worked(replace(setup, limit=1.0), task("Where is Oscar?"))
+    assert report.deaths == deaths
+    assert "Oscar" in records[0]["hits"][0]["text"]
+    assert [(s["path"], s["kind"]) for s in records[0]["skipped"]] == [("Poison.txt", kind)]
+
+
+def test_a_question_that_ends_the_worker_fails_and_the_others_do_not(setup: Setup):
+    report, records = worked(setup, task("Where is Oscar?", "segfault?", "Who met Selma?"))
+    assert report.deaths == 3
+    assert [r["id"] for r in records] == ["q1", "q2", "q3"]
+    assert records[1]["error"]["kind"] == "worker_died"
+    assert records[1]["error"]["message"] == "the question ended its worker 3 times (SIGSEGV)"
+    assert "Selma" in records[2]["hits"][0]["text"]
+
+
+def test_a_question_that_takes_too_long_fails(setup: Setup):
+    slow = replace(setup, config=replace(setup.config, timeout=1.0))
+    report, records = worked(slow, task("slow python?", "Where is Oscar?"))
+    assert report.deaths == 0
+    assert records[0]["error"]["kind"] == "timeout"
+    assert records[0]["error"]["message"] == "no answer within 1 s"
+    assert "Oscar" in records[1]["hits"][0]["text"]
+
+
+def test_what_dies_once_is_answered_at_the_second_try(setup: Setup, tmp_path: Path):
+    report, records = worked(setup, task(f"Where is Oscar? once {tmp_path / 'note'}", "Who met Selma?"))
+    assert report.deaths == 1
+    assert not [r for r in records if "error" in r]
+
+
+def test_a_worker_that_is_killed_from_outside_is_replaced(setup: Setup):
+    worker = Worker(replace(setup, loader="tests.runs.folder.fakes:slow"), 1)
+    killed: list[int] = []
+
+    def kill(answer: object) -> None:
+        if len(killed) < 2:
+            killed.append(worker.pid)
+            os.kill(worker.pid, signal.SIGKILL)
+
+    report = worker.work(task(*(f"Where is Oscar, {n}?" for n in range(6))), kill)
+    worker.close()
+    assert len(set(killed)) == 2
+    assert [json.loads(answer.record)["id"] for answer in report.answers] == [f"q{n}" for n in range(1, 7)]
+    assert not [answer for answer in report.answers if answer.kind]
+
+
+def test_what_every_task_would_meet_is_raised(setup: Setup):
+    with pytest.raises(ModelError, match="not on this machine"):
+        worked(replace(setup, loader="tests.runs.folder.fakes:missing"), task("Where is Oscar?"))
+    with pytest.raises(InputError, match="there is no folder /nowhere"):
+        worked(replace(setup, cwd="/nowhere"), task("Where is Oscar?"))
+
+
+def test_a_process_that_cannot_start_is_told_with_its_last_words(setup: Setup):
+    with pytest.raises(SmartsearchError, match=r"exit code 3.*no such instruction") as caught:
+        worked(replace(setup, loader="tests.runs.folder.fakes:broken"), task("Where is Oscar?"))
+    assert caught.value.kind == "worker_died"
+
+
+def test_closing_ends_what_is_under_way(setup: Setup):
+    worker = Worker(replace(setup, loader="tests.runs.folder.fakes:slow"), 1)
+    many = task(*(f"Where is Oscar, {n}?" for n in range(1000)))
+    began = threading.Event()
+    threading.Thread(target=lambda: (began.wait(60), worker.close())).start()
+    with pytest.raises(Closed):
+        worker.work(many, lambda answer: began.set())
+    assert worker.pid == 0
+
+
+def test_a_worker_ends_when_whoever_started_it_does(setup: Setup, tmp_path: Path):
+    """Also while native code of it hangs with the interpreter's lock: its own watchdog needs none."""
+    import subprocess
+    import sys
+
+    program = (
+        "import pickle, sys\n"
+        "from smartsearch.runs.supervise import Worker\n"
+        "setup, task = pickle.load(open(sys.argv[1], 'rb'))\n"
+        "worker = Worker(setup, 1)\n"
+        "worker.work(task, lambda answer: print(worker.pid, flush=True))\n"
+    )
+    import pickle
+
+    job = tmp_path / "job"
+    job.write_bytes(pickle.dumps((replace(setup, limit=2.0), task("Where is Oscar?", "native hang?"))))
+    root = Path(__file__).parents[3]
+    owner = subprocess.Popen(
+        [sys.executable, "-c", program, str(job)], stdout=subprocess.PIPE, cwd=root, text=True
+    )
+    assert owner.stdout is not None
+    pid = int(owner.stdout.readline())
+    owner.kill()
+    owner.wait()
+    deadline = time.monotonic() + 20
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{pid}").exists()

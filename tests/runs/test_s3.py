@@ -1,0 +1,156 @@
+"""A run folder and transcripts in S3, over the network of this machine: `make test-ray`."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from smartsearch.errors import InputError
+from smartsearch.runs.faults import StorageError
+from smartsearch.runs.staging import Fetched, Staging
+from smartsearch.runs.storage import Storage, storage
+from smartsearch.transcripts.corpus import read
+
+server = pytest.importorskip("moto.server", reason="needs moto: make test-ray")
+boto3 = pytest.importorskip("boto3", reason="needs moto: make test-ray")
+
+pytestmark = pytest.mark.ray
+
+KEYS = b"Mara: where is the key?\nJon: under the pot\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def keys():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        yield
+
+
+@pytest.fixture(scope="module")
+def address(keys) -> str:
+    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    _, port = running.get_host_and_port()
+    yield f"127.0.0.1:{port}"
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def client(address):
+    made = boto3.client("s3", endpoint_url=f"http://{address}", region_name="us-east-1")
+    made.create_bucket(Bucket="runs")
+    return made
+
+
+@pytest.fixture
+def query(address, client) -> str:
+    return f"?endpoint_override={address}&scheme=http"
+
+
+@pytest.fixture
+def folder(query, request) -> Storage:
+    return storage(f"s3://runs/{request.node.name}{query}")
+
+
+def test_what_is_written_is_read(folder):
+    assert folder.names() == folder.names("parts") == []
+    folder.write("plan.json", b"{}")
+    folder.write("parts/2.jsonl", b"two\n")
+    folder.write("parts/1.jsonl", b"one\n")
+    folder.write("parts/1.jsonl", b"again\n")
+    assert folder.names() == ["plan.json"]
+    assert folder.names("parts") == ["parts/1.jsonl", "parts/2.jsonl"]
+    assert folder.exists("plan.json")
+    assert not folder.exists("parts")
+    assert folder.read("parts/1.jsonl") == b"again\n"
+    for _ in range(2):
+        folder.remove("plan.json")
+        folder.remove_folder("parts")
+    assert folder.names() == folder.names("parts") == []
+
+
+def test_a_large_file_goes_up_in_pieces_and_is_seen_whole(folder):
+    with folder.writing("answers.jsonl") as out:
+        for n in range(12):
+            out.write(b"%07d\n" % n * 125_000)
+        assert not folder.exists("answers.jsonl")
+    with folder.open_read("answers.jsonl") as file:
+        assert sum(1 for _ in file) == 1_500_000
+
+
+def test_packed_bytes_come_as_they_are(folder):
+    folder.write("a.gz", b"\x1f\x8bnot really")
+    assert folder.read("a.gz") == b"\x1f\x8bnot really"
+
+
+def test_more_files_than_one_page_of_a_list(folder, client):
+    for n in range(1_050):
+        client.put_object(Bucket="runs", Key=f"{Path(folder.where()).name}/parts/{n:05d}", Body=b"")
+    assert folder.names("parts") == [f"parts/{n:05d}" for n in range(1_050)]
+
+
+def test_a_missing_bucket_and_a_missing_file_are_told_apart(folder, query):
+    with pytest.raises(InputError, match=r"plan\.json: no such file"):
+        folder.read("plan.json")
+    other = storage(f"s3://nobodys/run{query}")
+    for method in (other.read, lambda name: other.write(name, b"")):
+        with pytest.raises((InputError, StorageError), match="there is no such bucket") as caught:
+            method("plan.json")
+        assert caught.value.kind == "no_bucket"
+
+
+def test_a_server_that_is_not_there_is_worth_another_try():
+    gone = storage("s3://runs/x?endpoint_override=127.0.0.1:9&scheme=http")
+    with pytest.raises(InputError, match="cannot be reached") as caught:
+        gone.read("plan.json")
+    assert (caught.value.kind, caught.value.retryable) == ("unreachable", True)
+
+
+def test_a_writer_killed_at_any_time_leaves_a_whole_object(folder):
+    program = """
+        import sys
+        from smartsearch.runs.storage import storage
+        folder = storage(sys.argv[1])
+        for n in range(1_000_000):
+            folder.write("part", b"%07d" % n * 700_000)
+            if n == 0:
+                print("began", flush=True)
+    """
+    for round_ in range(4):
+        command = [sys.executable, "-c", textwrap.dedent(program), folder.place]
+        writer = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"began\n"
+        time.sleep(round_ * 0.02)
+        writer.kill()
+        writer.wait()
+        writer.stdout.close()
+        data = folder.read("part")
+        assert len(data) == 4_900_000
+        assert data == data[:7] * 700_000
+        assert folder.names() == ["part"]
+
+
+def test_transcripts_are_read_and_named_by_their_uri(folder, query, client):
+    key = Path(folder.where()).name
+    folder.write("chats/a.txt", KEYS)
+    folder.write("chats/deep/b.txt", KEYS)
+    client.put_object(Bucket="runs", Key=f"{key}/chats/../../evil.txt", Body=b"Eve: hello\n")
+    client.put_object(Bucket="runs", Key=f"{key}/chats//c.txt", Body=b"Eve: hello\n")
+    staging = Staging()
+    (local,) = staging.local([f"s3://runs/{key}/chats{query}"])
+    paths = {staging.named(turn.path) for turn in read([local]).turns}
+    assert paths == {f"s3://runs/{key}/chats/a.txt", f"s3://runs/{key}/chats/deep/b.txt"}
+    assert staging.inputs()[0] == Fetched(
+        f"s3://runs/{key}/chats/a.txt", len(KEYS), hashlib.sha256(KEYS).hexdigest()
+    )
+    assert len(staging.inputs()) == 2
+    staging.close()

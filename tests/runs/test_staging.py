@@ -1,0 +1,338 @@
+"""Remote transcripts on this disk: the reader's files, the user's names."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from smartsearch.errors import InputError
+from smartsearch.runs import staging as stagings
+from smartsearch.runs.faults import StorageError
+from smartsearch.runs.remote import Remote
+from smartsearch.runs.staging import PREFIX, Fetched, Staging
+from smartsearch.runs.storage import storage
+from smartsearch.transcripts.corpus import read
+from smartsearch.types import Budget, Dropped, Hit, Result, Scores, Skipped, Trace
+
+KEYS = b"Mara: where is the key?\nJon: under the pot\n"
+BOAT = b"Jon: the boat leaves at nine\nMara: then we run\n"
+
+
+@pytest.fixture(autouse=True)
+def temporary_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def place(tmp_path):
+    return f"memory://{tmp_path.name}"
+
+
+@pytest.fixture
+def staging():
+    made = Staging()
+    yield made
+    made.close()
+
+
+def put(place: str, **files: bytes) -> None:
+    for name, data in files.items():
+        storage(place).write(name.replace("__", "/").replace("_", "."), data)
+
+
+def test_a_folder_is_fetched_with_what_is_below(place, staging):
+    put(f"{place}/chats", a_txt=KEYS, deep__b_txt=BOAT)
+    (local,) = staging.local([f"{place}/chats"])
+    assert Path(local).name == "chats"
+    assert (Path(local) / "a.txt").read_bytes() == KEYS
+    assert (Path(local) / "deep/b.txt").read_bytes() == BOAT
+
+
+def test_a_file_is_fetched_under_its_own_name(place, staging):
+    put(f"{place}/chats", a_txt=KEYS, b_txt=BOAT)
+    (local,) = staging.local([f"{place}/chats/a.txt"])
+    assert Path(local).name == "a.txt"
+    assert [path.name for path in Path(local).parent.iterdir()] == ["a.txt"]
+
+
+def test_local_paths_stay_as_they_are(place, staging, temporary_folder):
+    assert staging.local(["chats/", "-", "./a.txt"]) == ("chats/", "-", "./a.txt")
+    assert staging.inputs() == ()
+    assert list(temporary_folder.iterdir()) == []
+
+
+def test_inputs_say_what_was_fetched(place, staging):
+    put(f"{place}/chats", a_txt=KEYS, b_txt=BOAT)
+    staging.local([f"{place}/chats"])
+    assert staging.inputs() == (
+        Fetched(f"{place}/chats/a.txt", len(KEYS), hashlib.sha256(KEYS).hexdigest()),
+        Fetched(f"{place}/chats/b.txt", len(BOAT), hashlib.sha256(BOAT).hexdigest()),
+    )
+    staging.local(["a.txt"])
+    assert staging.inputs() == ()
+
+
+def test_results_name_the_uris(place, staging):
+    put(f"{place}/chats", a_txt=KEYS, b_json=b"{")
+    (local,) = staging.local([f"{place}/chats/"])
+    corpus = read([local])
+    key, pot = corpus.turns
+    found = Result(
+        "where is the key?",
+        "en",
+        (Hit(1, key, Scores(1.0), also=(pot,)),),
+        Budget("score", 0, 0, 0, 0, 0, dropped=(Dropped(2, "tau", pot),), hidden=(Hit(3, pot, Scores(0.0)),)),
+        Trace(),
+        skipped=corpus.skipped,
+        warnings=(f"{local}/a.txt: a word",),
+    )
+    told = staging.restored(found)
+    uri = f"{place}/chats/a.txt"
+    assert told.hits[0].turn.path == told.hits[0].also[0].path == uri
+    assert told.budget.dropped[0].turn.path == told.budget.hidden[0].turn.path == uri
+    assert [skipped.path for skipped in told.skipped] == [f"{place}/chats/b.json"]
+    assert told.warnings == (f"{uri}: a word",)
+    assert tempfile.gettempdir() not in repr(told)
+    assert told.hits[0].turn.text == key.text
+
+
+def test_a_query_is_used_and_not_named(place, staging, monkeypatch):
+    put(f"{place}/chats", a_txt=KEYS)
+    opened = []
+
+    def remote(uri: str) -> Remote:
+        opened.append(uri)
+        made = Remote(uri.partition("?")[0])
+        made.place = uri
+        return made
+
+    monkeypatch.setattr(stagings, "Remote", remote)
+    (local,) = staging.local([f"{place}/chats?endpoint_override=127.0.0.1:9&scheme=http"])
+    assert opened == [f"{place}/chats?endpoint_override=127.0.0.1:9&scheme=http"]
+    assert staging.named(f"{local}/a.txt: empty") == f"{place}/chats/a.txt: empty"
+    assert staging.inputs()[0].path == f"{place}/chats/a.txt"
+
+
+def test_the_same_uri_is_fetched_once(place, staging):
+    put(f"{place}/chats", a_txt=KEYS)
+    (first,) = staging.local([f"{place}/chats"])
+    put(f"{place}/chats", a_txt=BOAT)
+    assert staging.local([f"{place}/chats", f"{place}/chats"]) == (first, first)
+    assert (Path(first) / "a.txt").read_bytes() == KEYS
+
+
+def test_only_what_a_search_reads_is_fetched(place):
+    put(place, a_txt=KEYS, b_json_gz=b"", film_mp4=b"0" * 100, c_zip=b"", _hidden__d_txt=BOAT, e_chat=BOAT)
+    for globs, extra in (((), []), (("*.chat",), ["e.chat"])):
+        staging = Staging(globs=globs)
+        (local,) = staging.local([place])
+        files = [path for path in Path(local).rglob("*") if path.is_file()]
+        assert sorted(path.name for path in files) == ["a.txt", "b.json.gz", "c.zip", *extra]
+        staging.close()
+
+
+def test_a_folder_without_transcripts_is_an_empty_folder(place, staging):
+    put(place, film_mp4=b"0")
+    (local,) = staging.local([place])
+    assert list(Path(local).iterdir()) == []
+
+
+def test_what_was_used_longest_ago_goes_first(place):
+    for name in "abc":
+        put(f"{place}/{name}", x_txt=b"0" * 400)
+    staging = Staging(limit=1000)
+    (a,) = staging.local([f"{place}/a"])
+    (b,) = staging.local([f"{place}/b"])
+    staging.local([f"{place}/a"])
+    (c,) = staging.local([f"{place}/c"])
+    assert [Path(path).exists() for path in (a, b, c)] == [True, False, True]
+    staging.close()
+
+
+def test_what_is_asked_for_now_stays_whatever_the_limit(place):
+    uris = [f"{place}/{name}" for name in "abc"]
+    for uri in uris:
+        put(uri, x_txt=b"0" * 400)
+    staging = Staging(limit=10)
+    assert all(Path(path).exists() for path in staging.local(uris))
+    staging.close()
+
+
+class Hostile:
+    """What a bucket may list and no disk can hold."""
+
+    place = "s3://bucket/chats"
+
+    def __init__(self, uri: str) -> None: ...
+
+    def where(self, name: str = "") -> str:
+        return f"s3://bucket/chats/{name}"
+
+    def below(self) -> dict[str, int | None]:
+        names = ("../../evil.txt", "a/../../../evil.txt", "/etc/evil.txt", "a//b.txt", "./c.txt")
+        return dict.fromkeys((*names, "n" * 300 + ".txt", "x.txt", "x.txt/y.txt", "good.txt"), 4)
+
+    def open_read(self, name: str):
+        import io
+
+        assert name in ("good.txt", "x.txt/y.txt")
+        return io.BytesIO(b"good")
+
+
+def test_names_that_leave_the_folder_are_refused_and_reported(staging, monkeypatch, temporary_folder):
+    monkeypatch.setattr(stagings, "Remote", Hostile)
+    (local,) = staging.local(["s3://bucket/chats"])
+    files = sorted(str(path.relative_to(local)) for path in Path(local).rglob("*") if path.is_file())
+    assert files == ["good.txt", "x.txt/y.txt"]
+    assert len([path for path in temporary_folder.rglob("*") if path.is_file()]) == 2
+    told = staging.restored(Result("q", "en", (), Budget("", 0, 0, 0, 0, 0), Trace())).skipped
+    assert {skipped.kind for skipped in told} == {"unsafe_name"}
+    assert (
+        Skipped(
+            "s3://bucket/chats/../../evil.txt", "unsafe_name", "not fetched: its name leads out of the folder"
+        )
+        in told
+    )
+    assert len(told) == 7
+
+
+@pytest.mark.parametrize("uri", ["memory://a/..", "s3://bucket/chats/.."])
+def test_a_uri_that_ends_in_dots_is_refused(uri, staging, monkeypatch):
+    monkeypatch.setattr(stagings, "Remote", Hostile)
+    with pytest.raises(InputError, match="its name leads out of the folder"):
+        staging.local([uri])
+
+
+def test_a_missing_place_is_told_and_leaves_nothing(place, staging, temporary_folder):
+    with pytest.raises(InputError, match="nowhere: no such file") as caught:
+        staging.local([f"{place}/nowhere"])
+    assert caught.value.kind == "path_not_found"
+    assert staging.inputs() == ()
+    assert [path for path in temporary_folder.rglob("*") if path.is_file()] == []
+
+
+def test_a_copy_that_fails_half_way_is_not_there(place, staging, monkeypatch, temporary_folder):
+    put(place, a_txt=KEYS, b_txt=BOAT)
+    whole = Remote.open_read
+
+    def breaks(self, name):
+        if name == "b.txt":
+            raise InputError("the line went dead", kind="unreachable", retryable=True)
+        return whole(self, name)
+
+    monkeypatch.setattr(Remote, "open_read", breaks)
+    with pytest.raises(InputError, match="the line went dead"):
+        staging.local([place])
+    assert [path for path in temporary_folder.rglob("*") if path.is_file()] == []
+    monkeypatch.setattr(Remote, "open_read", whole)
+    assert len(list(Path(staging.local([place])[0]).iterdir())) == 2
+
+
+def test_a_file_that_comes_short_is_an_error_worth_another_try(place, staging, monkeypatch):
+    put(place, a_txt=KEYS)
+    monkeypatch.setattr(Remote, "below", lambda self: {"a.txt": len(KEYS) + 1})
+    with pytest.raises(InputError, match="43 bytes came of 44") as caught:
+        staging.local([place])
+    assert caught.value.retryable
+
+
+def test_close_removes_the_folder_and_local_begins_anew(place, temporary_folder):
+    put(place, a_txt=KEYS)
+    staging = Staging()
+    staging.local([place])
+    assert [path.name.startswith(f"{PREFIX}{os.getpid()}-") for path in temporary_folder.iterdir()] == [True]
+    staging.close()
+    staging.close()
+    assert list(temporary_folder.iterdir()) == []
+    assert Path(staging.local([place])[0]).exists()
+    staging.close()
+
+
+PROCESS = """
+    import sys, tempfile, time
+    from smartsearch.runs.staging import Staging
+    staging = Staging()
+    staging.local(["file://" + sys.argv[1]])
+    print("ready", flush=True)
+    if sys.argv[2] == "wait":
+        time.sleep(60)
+"""
+
+
+def started(chats: Path, temporary: Path, how: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", textwrap.dedent(PROCESS), str(chats), how]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)})
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    process.stdout.close()
+    return process
+
+
+def test_the_folder_goes_with_its_process_or_with_the_next_one(tmp_path, temporary_folder, place):
+    chats = tmp_path / "chats"
+    chats.mkdir()
+    (chats / "a.txt").write_bytes(KEYS)
+    assert started(chats, temporary_folder, "end").wait() == 0
+    assert list(temporary_folder.iterdir()) == []
+    killed, living = (started(chats, temporary_folder, "wait") for _ in range(2))
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert len(list(temporary_folder.iterdir())) == 2
+    put(place, a_txt=KEYS)
+    staging = Staging()
+    staging.local([place])
+    left = {path.name.split("-")[2] for path in temporary_folder.iterdir()}
+    assert left == {str(living.pid), str(os.getpid())}
+    living.kill()
+    living.wait()
+    staging.close()
+
+
+def test_what_others_put_under_that_name_stays(place, staging, temporary_folder, tmp_path):
+    target = tmp_path / "target"
+    target.mkdir()
+    (temporary_folder / f"{PREFIX}1-link").symlink_to(target)
+    (temporary_folder / f"{PREFIX}1-file").write_bytes(b"")
+    put(place, a_txt=KEYS)
+    staging.local([place])
+    assert target.is_dir()
+    assert (temporary_folder / f"{PREFIX}1-file").exists()
+
+
+@pytest.fixture
+def tiny_disk(tmp_path, monkeypatch):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(disk)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("a file system of 256 KiB can only be mounted by root")
+    monkeypatch.setattr(tempfile, "tempdir", str(disk))
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_on_a_disk_smaller_than_the_limit_older_copies_make_room(place, tiny_disk):
+    for name, size in (("a", 150_000), ("b", 150_000), ("c", 400_000)):
+        put(f"{place}/{name}", x_txt=b"0" * size)
+    staging = Staging()
+    (a,) = staging.local([f"{place}/a"])
+    (b,) = staging.local([f"{place}/b"])
+    assert not Path(a).exists()
+    assert (Path(b) / "x.txt").stat().st_size == 150_000
+    with pytest.raises(StorageError, match=r"\(TMPDIR\): no space left") as caught:
+        staging.local([f"{place}/c"])
+    assert caught.value.kind == "disk_full"
+    assert shutil.disk_usage(tiny_disk).used < 20_000
+    staging.close()
