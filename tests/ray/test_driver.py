@@ -1,4 +1,4 @@
-"""`smartsearch batch --engine ray` as a process: killed and gone on with, stopped, and what it leaves behind."""
+"""`smartsearch batch --engine ray` as a process: killed and gone on with, stopped, what it leaves behind."""
 
 from __future__ import annotations
 
