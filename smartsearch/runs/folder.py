@@ -95,6 +95,17 @@ class RunFolder:
                 with contextlib.suppress(OSError):
                     name.unlink()
 
+    @property
+    def now(self) -> str:
+        """The day that the run counts from, as the plan of any of its shards has it; empty before the first."""
+        for name in self._plans():
+            held = _object(self._storage.read(name), self._storage.where(name))
+            return str(held.get("config", {}).get("now", ""))
+        return ""
+
+    def _plans(self) -> list[str]:
+        return [name for name in self._storage.names("") if name.startswith("plan-")]
+
     def begin(self, identity: Json) -> None:
         """Make the folder this run's. Raises UsageError when it is another's: what differs is named."""
         if self._storage.exists(self.plan_name):
@@ -107,7 +118,7 @@ class RunFolder:
                     kind="other_run",
                 )
             return
-        others = [name for name in self._storage.names("") if name.startswith("plan-")]
+        others = self._plans()
         of = f"-of-{self.shard.of:05d}.json"
         if any(not name.endswith(of) for name in others):
             raise UsageError(

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -309,3 +310,20 @@ def test_parquet_holds_the_same_records(asked: Lines, write, run: Run):
     assert table.column("id").to_pylist() == [line["id"] for line in asked]
     kept = [json.loads(line) for line in table.column("record").to_pylist()]
     assert untimed(kept) == untimed(records(Path("a")))
+
+
+class Tomorrow(date):
+    @classmethod
+    def today(cls) -> Tomorrow:
+        return cls(2199, 12, 31)
+
+
+def test_a_run_goes_on_the_next_day_and_counts_from_its_first(run: Run, asked: Lines, write, monkeypatch):
+    arguments = ("batch", write(asked), "--out", "out", "--workers", "1", "--until", "today")
+    assert run(*arguments, "--shard", "1/2").code == 0
+    monkeypatch.setattr(runs_cli, "date", Tomorrow)
+    assert "complete already" in run(*arguments, "--shard", "1/2").err
+    assert run(*arguments, "--shard", "2/2").code == 0
+    first, second = (manifest(Path("out"), f"0000{n}-of-00002") for n in (1, 2))
+    assert first["config"]["now"] == second["config"]["now"] == date.today().isoformat()
+    assert first["source"]["until"] == second["source"]["until"]
