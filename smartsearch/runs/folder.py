@@ -97,7 +97,7 @@ class RunFolder:
 
     @property
     def now(self) -> str:
-        """The day that the run counts from, as the plan of any of its shards has it; empty before the first."""
+        """The day that the run counts from, as the plan of any shard has it; empty before the first."""
         for name in self._plans():
             held = _object(self._storage.read(name), self._storage.where(name))
             return str(held.get("config", {}).get("now", ""))
