@@ -118,6 +118,8 @@ class Rows:
             row["how"] = f"not injected: {error}"
         except Unexpected as error:
             row["wrong"] = str(error)
+        finally:
+            trial.clear()
         row["seconds"] = round(time.monotonic() - began, 1)
         return row
 

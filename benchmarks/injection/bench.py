@@ -188,17 +188,20 @@ class Trial:
     def gone(self, which: bytes = b"") -> None:
         """Wait until no process of the trial is left, none of `which` in its command line.
 
-        Raises Unexpected, and ends them, when some stay.
+        Raises Unexpected when some stay.
         """
         end = time.monotonic() + LEFT
         while left := {pid: line for pid, line in self.processes.items() if which in line}:
             if time.monotonic() > end:
-                for pid in left:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
                 lines = [line.replace(b"\0", b" ").decode()[:80] for line in left.values()]
                 raise Unexpected(f"{len(left)} processes were left {LEFT:g} s later: {lines}")
             time.sleep(0.1)
+
+    def clear(self) -> None:
+        """End what is left of the trial's processes."""
+        for pid in self.processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def _started(pid: int) -> int:
@@ -209,9 +212,20 @@ def _started(pid: int) -> int:
         return 0
 
 
+def command_line(pid: int) -> bytes:
+    """What a process calls itself, empty for one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def parent(pid: int) -> int:
-    """The process that started this one."""
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    """The process that started this one, 0 if that has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
 
 
 def read_answers(out: Path) -> list[Json]:

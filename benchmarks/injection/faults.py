@@ -74,7 +74,7 @@ def worker_killed(trial: Trial) -> str:
             killed.append(fresh[0])
             moments.append(time.monotonic() - began)
     ended = trial.end(process)
-    expect(ended.code == 0, ended.said)
+    expect(ended.code == 0, f"{ended}")
     expect(len(killed) >= 2, "the run was over before two workers were killed")
     return f"SIGKILL to {len(killed)} workers, {spaced(moments)} s after the first answers"
 
@@ -86,7 +86,7 @@ def worker_frozen(trial: Trial) -> str:
     trial.until(lambda: trial.parts, process)
     os.kill(trial.workers[0], signal.SIGSTOP)
     ended = trial.end(process)
-    expect(ended.code == 0, ended.said)
+    expect(ended.code == 0, f"{ended}")
     expect(trial.deaths == 1, f"{trial.deaths} workers were replaced, not 1")
     return "SIGSTOP to a worker, `--stall 3`"
 
