@@ -309,3 +309,12 @@ def test_parquet_holds_the_same_records(asked: Lines, write, run: Run):
     assert table.column("id").to_pylist() == [line["id"] for line in asked]
     kept = [json.loads(line) for line in table.column("record").to_pylist()]
     assert untimed(kept) == untimed(records(Path("a")))
+
+
+def test_a_record_says_how_long_reading_took_where_it_was_read(run: Run, asked: Lines, write, chats: Path):
+    turns = "".join(f"[2024-05-01 10:{n % 60:02}] Mara: I met Oscar, time {n}.\n" for n in range(3000))
+    (chats / "Oscar.txt").write_text(turns)
+    asked = [one for one in asked if one["paths"] == ["Oscar.txt"]]
+    assert run("batch", write(asked), "--out", "out/", "--workers", "1").code == 0
+    first, *others = (record["timing_ms"] for record in records(Path("out")))
+    assert first["total"] > first["read"] > 10 * max(timing["read"] for timing in others)
