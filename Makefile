@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip install -qq --disable-pip-version-check
 STAMP  := $(VENV)/.installed
 TRAIN  := $(VENV)/.installed-train
+RAY    := $(VENV)/.installed-ray
 DATA   ?= ../shared/data
 
 # pylate and sentence-transformers ask for torch, and the registry's newest torch brings gigabytes of
@@ -13,7 +14,7 @@ DATA   ?= ../shared/data
 TORCH  := torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix bench bench-check speed models
+.PHONY: help demo test test-ray check fix bench bench-check speed models
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -36,11 +37,18 @@ $(TRAIN): $(STAMP)
 	@$(PIP) $(TORCH) -e ".[dev,train]"
 	@touch $@
 
+$(RAY): $(STAMP)
+	@$(PIP) $(TORCH) -e ".[dev,ray]" "moto[s3,server]>=5"
+	@touch $@
+
 demo: $(STAMP) ## set everything up and answer questions over the sample transcripts
 	@$(BIN)/python docs/demo.py
 
 test: $(STAMP) ## set everything up and run the tests
 	$(BIN)/python -m pytest
+
+test-ray: $(RAY) ## install Ray and run what needs it: a real cluster on this machine, object storage; minutes
+	$(BIN)/python -m pytest -m ray
 
 check: $(STAMP) ## lint, types and tests
 	$(BIN)/ruff check .

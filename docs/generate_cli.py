@@ -134,6 +134,13 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 | `model_missing`, `model_damaged`, `model_unfit` | a model that is not here, not whole, or of another kind |
 | `model_fetch` | the model hub cannot be reached (retryable) |
 | `timeout` | `--timeout` ran out (retryable) |
+| `worker_died` | in a run folder: reading or answering ended its worker process three times (retryable) |
+| `other_run`, `run_damaged`, `busy` | a run folder that is another run's, that lacks or garbles a file, that another process is at |
+| `disk_full`, `unreachable` | storage that is full or does not answer (retryable) |
+| `denied`, `credentials`, `no_bucket`, `torn` | storage that says no, has no such bucket, or gave half a file |
+| `not_sent` | `answer` sent nothing, because nobody agreed |
+| `llm_missing`, `llm_refused`, `llm_not_found`, `llm_request` | no language model is set up; its server refuses the key, has no such model, or cannot serve the request |
+| `llm_busy`, `llm_reply`, `llm_broken`, `llm_stopped` | its server has too many requests, or its reply is empty, broken off or stopped (retryable) |
 | `cache` | the cache folder, or an index in it, belongs to another user, cannot be written or emptied, or there is no place for one |
 | `index` | an index turned out to be damaged in the middle of an answer; the next one does without |
 | `unsafe_folder` | the folder for the socket of `serve` is not the user's alone |

@@ -43,7 +43,7 @@ COMMANDS = {
     "batch": Command(
         "search_cli",
         "batch_command",
-        "Answer many questions: JSONL in, one JSON result a line out, in the same order.",
+        "Answer many questions: JSONL in, one JSON result a line out, in the same order; or a run folder.",
     ),
     "serve": Command(
         "serve_cli",

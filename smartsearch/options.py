@@ -465,7 +465,10 @@ class ProgressOptions:
     """Whether a terminal is told how far the work is."""
 
     progress: str = option(
-        RUN, "Progress on standard error, only ever on a terminal.", default="auto", choices=PROGRESS
+        RUN,
+        "Progress on standard error, on a terminal; of a run folder every 30 s elsewhere.",
+        default="auto",
+        choices=PROGRESS,
     )
 
 

@@ -170,7 +170,7 @@ def batch_command(
     folder: RunOptions,
     progress: ProgressOptions,
 ) -> int:
-    """Answer many questions: JSONL in, one JSON result a line out, in the same order.
+    """Answer many questions: JSONL in, one JSON result a line out, in the same order; or a run folder.
 
     A line is {"id": "q1", "question": "..."}, and if need be "paths": [...] and filters of its own, in the
     place of those given as options: "conversation", "session", "since", "until", "now", "speaker",

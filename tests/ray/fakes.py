@@ -1,0 +1,76 @@
+"""Models that do what the question says: wait, or kill the worker, the actor that owns it, or its reader."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from smartsearch import cli, runs_cli
+from smartsearch.config import Config
+from smartsearch.errors import ModelError
+from smartsearch.pipeline import Tools
+from smartsearch.transcripts import corpus
+from smartsearch.types import Query
+from tests.cli.fakes import FakeParser, fake_tools
+
+SLOW = 0.2
+"""Seconds a question with `Slow` takes."""
+POISON = "poison.txt"
+"""The transcript that nobody survives reading."""
+
+
+class Parser(FakeParser):
+    def parse(self, question: str, config: Config) -> Query:
+        note_actor()
+        if "Slow" in question:
+            time.sleep(SLOW)
+        if "Crash" in question:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "Deadly" in question or ("Mortal" in question and first("Mortal")):
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(60)
+        return super().parse(question, config)
+
+
+def note_actor() -> None:
+    """Leave a file named after the raylet and the actor above this worker, in the folder of the run."""
+    actor = os.getppid()
+    stat = Path(f"/proc/{actor}/stat").read_text(encoding="ascii", errors="replace")
+    raylet = stat.rpartition(")")[2].split()[1]
+    Path("seen").mkdir(exist_ok=True)
+    Path(f"seen/{raylet}-{actor}-{os.getpid()}").touch()
+
+
+def first(name: str) -> bool:
+    """Whether this is the first time that anybody asks in this folder."""
+    try:
+        Path(name).touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def tools(config: Config) -> Tools:
+    read = corpus._read_file
+
+    def read_file(path: str, *rest: object) -> None:
+        if path.endswith(POISON):
+            os.kill(os.getpid(), signal.SIGKILL)
+        read(path, *rest)
+
+    corpus._read_file = read_file
+    return replace(fake_tools(config), parser=Parser())
+
+
+def missing(config: Config) -> Tools:
+    raise ModelError("the model Nowhere is not here", hint="smartsearch models pull Nowhere")
+
+
+if __name__ == "__main__":
+    runs_cli.LOADER = "tests.ray.fakes:tools"
+    sys.argv[0] = "smartsearch"
+    cli.main()

@@ -1,0 +1,108 @@
+"""`smartsearch batch --engine ray` as a process: killed and gone on with, stopped, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray")
+
+import ray
+
+from tests.ray.conftest import ROOT
+
+pytestmark = pytest.mark.ray
+
+LINES = 160
+MARK = "SMARTSEARCH_TEST_RAY"
+"""In the environment of a run and of everything that it starts."""
+AGENTS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")
+"""Processes of Ray that miss a killed driver after a minute only; they hold nothing."""
+
+
+def start(folder: Path, *options: str, mark: str = "-") -> subprocess.Popen[str]:
+    lines = [json.dumps({"id": f"q{n}", "question": f"Slow Mara {n}"}) for n in range(1, LINES + 1)]
+    (folder / "questions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = [sys.executable, "-m", "tests.ray.fakes", "batch", "questions.jsonl", "chats", "--no-cache"]
+    return subprocess.Popen(
+        [*command, "--out", "out", "--engine", "ray", *options],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT), MARK: mark},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
+    ended = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < ended, f"not within {seconds:g} s"
+        time.sleep(0.1)
+
+
+def parts(folder: Path) -> int:
+    return len(list(folder.glob("out/parts-*/*.jsonl")))
+
+
+def test_a_killed_driver_is_gone_on_with(folder: Path, cluster):
+    first = start(folder, "--workers", "2", "--address", cluster.address)
+    until(lambda: parts(folder) >= 2)
+    first.kill()
+    first.wait()
+    until(lambda: ray.available_resources().get("CPU") == 2.0)
+    second = start(folder, "--workers", "2", "--address", cluster.address)
+    out, err = second.communicate(timeout=120)
+    assert (second.returncode, out) == (0, "")
+    before = re.search(rf"(\d+) of {LINES} were done before", err)
+    assert before, err
+    assert 0 < int(before[1]) < LINES
+    records = [json.loads(line) for line in (folder / "out/answers-00001-of-00001.jsonl").open()]
+    assert [record["id"] for record in records] == [f"q{n}" for n in range(1, LINES + 1)]
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_takes_its_own_ray_with_it(stop: signal.Signals, folder: Path):
+    mark = uuid.uuid4().hex
+    run = start(folder, "--workers", "2", mark=mark)
+    until(lambda: parts(folder) >= 1)
+    if stop == signal.SIGINT:
+        os.killpg(run.pid, stop)  # as a terminal does, to all that it started
+    else:
+        run.send_signal(stop)
+    out, err = run.communicate(timeout=30)
+    assert (run.returncode, out) == (130, ""), err
+    assert "Traceback" not in err
+    assert "the same command goes on" in err
+    until(lambda: not marked(mark), 20)
+
+
+def test_a_killed_driver_takes_its_own_ray_with_it(folder: Path):
+    mark = uuid.uuid4().hex
+    run = start(folder, "--workers", "2", mark=mark)
+    until(lambda: parts(folder) >= 1)
+    run.kill()
+    until(lambda: all(name in AGENTS for name in marked(mark)), 20)
+
+
+def marked(mark: str) -> list[str]:
+    """The names of the processes that have it in their environment."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_bytes().split(b"\0")[0].decode().strip())
+        except OSError:
+            continue  # it has ended
+    return found
