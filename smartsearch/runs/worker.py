@@ -99,7 +99,6 @@ class Answerer:
 
     def _search(self, question: str, source: Scope, config: Config) -> Result:
         local = replace(source, paths=self._staging.local(source.paths))
-        self._library.haystack(local)
         result = self._staging.restored(ask(question, local, config, self._tools, self._library))
         if config.redact:
             from smartsearch.redact import redacted_result

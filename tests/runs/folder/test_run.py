@@ -410,3 +410,12 @@ def test_a_run_goes_on_the_next_day_and_counts_from_its_first(run: Run, asked: L
     first, second = (manifest(Path("out"), f"0000{n}-of-00002") for n in (1, 2))
     assert first["config"]["now"] == second["config"]["now"] == date.today().isoformat()
     assert first["source"]["until"] == second["source"]["until"]
+
+
+def test_a_record_says_how_long_reading_took_where_it_was_read(run: Run, asked: Lines, write, chats: Path):
+    turns = "".join(f"[2024-05-01 10:{n % 60:02}] Mara: I met Oscar, time {n}.\n" for n in range(3000))
+    (chats / "Oscar.txt").write_text(turns)
+    asked = [one for one in asked if one["paths"] == ["Oscar.txt"]]
+    assert run("batch", write(asked), "--out", "out/", "--workers", "1").code == 0
+    first, *others = (record["timing_ms"] for record in records(Path("out")))
+    assert first["total"] > first["read"] > 10 * max(timing["read"] for timing in others)
