@@ -44,11 +44,11 @@ def run(
             hint="--out answers.jsonl, or files",
         )
     shard = plan.Shard.parse(options.shard)
-    config = replace(config, now=config.now or date.today().isoformat())  # resumed tomorrow it is the same
+    folder = RunFolder(out, shard, parquet=options.out_format == "parquet")
+    config = replace(config, now=config.now or folder.now or date.today().isoformat())
     source = replace(filters.source(paths, config.now), indexed=config.cache)
     own = tuple(os.path.realpath(name) for name in (out, questions) if not is_uri(name))
     setup = Setup(config, replace(source, own=own), filters, str(Path.cwd()), options.stall, LOADER)
-    folder = RunFolder(out, shard, parquet=options.out_format == "parquet")
     with _fetched(questions) as file, folder.alone(), _terminated():
         planned = plan.Plan(plan.read(file))
         identity = manifest.identity(planned, shard, source, config, manifest.fingerprints(config))

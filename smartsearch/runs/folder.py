@@ -9,18 +9,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
 from smartsearch.errors import InputError, UsageError
 from smartsearch.output import record
+from smartsearch.runs.faults import faults
 from smartsearch.runs.plan import Plan, Shard
 from smartsearch.runs.storage import Storage, is_uri, storage
 from smartsearch.runs.types import Answer, Input
@@ -69,34 +72,37 @@ class RunFolder:
         if is_uri(self.place):
             yield  # whoever else writes there, writes the same
             return
-        import fcntl
-
         name = Path(self.place) / f".lock-{self.shard}"
-        try:
+        with faults(self.place):
             name.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
+            lock = _locked(name)
+        if lock is None:
             raise UsageError(
-                f"there can be no folder {self.place}: {error.strerror}", hint="another --out", kind="output"
-            ) from error
-        with name.open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UsageError(
-                    f"another process is at shard {self.shard.number}/{self.shard.of} in {self.place}",
-                    hint="wait for it, or end it",
-                    kind="busy",
-                ) from None
-            except OSError:
-                pass  # a file system without locks: parts are whole, and whoever writes last writes the same
+                f"another process is at shard {self.shard.number}/{self.shard.of} in {self.place}",
+                hint="wait for it, or end it",
+                kind="busy",
+            )
+        with lock:
             try:
                 yield
             finally:
                 with contextlib.suppress(OSError):
                     name.unlink()
 
+    @property
+    def now(self) -> str:
+        """The day that the run counts from, as the plan of any shard has it; empty before the first."""
+        for name in self._plans():
+            held = _object(self._storage.read(name), self._storage.where(name))
+            return str(held.get("config", {}).get("now", ""))
+        return ""
+
+    def _plans(self) -> list[str]:
+        return [name for name in self._storage.names("") if name.startswith("plan-")]
+
     def begin(self, identity: Json) -> None:
         """Make the folder this run's. Raises UsageError when it is another's: what differs is named."""
+        there = self._storage.names("")  # which also removes what a killed process left half-written
         if self._storage.exists(self.plan_name):
             held = _object(self._storage.read(self.plan_name), self._storage.where(self.plan_name))
             differing = list(_differences(held, identity))
@@ -107,7 +113,7 @@ class RunFolder:
                     kind="other_run",
                 )
             return
-        others = [name for name in self._storage.names("") if name.startswith("plan-")]
+        others = [name for name in there if name.startswith("plan-")]
         of = f"-of-{self.shard.of:05d}.json"
         if any(not name.endswith(of) for name in others):
             raise UsageError(
@@ -123,6 +129,10 @@ class RunFolder:
         if not self._storage.exists(self.manifest_name):
             return None
         return _object(self._storage.read(self.manifest_name), self._storage.where(self.manifest_name))
+
+    def holds_answers(self, manifest: Json) -> bool:
+        """Whether the answers that the manifest of a complete run names are there."""
+        return self._storage.exists(manifest["answers"]["file"])
 
     def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> Done:
         """What was done before. With `retry_failed` the records of failed questions go, to be done again."""
@@ -280,6 +290,28 @@ class RunFolder:
         self._storage.remove_folder(self._parts)
 
 
+def _locked(name: Path) -> IO[str] | None:
+    """The lock file, ours as long as it is open; None when another process has it. Raises OSError.
+
+    On a file system without locks it is ours: parts are whole, and whoever writes last writes the same.
+    """
+    import fcntl
+
+    while True:
+        lock = name.open("a")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            return None
+        except OSError:
+            return lock
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(name.stat(), os.fstat(lock.fileno())):
+                return lock
+        lock.close()  # whoever had it removed it just now: a lock that the next process would not see
+
+
 def _object(raw: bytes, where: str) -> Json:
     try:
         value = json.loads(raw)
@@ -319,8 +351,10 @@ def _list(inputs: Iterable[Input]) -> bytes:
 
 def _listed(raw: bytes) -> dict[tuple[str, str], Input]:
     found: dict[tuple[str, str], Input] = {}
-    for line in raw.decode("utf-8", "surrogateescape").splitlines():
+    for line in raw.decode("utf-8", "surrogateescape").split("\n"):  # a name may hold any other line break
         digest, _, name = line.removeprefix("\\").partition("  ")
-        path = name.replace("\\n", "\n").replace("\\\\", "\\") if line.startswith("\\") else name
-        found[path, digest] = Input(path, digest)
+        if line.startswith("\\"):
+            name = re.sub(r"\\(.)", lambda escaped: "\n" if escaped[1] == "n" else escaped[1], name)
+        if name:
+            found[name, digest] = Input(name, digest)
     return found

@@ -51,7 +51,9 @@ class Shift:
         held = self.folder.manifest
         if held is not None:
             self._earlier = list(held.get("sessions", []))
-            if held.get("state") == "complete" and not (self.retry_failed and held["counts"]["failed"]):
+            whole = held.get("state") == "complete" and self.folder.holds_answers(held)
+            if whole and not (self.retry_failed and held["counts"]["failed"]):
+                self.folder.drop_parts()  # of a process that was killed just before it did
                 return held
         self.done = self.folder.resume(self.plan, self.tasks, retry_failed=self.retry_failed)
         self._note("running")
@@ -73,10 +75,14 @@ class Shift:
             raise
 
     def finish(self) -> Json:
-        """Put the answers in order, count them, and say that the run is complete."""
+        """Put the answers in order, count them, and say that the run is complete. Raises as `work`."""
         tally = Tally()
-        self.folder.write_answers(tally.counting(self.folder.records(self.plan, self.tasks)))
-        self.folder.write_inputs()
+        try:
+            self.folder.write_answers(tally.counting(self.folder.records(self.plan, self.tasks)))
+            self.folder.write_inputs()
+        except BaseException:
+            self._stop()
+            raise
         whole = self._manifest(
             "complete",
             tally.counts(self.lines),

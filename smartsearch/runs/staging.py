@@ -199,9 +199,9 @@ class Staging:
 
     def _home(self) -> Path:
         if self._folder is None:
-            top = Path(os.path.realpath(tempfile.gettempdir()))
+            top = _top()
             with faults(f"{top} (TMPDIR)"):
-                _sweep(top)
+                sweep()
                 self._folder, lock = _held(top)
             self._remove = weakref.finalize(self, _removed, self._folder, lock, os.getpid())
         return self._folder
@@ -270,9 +270,13 @@ def _held(top: Path) -> tuple[Path, int]:
             os.close(lock)
 
 
-def _sweep(top: Path) -> None:
+def _top() -> Path:
+    return Path(os.path.realpath(tempfile.gettempdir()))
+
+
+def sweep() -> None:
     """Remove this user's folders whose process is gone: what a kill left."""
-    for left in top.glob(f"{PREFIX}*"):
+    for left in _top().glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             lock = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:

@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple
 import smartsearch
 from smartsearch.errors import SmartsearchError
 from smartsearch.runs.records import failed, identity_of
+from smartsearch.runs.staging import sweep
 from smartsearch.runs.types import GRACE, TRIES, Answer, Input, Item, Report, Setup, Task
 from smartsearch.types import Skipped
 
@@ -25,7 +26,7 @@ PATIENCE = 2 * GRACE
 """Seconds a worker gets beyond its own limit (worker.py) before it is ended from here."""
 STARTING = 300.0
 """Seconds that a process may take to start and to load the models."""
-_WORDS = 4096  # bytes: a dump of every thread's stack
+_WORDS = 1 << 16  # bytes: a dump of every thread's stack
 _THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _ROOT = Path(smartsearch.__file__).parent.parent
 
@@ -95,15 +96,13 @@ class Worker:
     def close(self) -> None:
         """End the process; a `work` under way in another thread raises Closed."""
         self._closed.set()
-        process = self._process
-        if process is not None:
-            process.kill()
+        _end(self._process)
 
     def _pass(self, items: tuple[Item, ...], note: Put, inputs: list[Input]) -> int | _Death:
         """Have the lines answered; the worker's peak memory in bytes, or how it ended before."""
         at: tuple[str, Any] = ("starting", "")
-        connection = self._started()
         try:
+            connection = self._started()
             connection.send((items, self._refused))
             while True:
                 patience = STARTING if at[0] in ("starting", "loading") else self._limit + PATIENCE
@@ -127,9 +126,7 @@ class Worker:
 
     def _ended(self, at: tuple[str, Any], how: str) -> _Death:
         """Have no process; the next pass starts one. Raises Closed where that was wanted."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+        _end(self._process)
         if self._connection is not None:
             self._connection.close()
         self._process = self._connection = None
@@ -142,11 +139,27 @@ class Worker:
         return self._setup.config.timeout or self._setup.limit
 
     def _started(self) -> Connection:
-        """The line to the process, which is started if there is none."""
+        """The line to the process, which is started if there is none. Raises SmartsearchError, and OSError
+        where it has ended already."""
         if self._connection is not None:
             return self._connection
         if self._closed.is_set():
             raise Closed
+        try:
+            self._connection = self._start()
+        except OSError as error:
+            raise SmartsearchError(
+                f"no worker process can be started: {error.strerror}",
+                hint="fewer --workers leave more of everything to each",
+                kind="worker_died",
+                retryable=True,
+            ) from error
+        if self._closed.is_set():
+            _end(self._process)
+        self._connection.send((self._setup, self._threads))
+        return self._connection
+
+    def _start(self) -> Connection:
         ours, theirs = socket.socketpair()
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
         environment = os.environ | dict.fromkeys(_THREAD_COUNTS, str(self._threads))
@@ -161,11 +174,7 @@ class Worker:
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,  # a Ctrl-C is for who started us
             )
-        if self._closed.is_set():
-            self._process.kill()
-        self._connection = Connection(ours.detach())
-        self._connection.send((self._setup, self._threads))
-        return self._connection
+        return Connection(ours.detach())
 
     def _ending(self) -> str:
         """How the process ended, in words."""
@@ -227,3 +236,11 @@ class Worker:
         self._said.seek(0, os.SEEK_END)
         self._said.seek(max(0, self._said.tell() - _WORDS))
         return self._said.read()
+
+
+def _end(process: subprocess.Popen[bytes] | None) -> None:
+    """Have a process gone, and what it fetched."""
+    if process is not None:
+        process.kill()
+        process.wait()
+        sweep()

@@ -61,7 +61,7 @@ class Answerer:
 
     def answer(self, item: Item) -> Answer:
         """The record of one line, whatever happens but for errors that every line would meet (FATAL)."""
-        self._line = item.line
+        self._line, self._reading = item.line, ""
         while (answer := self._tried(item)) is None:
             pass
         return answer
@@ -69,7 +69,9 @@ class Answerer:
     def _tried(self, item: Item) -> Answer | None:
         """As `answer`; None where reading a file took too long."""
         try:
-            return self._answer(item)
+            answer = self._answer(item)
+            _alarm(0.0)  # here, where one that rings at the last moment is met below
+            return answer
         except SearchTimeout as error:
             if not self._reading:
                 return failed(identity_of(item), item.line, error)
@@ -97,7 +99,6 @@ class Answerer:
 
     def _search(self, question: str, source: Scope, config: Config) -> Result:
         local = replace(source, paths=self._staging.local(source.paths))
-        self._library.haystack(local)
         result = self._staging.restored(ask(question, local, config, self._tools, self._library))
         if config.redact:
             from smartsearch.redact import redacted_result
@@ -125,7 +126,9 @@ class Answerer:
         self._reading = ""
         self._step("asking", self._line)
 
-    def _step(self, what: str, which: str | int) -> None:
+    def _step(self, what: str, which: str | int | Input) -> None:
+        """Tell, with no alarm: it would tear a message, and a listener may be slow. Then the limit begins."""
+        _alarm(0.0)
         self._tell(what, which)
         _alarm(self._limit)
 
@@ -150,7 +153,7 @@ class Answerer:
         except OSError:
             return  # whoever reads it reports that
         self._hashed.add(known)
-        self._tell("input", Input(shown, digest))
+        self._step("input", Input(shown, digest))
 
 
 def _sha256(file: Path) -> str:

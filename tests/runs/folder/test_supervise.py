@@ -180,3 +180,68 @@ def test_a_worker_ends_when_whoever_started_it_does(setup: Setup, tmp_path: Path
     while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not Path(f"/proc/{pid}").exists()
+
+
+def test_nothing_that_was_fetched_is_left_when_a_worker_is_closed(
+    setup: Setup, chats: Path, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    worker = Worker(setup, 1)
+    report = worker.work(task("Where is Oscar?", paths=(chats / "Oscar.txt").as_uri()))
+    assert not report.answers[0].kind
+    assert list(tmp_path.glob("smartsearch-stage-*"))
+    worker.close()
+    assert not list(tmp_path.glob("smartsearch-stage-*"))
+
+
+def test_a_closed_worker_is_no_zombie(setup: Setup):
+    worker = Worker(setup, 1)
+    worker.work(task("Where is Oscar?"))
+    pid = worker.pid
+    worker.close()
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_worker_that_is_closed_while_it_starts_says_so(setup: Setup, monkeypatch):
+    """The process is there, and has been ended, before anything was said to it."""
+    worker = Worker(setup, 1)
+    start = worker._start
+
+    def started() -> object:
+        connection = start()
+        worker.close()
+        return connection
+
+    monkeypatch.setattr(worker, "_start", started)
+    with pytest.raises(Closed):
+        worker.work(task("Where is Oscar?"))
+
+
+def test_a_process_that_ends_before_it_is_spoken_to_is_a_death(setup: Setup, monkeypatch):
+    worker = Worker(setup, 1)
+    start = worker._start
+    ended: list[int] = []
+
+    def started() -> object:
+        connection = start()
+        if not ended:
+            ended.append(worker.pid)
+            os.kill(worker.pid, signal.SIGKILL)
+            while worker._process is not None and worker._process.poll() is None:
+                time.sleep(0.01)
+        return connection
+
+    monkeypatch.setattr(worker, "_start", started)
+    report = worker.work(task("Where is Oscar?"))
+    worker.close()
+    assert (report.deaths, report.answers[0].kind) == (1, "")
+
+
+def test_no_process_to_be_had_is_told_in_words(setup: Setup, monkeypatch):
+    def full(*arguments: object, **more: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("subprocess.Popen", full)
+    with pytest.raises(SmartsearchError, match="no worker process can be started: Resource temporarily"):
+        Worker(setup, 1).work(task("Where is Oscar?"))

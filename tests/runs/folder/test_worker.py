@@ -1,0 +1,77 @@
+"""The process that answers, in this process: its alarm and what it says."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from smartsearch.ask import Scope
+from smartsearch.config import Config
+from smartsearch.errors import SearchTimeout
+from smartsearch.options import FilterOptions
+from smartsearch.runs import worker
+from smartsearch.runs.types import Answer, Setup
+from smartsearch.runs.worker import Answerer
+from tests.runs.folder.test_supervise import task
+
+
+def answerer(chats: Path, tell, loader: str = "tools", limit: float = 0.5) -> Answerer:
+    config = Config(now="2024-06-01", cache=False, daemon="never")
+    setup = Setup(
+        config, Scope((".",)), FilterOptions(), str(chats), limit, f"tests.runs.folder.fakes:{loader}"
+    )
+    made = Answerer(setup, 1, tell)
+    made.load()
+    return made
+
+
+def test_a_slow_listener_is_no_slow_file(chats: Path, asked: list):
+    """Who listens may write to a full disk: the alarm neither counts that nor tears what is being said."""
+    said: list[tuple] = []
+
+    def slowly(what: str, which: object) -> None:
+        time.sleep(0.6)
+        said.append((what, which))
+
+    [item] = task("Where is Oscar?", paths="Oscar.txt").items
+    answer = answerer(chats, slowly).answer(item)
+    assert not answer.kind
+    assert [what for what, _ in said] == ["asking", "reading", "input", "asking"]
+
+
+def test_a_slow_question_is_not_laid_to_a_file_that_was_read_before(chats: Path, asked: list, monkeypatch):
+    from smartsearch.transcripts import corpus
+
+    read = corpus._read_file
+
+    def broken(path: str, *rest: object) -> None:
+        if path == "Poison.txt":
+            raise RuntimeError("no reader of ours does that")
+        read(path, *rest)
+
+    monkeypatch.setattr(corpus, "_read_file", broken)
+    (chats / "Poison.txt").write_text("Eve: I am Oscar.\n")
+    said: list[tuple] = []
+    made = answerer(chats, lambda *event: said.append(event), "poisoned")
+    [known] = task("Where is Oscar?", paths="Oscar.txt").items
+    [poison] = task("Where is Oscar?", paths="Poison.txt").items
+    [slow] = task("slow python?", paths="Oscar.txt").items
+    assert made.answer(known).kind == ""
+    assert made.answer(poison).kind == "internal"
+    said.clear()
+    assert made.answer(slow).kind == "timeout"
+    assert len(said) == 1  # asked once
+
+
+def test_an_alarm_at_the_last_moment_is_a_timeout_and_not_the_end(chats: Path, asked: list, monkeypatch):
+    made = answerer(chats, lambda *event: None)
+    [item] = task("Where is Oscar?").items
+    rings = iter([True])
+
+    def alarm(seconds: float) -> None:
+        if next(rings, False):
+            raise SearchTimeout("no answer within 0.5 s")
+
+    monkeypatch.setattr(made, "_answer", lambda item: Answer(item.line, b"{}"))
+    monkeypatch.setattr(worker, "_alarm", alarm)
+    assert made.answer(item).kind == "timeout"
