@@ -135,6 +135,19 @@ class RunFolder:
             return None
         return _object(self._storage.read(self.manifest_name), self._storage.where(self.manifest_name))
 
+    def complete(self, manifest: Json) -> bool:
+        """Whether nothing is left to do. Raises UsageError where the answers are there in another format."""
+        if manifest.get("state") != "complete":
+            return False
+        name = manifest["answers"]["file"]
+        if name != self.answers_name and self._storage.exists(name):
+            raise UsageError(
+                f"{self._storage.where()} is complete: its answers are in {name}",
+                hint=f"--out-format {name.rpartition('.')[2]}, or another --out",
+                kind="other_run",
+            )
+        return self._storage.exists(self.answers_name)
+
     def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> Done:
         """What was done before. With `retry_failed` the records of failed questions go, to be done again."""
         done = Done()
