@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
@@ -74,11 +75,14 @@ class RunFolder:
         name = Path(self.place) / f".lock-{self.shard}"
         try:
             name.parent.mkdir(parents=True, exist_ok=True)
+            lock = name.open("a")
         except OSError as error:
             raise UsageError(
-                f"there can be no folder {self.place}: {error.strerror}", hint="another --out", kind="output"
+                f"nothing can be written to the folder {self.place}: {error.strerror}",
+                hint="another --out",
+                kind="output",
             ) from error
-        with name.open("a") as lock:
+        with lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -108,7 +112,8 @@ class RunFolder:
 
     def begin(self, identity: Json) -> None:
         """Make the folder this run's. Raises UsageError when it is another's: what differs is named."""
-        if self._storage.exists(self.plan_name):
+        others = self._plans()
+        if self.plan_name in others:
             held = _object(self._storage.read(self.plan_name), self._storage.where(self.plan_name))
             differing = list(_differences(held, identity))
             if differing:
@@ -118,7 +123,6 @@ class RunFolder:
                     kind="other_run",
                 )
             return
-        others = self._plans()
         of = f"-of-{self.shard.of:05d}.json"
         if any(not name.endswith(of) for name in others):
             raise UsageError(
@@ -341,10 +345,14 @@ def _list(inputs: Iterable[Input]) -> bytes:
     ).encode("utf-8", "surrogateescape")
 
 
+def _plain(escaped: str) -> str:
+    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], escaped)
+
+
 def _listed(raw: bytes) -> dict[tuple[str, str], Input]:
     found: dict[tuple[str, str], Input] = {}
-    for line in raw.decode("utf-8", "surrogateescape").splitlines():
+    for line in raw.decode("utf-8", "surrogateescape").split("\n")[:-1]:
         digest, _, name = line.removeprefix("\\").partition("  ")
-        path = name.replace("\\n", "\n").replace("\\\\", "\\") if line.startswith("\\") else name
+        path = _plain(name) if line.startswith("\\") else name
         found[path, digest] = Input(path, digest)
     return found
