@@ -22,6 +22,7 @@ from smartsearch.runs.manifest import Json, Session
 from smartsearch.runs.run import Engine, Shift
 from smartsearch.runs.storage import apart, is_uri, shown
 from smartsearch.runs.types import Setup
+from smartsearch.transcripts.files import Selection
 
 LOADER = Setup.loader
 """What loads the models in a worker. Tests put their fakes here."""
@@ -48,6 +49,7 @@ def run(
     config = replace(config, now=config.now or folder.now or date.today().isoformat())
     source = replace(filters.source(paths, config.now), indexed=config.cache)
     own = tuple(os.path.realpath(name) for name in (out, questions) if not is_uri(name))
+    Selection(own=own).refuse_own([path for path in paths or () if not is_uri(path)])
     setup = Setup(config, replace(source, own=own), filters, str(Path.cwd()), options.stall, LOADER)
     with _fetched(questions) as file, folder.alone(), _terminated():
         planned = plan.Plan(plan.read(file))
@@ -70,7 +72,7 @@ def run(
                 f"stopped: {shift.done.count:,} of {shift.lines:,} are done; the same command goes on"
             )
             raise
-    stream.talk(f"{_said(whole)}; {out}")
+    stream.talk(f"{_said(whole)}; {shown(out)}")
     return _code(whole)
 
 

@@ -187,7 +187,7 @@ def batch_command(
     if folder != RunOptions():
         raise UsageError(
             "the options of a run folder need one: --out is " + (f"the file {out}" if out else "not given"),
-            hint="--out FOLDER",
+            hint=f"--out {out.rstrip('/') if out else 'FOLDER'}/",
         )
     return _in_order(questions, paths, Path(out) if out else None, resume, config, filters, progress)
 

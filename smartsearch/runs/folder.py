@@ -102,8 +102,8 @@ class RunFolder:
 
     def begin(self, identity: Json) -> None:
         """Make the folder this run's. Raises UsageError when it is another's: what differs is named."""
-        there = self._storage.names("")  # which also removes what a killed process left half-written
-        if self._storage.exists(self.plan_name):
+        others = self._plans()
+        if self.plan_name in others:
             held = _object(self._storage.read(self.plan_name), self._storage.where(self.plan_name))
             differing = list(_differences(held, identity))
             if differing:
@@ -113,7 +113,6 @@ class RunFolder:
                     kind="other_run",
                 )
             return
-        others = [name for name in there if name.startswith("plan-")]
         of = f"-of-{self.shard.of:05d}.json"
         if any(not name.endswith(of) for name in others):
             raise UsageError(
@@ -130,9 +129,18 @@ class RunFolder:
             return None
         return _object(self._storage.read(self.manifest_name), self._storage.where(self.manifest_name))
 
-    def holds_answers(self, manifest: Json) -> bool:
-        """Whether the answers that the manifest of a complete run names are there."""
-        return self._storage.exists(manifest["answers"]["file"])
+    def complete(self, manifest: Json) -> bool:
+        """Whether nothing is left to do. Raises UsageError where the answers are there in another format."""
+        if manifest.get("state") != "complete":
+            return False
+        name = manifest["answers"]["file"]
+        if name != self.answers_name and self._storage.exists(name):
+            raise UsageError(
+                f"{self._storage.where()} is complete: its answers are in {name}",
+                hint=f"--out-format {name.rpartition('.')[2]}, or another --out",
+                kind="other_run",
+            )
+        return self._storage.exists(self.answers_name)
 
     def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> Done:
         """What was done before. With `retry_failed` the records of failed questions go, to be done again."""
@@ -349,12 +357,14 @@ def _list(inputs: Iterable[Input]) -> bytes:
     ).encode("utf-8", "surrogateescape")
 
 
+def _plain(escaped: str) -> str:
+    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], escaped)
+
+
 def _listed(raw: bytes) -> dict[tuple[str, str], Input]:
     found: dict[tuple[str, str], Input] = {}
-    for line in raw.decode("utf-8", "surrogateescape").split("\n"):  # a name may hold any other line break
+    for line in raw.decode("utf-8", "surrogateescape").split("\n")[:-1]:
         digest, _, name = line.removeprefix("\\").partition("  ")
-        if line.startswith("\\"):
-            name = re.sub(r"\\(.)", lambda escaped: "\n" if escaped[1] == "n" else escaped[1], name)
-        if name:
-            found[name, digest] = Input(name, digest)
+        path = _plain(name) if line.startswith("\\") else name
+        found[path, digest] = Input(path, digest)
     return found

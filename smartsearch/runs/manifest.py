@@ -15,6 +15,7 @@ import orjson
 from smartsearch import __version__
 from smartsearch.ask import Scope
 from smartsearch.config import Config
+from smartsearch.output import record
 from smartsearch.runs.plan import Plan, Shard
 from smartsearch.runs.records import comparable
 from smartsearch.runs.storage import shown
@@ -46,7 +47,7 @@ def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: di
         "config": {name: value for name, value in asdict(config).items() if name not in HOW},
         "models": models,
     }
-    whole: Json = orjson.loads(orjson.dumps(made))  # with lists for tuples, as a plan that is read again
+    whole: Json = orjson.loads(record.dumps(made))  # with lists for tuples, as a plan that is read again
     return whole
 
 

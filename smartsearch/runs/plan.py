@@ -7,6 +7,8 @@ folds and encodes them once. A shard is a contiguous run of tasks.
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -62,6 +64,7 @@ class Questions:
     refused: dict[int, tuple[batch.Identity | None, SmartsearchError]] = field(default_factory=dict)
     sha256: str = ""
     bytes: int = 0
+    changed: int = 0  # when the file last changed, in ns
 
     def __len__(self) -> int:
         """Lines that are not blank."""
@@ -70,6 +73,13 @@ class Questions:
     def items(self, places: Sequence[int]) -> Iterator[Item]:
         """The lines at these places among those that are not blank. Raises InputError."""
         with _opened(self.path) as file:
+            facts = os.fstat(file.fileno())
+            if (facts.st_size, facts.st_mtime_ns) != (self.bytes, self.changed):
+                raise InputError(
+                    f"{self.path} has changed since the run began",
+                    hint="the same command goes on if it is as it was; for other questions another --out",
+                    kind="questions_changed",
+                )
             for place in places:
                 file.seek(self.starts[place])
                 yield Item(self.lines[place], file.readline().rstrip(b"\r\n"))
@@ -80,6 +90,10 @@ def read(path: Path) -> Questions:
     questions, seen, groups = Questions(path), {}, {}  # type: ignore[var-annotated]
     digest, start = hashlib.sha256(), 0
     with _opened(path) as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            raise InputError(f"{path} is no file that can be read again", hint="a JSONL file of questions")
+        questions.changed = facts.st_mtime_ns
         for number, raw in enumerate(file, start=1):
             digest.update(raw)
             if raw.strip():

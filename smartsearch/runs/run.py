@@ -51,9 +51,8 @@ class Shift:
         held = self.folder.manifest
         if held is not None:
             self._earlier = list(held.get("sessions", []))
-            whole = held.get("state") == "complete" and self.folder.holds_answers(held)
-            if whole and not (self.retry_failed and held["counts"]["failed"]):
-                self.folder.drop_parts()  # of a process that was killed just before it did
+            if self.folder.complete(held) and not (self.retry_failed and held["counts"]["failed"]):
+                self.folder.drop_parts()
                 return held
         self.done = self.folder.resume(self.plan, self.tasks, retry_failed=self.retry_failed)
         self._note("running")
@@ -130,8 +129,8 @@ class Shift:
             self._note("running")
 
     def _put(self, task: int, answer: Answer, step: Callable[[Answer], None]) -> None:
-        """Note an answer once: a report repeats those that came one by one."""
-        if answer.line in self.done.of(task):
+        """Note an answer once: a report repeats those that came one by one, and may come twice itself."""
+        if task in self.done.complete or answer.line in self.done.of(task):
             return
         self.folder.put(task, answer)
         self.done.lines.setdefault(task, set()).add(answer.line)

@@ -54,6 +54,15 @@ class Selection:
         """Whether the file at a real path is one of the command's own."""
         return any(real == own or real.startswith(f"{own}/") for own in self.own)
 
+    def refuse_own(self, paths: Sequence[str]) -> None:
+        """Raise InputError `own` for a path that is, or lies in, a folder of the command's own."""
+        folders = [own for own in self.own if Path(own).is_dir()]
+        for path in paths if folders else ():
+            real = os.path.realpath(path)
+            if path != "-" and any(f"{real}/".startswith(f"{own}/") for own in folders):
+                hint = "write to a folder of its own"
+                raise InputError(f"{path} lies where the command writes to", hint=hint, kind="own")
+
     def drops(self, path: str, relative: str) -> bool:
         """Whether a file or folder is excluded."""
         return any(_fits(glob.rstrip("/"), path, relative) for glob in self.excludes)
@@ -75,8 +84,10 @@ def find(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]:
     """Every file that the paths name, once, as the user would type it; `-` is standard input.
 
     Folders and archives are walked by name, hidden entries left out; globs choose among what a walk finds,
-    excludes hold for files the user named too. Raises InputError `path_not_found`.
+    excludes hold for files the user named too. Raises InputError `path_not_found`, and `own` for a path in a
+    folder that the command writes to.
     """
+    selection.refuse_own(paths)
     seen: set[str] = set()
     for found in every(paths, selection):
         key = found if found == "-" or isinstance(found, Skipped) else os.path.realpath(found)

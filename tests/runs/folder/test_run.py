@@ -419,3 +419,68 @@ def test_a_record_says_how_long_reading_took_where_it_was_read(run: Run, asked: 
     assert run("batch", write(asked), "--out", "out/", "--workers", "1").code == 0
     first, *others = (record["timing_ms"] for record in records(Path("out")))
     assert first["total"] > first["read"] > 10 * max(timing["read"] for timing in others)
+
+
+def test_a_run_folder_over_the_chats_is_refused_and_not_left_out_in_silence(run: Run, asked: Lines, write):
+    questions = write([{"id": "all", "question": "Where is Oscar?"}, *asked])
+    ran = run("batch", questions, "Oscar.txt", "--out", ".")
+    assert (ran.code, "Oscar.txt lies where the command writes to" in ran.err) == (2, True)
+    assert run("batch", questions, "--out", ".", "--workers", "1").code == 2
+    assert {record["error"]["kind"] for record in records(Path())} == {"own"}
+
+
+def test_names_that_are_no_text_are_written_as_far_as_they_are(run: Run, asked: Lines, write, chats: Path):
+    name = os.fsdecode(b"q\xff.jsonl")
+    Path(write(asked)).rename(name)
+    assert run("batch", name, os.fsdecode(b"."), "--out", "out", "--workers", "1").code == 0
+    folder = os.fsdecode(b"ch\xff")
+    Path(folder).mkdir()
+    (chats / "Oscar.txt").rename(Path(folder) / "Oscar.txt")
+    questions = write([{"id": "all", "question": "Where is Oscar?"}])
+    assert run("batch", questions, folder, "--out", "odd", "--workers", "1").code == 0
+    assert records(Path("odd"))[0]["hits"][0]["path"] == "ch\ufffd/Oscar.txt"
+    assert b"  ch\xff/Oscar.txt\n" in next(Path("odd").glob("inputs-*")).read_bytes()
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_in_words(run: Run, asked: Lines, write):
+    ran = run("batch", write(asked), "--out", "/proc/self")
+    assert (ran.code, "nothing can be written to the folder /proc/self: " in ran.err) == (2, True)
+
+
+def test_a_uri_is_told_without_its_secrets(run: Run, asked: Lines, write):
+    ran = run("batch", write(asked), "--out", "memory://bucket/run?secret=SESAME", "--workers", "1")
+    assert (ran.code, "0 failed; memory://bucket/run\n" in ran.err) == (0, True)
+
+
+def test_questions_that_change_while_they_are_asked_end_the_run(tmp_path: Path, asked: Lines, write):
+    from smartsearch.runs import plan
+
+    path = Path(write(asked))
+    questions = plan.Plan(plan.read(path))
+    assert questions.task(0).items
+    path.write_text(path.read_text().replace("Mara", "Ilya"))
+    with pytest.raises(InputError, match="has changed since the run began"):
+        questions.task(0)
+
+
+def test_questions_from_a_pipe_cannot_be_read_again(run: Run, asked: Lines, write, tmp_path: Path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cp", write(asked), pipe]):
+        ran = run("batch", str(pipe), "--out", "out")
+    assert (ran.code, "is no file that can be read again" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\\nb\nc", "a\\b", "a\x85b\u2028c\rd\x1ce", " a ", "\\a"])
+def test_the_list_of_transcripts_is_read_as_it_was_written(name: str):
+    one = Input(name, "0" * 64)
+    assert list(run_folder._listed(run_folder._list([one])).values()) == [one]
+
+
+def test_what_a_killed_writer_left_in_the_folder_goes(run: Run, asked: Lines, write):
+    questions = write(asked)
+    run("batch", questions, "--out", "out", "--workers", "1")
+    left = Path("out") / f".answers-00001-of-00001.jsonl.{16 * 'a'}.tmp"
+    left.touch()
+    run("batch", questions, "--out", "out", "--now", date.today().isoformat())
+    assert not left.exists()
