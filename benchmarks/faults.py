@@ -11,11 +11,10 @@ import argparse
 import json
 import random
 import re
-import shlex
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from injection import bench
 from injection.bench import Asked, NotHere, Trial, Unexpected, accounts, read_answers
 from injection.faults import FAULTS, Fault
 
+from smartsearch.bench.receipt import machine, receipt
 from smartsearch.config import Config
 
 ROOT = bench.ROOT
@@ -34,15 +34,19 @@ Json = dict[str, Any]
 
 def main() -> int:
     given = _arguments()
-    started = time.monotonic()
+    rows = json.loads(given.out.read_bytes())["rows"] if given.out and given.out.is_file() else []
+    made: list[Json] = []
     with tempfile.TemporaryDirectory(prefix="smartsearch-faults-", dir=given.work) as folder:
-        rows = Rows(given, Path(folder)).all()
-    record = {"kind": "smartsearch faults", "version": 1, **_receipt(given), "rows": rows}
-    record["seconds"] = round(time.monotonic() - started)
-    if given.out:
-        given.out.write_text(json.dumps(record, indent=2) + "\n")
+        for row in Rows(given, Path(folder)).all():
+            made.append(row)
+            again = [(one["fault"], one["engine"]) for one in made]
+            rows = [one for one in rows if (one["fault"], one["engine"]) not in again] + made[-1:]
+            print(json.dumps(row), file=sys.stderr, flush=True)
+            if given.out:
+                record = {"kind": "smartsearch faults", "version": 1, "machine": machine(), "rows": rows}
+                given.out.write_text(json.dumps(record, indent=2) + "\n")
     print("\n".join(table(rows)))
-    wrong = [row for row in rows if row["wrong"]]
+    wrong = [row for row in made if row["wrong"]]
     for row in wrong:
         print(f"\n{row['fault']} ({row['engine']}): {row['wrong']}", file=sys.stderr)
     return 1 if wrong else 0
@@ -56,7 +60,7 @@ def _arguments() -> argparse.Namespace:
     add("--every", type=int, default=8, help="every Nth of LoCoMo's 1,540 questions")
     add("--only", default="", help="faults whose name has this, a regular expression")
     add("--seed", type=int, default=7, help="of the random moments")
-    add("--out", type=Path, help="the record as JSON")
+    add("--out", type=Path, help="the record as JSON; rows it has of other faults stay")
     add("--work", type=Path, help="the folder for run folders, removed afterwards (a temporary one)")
     return parser.parse_args()
 
@@ -72,19 +76,16 @@ class Rows:
         self._references: dict[str, dict[str, Json]] = {}
         self._seconds = 0.0
 
-    def all(self) -> list[Json]:
-        """A row for each fault that is wanted; said on standard error as they come."""
+    def all(self) -> Iterator[Json]:
+        """A row for each fault that is wanted, as they come."""
         engines = tuple(ENGINES) if self._given.engine == "both" else (self._given.engine,)
         if "ray" in engines:
             from injection import clusters  # noqa: F401 - adds its faults
         self._refer()
-        rows = []
         for engine in engines:
             for fault in FAULTS:
                 if engine in fault.engines and re.search(self._given.only, fault.name):
-                    rows.append(self._row(fault, engine))
-                    print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
-        return rows
+                    yield self._row(fault, engine) | {"receipt": _receipt(self._given)}
 
     def _refer(self) -> None:
         """Undisturbed runs of both sets of questions."""
@@ -162,12 +163,10 @@ def table(rows: Sequence[Json]) -> list[str]:
 
 
 def _receipt(given: argparse.Namespace) -> Json:
-    from smartsearch.bench.receipt import receipt
-
-    command = ["python", "benchmarks/faults.py", *sys.argv[1:]]
-    whole = receipt(command, Config(), {})
-    kept = ("version", "commit", "dirty", "date", "machine")
-    return {**{key: whole[key] for key in kept}, "command": shlex.join(command), "seed": given.seed}
+    """When, with what code and how a row was made."""
+    whole = receipt(["python", "benchmarks/faults.py", *sys.argv[1:]], Config(), {})
+    kept = ("version", "commit", "dirty", "date", "command")
+    return {**{key: whole[key] for key in kept}, "every": given.every, "seed": given.seed}
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,11 +59,12 @@ def cluster(trial: Trial) -> Iterator[Any]:
             made.address,
         )
         yield made
+        trial.gone(b"smartsearch.runs.worker")
     finally:
         trial.engine = engine
         with contextlib.suppress(Exception):  # what was killed cannot be shut down
             made.shutdown()
-        trial.gone()
+        trial.clear()
 
 
 def pid_of(node: Any, kind: str) -> int:
@@ -140,11 +140,6 @@ def head_killed(trial: Trial) -> str:
         ended = trial.end(process, seconds=120)
         done = trial.done
         expect(ended.code == 2 and "Traceback" not in ended.said, f"{ended}")
-        for node in made.list_all_nodes():
-            for processes in node.all_processes.values():
-                for one in processes:
-                    with contextlib.suppress(ProcessLookupError, subprocess.SubprocessError):
-                        one.process.kill()
     with cluster(trial):
         trial.complete()
     said = ended.said.strip().splitlines()[0].removeprefix("smartsearch: ")
