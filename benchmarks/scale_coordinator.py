@@ -33,7 +33,9 @@ def main(lines: int, folder: Path, record: Path | None) -> dict[str, Any]:
         for n in range(lines):
             user = f"users/{n // 1000:04}/user-{n:07}"
             file.write(
-                json.dumps({"id": f"user-{n:07}", "question": "Where did Ilya hide the key?", "paths": [user]})
+                json.dumps(
+                    {"id": f"user-{n:07}", "question": "Where did Ilya hide the key?", "paths": [user]}
+                )
                 + "\n"
             )
     before = _peak()
@@ -45,7 +47,9 @@ def main(lines: int, folder: Path, record: Path | None) -> dict[str, Any]:
         for name in ("id", "line"):
             del template[name]
         rest = b"," + orjson.dumps(template)[1:]
-        shift = Shift(RunFolder(str(folder / "run"), Shard()), plan, {"plan": "measured"}, Session("local", 1, 1))
+        shift = Shift(
+            RunFolder(str(folder / "run"), Shard()), plan, {"plan": "measured"}, Session("local", 1, 1)
+        )
         shift.begin()
         _, steps["write"] = _timed(lambda: shift.work(_engine(rest), lambda _: None))
         whole, steps["finish"] = _timed(shift.finish)

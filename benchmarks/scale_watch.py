@@ -10,11 +10,13 @@ import os
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 EVERY = 0.1
 """Seconds between two looks: what a process uses after the last one before it ends is not seen."""
+LIMIT = 1800.0
+"""Seconds after which a command is ended: it hangs."""
 MARK = "SCALE_RUN"
 """The variable by which a process is known as ours."""
 KINDS = ("worker", "command", "ray")
@@ -68,13 +70,15 @@ def watch(command: Sequence[str], env: Mapping[str, str], mark: str, out: Path, 
         process = subprocess.Popen(command, env=dict(env), cwd=folder, stdout=said, stderr=said)
         try:
             while process.poll() is None:
+                if time.perf_counter() - start > LIMIT:
+                    raise Failed(f"it did not end within {LIMIT:g} s")
                 _look(watched, mark, process.pid, strangers)
                 seen.look(watched.records, begun)
                 time.sleep(EVERY)
         finally:
             if process.poll() is None:
-                process.terminate()
-                process.wait(30)
+                process.kill()
+                process.wait()
         watched.seconds = time.perf_counter() - start
         seen.look(watched.records, begun)
         if process.returncode:
@@ -155,9 +159,12 @@ def _look(watched: Watched, mark: str, command: int, strangers: set[tuple[int, s
             status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
         except (OSError, IndexError):
             continue  # it ended, or is another user's
-        peak, now = _bytes(status, "VmHWM:"), _bytes(status, "VmRSS:")
-        together += now
-        watched.processes[key] = Process(_kind(pid, command, said), cpu, peak)
+        together += _bytes(status, "VmRSS:")
+        before = watched.processes.get(key)
+        if before is not None and not said:  # it has ended, and only its time is still there
+            watched.processes[key] = replace(before, cpu=cpu)
+        else:
+            watched.processes[key] = Process(_kind(pid, command, said), cpu, _bytes(status, "VmHWM:"))
     watched.together = max(watched.together, together)
 
 
