@@ -490,7 +490,8 @@ def one_each(record: Json, assumed: Assumed) -> Iterator[str]:
     measured = nearest(record, BOTH, assumed.turns)["turns"]
     yield ""
     yield (
-        f"Processor seconds of a question over {measured:,} turns (measured: read + retrieve + rank + truncate). "
+        f"Processor seconds of a question over {measured:,} turns: read + retrieve + rank + truncate, all "
+        "measured. "
         f"vCPU-hours = {_power(assumed.users)} × seconds / 3,600; money = vCPU-hours × ${assumed.price} "
         "(assumed); "
         f"hours of one machine = vCPU-hours / vCPUs; machines for a night = that / {_n(assumed.night)} h "
@@ -758,7 +759,7 @@ def breaking(record: Json, speed: Json | None, assumed: Assumed) -> Iterator[str
             f"{_n(parts * build['median'] / HOUR)} hours to make it."
         )
     yield ""
-    yield "None of these is an answer while somebody waits. That takes an engine that keeps an inverted index."
+    yield "None of these is an answer while one waits. That takes an engine that keeps an inverted index."
 
 
 _WAYS = {
