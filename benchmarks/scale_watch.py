@@ -43,11 +43,13 @@ class Watched:
     seconds: float = 0.0
     processes: dict[tuple[int, str], Process] = field(default_factory=dict)
     records: list[tuple[float, int]] = field(default_factory=list)
+    before: dict[tuple[int, str], float] = field(default_factory=dict)  # processor seconds before the command
     together: int = 0  # bytes of resident memory of all processes at once, shared pages counted for each
 
     def cpu(self, kind: str) -> float:
-        """Processor seconds of all processes of a kind."""
-        return sum(process.cpu for process in self.processes.values() if process.kind == kind)
+        """Processor seconds of all processes of a kind, without those of before the command."""
+        mine = [(process.cpu, key) for key, process in self.processes.items() if process.kind == kind]
+        return sum(cpu - self.before.get(key, 0.0) for cpu, key in mine)
 
     def peak(self, kind: str) -> int:
         """Most bytes of one process of a kind."""
@@ -65,6 +67,8 @@ def watch(command: Sequence[str], env: Mapping[str, str], mark: str, out: Path, 
     """
     watched, seen = Watched(), _Records(out)
     strangers: set[tuple[int, str]] = set()
+    _look(watched, mark, 0, strangers)  # a cluster that is there already
+    watched.before = {key: process.cpu for key, process in watched.processes.items()}
     with (folder / "said.txt").open("w+", encoding="utf-8", errors="replace") as said:
         begun, start = time.time(), time.perf_counter()
         process = subprocess.Popen(command, env=dict(env), cwd=folder, stdout=said, stderr=said)
