@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -23,9 +24,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-sys.path[:0] = [str(ROOT), str(HERE / "speed")]
+sys.path.insert(0, str(Path(__file__).resolve().parent / "speed"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import corpus
 from measure import busy, environment, instructions
@@ -33,6 +33,8 @@ from run import portable, write
 from scale_cluster import cluster
 from scale_watch import MARK, Failed, Watched, steady, watch
 
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
 KIND = "smartsearch scale"
 Json = dict[str, Any]
 
@@ -313,9 +315,10 @@ def _answers(out: Path, job: Job) -> Json:
     if failed or len(records) != job.questions:
         raise Failed(f"{len(records)} records of {job.questions}, {len(failed)} failed: {failed[:1]}")
     stages = records[0]["timing_ms"]
-    found["stages"] = {
-        stage: statistics.fmean(record["timing_ms"].get(stage, 0.0) for record in records) for stage in stages
-    }
+    for name, middle in (("stages", statistics.fmean), ("typical", statistics.median)):
+        found[name] = {
+            stage: middle([record["timing_ms"].get(stage, 0.0) for record in records]) for stage in stages
+        }
     found["candidates"] = statistics.fmean(record["candidates"] for record in records)
     found["record_bytes"] = statistics.fmean(map(len, lines)) + 1
     return found
@@ -327,8 +330,10 @@ def _vectors(env: Mapping[str, str]) -> Json:
         [sys.executable, "-m", "smartsearch", "cache", "status", "--json"],
         env=dict(env),
         capture_output=True,
-        check=True,
+        check=False,
     )
+    if said.returncode:
+        raise Failed("smartsearch cache status failed")
     status = json.loads(said.stdout)["cache"][0]
     return {"turns": status["turns"], "bytes": status["bytes"]}
 
@@ -416,6 +421,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sizes = Sizes(**{**vars(sizes), "users": given.users})
     from smartsearch.config import Config
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started is ended in any case
     record = read(given.out) if given.out.is_file() else {"kind": KIND, "version": 1, "parts": {}}
     given.out.parent.mkdir(parents=True, exist_ok=True)
     with _place(given.work.resolve()) as work:

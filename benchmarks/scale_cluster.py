@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,8 @@ from scale_watch import Failed
 
 STORE = 80 * 2**20
 """Bytes of each node's object store: what is handed around is small."""
+ENDING = 20.0
+"""Seconds that a cluster gets to end."""
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
@@ -63,6 +66,7 @@ def main(nodes: int) -> None:
         made.add_node(**node)
     print(json.dumps({"address": made.address}), flush=True)
     sys.stdin.read()
+    threading.Timer(ENDING, os._exit, (0,)).start()  # Ray sometimes waits for what has ended long ago
     made.shutdown()
     os._exit(0)
 

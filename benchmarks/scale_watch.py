@@ -10,11 +10,13 @@ import os
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 EVERY = 0.1
 """Seconds between two looks: what a process uses after the last one before it ends is not seen."""
+LIMIT = 1800.0
+"""Seconds after which a command is ended: it hangs."""
 MARK = "SCALE_RUN"
 """The variable by which a process is known as ours."""
 KINDS = ("worker", "command", "ray")
@@ -41,11 +43,13 @@ class Watched:
     seconds: float = 0.0
     processes: dict[tuple[int, str], Process] = field(default_factory=dict)
     records: list[tuple[float, int]] = field(default_factory=list)
+    before: dict[tuple[int, str], float] = field(default_factory=dict)  # processor seconds before the command
     together: int = 0  # bytes of resident memory of all processes at once, shared pages counted for each
 
     def cpu(self, kind: str) -> float:
-        """Processor seconds of all processes of a kind."""
-        return sum(process.cpu for process in self.processes.values() if process.kind == kind)
+        """Processor seconds of all processes of a kind, without those of before the command."""
+        mine = [(process.cpu, key) for key, process in self.processes.items() if process.kind == kind]
+        return sum(cpu - self.before.get(key, 0.0) for cpu, key in mine)
 
     def peak(self, kind: str) -> int:
         """Most bytes of one process of a kind."""
@@ -63,18 +67,22 @@ def watch(command: Sequence[str], env: Mapping[str, str], mark: str, out: Path, 
     """
     watched, seen = Watched(), _Records(out)
     strangers: set[tuple[int, str]] = set()
+    _look(watched, mark, 0, strangers)  # a cluster that is there already
+    watched.before = {key: process.cpu for key, process in watched.processes.items()}
     with (folder / "said.txt").open("w+", encoding="utf-8", errors="replace") as said:
         begun, start = time.time(), time.perf_counter()
         process = subprocess.Popen(command, env=dict(env), cwd=folder, stdout=said, stderr=said)
         try:
             while process.poll() is None:
+                if time.perf_counter() - start > LIMIT:
+                    raise Failed(f"it did not end within {LIMIT:g} s")
                 _look(watched, mark, process.pid, strangers)
                 seen.look(watched.records, begun)
                 time.sleep(EVERY)
         finally:
             if process.poll() is None:
-                process.terminate()
-                process.wait(30)
+                process.kill()
+                process.wait()
         watched.seconds = time.perf_counter() - start
         seen.look(watched.records, begun)
         if process.returncode:
@@ -155,9 +163,12 @@ def _look(watched: Watched, mark: str, command: int, strangers: set[tuple[int, s
             status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
         except (OSError, IndexError):
             continue  # it ended, or is another user's
-        peak, now = _bytes(status, "VmHWM:"), _bytes(status, "VmRSS:")
-        together += now
-        watched.processes[key] = Process(_kind(pid, command, said), cpu, peak)
+        together += _bytes(status, "VmRSS:")
+        before = watched.processes.get(key)
+        if before is not None and not said:  # it has ended, and only its time is still there
+            watched.processes[key] = replace(before, cpu=cpu)
+        else:
+            watched.processes[key] = Process(_kind(pid, command, said), cpu, _bytes(status, "VmHWM:"))
     watched.together = max(watched.together, together)
 
 
