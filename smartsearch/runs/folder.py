@@ -7,6 +7,7 @@ written again, whole, as more are. So a kill at any moment loses seconds of work
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -23,7 +24,6 @@ import orjson
 
 from smartsearch.errors import InputError, UsageError
 from smartsearch.output import record
-from smartsearch.runs.faults import faults
 from smartsearch.runs.plan import Plan, Shard
 from smartsearch.runs.storage import Storage, is_uri, storage
 from smartsearch.runs.types import Answer, Input
@@ -73,9 +73,17 @@ class RunFolder:
             yield  # whoever else writes there, writes the same
             return
         name = Path(self.place) / f".lock-{self.shard}"
-        with faults(self.place):
+        try:
             name.parent.mkdir(parents=True, exist_ok=True)
             lock = _locked(name)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise UsageError(
+                f"nothing can be written to the folder {self.place}: {error.strerror}",
+                hint="make room, or another --out" if full else "another --out",
+                kind="disk_full" if full else "output",
+                retryable=full,
+            ) from error
         if lock is None:
             raise UsageError(
                 f"another process is at shard {self.shard.number}/{self.shard.of} in {self.place}",
