@@ -14,7 +14,7 @@ DATA   ?= ../shared/data
 TORCH  := torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-ray check fix bench bench-check speed models
+.PHONY: help demo test test-ray check fix bench bench-check speed scale models
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -69,6 +69,10 @@ bench-check: $(STAMP) ## compare a small set of figures with benchmarks/expected
 speed: $(STAMP) ## measure speed beside what else there is and write docs/performance.md: under an hour, nothing beside
 	$(BIN)/python benchmarks/speed/run.py --data $(DATA)/eval --out .out/speed
 	$(BIN)/python benchmarks/speed/page.py --record .out/speed/record.json
+
+scale: $(RAY) ## measure what batches cost at size, with Ray too, and write docs/scale.md: half an hour, nothing beside
+	$(BIN)/python benchmarks/scale.py --out .out/scale/record.json
+	$(BIN)/python benchmarks/scale_page.py --record .out/scale/record.json
 
 models: $(TRAIN) ## train the shipped models again from DATA (six hours and more on 2 cores)
 	$(BIN)/python -m smartsearch.training all $(DATA)/train

@@ -440,7 +440,7 @@ class RunOptions:
     )
     address: str = option(
         FOLDER,
-        "ray: the cluster, auto for the one this machine is in, HOST:6379, ray://HOST:10001.",
+        "ray: the cluster; auto for the one this machine is in, or HOST:PORT of that.",
         "--address",
         default="",
         metavar="ADDRESS",

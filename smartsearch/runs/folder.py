@@ -7,8 +7,10 @@ written again, whole, as more are. So a kill at any moment loses seconds of work
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
+import os
 import re
 import time
 from collections import OrderedDict
@@ -16,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
@@ -70,29 +72,25 @@ class RunFolder:
         if is_uri(self.place):
             yield  # whoever else writes there, writes the same
             return
-        import fcntl
-
         name = Path(self.place) / f".lock-{self.shard}"
         try:
             name.parent.mkdir(parents=True, exist_ok=True)
-            lock = name.open("a")
+            lock = _locked(name)
         except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             raise UsageError(
                 f"nothing can be written to the folder {self.place}: {error.strerror}",
-                hint="another --out",
-                kind="output",
+                hint="make room, or another --out" if full else "another --out",
+                kind="disk_full" if full else "output",
+                retryable=full,
             ) from error
+        if lock is None:
+            raise UsageError(
+                f"another process is at shard {self.shard.number}/{self.shard.of} in {self.place}",
+                hint="wait for it, or end it",
+                kind="busy",
+            )
         with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UsageError(
-                    f"another process is at shard {self.shard.number}/{self.shard.of} in {self.place}",
-                    hint="wait for it, or end it",
-                    kind="busy",
-                ) from None
-            except OSError:
-                pass  # a file system without locks: parts are whole, and whoever writes last writes the same
             try:
                 yield
             finally:
@@ -306,6 +304,28 @@ class RunFolder:
     def drop_parts(self) -> None:
         """The answers are written: parts are not needed any more."""
         self._storage.remove_folder(self._parts)
+
+
+def _locked(name: Path) -> IO[str] | None:
+    """The lock file, ours as long as it is open; None when another process has it. Raises OSError.
+
+    On a file system without locks it is ours: parts are whole, and whoever writes last writes the same.
+    """
+    import fcntl
+
+    while True:
+        lock = name.open("a")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            return None
+        except OSError:
+            return lock
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(name.stat(), os.fstat(lock.fileno())):
+                return lock
+        lock.close()  # whoever had it removed it just now: a lock that the next process would not see
 
 
 def _object(raw: bytes, where: str) -> Json:

@@ -219,12 +219,17 @@ def _where(address: str, cpus: int) -> dict[str, Any]:
             f"--address {address}: Ray Data does not work through Ray Client",
             hint="ray job submit, with --address auto (docs/ray.md)",
         )
-    host, _, port = address.rpartition(":") if ":" in address else (address, "", PORT)
+    host, port = _host(address)
     try:
         socket.create_connection((host, int(port)), timeout=LISTENS).close()
     except (OSError, ValueError) as error:
         raise UsageError(f"no Ray cluster at {address}: {error}", hint=_START) from error
     return {"address": f"{host}:{port}"}
+
+
+def _host(address: str) -> tuple[str, str]:
+    host, colon, port = address.partition(":")
+    return host, port if colon else PORT
 
 
 def _prepare_environment(*, local: bool) -> None:
@@ -286,14 +291,14 @@ def _debugging() -> bool:
 
 
 def _check_room(threads: int) -> None:
-    """Raises UsageError where no machine of a cluster that does not grow can ever hold an actor."""
+    """Raises UsageError where no machine can ever hold an actor. A head without CPUs may grow."""
     import ray
 
     most = max((node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]), default=0)
-    if most < threads and ray._private.state.state.get_cluster_config() is None:
+    if 0 < most < threads:
         raise UsageError(
             f"no machine of the Ray cluster has the {threads} CPUs of one worker: the largest has {most:g}",
-            hint=f"--threads {max(1, int(most))}",
+            hint=f"--threads {max(1, int(most))}, or a head that waits for others: ray start --num-cpus=0",
         )
 
 

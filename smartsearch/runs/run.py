@@ -74,10 +74,14 @@ class Shift:
             raise
 
     def finish(self) -> Json:
-        """Put the answers in order, count them, and say that the run is complete."""
+        """Put the answers in order, count them, and say that the run is complete. Raises as `work`."""
         tally = Tally()
-        self.folder.write_answers(tally.counting(self.folder.records(self.plan, self.tasks)))
-        self.folder.write_inputs()
+        try:
+            self.folder.write_answers(tally.counting(self.folder.records(self.plan, self.tasks)))
+            self.folder.write_inputs()
+        except BaseException:
+            self._stop()
+            raise
         whole = self._manifest(
             "complete",
             tally.counts(self.lines),

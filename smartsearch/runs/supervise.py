@@ -120,6 +120,8 @@ class Worker:
                 elif what == "fatal":
                     raise which
                 else:
+                    if at[0] == "reading":  # done: what ended earlier processes there was not the file
+                        self._tries.pop(at, None)
                     at = (what, which)
         except (EOFError, OSError):
             return self._ended(at, self._ending())

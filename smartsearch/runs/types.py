@@ -14,7 +14,7 @@ LIMIT = 600.0
 """Seconds that one file or one question may take before its worker counts as hung."""
 
 TRIES = 3
-"""How often a file or a question may end its worker, or be read for too long, before it is given up."""
+"""How often in a row a file or question may end its worker, or be read too long, before it is given up."""
 GRACE = 5.0
 """Seconds beyond a limit after which a worker that has not come back ends itself."""
 

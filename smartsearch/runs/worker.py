@@ -99,7 +99,6 @@ class Answerer:
 
     def _search(self, question: str, source: Scope, config: Config) -> Result:
         local = replace(source, paths=self._staging.local(source.paths))
-        self._library.haystack(local)
         result = self._staging.restored(ask(question, local, config, self._tools, self._library))
         if config.redact:
             from smartsearch.redact import redacted_result
@@ -117,6 +116,7 @@ class Answerer:
         shown = self._staging.named(path)
         if shown in self.refused:
             return replace(self.refused[shown], path=path)
+        self._slow.pop(self._reading, None)
         self._reading = shown
         self._step("reading", shown)
         self._tell_input(path, shown)
@@ -124,6 +124,7 @@ class Answerer:
 
     def end(self) -> None:
         """All files are read; what follows is the question's own time."""
+        self._slow.pop(self._reading, None)
         self._reading = ""
         self._step("asking", self._line)
 

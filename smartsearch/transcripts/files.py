@@ -229,9 +229,12 @@ def load(path: str, stdin: BinaryIO | None, limits: Limits) -> bytes:
         data = archive.load(*inside, limits.file)
     else:
         with Path(path).open("rb") as file:
-            if os.fstat(file.fileno()).st_size > limits.file:
+            size = os.fstat(file.fileno()).st_size
+            if size > limits.file:
                 raise _too_large(limits)
-            data = file.read(limits.file + 1)
+            data = file.read(size + 1)  # no more: Python takes memory for all that is asked for
+            if len(data) > size:  # it grew, or is a pipe
+                data += file.read(limits.file + 1 - len(data))
     if len(data) > limits.file:
         raise _too_large(limits)
     return archive.unpacked(data, path, limits.file)

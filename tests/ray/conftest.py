@@ -6,17 +6,17 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-
-pytest.importorskip("ray")
-
-from ray.cluster_utils import Cluster
 
 from smartsearch.ask import Scope
 from smartsearch.config import Config
 from smartsearch.options import FilterOptions
 from smartsearch.runs.types import Item, Setup, Task
+
+if TYPE_CHECKING:
+    from ray.cluster_utils import Cluster
 
 STORE = 80 * 2**20
 ROOT = Path(__file__).parent.parent.parent
@@ -26,6 +26,7 @@ ROOT = Path(__file__).parent.parent.parent
 def cluster() -> Iterator[Cluster]:
     """Two machines of one CPU each, beside the head that has none; Ray is told of this package."""
     import ray
+    from ray.cluster_utils import Cluster
 
     os.environ |= {
         "RAY_USAGE_STATS_ENABLED": "0",

@@ -1,4 +1,4 @@
-"""`smartsearch batch --engine ray` as a process: killed and gone on with, stopped, and what it leaves behind."""
+"""`smartsearch batch --engine ray` as a process: killed and gone on with, stopped, what it leaves behind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,25 @@ AGENTS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")
 """Processes of Ray that miss a killed driver after a minute only; they hold nothing."""
 
 
-def start(folder: Path, *options: str, mark: str = "-") -> subprocess.Popen[str]:
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start(folder: Path) -> Iterator[Start]:
+    """Start a run in the folder; what is left of it at the end of the test is killed."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def run(*options: str, mark: str = "-") -> subprocess.Popen[str]:
+        begun.append(process(folder, *options, mark=mark))
+        return begun[-1]
+
+    yield run
+    for one in begun:
+        if one.poll() is None:
+            one.kill()
+
+
+def process(folder: Path, *options: str, mark: str) -> subprocess.Popen[str]:
     lines = [json.dumps({"id": f"q{n}", "question": f"Slow Mara {n}"}) for n in range(1, LINES + 1)]
     (folder / "questions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = [sys.executable, "-m", "tests.ray.fakes", "batch", "questions.jsonl", "chats", "--no-cache"]
@@ -45,7 +63,7 @@ def start(folder: Path, *options: str, mark: str = "-") -> subprocess.Popen[str]
     )
 
 
-def until(holds: Callable[[], object], seconds: float = 60.0) -> None:
+def until(holds: Callable[[], object], seconds: float = 180.0) -> None:
     ended = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < ended, f"not within {seconds:g} s"
@@ -56,13 +74,13 @@ def parts(folder: Path) -> int:
     return len(list(folder.glob("out/parts-*/*.jsonl")))
 
 
-def test_a_killed_driver_is_gone_on_with(folder: Path, cluster):
-    first = start(folder, "--workers", "2", "--address", cluster.address)
+def test_a_killed_driver_is_gone_on_with(start: Start, folder: Path, cluster):
+    first = start("--workers", "2", "--address", cluster.address)
     until(lambda: parts(folder) >= 2)
     first.kill()
     first.wait()
     until(lambda: ray.available_resources().get("CPU") == 2.0)
-    second = start(folder, "--workers", "2", "--address", cluster.address)
+    second = start("--workers", "2", "--address", cluster.address)
     out, err = second.communicate(timeout=120)
     assert (second.returncode, out) == (0, "")
     before = re.search(rf"(\d+) of {LINES} were done before", err)
@@ -73,27 +91,27 @@ def test_a_killed_driver_is_gone_on_with(folder: Path, cluster):
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_run_takes_its_own_ray_with_it(stop: signal.Signals, folder: Path):
+def test_a_stopped_run_takes_its_own_ray_with_it(stop: signal.Signals, start: Start, folder: Path):
     mark = uuid.uuid4().hex
-    run = start(folder, "--workers", "2", mark=mark)
+    run = start("--workers", "2", mark=mark)
     until(lambda: parts(folder) >= 1)
     if stop == signal.SIGINT:
         os.killpg(run.pid, stop)  # as a terminal does, to all that it started
     else:
         run.send_signal(stop)
-    out, err = run.communicate(timeout=30)
+    out, err = run.communicate(timeout=120)
     assert (run.returncode, out) == (130, ""), err
     assert "Traceback" not in err
     assert "the same command goes on" in err
-    until(lambda: not marked(mark), 20)
+    until(lambda: not marked(mark), 60)
 
 
-def test_a_killed_driver_takes_its_own_ray_with_it(folder: Path):
+def test_a_killed_driver_takes_its_own_ray_with_it(start: Start, folder: Path):
     mark = uuid.uuid4().hex
-    run = start(folder, "--workers", "2", mark=mark)
+    run = start("--workers", "2", mark=mark)
     until(lambda: parts(folder) >= 1)
     run.kill()
-    until(lambda: all(name in AGENTS for name in marked(mark)), 20)
+    until(lambda: all(name in AGENTS for name in marked(mark)), 40)
 
 
 def marked(mark: str) -> list[str]:

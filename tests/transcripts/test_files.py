@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from smartsearch.errors import InputError
-from smartsearch.transcripts.files import Selection, find
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.files import Limits, Selection, find, load
 from smartsearch.types import Skipped
 from tests.transcripts.build import put
 
@@ -113,3 +117,34 @@ def test_a_named_file_can_be_excluded(tree: Path) -> None:
     first = found("chats")[0]
     assert isinstance(first, str)
     assert found(first, excludes=(Path(first).name,)) == []
+
+
+def test_reading_takes_the_memory_of_the_file_and_not_of_the_limit(tmp_path: Path) -> None:
+    """Where a process may take little memory (`ulimit -v`), a small file has to fit."""
+    (tmp_path / "a.txt").write_bytes(b"Mara: hello\n" * 100)
+    tracemalloc.start()
+    data = load(str(tmp_path / "a.txt"), None, Limits())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(data) == 1200
+    assert peak < 1_000_000
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+    """It says of itself that it is empty."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(b"Mara: hello\n" * 10_000))
+    writer.start()
+    assert load(str(pipe), None, Limits()) == b"Mara: hello\n" * 10_000
+    writer.join()
+
+
+def test_a_pipe_is_not_read_beyond_the_limit(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(b"x" * 101))
+    writer.start()
+    with pytest.raises(FormatError, match="larger than the limit of 100 bytes"):
+        load(str(pipe), None, Limits(file=100))
+    writer.join()

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch import runs_cli
-from smartsearch.errors import InputError
+from smartsearch.errors import InputError, UsageError
 from smartsearch.runs import folder as run_folder
 from smartsearch.runs.records import comparable
 from smartsearch.runs.storage import Local
@@ -242,6 +242,88 @@ def test_a_full_disk_stops_the_run_and_room_lets_it_go_on(asked: Lines, write, c
     assert answered(Path("out")) == [line["id"] for line in many]
 
 
+def test_a_disk_with_room_for_parts_only_stops_the_run_at_its_end(asked: Lines, write, chats: Path):
+    many = [line | {"id": f"{line['id']}/{n}"} for n in range(20) for line in asked]
+    arguments = ("batch", write(many), "--out", "out", "--workers", "1", "--progress", "none")
+
+    def little() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    full = command("tools", *arguments, preexec_fn=little)
+    _, said = full.communicate(timeout=60)
+    assert full.returncode == 2
+    assert "out/answers-00001-of-00001.jsonl: File too large" in said
+    told = manifest(Path("out"))
+    assert (told["state"], told["counts"]["out"]) == ("stopped", 240)
+    enough = command("tools", *arguments)
+    enough.communicate(timeout=60)
+    assert answered(Path("out")) == [line["id"] for line in many]
+
+
+def test_answers_that_were_lost_are_made_again(asked: Lines, write, run: Run):
+    questions = write(asked)
+    run("batch", questions, "--out", "out", "--workers", "1")
+    Path("out/answers-00001-of-00001.jsonl").unlink()
+    ran = run("batch", questions, "--out", "out", "--workers", "1")
+    assert (ran.code, "complete already" in ran.err) == (0, False)
+    assert answered(Path("out")) == [line["id"] for line in asked]
+
+
+def test_a_retry_that_was_killed_early_is_no_complete_run(asked: Lines, write, run: Run):
+    from smartsearch.runs import plan
+
+    questions = write([*asked, {"id": "late", "question": "Where is Vera?", "paths": ["Vera.txt"]}])
+    run("batch", questions, "--out", "out", "--workers", "1")
+    planned = plan.Plan(plan.read(Path(questions)))
+    run_folder.RunFolder("out", plan.Shard()).resume(planned, range(len(planned)), retry_failed=True)
+    assert not list(Path("out").glob("answers-*"))  # and there the process was killed
+    ran = run("batch", questions, "--out", "out", "--workers", "1")
+    assert "complete already" not in ran.err
+    assert answered(Path("out")) == [*(line["id"] for line in asked), "late"]
+
+
+def test_what_a_killed_process_left_goes(asked: Lines, write, run: Run):
+    questions = write(asked)
+    run("batch", questions, "--out", "out", "--workers", "1")
+    whole = {path.name for path in Path("out").iterdir()}
+    Path(f"out/.answers-00001-of-00001.jsonl.{'0' * 16}.tmp").write_text('{"id": ')
+    Path("out/parts-00001-of-00001").mkdir()
+    Path("out/parts-00001-of-00001/00000000.jsonl").write_text("")
+    assert "complete already" in run("batch", questions, "--out", "out", "--workers", "1").err
+    assert {path.name for path in Path("out").iterdir()} == whole
+
+
+def test_a_lock_that_cannot_be_made_is_told(asked: Lines, write, run: Run):
+    Path("out/.lock-00001-of-00001").mkdir(parents=True)
+    ran = run("batch", write(asked), "--out", "out", "--workers", "1")
+    assert (ran.code, "smartsearch: out: Is a directory" in ran.err) == (2, True)
+
+
+def test_a_lock_that_its_owner_removes_meanwhile_is_not_taken(tmp_path: Path, monkeypatch):
+    import fcntl
+
+    from smartsearch.runs import plan
+
+    take, first = fcntl.flock, []
+
+    def late(descriptor: int, how: int) -> None:
+        if not first:
+            first.append((tmp_path / ".lock-00001-of-00001").unlink())  # between our open and our flock
+        take(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    one, other = (run_folder.RunFolder(str(tmp_path), plan.Shard()) for _ in range(2))
+    with one.alone(), pytest.raises(UsageError, match="another process is at shard 1/1"), other.alone():
+        pass
+
+
+def test_any_name_of_a_transcript_is_listed_and_read_again():
+    names = ("a.txt", "line\u2028separator", "next\x85line", "back\\nslash\nand line", "\\n", "\udcff", "r\r")
+    inputs = {(name, "0" * 64): Input(name, "0" * 64) for name in names}
+    assert run_folder._listed(run_folder._list(inputs.values())) == inputs
+
+
 def test_two_processes_do_not_work_on_one_shard(asked: Lines, write, run: Run):
     many = [line | {"id": f"{line['id']}/{n}"} for n in range(20) for line in asked]
     arguments = ("batch", write(many), "--out", "out", "--workers", "1", "--progress", "none")
@@ -328,6 +410,15 @@ def test_a_run_goes_on_the_next_day_and_counts_from_its_first(run: Run, asked: L
     first, second = (manifest(Path("out"), f"0000{n}-of-00002") for n in (1, 2))
     assert first["config"]["now"] == second["config"]["now"] == date.today().isoformat()
     assert first["source"]["until"] == second["source"]["until"]
+
+
+def test_a_record_says_how_long_reading_took_where_it_was_read(run: Run, asked: Lines, write, chats: Path):
+    turns = "".join(f"[2024-05-01 10:{n % 60:02}] Mara: I met Oscar, time {n}.\n" for n in range(3000))
+    (chats / "Oscar.txt").write_text(turns)
+    asked = [one for one in asked if one["paths"] == ["Oscar.txt"]]
+    assert run("batch", write(asked), "--out", "out/", "--workers", "1").code == 0
+    first, *others = (record["timing_ms"] for record in records(Path("out")))
+    assert first["total"] > first["read"] > 10 * max(timing["read"] for timing in others)
 
 
 def test_a_run_folder_over_the_chats_is_refused_and_not_left_out_in_silence(run: Run, asked: Lines, write):

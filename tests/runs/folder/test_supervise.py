@@ -113,6 +113,20 @@ def test_what_dies_once_is_answered_at_the_second_try(setup: Setup, tmp_path: Pa
     assert not [r for r in records if "error" in r]
 
 
+def test_a_file_that_is_read_in_the_end_is_not_to_blame(setup: Setup, chats: Path, tmp_path: Path):
+    """In a long run a file may be unlucky more than three times: killed from outside as it was read."""
+    note = tmp_path / "note"
+    (chats / "Unlucky.txt").write_text(f"Eve: I saw Oscar\nEve: once {note}\n")
+    worker = Worker(setup, 1)
+    for others in ([], ["Oscar.txt"], ["Selma.txt"], ["Bruno.txt"]):  # read anew for each
+        note.unlink(missing_ok=True)
+        line = {"id": "q", "question": "Where is Oscar?", "paths": ["Unlucky.txt", *others]}
+        report = worker.work(Task(0, (Item(1, json.dumps(line).encode()),)))
+        record = json.loads(report.answers[0].record)
+        assert (report.deaths, record["skipped"]) == (1, [])
+    worker.close()
+
+
 def test_a_worker_that_is_killed_from_outside_is_replaced(setup: Setup):
     worker = Worker(replace(setup, loader="tests.runs.folder.fakes:slow"), 1)
     killed: list[int] = []
