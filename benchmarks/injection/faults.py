@@ -163,7 +163,7 @@ def disk_full(trial: Trial) -> str:
 
 
 def _full(ended: Ended) -> None:
-    expect(ended.code == 2 and "no space left" in ended.said, f"{ended}")
+    expect(ended.code == 2 and "no space left" in ended.said.lower(), f"{ended}")
     expect("Traceback" not in ended.said, ended.said)
 
 

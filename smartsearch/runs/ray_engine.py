@@ -247,13 +247,17 @@ def _prepare_environment(*, local: bool) -> None:
 
 @contextmanager
 def _own_sigterm() -> Iterator[None]:
-    """Keep the handler that ray.init replaces."""
+    """Keep the handler that ray.init replaces; a signal that meets Ray's, which exits, is given to it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = signal.getsignal(signal.SIGTERM)
     try:
         yield
+    except SystemExit as ended:
+        if ended.code == signal.SIGTERM and callable(before):
+            before(signal.SIGTERM, None)
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
 

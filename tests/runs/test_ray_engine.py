@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -15,6 +16,25 @@ from smartsearch.runs import ray_engine
 from smartsearch.runs.types import Answer, Input, Item, Report, Task
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
+
+
+def test_a_sigterm_that_meets_rays_handler_is_the_commands_own():
+    """ray.init sets its own, which exits with 15, and takes seconds before it comes back."""
+
+    def stop(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    def ray_init() -> None:
+        signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(number))
+        signal.raise_signal(signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        with pytest.raises(KeyboardInterrupt), ray_engine._own_sigterm():
+            ray_init()
+        assert signal.getsignal(signal.SIGTERM) is stop
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @pytest.mark.parametrize("address", ["", "local"])
