@@ -43,14 +43,14 @@ Json = dict[str, Any]
 class Sizes:
     """How much is measured. `users` by turns each; `asked` are questions for each user."""
 
-    users: int = 20  # throughput: a question each
+    users: int = 16  # throughput: a question each
     turns: int = 200
     starts: int = 3
     by_turns: tuple[tuple[int, int], ...] = ((100, 8), (1_000, 4), (10_000, 2), (100_000, 2))
     asked: tuple[tuple[int, int], ...] = ((1, 4), (10, 2), (100, 1))
     ask_turns: int = 1_000
     ranked_asked: int = 100  # no more of them with the rankers
-    driven: tuple[int, int] = (32, 40)  # users of 100 turns, questions for each: what the driver spends
+    driven: tuple[int, int] = (16, 32)  # users of 100 turns, questions for each: what the driver spends
     planned: int = 1_000_000
     written: int = 3_200
     indexed: int = 100_000

@@ -20,6 +20,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scale import PARTS, read
 
+from smartsearch.runs.plan import TASK_LINES, TASKS
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 Json = dict[str, Any]
@@ -144,9 +146,9 @@ def head(record: Json) -> Iterator[str]:
     """What this page is, and on what machine it was measured."""
     yield (
         "What a batch costs, measured on one small machine, and what follows from it for many users. Every "
-        "number is **measured** (the tables of this part), **computed** (with its formula, to be done again "
-        "with other numbers) or **assumed** (so marked; a table lists them, each an option of the script). "
-        "MB, GB and TB are 10^6, 10^9 and 10^12 bytes. What one question costs in detail: "
+        "number is **measured** (the tables of this part), **computed** (with its formula, to be done "
+        "again with other numbers) or **assumed** (so marked; a table lists them, each an option of the "
+        "script). MB, GB and TB are 10^6, 10^9 and 10^12 bytes. What one question costs in detail: "
         "[performance.md](performance.md). How runs work: [batch.md](batch.md)."
     )
     machines: dict[str, None] = {}
@@ -161,9 +163,9 @@ def head(record: Json) -> Iterator[str]:
     yield from machines
     yield ""
     yield (
-        "All runs: `smartsearch batch QUESTIONS --out FOLDER` with the shipped models, caches empty, "
-        "chats made "
-        "by rule (benchmarks/speed/corpus.py) in a folder for each user, each line naming its user's folder."
+        "All runs: `smartsearch batch QUESTIONS --out FOLDER` with the shipped models, caches empty, chats "
+        "made by rule (benchmarks/speed/corpus.py) in a folder for each user, each line naming its user's "
+        "folder."
     )
 
 
@@ -217,10 +219,8 @@ def throughput(record: Json) -> Iterator[str]:
     users, turns = rows[0]["users"], rows[0]["turns"]
     yield (
         f"{users} users with {turns} turns each, one question each, both rankers. *Questions a second* are "
-        "steady: "
-        "from the first record to the last, by the times of the parts that are written. Processor seconds "
-        "count "
-        "every process, start included."
+        "steady: from the first record to the last, by the times of the parts that are written. Processor "
+        "seconds count every process, start included."
     )
     yield from _table(
         (
@@ -314,13 +314,11 @@ def by_size(record: Json) -> Iterator[str]:
             )
     yield ""
     yield (
-        "One question for each user, nothing read or encoded before, a worker of one thread on every "
-        "core. Processor "
-        "seconds are those of the workers without their start (the table above), divided in the proportion "
-        "of the stages' own times (`timing_ms`, medians). *Retrieve* has the parsing of the question, and "
-        "the "
-        "encoding of turns where fewer than 200 match (`--pool`); *rank* both rankers, ColBERT over at "
-        f"most {READ_TURNS:,} turns."
+        "One question for each user, nothing read or encoded before, a worker of one thread on every core. "
+        "Processor seconds are those of the workers without their start (the table above), divided in the "
+        "proportion of the stages' own times (`timing_ms`, medians); where nothing is left without it, "
+        "these times. *Retrieve* has the parsing of the question, and the encoding of turns where fewer "
+        f"than 200 match (`--pool`); *rank* both rankers, ColBERT over at most {READ_TURNS:,} turns."
     )
     seconds = ("processor s", "read", "retrieve", "rank", "truncate")
     names = ("turns", "rankers", "MB a user", "candidates", *seconds, "worker's peak, MB", "bytes a record")
@@ -343,8 +341,7 @@ def by_questions(record: Json) -> Iterator[str]:
     yield ""
     yield (
         f"Chats of {rows[0]['turns']:,} turns, one worker of one thread. Reading and vectors are paid for "
-        "once a "
-        "user, the words of the question and the cross-encoder every time."
+        "once a user, the words of the question and the cross-encoder every time."
     )
     names = ("questions a user", "rankers", "users", "processor s a question", "read", "retrieve", "rank")
     yield from _table(names, lines)
@@ -374,13 +371,14 @@ def driving(record: Json) -> Iterator[str]:
         lines.append((what, *(_n(spent[kind] / write["lines"] * 1000.0) for kind in ("seconds", "cpu"))))
     for name, start, what in _DRIVERS:
         if (each := handed(record, name, start)) is not None:
-            lines.append((what, "-", _n(each * 1000.0)))
+            run = row(record, part_of(name), name) or {}
+            size = max(1, min(TASK_LINES, run["questions"] // TASKS))
+            lines.append((f"{what} (tasks of {size})", "-", _n(each * 1000.0)))
     yield ""
     yield (
         "The first three with workers that need no time (benchmarks/scale_coordinator.py), on this disk, "
-        "each file "
-        "synced; the others with real workers over short chats without ranking: the coordinator's own "
-        "processor time for each record, its start taken off."
+        "each file synced; the others with real workers over short chats without ranking: the "
+        "coordinator's own processor time for each record, its start taken off."
     )
     yield from _table(("what", "ms a record", "processor ms a record"), lines)
     yield ""
@@ -396,10 +394,15 @@ _DRIVERS = (
 )
 
 
+def part_of(name: str) -> str:
+    """The part that a driver was measured in."""
+    return "ray" if name == "ray-driver" else "coordinator"
+
+
 def handed(record: Json, name: str, start: str) -> float | None:
     """Processor seconds of the coordinator for each record; None where that was not measured."""
-    run = row(record, "ray" if name.startswith("ray") else "coordinator", name)
-    alone = row(record, "ray" if start.startswith("ray") else "start", start)
+    run = row(record, part_of(name), name)
+    alone = row(record, "ray" if start == "ray-start" else "start", start)
     if run is None or alone is None:
         return None
     spent = run["cpu"]["command"] - alone["cpu"]["command"]
@@ -416,9 +419,9 @@ def beside(record: Json) -> Iterator[str]:
     yield ""
     yield (
         f"One user's {part['turns']:,} turns, {_n(part['text_bytes'] / part['turns'])} bytes of text each; "
-        "the text "
-        "itself is not in the index. By trigrams it finds what our substring match finds, each hit verified "
-        "against the text; by words, with positions and BM25, it stands for what Lucene and Tantivy hold."
+        "the text itself is not in the index. By trigrams it finds what our substring match finds, each "
+        "hit verified against the text; by words, with positions and BM25, it stands for what Lucene and "
+        "Tantivy hold."
     )
     lines = []
     for name in ("trigram", "words"):
@@ -446,18 +449,16 @@ def chats(record: Json, assumed: Assumed) -> Iterator[str]:
     yield f"## {_power(assumed.users)} users with {_power(assumed.turns)} turns each"
     yield ""
     yield (
-        "Each user's chats lie in a folder of their own, and a question searches one user: that is what most "
-        "questions are, and it makes everything below a matter of multiplying."
+        "Each user's chats lie in a folder of their own, and a question searches one user: that is what "
+        "most questions are, and it makes everything below a matter of multiplying."
     )
     yield ""
     yield f"- Turns: {_power(assumed.users)} × {_power(assumed.turns)} = **{_power(turns)}**."
     yield (
         f"- Transcripts: {_power(turns)} × {_n(turn)} bytes (measured: files of the made chats, JSON and "
-        "text) = "
-        f"**{_size(size)}**, {_size(assumed.turns * turn)} a user. Stored: {_n(size / 1e9)} GB × "
+        f"text) = **{_size(size)}**, {_size(assumed.turns * turn)} a user. Stored: {_n(size / 1e9)} GB × "
         f"${assumed.storage} (assumed) = **${_n(size / 1e9 * assumed.storage)} a month**. Turns ten times "
-        "as long: "
-        "ten times that, and reading with it."
+        "as long: ten times that, and reading with it."
     )
 
 
@@ -491,11 +492,9 @@ def one_each(record: Json, assumed: Assumed) -> Iterator[str]:
     yield ""
     yield (
         f"Processor seconds of a question over {measured:,} turns: read + retrieve + rank + truncate, all "
-        "measured. "
-        f"vCPU-hours = {_power(assumed.users)} × seconds / 3,600; money = vCPU-hours × ${assumed.price} "
-        "(assumed); "
-        f"hours of one machine = vCPU-hours / vCPUs; machines for a night = that / {_n(assumed.night)} h "
-        "(assumed)."
+        f"measured. vCPU-hours = {_power(assumed.users)} × seconds / 3,600; money = vCPU-hours × "
+        f"${assumed.price} (assumed); hours of one machine = vCPU-hours / vCPUs; machines for a night = "
+        f"that / {_n(assumed.night)} h (assumed)."
     )
     yield from _table(
         (
@@ -527,13 +526,15 @@ def one_each(record: Json, assumed: Assumed) -> Iterator[str]:
 
 def _shared(record: Json) -> str:
     """How much cheaper more questions of one user are."""
-    rows = {
-        one["questions"] // one["users"]: cost(record, one, by="stages").all
+    measured = [
+        one
         for one in record["parts"].get("questions", {}).get("rows", ())
         if one["rank"] == BOTH and "left_out" not in one
-    }
+    ]
+    rows = {one["questions"] // one["users"]: cost(record, one, by="stages").all for one in measured}
     if len(rows) < 2 or 1 not in rows:
         return ""
+    turns = measured[0]["turns"]
     said = [
         f"{count} questions cost {_n(count * each / rows[1])} times one ({count} × {_n(each)} / "
         f"{_n(rows[1])})"
@@ -541,9 +542,8 @@ def _shared(record: Json) -> str:
         if count > 1
     ]
     return (
-        "Several questions for each user share reading and vectors: over chats of the table above "
-        + ", ".join(said)
-        + "."
+        f"Several questions for each user share reading and vectors: over chats of {turns:,} turns "
+        f"{', '.join(said)}."
     )
 
 
@@ -555,8 +555,7 @@ def answers(record: Json, assumed: Assumed) -> Iterator[str]:
     yield ""
     yield (
         f"{_power(assumed.users)} × {_n(one['record_bytes'])} bytes (measured: both rankers, default "
-        "budget) = "
-        f"**{_size(size)}**. `--top-k` or `--budget` make records smaller; Parquet compresses them."
+        f"budget) = **{_size(size)}**. `--top-k` or `--budget` make records smaller; Parquet compresses them."
     )
 
 
@@ -574,11 +573,9 @@ def driver(record: Json, assumed: Assumed) -> Iterator[str]:
     yield ""
     yield (
         "Only the coordinator (the command, or Ray's driver) writes, so what it can write in a second is "
-        "what "
-        "all workers together may answer. A worker of one thread answers 1 / "
-        f"{_n(each)} s = {_n(1 / each)} a second."
+        f"what all workers together may answer. A worker of one thread answers 1 / {_n(each)} s = "
+        f"{_n(1 / each)} a second."
     )
-    yield ""
     limits = [
         (
             "a local disk, every part synced",
@@ -598,31 +595,25 @@ def driver(record: Json, assumed: Assumed) -> Iterator[str]:
     least = min(rate for _, _, rate in limits)
     feeds = math.floor(least * each)
     night = assumed.users * each / HOUR / assumed.night
-    shards = math.ceil(night / feeds) if feeds else 0
+    shards = math.ceil(night / feeds) if feeds else 1
     yield ""
     yield (
-        f"The night's {_n(night)} vCPUs ({_n(assumed.users * each / HOUR)} vCPU-hours / "
-        f"{_n(assumed.night)} h) need at "
-        f"the lowest of these {_n(night)} / {feeds:,} = {shards:,} "
-        f"coordinator{'s' if shards != 1 else ''}, that "
-        "is shards (`--shard i/N`). The rate falls with what a question costs: without ranking each "
-        "worker answers more, and one coordinator feeds fewer."
+        f"The night's {_n(night)} vCPUs ({_n(assumed.users * each / HOUR)} vCPU-hours / {_n(assumed.night)} "
+        f"h) need, by the lowest of these, {_n(night)} / {feeds:,} workers fed, so {_some(shards, 'shard')} "
+        "(`--shard i/N`) with a coordinator each. It all depends on what a question costs: without ranking "
+        "a worker answers more, and one coordinator feeds fewer."
     )
     yield ""
-    cut = f"{_n(plan['steps']['plan']['seconds'])} s / {plan['lines']:,}"
     yield (
-        f"Before the first task: planning {_power(assumed.users)} questions takes {cut} × "
-        f"{_power(assumed.users)} = "
-        f"{_n(planning)} s and {_size(memory)} of memory; each shard plans the whole file. After the last: "
-        f"{_power(assumed.users)} × {_n(finish * 1000.0)} ms = {_n(assumed.users * finish / 60)} minutes "
-        "to count and "
-        f"order in one process, {shards or 1} shards side by side take that divided by {shards or 1}. On "
-        "an object store the "
-        f"answers of a shard pass through its temporary folder, and {_n(tasks)} parts are read again one "
-        "by one: at "
-        f"{assumed.trip} s each {_n(tasks * assumed.trip / 60)} minutes for one shard. Both speak for "
-        "shards of "
-        "100,000 questions or fewer, whatever the vCPUs say."
+        f"Before the first task: planning {_power(assumed.users)} questions takes {_power(assumed.users)} × "
+        f"{_n(plan['steps']['plan']['seconds'])} s / {plan['lines']:,} = {_n(planning)} s and "
+        f"{_size(memory)} of memory, in each shard, for each plans the whole file. After the last: "
+        f"{_power(assumed.users)} × {_n(finish * 1000.0)} ms = {_n(assumed.users * finish / 60)} minutes to "
+        "count all and put them in order, divided by the shards. On an object store the parts are read "
+        f"again for that one by one, {_n(tasks)} × {assumed.trip} s (assumed) = "
+        f"{_n(tasks * assumed.trip / 60)} minutes, also divided by the shards, and a shard's answers pass "
+        "through its temporary folder. These speak for shards of 100,000 questions or fewer, whatever the "
+        "workers need."
     )
 
 
@@ -639,15 +630,12 @@ def requests(record: Json, assumed: Assumed) -> Iterator[str]:
     yield ""
     yield (
         f"Computed from what the code asks (smartsearch/runs/remote.py, staging.py), {_n(files)} files a "
-        "user. Reads: "
-        f"{_power(assumed.users)} × (1 look + 1 list + {_n(files)} looks + {_n(blocks)} blocks of 1 MiB) = "
-        f"{_n(reads)}, "
-        f"${_n(reads / 1000 * assumed.gets)}. Writes: 2 a task (records, list of what was read) = 2 × "
-        f"{_power(assumed.users)} / {size} = {_n(writes)}, ${_n(writes / 1000 * assumed.puts)}; local "
-        "workers also write "
-        "the task under way again every 5 s. At the end each part is read (once) and removed. So requests "
-        "cost next to "
-        "nothing beside the processors, if a line names its user's folder and not the whole bucket."
+        f"user. Reads: {_power(assumed.users)} × (1 look + 1 list + {_n(files)} looks + {_n(blocks)} blocks "
+        f"of 1 MiB) = {_n(reads)}, ${_n(reads / 1000 * assumed.gets)}. Writes: 2 a task (records, list of "
+        f"what was read) = 2 × {_power(assumed.users)} / {size} = {_n(writes)}, "
+        f"${_n(writes / 1000 * assumed.puts)}; local workers also write the task under way again every 5 s. "
+        "At the end each part is read (once) and removed. So requests cost next to nothing beside the "
+        "processors, if a line names its user's folder and not the whole bucket."
     )
 
 
@@ -676,27 +664,23 @@ def vectors(record: Json, assumed: Assumed) -> Iterator[str]:
     yield ""
     yield (
         f"A turn's vectors take {_n(each)} bytes (measured: {most['bytes']:,} bytes / {most['turns']:,} "
-        "turns in the "
-        f"cache), {_n(each / bytes_a_turn(record, assumed))} times the turn itself. All of them: "
-        f"{_power(turns)} × "
-        f"{_n(each)} = **{_size(size)}**, ${_n(size / 1e9 * assumed.storage)} a month."
+        f"turns in the cache), {_n(each / bytes_a_turn(record, assumed))} times the turn itself. All of "
+        f"them: {_power(turns)} × {_n(each)} = **{_size(size)}**, ${_n(size / 1e9 * assumed.storage)} a "
+        "month."
     )
     if not encoding or not read:
         return
     yield ""
     yield (
         f"Without them a question encodes its {_n(read)} candidates: {_n(encoding)} s of processor "
-        "(measured, "
-        f"ColBERT's share of a question), ${_n(saved)}. To keep a user's vectors costs {_size(user)} × "
-        f"${assumed.storage} = ${_n(monthly)} a month. So storing pays from {_n(monthly)} / {_n(saved)} = "
-        f"**{_n(monthly / saved)} questions a user and month**, all over new candidates; and encoding "
-        "everything once "
-        f"costs {_power(turns)} × {_n(encoding / read * 1000.0)} ms / 3,600 = "
-        f"{_n(turns * encoding / read / HOUR)} "
-        f"vCPU-hours, ${_n(turns * encoding / read / HOUR * assumed.price)}, before the first question is "
-        "asked. The cache "
-        "on each machine (1 GiB unless `--cache-size` says more) keeps those of the users that are asked "
-        "often."
+        f"(measured, ColBERT's share of a question), ${_n(saved)}. To keep a user's vectors costs "
+        f"{_size(user)} × ${assumed.storage} = ${_n(monthly)} a month. So storing pays from {_n(monthly)} / "
+        f"{_n(saved)} = **{_n(monthly / saved)} questions a user and month**, all over new candidates; and "
+        f"encoding everything once costs {_power(turns)} × {_n(encoding / read * 1000.0)} ms / 3,600 = "
+        f"{_n(turns * encoding / read / HOUR)} vCPU-hours, "
+        f"${_n(turns * encoding / read / HOUR * assumed.price)}, before the first question is asked. The "
+        "cache on each machine (1 GiB unless `--cache-size` says more) keeps those of the users that are "
+        "asked often."
     )
 
 
@@ -710,8 +694,7 @@ def breaking(record: Json, speed: Json | None, assumed: Assumed) -> Iterator[str
     yield ""
     yield (
         "**One corpus too large.** A user, a team or an archive that is searched as a whole is one "
-        "question's work on "
-        "one machine. Measured, a cold process each ([performance.md](performance.md)):"
+        "question's work on one machine. Measured, a cold process each ([performance.md](performance.md)):"
     )
     turns = sorted(int(size) for size in speed["sections"]["size"]["more"]["sizes"])
     lines = []
@@ -753,10 +736,8 @@ def breaking(record: Json, speed: Json | None, assumed: Assumed) -> Iterator[str
         parts = math.ceil(assumed.users * assumed.turns / turns[-1])
         yield (
             f"- with this tool's index in parts of {turns[-1]:,} turns: {parts:,} parts × "
-            f"{_n(ask['median'])} s (measured) "
-            f"= {_n(parts * ask['median'] / HOUR)} hours a question, after {parts:,} × "
-            f"{_n(build['median'])} s = "
-            f"{_n(parts * build['median'] / HOUR)} hours to make it."
+            f"{_n(ask['median'])} s (measured) = {_n(parts * ask['median'] / HOUR)} hours a question, after "
+            f"{parts:,} × {_n(build['median'])} s = {_n(parts * build['median'] / HOUR)} hours to make it."
         )
     yield ""
     yield "None of these is an answer while one waits. That takes an engine that keeps an inverted index."
@@ -780,14 +761,12 @@ def after(record: Json, speed: Json | None, assumed: Assumed) -> Iterator[str]:
     yield ""
     yield (
         "- **Partition by user**: as above, as long as a question belongs to a user. A folder a user, a "
-        "line naming it; "
-        "`--shard` or Ray divides the lines. Nothing is built, so nothing is stale."
+        "line naming it; `--shard` or Ray divides the lines. Nothing is built, so nothing is stale."
     )
     if speed is not None:
         yield (
             "- **`smartsearch index`** for one corpus of 10^6 to 10^7 turns on one machine: the same "
-            "answers, from the "
-            "table above."
+            "answers, from the table above."
         )
     if "trigram" in part:
         tri, words = (part[name]["bytes"] / part["turns"] for name in ("trigram", "words"))
@@ -796,57 +775,45 @@ def after(record: Json, speed: Json | None, assumed: Assumed) -> Iterator[str]:
         linear = part["trigram"]["query_ms"] / 1000.0 / part["turns"]
         yield (
             f"- **SQLite FTS5 with trigrams**, beside the chats of a user who is asked often: {_n(tri)} "
-            "bytes a turn "
-            f"(measured) × {_power(assumed.turns)} = {_size(per_user)} a user, {_size(tri * turns)} and "
-            f"{_n(hours)} vCPU-hours "
-            f"for all. A question that finds a fixed share of the turns takes time in proportion to them: "
-            f"{_n(linear * 1e6)} µs a turn (measured: {_n(part['trigram']['query_ms'])} ms / "
-            f"{part['turns']:,}), so "
+            f"bytes a turn (measured) × {_power(assumed.turns)} = {_size(per_user)} a user, "
+            f"{_size(tri * turns)} and {_n(hours)} vCPU-hours for all. A question that finds a fixed share "
+            f"of the turns takes time in proportion to them: {_n(linear * 1e6)} µs a turn (measured: "
+            f"{_n(part['trigram']['query_ms'])} ms / {part['turns']:,}), so "
             f"{_n(linear * assumed.turns * 1000.0)} ms over {_power(assumed.turns)} turns, "
-            f"{_n(linear * 1e7)} s over 10^7, and "
-            f"{_n(linear * turns / HOUR)} hours over {_power(turns)}: an accelerator for one partition, "
-            "not for all."
+            f"{_n(linear * 1e7)} s over 10^7, and {_n(linear * turns / HOUR)} hours over {_power(turns)}: "
+            "an accelerator for one partition, not for all."
         )
     yield (
         "- **Vespa in streaming mode**, where users wait for answers and each question belongs to one "
-        "user: it keeps the "
-        "raw documents of a user together on disk, without an index, and 45 bytes a document in memory "
-        "([its documentation](https://docs.vespa.ai/en/streaming-search.html); not measured here): "
-        f"{_power(turns)} × 45 = "
-        f"{_size(turns * 45)} of memory over all nodes for turns as documents, and the transcripts on "
-        "their disks."
+        "user: it keeps the raw documents of a user together on disk, without an index, and 45 bytes a "
+        "document in memory ([its documentation](https://docs.vespa.ai/en/streaming-search.html); not "
+        f"measured here): {_power(turns)} × 45 = {_size(turns * 45)} of memory over all nodes for turns as "
+        "documents, and the transcripts on their disks."
     )
     if "words" in part:
         found = int(part["words"]["hits"])
         hours = part["words"]["build_cpu"] / part["turns"] * turns / HOUR
         yield (
             "- **An inverted index (Tantivy, Lucene, Elasticsearch)** for questions over all users. Size, "
-            "taking FTS5 by "
-            f"words for it: {_n(words)} bytes a turn (measured) × {_power(turns)} = "
-            f"{_size(words * turns)}; made in about "
-            f"{_n(hours)} vCPU-hours at SQLite's speed. A term that stands in one turn of a thousand "
-            "(assumed) has "
-            f"{_power(turns)} / 1,000 = {_power(turns / 1000)} entries: at 2 bytes each (assumed) "
-            f"{_size(turns / 1000 * 2)}"
-            " to read for that term, over as many shards as shall read it at once."
+            f"taking FTS5 by words for it: {_n(words)} bytes a turn (measured) × {_power(turns)} = "
+            f"{_size(words * turns)}; made in about {_n(hours)} vCPU-hours at SQLite's speed. A term that "
+            f"stands in one turn of a thousand (assumed) has {_power(turns)} / 1,000 = "
+            f"{_power(turns / 1000)} entries: at 2 bytes each (assumed) {_size(turns / 1000 * 2)} to read "
+            "for that term, over as many shards as shall read it at once."
         )
         yield (
             f"- **smartsearch as the reranker of its candidates.** The engine gives its best {found:,} "
-            "turns; written as a "
-            "chat file (JSONL with name, time and content), `smartsearch query QUESTION FILE` ranks and "
-            "cuts them. Cost, "
-            f"measured over {near['turns']:,} turns ({_n(near['candidates'])} candidates): "
-            f"{_n(rerank.all)} s of processor, "
+            "turns; written as a chat file (JSONL with name, time and content), `smartsearch query "
+            f"QUESTION FILE` ranks and cuts them. Cost, measured over {near['turns']:,} turns "
+            f"({_n(near['candidates'])} candidates): {_n(rerank.all)} s of processor, "
             f"${_n(rerank.all / HOUR * assumed.price)} a question, whatever the size of the corpus: "
             f"{_power(assumed.users)} such questions are {_n(assumed.users * rerank.all / HOUR)} vCPU-hours."
         )
     yield ""
     yield (
         "What is lost on the way: an index by words finds words, not substrings; an engine that gives a "
-        "fixed number of "
-        "candidates ends this tool's multi-hop steps, which look for names that earlier hits brought up, "
-        "unless it "
-        "is asked again for these."
+        "fixed number of candidates ends this tool's multi-hop steps, which look for names that earlier "
+        "hits brought up, unless it is asked again for these."
     )
 
 
@@ -866,15 +833,17 @@ def assumptions(assumed: Assumed) -> Iterator[str]:
     }
     yield from _table(
         ("option", "what", "value"),
-        [(f"`--{one.name}`", said[one.name], f"{getattr(assumed, one.name):,g}") for one in fields(assumed)],
+        [
+            (f"`--{one.name}`", said[one.name], f"{getattr(assumed, one.name):,.10g}")
+            for one in fields(assumed)
+        ],
         left=(1,),
     )
     yield ""
     yield (
         "Prices are round numbers of the right size, not a provider's list. Also assumed: every user's "
-        "chats are alike, "
-        "processor time grows with the number of users and with nothing else, and a vCPU is one like "
-        "those of this machine."
+        "chats are alike, processor time grows with the number of users and with nothing else, and a vCPU "
+        "is one like those of this machine."
     )
 
 
@@ -926,6 +895,10 @@ def _n(value: float | None) -> str:
         return "0"
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
     return f"{value:,.{digits}f}"
+
+
+def _some(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _power(value: float) -> str:

@@ -157,6 +157,15 @@ def load_cached(config: Config) -> Tools:
     return load(config, cache=True)
 
 
+def load_ready(config: Config) -> Tools:
+    """As `load_cached`, when the rankers are there too: their loading is not a question's time."""
+    tools = load_cached(config)
+    for name in config.rank:
+        if isinstance(scorer := tools.scorers.get(name), _Deferred):
+            scorer.begin().result()
+    return tools
+
+
 def _fusion(config: Config) -> dict[str, float]:
     """The weights of the learned fusion: ours for the shipped rankers and for those adapted from them."""
     ours = config.profile == "embedded" or config.profile not in PROFILES

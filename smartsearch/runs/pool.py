@@ -20,6 +20,8 @@ WORKER_BYTES = 1200 * 2**20
 AHEAD = 4
 """Answers a worker may be ahead of whoever writes them: a slow disk slows the workers and fills no memory."""
 
+_CGROUP = Path("/sys/fs/cgroup")
+
 Event = tuple[int, Answer] | Report
 """An answer with its task's number, as soon as it is there; and when all of a task are, the report."""
 
@@ -37,9 +39,10 @@ def free_memory() -> int:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
     with suppress(OSError, ValueError):  # a container's own limit (cgroup v2)
-        limit = int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text(encoding="ascii"))
-        found.append(limit - used)
+        limit = int((_CGROUP / "memory.max").read_text(encoding="ascii"))
+        used = int((_CGROUP / "memory.current").read_text(encoding="ascii"))
+        stat = (_CGROUP / "memory.stat").read_text(encoding="ascii").splitlines()
+        found.append(limit - used + sum(int(x.split()[1]) for x in stat if x.startswith("inactive_file ")))
     return max(0, min(found))
 
 
@@ -59,6 +62,7 @@ def run(
         try:
             while not stopped.is_set() and (number := shares.next(place)) is not None:
                 put(staff[place].work(load(number), partial(answered, number)))
+            staff[place].dismiss()
             put(None)
         except Closed:
             pass
@@ -116,6 +120,6 @@ class _Shares:
 def usable_cores(cores: int) -> int:
     """Of these cores those that a container's quota lets us use (cgroup v2)."""
     with suppress(OSError, ValueError):
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        quota, period = (_CGROUP / "cpu.max").read_text(encoding="ascii").split()
         cores = min(cores, max(1, int(quota) // int(period)))
     return min(cores, os.cpu_count() or cores)

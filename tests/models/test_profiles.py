@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -184,3 +186,20 @@ def test_a_changed_byte_in_a_shipped_model_is_found(tmp_path, monkeypatch):
         assert {s.role: s.state for s in profiles.status("embedded")}["colbert"] == "missing"
     finally:
         manifest.read.cache_clear()
+
+
+def test_ready_tools_have_their_rankers_loaded(monkeypatch):
+    loaded: list[str] = []
+
+    def slow(name: str) -> profiles._Deferred:
+        def opened() -> object:
+            time.sleep(0.2)
+            loaded.append(name)
+            return lambda question, texts: None
+
+        return profiles._Deferred(opened)  # type: ignore[arg-type]
+
+    tools = SimpleNamespace(scorers={name: slow(name) for name in ("ce", "colbert")})
+    monkeypatch.setattr(profiles, "load_cached", lambda config: tools)
+    profiles.load_ready(Config(rank=("ce",)))
+    assert loaded == ["ce"]  # the other is not asked for
