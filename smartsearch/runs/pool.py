@@ -62,6 +62,7 @@ def run(
         try:
             while not stopped.is_set() and (number := shares.next(place)) is not None:
                 put(staff[place].work(load(number), partial(answered, number)))
+            staff[place].dismiss()
             put(None)
         except Closed:
             pass

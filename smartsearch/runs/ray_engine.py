@@ -163,7 +163,7 @@ class Actor:
 
     def __del__(self) -> None:
         """Ray Data has no other word for an actor that is no longer needed."""
-        self._worker.close()
+        self._worker.dismiss()
 
     def _check_version(self) -> None:
         if smartsearch.__version__ != self._version:

@@ -11,6 +11,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -24,6 +25,8 @@ from smartsearch.types import Skipped
 
 PATIENCE = 2 * GRACE
 """Seconds a worker gets beyond its own limit (worker.py) before it is ended from here."""
+GOODBYE = 5.0
+"""Seconds that a process with nothing left to do may take to end."""
 STARTING = 300.0
 """Seconds that a process may take to start and to load the models."""
 _WORDS = 1 << 16  # bytes: a dump of every thread's stack
@@ -92,6 +95,15 @@ class Worker:
                 peak = outcome
         in_order = tuple(answers[item.line] for item in task.items)
         return Report(task.number, in_order, tuple(inputs), deaths, peak)
+
+    def dismiss(self) -> None:
+        """Nothing is left to do: the process may write what it holds back (vectors of turns) and end."""
+        process = self._process
+        if process is not None and self._connection is not None:
+            with suppress(OSError, subprocess.TimeoutExpired):
+                self._connection.send(None)
+                process.wait(GOODBYE)
+        self.close()
 
     def close(self) -> None:
         """End the process; a `work` under way in another thread raises Closed."""

@@ -23,7 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from smartsearch import batch
+from smartsearch import batch, ending
 from smartsearch.ask import Library, Scope, ask, in_background
 from smartsearch.batch import FATAL, Outcome
 from smartsearch.config import Config
@@ -234,13 +234,12 @@ def _work(answerer: Answerer, items: tuple[Item, ...], refused: Mapping[str, Ski
 def main(descriptor: int) -> None:
     """Serve whoever holds the other end of the socket `descriptor`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started us decides
-    with contextlib.suppress(
-        OSError
-    ):  # where memory runs out, this process goes and not who knows of the work
+    with contextlib.suppress(OSError):  # where memory runs out, the process with the least to lose goes
         Path("/proc/self/oom_score_adj").write_text("900")
     threading.Thread(target=_end_with, args=(descriptor,), daemon=True).start()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _serve(Connection(descriptor))
+    ending.finish()
     os._exit(0)
 
 

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from smartsearch import ending
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.pipeline import Tools
@@ -70,6 +71,19 @@ def poisoned(config: Config) -> Tools:
 
     corpus._read_file = poison
     return replace(fake_tools(config), parser=PoisonParser())  # type: ignore[arg-type]
+
+
+class HoldingParser(FakeParser):
+    def parse(self, question: str, config: Config) -> Any:
+        ending.add(Path(question.rpartition(" ")[2]).touch)
+        return super().parse(question, config)
+
+
+def holding_back(config: Config) -> Tools:
+    """What is asked ends with a path, that is made when the process ends by itself."""
+    from dataclasses import replace
+
+    return replace(fake_tools(config), parser=HoldingParser())  # type: ignore[arg-type]
 
 
 def missing(config: Config) -> Tools:

@@ -143,6 +143,17 @@ def test_a_worker_that_is_killed_from_outside_is_replaced(setup: Setup):
     assert not [answer for answer in report.answers if answer.kind]
 
 
+def test_a_worker_that_is_dismissed_writes_what_it_holds_back(setup: Setup, tmp_path: Path):
+    note = tmp_path / "note"
+    worker = Worker(replace(setup, loader="tests.runs.folder.fakes:holding_back"), 1)
+    worker.work(task(f"Where is Oscar? {note}"))
+    assert not note.exists()
+    worker.dismiss()
+    assert note.exists()
+    with pytest.raises(Closed):
+        worker.work(task("Where is Oscar?"))
+
+
 def test_what_every_task_would_meet_is_raised(setup: Setup):
     with pytest.raises(ModelError, match="not on this machine"):
         worked(replace(setup, loader="tests.runs.folder.fakes:missing"), task("Where is Oscar?"))
