@@ -39,8 +39,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="smartsearch-faults-", dir=given.work) as folder:
         for row in Rows(given, Path(folder)).all():
             made.append(row)
-            again = [(one["fault"], one["engine"]) for one in made]
-            rows = [one for one in rows if (one["fault"], one["engine"]) not in again] + made[-1:]
+            rows = [one for one in rows if _key(one) != _key(row)] + [row]
             print(json.dumps(row), file=sys.stderr, flush=True)
             if given.out:
                 record = {"kind": "smartsearch faults", "version": 1, "machine": machine(), "rows": rows}
@@ -50,6 +49,10 @@ def main() -> int:
     for row in wrong:
         print(f"\n{row['fault']} ({row['engine']}): {row['wrong']}", file=sys.stderr)
     return 1 if wrong else 0
+
+
+def _key(row: Json) -> tuple[str, str]:
+    return row["fault"], row["engine"]
 
 
 def _arguments() -> argparse.Namespace:

@@ -32,8 +32,6 @@ NOTICED = {
     "health_check_failure_threshold": 5,
 }
 """A machine that dies is missed after three seconds instead of half a minute."""
-HEAD_LOST = {"RAY_gcs_rpc_server_reconnect_timeout_s": "5"}
-"""Seconds that a driver waits for the head to come back; Ray's own choice is 60."""
 
 
 @contextmanager
@@ -59,7 +57,6 @@ def cluster(trial: Trial) -> Iterator[Any]:
             made.address,
         )
         yield made
-        trial.gone(b"smartsearch.runs.worker")
     finally:
         trial.engine = engine
         with contextlib.suppress(Exception):  # what was killed cannot be shut down
@@ -131,7 +128,6 @@ def driver_killed(trial: Trial) -> str:
 
 @fault("the head is lost", engines=RAY)
 def head_killed(trial: Trial) -> str:
-    trial.environment |= HEAD_LOST
     with cluster(trial) as made:
         process = trial.start()
         trial.until(lambda: trial.parts and len(trial.workers) == NODES, process)

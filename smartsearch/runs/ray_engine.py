@@ -13,6 +13,7 @@ import secrets
 import signal
 import socket
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,6 +37,8 @@ PORT = "6379"
 """Where `ray start --head` listens unless told otherwise."""
 LISTENS = 5.0
 """Seconds in which a cluster's port must answer."""
+HEAD_LOST = 30.0
+"""Seconds without an answer after which the cluster's head is lost; Ray gives up after 60."""
 
 _START = (
     "--address auto needs `ray start --head` on this machine; without --address, a Ray of its own is started"
@@ -198,9 +201,52 @@ def _connected(address: str, cpus: int) -> Iterator[None]:
     except (OSError, RuntimeError, ValueError, RayError) as error:
         raise _unreached(address, error) from error
     try:
-        yield
+        with _head_watched(ray.get_runtime_context().gcs_address):
+            yield
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _head_watched(head: str) -> Iterator[None]:
+    """Inside, the loss of the cluster's head is a SmartsearchError: Ray would end the process without a word.
+
+    Only in the main thread, which is interrupted by a signal of its own.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    over = threading.Event()
+
+    def lost(_signal: int, _frame: object) -> None:
+        if not over.is_set():
+            raise SmartsearchError(
+                f"the head of the Ray cluster at {head} has not answered for {HEAD_LOST:g} s",
+                hint="the same command goes on, on this cluster when it is back or on another",
+                kind="unreachable",
+                retryable=True,
+            )
+
+    def watch() -> None:
+        host, _, port = head.rpartition(":")
+        answered, failing = False, 0.0
+        while not over.wait(LISTENS):
+            try:
+                socket.create_connection((host.strip("[]"), int(port)), LISTENS).close()
+                answered, failing = True, 0.0
+            except (OSError, ValueError):
+                failing = failing or time.monotonic()
+            if answered and failing and time.monotonic() - failing >= HEAD_LOST:
+                signal.pthread_kill(main, signal.SIGUSR1)
+
+    main = threading.get_ident()
+    before = signal.signal(signal.SIGUSR1, lost)
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+        signal.signal(signal.SIGUSR1, before)
 
 
 def _where(address: str, cpus: int) -> dict[str, Any]:

@@ -7,6 +7,8 @@ import shlex
 import signal
 import socket
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,29 @@ def test_a_sigterm_that_meets_rays_handler_is_the_commands_own():
         assert signal.getsignal(signal.SIGTERM) is stop
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_a_head_that_answers_no_more_is_named(monkeypatch: pytest.MonkeyPatch):
+    """However the main thread waits; Ray itself would end the process without a word."""
+    monkeypatch.setattr(ray_engine, "LISTENS", 0.05)
+    monkeypatch.setattr(ray_engine, "HEAD_LOST", 0.3)
+    server = socket.create_server(("127.0.0.1", 0))
+    address = f"127.0.0.1:{server.getsockname()[1]}"
+    before = signal.getsignal(signal.SIGUSR1)
+    with ray_engine._head_watched(address):
+        time.sleep(1.0)
+        server.close()
+        with pytest.raises(SmartsearchError, match=f"the head of the Ray cluster at {address}") as raised:
+            threading.Event().wait(20)
+    assert (raised.value.kind, raised.value.retryable) == ("unreachable", True)
+    assert signal.getsignal(signal.SIGUSR1) is before
+
+
+def test_a_head_that_cannot_be_asked_from_here_is_not_lost(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ray_engine, "LISTENS", 0.05)
+    monkeypatch.setattr(ray_engine, "HEAD_LOST", 0.1)
+    with ray_engine._head_watched("nowhere"):
+        time.sleep(0.5)
 
 
 @pytest.mark.parametrize("address", ["", "local"])
