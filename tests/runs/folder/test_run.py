@@ -297,7 +297,7 @@ def test_what_a_killed_process_left_goes(asked: Lines, write, run: Run):
 def test_a_lock_that_cannot_be_made_is_told(asked: Lines, write, run: Run):
     Path("out/.lock-00001-of-00001").mkdir(parents=True)
     ran = run("batch", write(asked), "--out", "out", "--workers", "1")
-    assert (ran.code, "written to the folder out: Is a directory" in ran.err) == (2, True)
+    assert (ran.code, "nothing can be written to the folder out: Is a directory" in ran.err) == (2, True)
 
 
 def test_a_lock_that_its_owner_removes_meanwhile_is_not_taken(tmp_path: Path, monkeypatch):
