@@ -241,11 +241,13 @@ def _head_watched(head: str) -> Iterator[None]:
 
     main = threading.get_ident()
     before = signal.signal(signal.SIGUSR1, lost)
-    threading.Thread(target=watch, daemon=True).start()
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     try:
         yield
     finally:
         over.set()
+        watcher.join()  # a signal of its that came later would end the process
         signal.signal(signal.SIGUSR1, before)
 
 
