@@ -19,7 +19,7 @@ def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(indexing, "SETTLED", 0.02)
     monkeypatch.setattr(ask, "UNPARSED_ABOVE", 0)
-    monkeypatch.setattr(ask.Library.__init__, "__defaults__", (None, 0))
+    monkeypatch.setattr(ask.Library.__init__, "__defaults__", (None, 0, None))
 
 
 def test_a_line_says_what_was_done(run: Run, chats: Path):

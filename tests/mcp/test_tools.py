@@ -239,7 +239,7 @@ def test_a_large_file_is_expanded_without_being_parsed(make: Make, chats: Path, 
     """Beyond some size JSONL is scanned, and a line is found by halving, blank and broken lines between."""
     from smartsearch import ask
 
-    monkeypatch.setattr(ask.Library.__init__, "__defaults__", (None, 0))
+    monkeypatch.setattr(ask.Library.__init__, "__defaults__", (None, 0, None))
     names = [f"Owl{chr(97 + n // 10)}{chr(97 + n % 10)}" for n in range(60)]
     said = [f"Here is {name}." for name in names]
     rows = [json.dumps({"role": "user", "content": text}) + "\n" * (1 + blank) for text in said]
