@@ -60,7 +60,13 @@ def process(folder: Path, *options: str, mark: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heedful,
     )
+
+
+def heedful() -> None:
+    """Heed Ctrl-C though whoever runs the tests does not: `nohup make test-ray &` is deaf to it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def until(holds: Callable[[], object], seconds: float = 180.0) -> None:

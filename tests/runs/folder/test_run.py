@@ -26,7 +26,8 @@ from tests.runs.folder.conftest import Lines, manifest, records
 
 ROOT = Path(__file__).parents[3]
 COMMAND = (
-    "import sys; from smartsearch import cli, runs_cli; runs_cli.LOADER = sys.argv[1]; "
+    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "  # for nohup
+    "from smartsearch import cli, runs_cli; runs_cli.LOADER = sys.argv[1]; "
     "sys.exit(cli.run(sys.argv[2:]))"
 )
 
