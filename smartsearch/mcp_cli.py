@@ -33,7 +33,7 @@ def load_tools(config: Config) -> Tools:
     """The models of the config's profile. Tests put their fakes here."""
     from smartsearch.models import profiles
 
-    return profiles.load(config, cache=True)
+    return profiles.load_cached(config)
 
 
 def mcp(

@@ -51,9 +51,11 @@ def run(
     own = tuple(os.path.realpath(name) for name in (out, questions) if not is_uri(name))
     Selection(own=own).refuse_own([path for path in paths or () if not is_uri(path)])
     setup = Setup(config, replace(source, own=own), filters, str(Path.cwd()), options.stall, LOADER)
+    from smartsearch.models.profiles import fingerprints
+
     with _fetched(questions) as file, folder.alone(), _terminated():
         planned = plan.Plan(plan.read(file))
-        identity = manifest.identity(planned, shard, source, config, manifest.fingerprints(config))
+        identity = manifest.identity(planned, shard, source, config, fingerprints(config))
         identity["questions"]["path"] = shown(questions)
         engine, session = _engine(options, setup, len(shard.range(len(planned))))
         shift = Shift(folder, planned, identity, session, options.retry_failed)

@@ -143,10 +143,3 @@ def now() -> str:
 def manifest(identity: Json, state: str, counts: Json, sessions: list[Json], **more: Any) -> Json:
     """The manifest of a shard: `state` is running, stopped or complete."""
     return {**identity, "state": state, "counts": counts, "sessions": sessions, **more}
-
-
-def fingerprints(config: Config) -> dict[str, str]:
-    """The models to the byte, by role; empty where they cannot be told."""
-    from smartsearch.models import profiles
-
-    return profiles.fingerprints(config)

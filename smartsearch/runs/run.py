@@ -99,7 +99,9 @@ class Shift:
         return bool(set(self.plan.lines(task)) - self._without(task))
 
     def _without(self, task: int) -> set[int]:
-        return self.done.of(task) | self.plan.questions.refused.keys()
+        """The lines of a task that are done or cannot be asked."""
+        done, refused = self.done.of(task), self.plan.questions.refused
+        return {line for line in self.plan.lines(task) if line in done or line in refused}
 
     def _task(self, number: int) -> Task:
         return self.plan.task(number, without=self._without(number))

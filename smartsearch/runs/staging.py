@@ -21,7 +21,7 @@ from pathlib import Path
 from smartsearch.errors import InputError
 from smartsearch.runs.faults import StorageError, faults
 from smartsearch.runs.remote import Remote
-from smartsearch.runs.storage import is_uri, shown
+from smartsearch.runs.storage import is_uri, locked, shown
 from smartsearch.transcripts.archive import is_archive
 from smartsearch.transcripts.files import Selection
 from smartsearch.types import Hit, Result, Skipped, Turn
@@ -264,7 +264,7 @@ def _held(top: Path) -> tuple[Path, int]:
         folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=top))
         with contextlib.suppress(FileNotFoundError):  # swept before it was locked
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            _lock(lock)
+            locked(lock)
             if folder.exists():
                 return folder, lock
             os.close(lock)
@@ -280,20 +280,10 @@ def sweep() -> None:
         with contextlib.suppress(OSError):
             lock = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
-                if os.fstat(lock).st_uid == os.geteuid() and _lock(lock):
+                if os.fstat(lock).st_uid == os.geteuid() and locked(lock):  # without locks it stays
                     shutil.rmtree(left, ignore_errors=True)
             finally:
                 os.close(lock)
-
-
-def _lock(descriptor: int) -> bool:
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # held, or a file system without locks: then a folder stays
-        return False
-    return True
 
 
 def _removed(folder: Path, lock: int, owner: int) -> None:

@@ -206,7 +206,7 @@ def _held(path: Path) -> tuple[BinaryIO, Path]:
     while True:
         held = Path(temporary(os.fspath(path)))
         out = held.open("xb")
-        _lock(out.fileno())
+        locked(out.fileno())
         if held.exists():  # it was swept if the lock came too late
             return out, held
         out.close()
@@ -215,13 +215,13 @@ def _held(path: Path) -> tuple[BinaryIO, Path]:
 def _sweep(left: Path) -> None:
     """Remove a temporary file whose writer is gone."""
     with contextlib.suppress(OSError), left.open("rb+") as file:
-        locked = _lock(file.fileno())
-        if locked or (locked is None and time.time() - os.fstat(file.fileno()).st_mtime > DAY):
+        ours = locked(file.fileno())
+        if ours or (ours is None and time.time() - os.fstat(file.fileno()).st_mtime > DAY):
             left.unlink()
 
 
-def _lock(descriptor: int) -> bool | None:
-    """Whether the lock of an open file is ours now; None where the file system has no locks."""
+def locked(descriptor: int) -> bool | None:
+    """Whether the lock of an open file or folder is ours now; None where the file system has no locks."""
     import fcntl
 
     try:

@@ -317,7 +317,7 @@ def test_a_living_writer_is_not_swept(tmp_path):
 
 
 def test_without_locks_a_temporary_file_goes_after_a_day(tmp_path, monkeypatch):
-    monkeypatch.setattr(storages, "_lock", lambda descriptor: None)
+    monkeypatch.setattr(storages, "locked", lambda descriptor: None)
     young, old = (Path(temporary(str(tmp_path / name))) for name in ("young", "old"))
     for path in (young, old):
         path.write_bytes(b"")
