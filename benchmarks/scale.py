@@ -36,6 +36,7 @@ from scale_watch import MARK, Failed, Watched, steady, watch
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 KIND = "smartsearch scale"
+NO_RAY = "it is not installed: pip install 'smartsearch[ray]'"
 Json = dict[str, Any]
 
 
@@ -46,6 +47,7 @@ class Sizes:
     users: int = 16  # throughput: a question each
     turns: int = 200
     starts: int = 3
+    rounds: int = 3  # throughput: everybody once in each
     by_turns: tuple[tuple[int, int], ...] = ((100, 8), (1_000, 4), (10_000, 2), (100_000, 2))
     asked: tuple[tuple[int, int], ...] = ((1, 4), (10, 2), (100, 1))
     ask_turns: int = 1_000
@@ -60,6 +62,7 @@ QUICK = Sizes(
     users=4,
     turns=30,
     starts=1,
+    rounds=1,
     by_turns=((100, 2), (1_000, 1)),
     asked=((1, 2), (10, 1)),
     ask_turns=100,
@@ -112,8 +115,8 @@ class Bench:
         made = [corpus.folder(place, turns, seed=n) for n, place in enumerate(places)]
         return places, sum(one.bytes for one in made)
 
-    def run(self, job: Job, address: str = "", mark: str = "") -> Json:
-        """Do a job with empty caches, and all there is to say of it."""
+    def run(self, job: Job, address: str = "", mark: str = "", before: Json | None = None) -> Json:
+        """Do a job with empty caches, and all there is to say of it; `before` is what `idle` said."""
         folder = self.work / "run"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -123,7 +126,7 @@ class Bench:
         env = self.env(folder / "home", mark)
         out = folder / ("answers.jsonl" if job.engine == "in-order" else "out")
         words = _command(job, out.name, address)
-        before = {"load": os.getloadavg()[0], "busy": busy()}
+        before = before or idle()
         print(f"  {job.name} ...", end=" ", flush=True)
         try:
             seen = watch([sys.executable, "-m", *words], env, mark, out, folder)
@@ -136,8 +139,17 @@ class Bench:
         return row
 
 
+def idle() -> Json:
+    """What the machine does before a run, which should be nothing."""
+    return {"load": os.getloadavg()[0], "busy": busy()}
+
+
 def throughput(bench: Bench) -> Json:
-    """Questions a second of the in-order command and of workers on this machine."""
+    """Questions a second of the in-order command, of workers and of Ray nodes on this machine.
+
+    In rounds, for machines have slow hours: each row is the run of middle speed, with the speeds of all
+    rounds in their order.
+    """
     sizes = bench.sizes
     plain = {"users": sizes.users, "turns": sizes.turns}
     jobs = [Job("in-order", "in order, one process", engine="in-order", threads=bench.cores, **plain)]
@@ -145,28 +157,47 @@ def throughput(bench: Bench) -> Json:
         threads = max(1, bench.cores // workers)
         what = f"{workers} worker{'s' if workers > 1 else ''} of {threads} thread{'s' if threads > 1 else ''}"
         jobs.append(Job(f"local-{workers}", what, workers=workers, threads=threads, **plain))
-    return {"rows": [bench.run(job) for job in jobs]}
+    if has_ray := find_spec("ray") is not None:
+        for nodes in (1, 2, 3):
+            what = f"Ray, {nodes} node{'s' if nodes > 1 else ''} of 1 CPU"
+            jobs.append(Job(f"ray-{nodes}", what, engine="ray", nodes=nodes, workers=nodes, **plain))
+    else:
+        print(f"  no Ray: {NO_RAY}")
+    rounds = [[_on_cluster(bench, job) for job in jobs] for _ in range(sizes.rounds)]
+    rows = [_middle(runs, "steady") for runs in zip(*rounds, strict=True)]
+    return {"rows": rows} | ({} if has_ray else {"no_ray": NO_RAY})
+
+
+def _on_cluster(bench: Bench, job: Job) -> Json:
+    """Do a job, on a cluster of its own if it asks for nodes."""
+    return bench.run(job) if not job.nodes else _clustered(bench, job.nodes, [job])[0]
+
+
+def _clustered(bench: Bench, nodes: int, jobs: Sequence[Job]) -> list[Json]:
+    before, mark, start = idle(), secrets.token_hex(8), time.perf_counter()
+    with cluster(nodes, bench.env(bench.work / "cluster", mark)) as address:
+        up = time.perf_counter() - start
+        return [bench.run(job, address, mark, before) | {"cluster_seconds": up} for job in jobs]
+
+
+def _middle(runs: Sequence[Json], by: str) -> Json:
+    """The run of the middle; all of them in `all`, by what they are compared, None where one failed."""
+    good = sorted((run for run in runs if "left_out" not in run), key=lambda run: run[by] or 0.0)
+    chosen = good[len(good) // 2] if good else runs[0]
+    return chosen | {"runs": len(good), "all": [run.get(by) for run in runs]}
 
 
 def ray(bench: Bench) -> Json:
-    """The same on Ray clusters of 1, 2 and 3 nodes of one CPU each, all of them on this machine."""
+    """What Ray takes to start and to hand out, on one node of one CPU on this machine."""
     if find_spec("ray") is None:
-        raise Failed(f"{sys.executable} has no Ray: pip install 'smartsearch[ray]'")
-    sizes, rows = bench.sizes, []
-    for nodes in (1, 2, 3):
-        mark = secrets.token_hex(8)
-        plain: dict[str, Any] = {"engine": "ray", "nodes": nodes, "workers": nodes}
-        what = f"Ray, {nodes} node{'s' if nodes > 1 else ''} of 1 CPU"
-        jobs = [Job(f"ray-{nodes}", what, sizes.users, sizes.turns, **plain)]
-        if nodes == 1:
-            users, asked = sizes.driven
-            jobs.append(Job("ray-start", f"{what}, one short chat", 1, 12, **plain))
-            jobs.append(Job("ray-driver", f"{what}, no ranking", users, 100, asked, rank="none", **plain))
-        start = time.perf_counter()
-        with cluster(nodes, bench.env(bench.work / "cluster", mark)) as address:
-            up = time.perf_counter() - start
-            rows += [bench.run(job, address, mark) | {"cluster_seconds": up} for job in jobs]
-    return {"rows": rows}
+        raise Failed(NO_RAY)
+    what, (users, asked) = "Ray, 1 node of 1 CPU", bench.sizes.driven
+    plain: dict[str, Any] = {"engine": "ray", "nodes": 1, "workers": 1}
+    jobs = [
+        Job("ray-start", f"{what}, one short chat", 1, 12, **plain),
+        Job("ray-driver", f"{what}, no ranking", users, 100, asked, rank="none", **plain),
+    ]
+    return {"rows": _clustered(bench, 1, jobs)}
 
 
 def start(bench: Bench) -> Json:
@@ -174,9 +205,7 @@ def start(bench: Bench) -> Json:
     rows = []
     for rank in ("none", "ce,colbert"):
         job = Job(f"start-{rank}", f"one worker, one short chat, --rank {rank}", 1, 12, rank=rank)
-        runs = [bench.run(job) for _ in range(bench.sizes.starts)]
-        good = sorted((run for run in runs if "left_out" not in run), key=lambda run: run["first"])
-        rows.append(good[len(good) // 2] | {"runs": len(good)} if good else runs[0])
+        rows.append(_middle([bench.run(job) for _ in range(bench.sizes.starts)], "first"))
     return {"rows": rows}
 
 
@@ -349,7 +378,7 @@ def _child(bench: Bench, script: str, *arguments: str) -> Json:
     print(f"  {script} {arguments[0]} ...", end=" ", flush=True)
     for place in (bench.work / "plan", bench.work / "write"):
         shutil.rmtree(place, ignore_errors=True)
-    before = {"load": os.getloadavg()[0], "busy": busy()}
+    before = idle()
     done = subprocess.run(
         [sys.executable, str(HERE / script), *arguments],
         env=bench.env(bench.work / "home", ""),
@@ -393,14 +422,14 @@ def _place(work: Path) -> Iterator[Path]:
             shutil.rmtree(work / name, ignore_errors=True)
 
 
-def read(path: Path) -> Json:
-    """A record. Exits with a word where the file is none."""
+def read(path: Path, kind: str = KIND) -> Json:
+    """A record of a kind. Exits with a word where the file is none."""
     try:
         record: Json = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         sys.exit(f"{path} cannot be read as a record: {type(error).__name__} {error}")
-    if record.get("kind") != KIND:
-        sys.exit(f"{path} is no record of benchmarks/scale.py")
+    if record.get("kind") != kind:
+        sys.exit(f"{path} is no record of benchmarks/{kind.split()[-1]}.py")
     return record
 
 

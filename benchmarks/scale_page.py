@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import statistics
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -34,6 +35,7 @@ BLOCK = 1 << 20
 """Bytes that are asked of an object store at a time (smartsearch/runs/remote.py)."""
 BUSY = 0.1
 """Share of the cores in use before a measurement above which it is to be doubted."""
+SETS = {"locomo": "LoCoMo", "beam": "BEAM 100K"}
 INT8 = {"asimddp", "i8mm", "avx_vnni", "avx512_vnni", "amx_int8"}
 """Instructions that multiply int8 and add in one step (benchmarks/speed/measure.py)."""
 
@@ -110,7 +112,9 @@ def nearest(record: Json, rank: str, turns: float) -> Json:
     return min(sized(record, rank), key=lambda one: abs(math.log(one["turns"] / turns)))
 
 
-def page(record: Json, speed: Json | None, assumed: Assumed, command: str) -> str:
+def page(
+    record: Json, speed: Json | None, assumed: Assumed, command: str, engines: Json | None = None
+) -> str:
     """The whole page as Markdown."""
     lines = [
         "# Scale",
@@ -118,7 +122,10 @@ def page(record: Json, speed: Json | None, assumed: Assumed, command: str) -> st
         "<!-- Written by benchmarks/scale_page.py from a record of scale.py: `make scale`. -->",
         "",
     ]
-    for part in (head, doubts, throughput, starting, by_size, by_questions, driving, beside):
+    for part in (head, doubts, throughput):
+        lines += [*part(record), ""]
+    lines += [*alike(engines), ""] if engines else []
+    for part in (starting, by_size, by_questions, driving, beside):
         lines += [*part(record), ""]
     missing = [name for name in NEEDED if not _has(record, name)]
     if missing:
@@ -129,7 +136,9 @@ def page(record: Json, speed: Json | None, assumed: Assumed, command: str) -> st
         lines += [*breaking(record, speed, assumed), "", *after(record, speed, assumed), ""]
         lines += [*assumptions(assumed), ""]
     lines += [*receipts(record), "", "## How this page was made", ""]
-    lines += ["    python benchmarks/scale.py --out RECORD", f"    {command}", ""]
+    lines += ["    python benchmarks/scale.py --out RECORD"]
+    lines += ["    python benchmarks/engines.py --data EVAL --out RECORD"] if engines else []
+    lines += [f"    {command}", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -189,25 +198,24 @@ def doubts(record: Json) -> Iterator[str]:
 def throughput(record: Json) -> Iterator[str]:
     """Questions a second, by who does them."""
     yield "## Questions a second"
-    rows = [one for part in ("throughput", "ray") for one in record["parts"].get(part, {}).get("rows", ())]
-    rows = [one for one in rows if one["id"] not in ("ray-start", "ray-driver")]
-    if not rows:
+    part = record["parts"].get("throughput", {})
+    if not (rows := part.get("rows", ())):
         yield from _absent(record, "throughput")
         return
     base = row(record, "throughput", "local-1")
     lines = []
     for one in rows:
         if "left_out" in one:
-            lines.append((one["what"], f"not measured: {one['left_out']}", *["-"] * 6))
+            lines.append((one["what"], f"not measured: {one['left_out']}", *["-"] * 7))
             continue
-        rate = one["steady"]
-        ratio = rate / base["steady"] if rate and base and base["steady"] else None
+        rates = [rate for rate in _rounds(one) if rate]
         busy = sum(one["cpu"].values()) / one["questions"]
         lines.append(
             (
                 one["what"],
-                _n(rate),
-                _n(ratio),
+                _n(one["steady"]),
+                f"{_n(min(rates))} to {_n(max(rates))}" if rates else "-",
+                _n(_ratio(one, base)),
                 _n(one["first"]),
                 _n(one["seconds"]),
                 _n(busy),
@@ -219,13 +227,16 @@ def throughput(record: Json) -> Iterator[str]:
     users, turns = rows[0]["users"], rows[0]["turns"]
     yield (
         f"{users} users with {turns} turns each, one question each, both rankers. *Questions a second* are "
-        "steady: from the first record to the last, by the times of the parts that are written. Processor "
-        "seconds count every process, start included."
+        "steady: from the first record to the last, by the times of the parts that are written. Everybody "
+        f"once in each of {max(len(one.get('all', ())) for one in rows)} rounds, for this machine's speed "
+        "changes by the hour: the run of middle speed, the slowest and the fastest, and the middle of the "
+        "ratios within a round. Processor seconds count every process, start included."
     )
     yield from _table(
         (
             "who",
             "questions a second",
+            "of all rounds",
             "of 1 worker",
             "first record after, s",
             "whole run, s",
@@ -243,10 +254,66 @@ def throughput(record: Json) -> Iterator[str]:
             f"beyond {cores} nodes nothing can become faster, and Ray's own processes take their part. What "
             "the table shows of Ray is its overhead, not how it grows over machines."
         )
-    lost = [name for name in ("throughput", "ray") if record["parts"].get(name, {}).get("left_out")]
-    for name in lost:
+    for lost in filter(None, (part.get("left_out"), part.get("no_ray"))):
         yield ""
-        yield f"Not measured: {name}: {record['parts'][name]['left_out']}."
+        yield f"Not measured: {'Ray: ' if 'no_ray' in part else ''}{lost}."
+
+
+def _rounds(one: Json) -> list[float | None]:
+    """Questions a second of each round; a row without them was run once."""
+    return one.get("all") or [one["steady"]]
+
+
+def _ratio(one: Json, base: Json | None) -> float | None:
+    """The middle of the ratios to another within a round."""
+    pairs = zip(_rounds(one), _rounds(base), strict=True) if base else ()
+    ratios = [rate / other for rate, other in pairs if rate and other]
+    return statistics.median(ratios) if ratios else None
+
+
+def alike(engines: Json) -> Iterator[str]:
+    """All questions of whole sets by each engine, and whether their records are the same."""
+    yield "## Whole sets by every engine"
+    yield ""
+    yield (
+        "All questions of LoCoMo and BEAM with the default settings (benchmarks/engines.py). *The same* "
+        "are records that equal those of the first row but for `timing_ms`, and for `line` and `threads`, "
+        "which only one kind has ([batch.md](batch.md)). Vectors are cached: who comes later in a set finds "
+        "those that others have made, so compare speeds above. In order: by what the records say they took; "
+        "the others: the sessions of the manifest, starts included."
+    )
+    lines = []
+    for one in engines["rows"]:
+        failed = sum(one["failed"].values())
+        lines.append(
+            (
+                SETS.get(one["set"], one["set"]),
+                one["who"],
+                *(f"{one[key]:,}" for key in ("in_", "out")),
+                f"{failed:,}",
+                f"{one['duplicates']:,}",
+                f"{one['same']:,}",
+                _n(one["out"] / one["seconds"] if one["seconds"] else None),
+                (one.get("digest") or "-")[:12],
+            )
+        )
+    yield from _table(
+        (
+            "set",
+            "who",
+            "in",
+            "out",
+            "failed",
+            "twice",
+            "the same",
+            "questions a second",
+            "digest of the records",
+        ),
+        lines,
+    )
+    yield ""
+    made = engines["receipt"]
+    yield f"{made['date'][:10]}, commit {made['commit'][:10]}."
 
 
 def _peak(one: Json) -> int:
@@ -929,6 +996,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--record", type=Path, default=ROOT / ".out" / "scale" / "record.json")
     speeds = sorted((HERE / "results").glob("*-speed.json"))
     add("--speed", type=Path, default=speeds[-1] if speeds else None, help="a record of benchmarks/speed")
+    whole = sorted((HERE / "results").glob("*-engines.json"))
+    add("--engines", type=Path, default=whole[-1] if whole else None, help="a record of engines.py")
     add("--out", type=Path, default=ROOT / "docs" / "scale.md")
     for one in fields(Assumed):
         add(f"--{one.name}", type=float, default=one.default)
@@ -939,6 +1008,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from run import read as read_speed
 
         speed = read_speed(given.speed)
+    engines = read(given.engines, "smartsearch engines") if given.engines else None
     assumed = Assumed(**{one.name: getattr(given, one.name) for one in fields(Assumed)})
     shown = os.path.relpath(given.record, ROOT)
     shown = given.record.name if shown.startswith("..") else shown
@@ -949,7 +1019,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ]
     command = f"python benchmarks/scale_page.py --record {shown}{''.join(changed)}"
     given.out.parent.mkdir(parents=True, exist_ok=True)
-    given.out.write_text(page(record, speed, assumed, command), encoding="utf-8")
+    given.out.write_text(page(record, speed, assumed, command, engines), encoding="utf-8")
     print(given.out)
     return 0
 

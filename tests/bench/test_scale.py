@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 sys.path.insert(0, str(ROOT / "benchmarks" / "speed"))
 
+import engines  # noqa: E402
 import scale  # noqa: E402
 import scale_coordinator  # noqa: E402
 import scale_page  # noqa: E402
@@ -194,6 +195,69 @@ def test_what_was_not_measured_is_said(record: Json):
     assert "Not computed: not measured yet: coordinator." in text
     assert "Not measured: this part was not run." in text
     assert "## Many users" in written({"kind": scale.KIND, "version": 1, "parts": {}})
+
+
+def test_everybody_runs_once_a_round_and_the_middle_run_is_shown(record: Json, monkeypatch, tmp_path):
+    rates = iter((1.0, 2.0, 3.0, 0.5, 2.0, 3.5, 0.9, 2.2, 1.0))  # three rounds of three
+
+    def one(bench: scale.Bench, job: scale.Job) -> Json:
+        return run(job.name, "ce,colbert", 200, 16, 9.0) | {"steady": next(rates)}
+
+    monkeypatch.setattr(scale.Bench, "run", one)
+    monkeypatch.setattr(scale, "find_spec", lambda name: None)
+    part = scale.throughput(scale.Bench(tmp_path, 2, scale.Sizes()))
+    assert [(row["id"], row["steady"]) for row in part["rows"]] == [
+        ("in-order", 0.9), ("local-1", 2.0), ("local-2", 3.0),
+    ]  # fmt: skip
+    record["parts"]["throughput"] = record["parts"]["start"] | part
+    text = written(record)
+    assert "| in-order | 0.900 | 0.500 to 1.00 | 0.409 |" in text  # of 1/2, .5/2, .9/2.2 the middle
+    assert "| local-2 | 3.00 | 1.00 to 3.50 | 1.50 |" in text
+    assert "Not measured: Ray: it is not installed" in text
+
+
+def test_a_round_that_failed_is_left_out(record: Json):
+    good = run("a", "none", 200, 4, 1.0)
+    rows = [good | {"steady": 2.0}, good | {"left_out": "torn"}, good | {"steady": 1.0}]
+    rows[1].pop("steady")
+    middle = scale._middle(rows, "steady")
+    assert (middle["steady"], middle["runs"], middle["all"]) == (2.0, 2, [2.0, None, 1.0])
+    assert scale_page._ratio(middle, middle) == 1.0
+
+
+def test_engines_are_compared_record_by_record(monkeypatch, tmp_path):
+    lines = [{"id": f"q{n}", "question": "who?", "paths": ["a.txt"]} for n in range(3)]
+    answers = [{"id": f"q{n}", "hits": [n], "timing_ms": {"total": 500.0}} for n in range(3)]
+    monkeypatch.setattr(engines, "SETS", {"made": lambda data, every, top: engines.write(lines, top, "made")})
+
+    def command(words, work: Path) -> int:
+        out = work / words[words.index("--out") + 1]
+        if "--resume" in words:
+            out.write_text("".join(json.dumps(one | {"threads": 2}) + "\n" for one in answers))
+            return 0
+        out.mkdir(exist_ok=True)
+        session = {"seconds": 2.0, "worker_deaths": 0, "worker_peak_bytes": 9}
+        manifest = {"sessions": [session] * 2, "answers": {"sha256_without_timing": "abc"}}
+        (out / "manifest-00001-of-00001.json").write_text(json.dumps(manifest))
+        told = [{"id": one["id"], "line": n + 1} | one for n, one in enumerate(answers)]
+        if "ray" in words:
+            told[1] = told[1] | {"hits": [9]}
+            told[2] = told[0]
+        text = "".join(json.dumps(one | {"timing_ms": {"total": 1.0}}) + "\n" for one in told)
+        (out / "answers-00001-of-00001.jsonl").write_text(text)
+        return 0
+
+    monkeypatch.setattr(engines, "_run", command)
+    out = tmp_path / "record.json"
+    words = ["--data", str(tmp_path), "--out", str(out), "--work", str(tmp_path / "work"), "--sets", "made"]
+    assert engines.main([*words, "--engines", "in-order,local"]) == 0
+    assert engines.main(words) == 1
+    order, local, ray = rows = scale.read(out, engines.KIND)["rows"]
+    assert [engines.same(row) for row in rows] == [True, True, False]
+    assert (order["seconds"], local["seconds"], local["sessions"]) == (1.5, 4.0, 2)
+    assert (ray["same"], ray["duplicates"], ray["missing"]) == (2, 1, 1)
+    text = "\n".join(scale_page.alike(scale.read(out, engines.KIND)))
+    assert "| made | 2 workers | 3 | 3 | 0 | 0 | 3 | 0.750 | abc |" in text
 
 
 def test_figures_to_doubt_are_marked(record: Json):
