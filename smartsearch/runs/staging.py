@@ -7,7 +7,6 @@ process remove it; a killed process leaves it, and the next Staging on the machi
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import tempfile
@@ -35,26 +34,13 @@ _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Fetched:
-    """A file as it was fetched: its URI without query, its size in bytes, the SHA-256 of them in hex."""
-
-    path: str
-    bytes: int
-    sha256: str
-
-
-@dataclass(frozen=True)
 class _Copy:
-    """What a URI holds, on this disk at `local`; `refused` has what could not be."""
+    """What a URI holds, on this disk at `local` in `bytes`; `refused` has what could not be."""
 
     uri: str
     local: Path
-    files: tuple[Fetched, ...] = ()
+    bytes: int = 0
     refused: tuple[Skipped, ...] = ()
-
-    @property
-    def bytes(self) -> int:
-        return sum(file.bytes for file in self.files)
 
 
 class Staging:
@@ -84,10 +70,6 @@ class Staging:
                 self._kept[uri] = self._copy(uri)
             self._kept.move_to_end(uri)
         return tuple(str(self._kept[path].local) if is_uri(path) else path for path in paths)
-
-    def inputs(self) -> tuple[Fetched, ...]:
-        """The remote files behind the paths `local` was last asked for, in their order."""
-        return tuple(file for copy in self._current for file in copy.files)
 
     def named(self, text: str) -> str:
         """A text with the names of copies turned into what the user calls them: the URI without its query."""
@@ -161,12 +143,12 @@ class Staging:
                 making.mkdir()
                 if "" not in listed:
                     (making / base).mkdir()
-                files = _together(remote, {name: making / base / name for name in names}, listed, where)
+                count = _together(remote, {name: making / base / name for name in names}, listed, where)
                 making.rename(made)
         except BaseException:
             shutil.rmtree(making, ignore_errors=True)
             raise
-        return _Copy(uri, made / base, tuple(files), tuple(refused))
+        return _Copy(uri, made / base, count, tuple(refused))
 
     def _chosen(self, listed: Iterable[str], uri: str) -> tuple[list[str], list[Skipped]]:
         """Which files are fetched, and which cannot lie on a disk under their names."""
@@ -229,24 +211,21 @@ def _unsafe(name: str, folders: Iterable[str]) -> str:
     return ""
 
 
-def _together(
-    remote: Remote, places: dict[str, Path], listed: dict[str, int | None], where: str
-) -> list[Fetched]:
-    """Fetch files side by side; the first fault ends it. Raises InputError and StorageError."""
+def _together(remote: Remote, places: dict[str, Path], listed: dict[str, int | None], where: str) -> int:
+    """Fetch files side by side, in bytes; the first fault ends it. Raises InputError and StorageError."""
     pool = ThreadPoolExecutor(_AT_ONCE)
     try:
-        return list(pool.map(lambda name: _fetch(remote, name, places[name], listed[name], where), places))
+        return sum(pool.map(lambda name: _fetch(remote, name, places[name], listed[name], where), places))
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _fetch(remote: Remote, name: str, place: Path, size: int | None, where: str) -> Fetched:
-    digest, count = hashlib.sha256(), 0
+def _fetch(remote: Remote, name: str, place: Path, size: int | None, where: str) -> int:
+    count = 0
     with remote.open_read(name) as file, faults(where):
         place.parent.mkdir(parents=True, exist_ok=True)
         with place.open("xb") as out:
             while block := file.read(_BLOCK):
-                digest.update(block)
                 count += out.write(block)
     if size is not None and count != size:
         raise InputError(
@@ -255,7 +234,7 @@ def _fetch(remote: Remote, name: str, place: Path, size: int | None, where: str)
             kind="torn",
             retryable=True,
         )
-    return Fetched(remote.where(name), count, digest.hexdigest())
+    return count
 
 
 def _held(top: Path) -> tuple[Path, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import signal
@@ -18,7 +17,7 @@ from smartsearch.errors import InputError
 from smartsearch.runs import staging as stagings
 from smartsearch.runs.faults import StorageError
 from smartsearch.runs.remote import Remote
-from smartsearch.runs.staging import PREFIX, Fetched, Staging
+from smartsearch.runs.staging import PREFIX, Staging
 from smartsearch.runs.storage import storage
 from smartsearch.transcripts.corpus import read
 from smartsearch.types import Budget, Dropped, Hit, Result, Scores, Skipped, Trace
@@ -69,19 +68,7 @@ def test_a_file_is_fetched_under_its_own_name(place, staging):
 
 def test_local_paths_stay_as_they_are(place, staging, temporary_folder):
     assert staging.local(["chats/", "-", "./a.txt"]) == ("chats/", "-", "./a.txt")
-    assert staging.inputs() == ()
     assert list(temporary_folder.iterdir()) == []
-
-
-def test_inputs_say_what_was_fetched(place, staging):
-    put(f"{place}/chats", a_txt=KEYS, b_txt=BOAT)
-    staging.local([f"{place}/chats"])
-    assert staging.inputs() == (
-        Fetched(f"{place}/chats/a.txt", len(KEYS), hashlib.sha256(KEYS).hexdigest()),
-        Fetched(f"{place}/chats/b.txt", len(BOAT), hashlib.sha256(BOAT).hexdigest()),
-    )
-    staging.local(["a.txt"])
-    assert staging.inputs() == ()
 
 
 def test_results_name_the_uris(place, staging):
@@ -122,7 +109,6 @@ def test_a_query_is_used_and_not_named(place, staging, monkeypatch):
     (local,) = staging.local([f"{place}/chats?endpoint_override=127.0.0.1:9&scheme=http"])
     assert opened == [f"{place}/chats?endpoint_override=127.0.0.1:9&scheme=http"]
     assert staging.named(f"{local}/a.txt: empty") == f"{place}/chats/a.txt: empty"
-    assert staging.inputs()[0].path == f"{place}/chats/a.txt"
 
 
 def test_the_same_uri_is_fetched_once(place, staging):
@@ -219,7 +205,6 @@ def test_a_missing_place_is_told_and_leaves_nothing(place, staging, temporary_fo
     with pytest.raises(InputError, match="nowhere: no such file") as caught:
         staging.local([f"{place}/nowhere"])
     assert caught.value.kind == "path_not_found"
-    assert staging.inputs() == ()
     assert [path for path in temporary_folder.rglob("*") if path.is_file()] == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from smartsearch.config import Config
 from smartsearch.errors import SearchTimeout
 from smartsearch.options import FilterOptions
 from smartsearch.runs import worker
-from smartsearch.runs.types import Answer, Setup
+from smartsearch.runs.storage import storage
+from smartsearch.runs.types import Answer, Input, Setup
 from smartsearch.runs.worker import Answerer
 from tests.runs.folder.test_supervise import task
 
@@ -37,6 +39,18 @@ def test_a_slow_listener_is_no_slow_file(chats: Path, asked: list):
     answer = answerer(chats, slowly).answer(item)
     assert not answer.kind
     assert [what for what, _ in said] == ["asking", "reading", "input", "asking"]
+
+
+def test_what_was_fetched_is_told_by_its_uri_with_the_hash_of_what_was_read(chats: Path, asked: list):
+    text = b"Oscar: I am at the harbour.\n"
+    place = f"memory://{chats.parent.name}/chats"
+    storage(place).write("Oscar.txt", text)
+    said: list[tuple] = []
+    made = answerer(chats, lambda *event: said.append(event), limit=30.0)
+    [item] = task("Where is Oscar?", paths=place).items
+    assert not made.answer(item).kind
+    told = [which for what, which in said if what == "input"]
+    assert told == [Input(f"{place}/Oscar.txt", hashlib.sha256(text).hexdigest())]
 
 
 def test_a_slow_question_is_not_laid_to_a_file_that_was_read_before(chats: Path, asked: list, monkeypatch):
