@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -174,8 +174,10 @@ def _on_cluster(bench: Bench, job: Job) -> Json:
 
 
 def _clustered(bench: Bench, nodes: int, jobs: Sequence[Job]) -> list[Json]:
-    before, mark, start = idle(), secrets.token_hex(8), time.perf_counter()
-    with cluster(nodes, bench.env(bench.work / "cluster", mark)) as address:
+    before, mark, home = idle(), secrets.token_hex(8), bench.work / "cluster"
+    shutil.rmtree(home, ignore_errors=True)  # actors have the cluster's caches, not the command's
+    start = time.perf_counter()
+    with cluster(nodes, bench.env(home, mark)) as address:
         up = time.perf_counter() - start
         return [bench.run(job, address, mark, before) | {"cluster_seconds": up} for job in jobs]
 
@@ -440,14 +442,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--work", type=Path, default=ROOT / ".out" / "scale" / "work", help="made chats and runs: 100 MB")
     add("--only", default="", help=f"these parts, comma-separated: {', '.join(PARTS)}")
     add("--users", type=int, default=0, help="throughput: users, a question each; more are steadier")
+    add("--rounds", type=int, default=0, help="throughput: how often everybody runs")
     add("--quick", action="store_true", help="see that all works: two minutes, figures of no worth")
     given = parser.parse_args(arguments)
     wanted = given.only.split(",") if given.only else list(PARTS)
     if unknown := [name for name in wanted if name not in PARTS]:
         parser.error(f"no part {unknown[0]!r}: one of {', '.join(PARTS)}")
     sizes = QUICK if given.quick else Sizes()
-    if given.users:
-        sizes = Sizes(**{**vars(sizes), "users": given.users})
+    wished = {name: value for name in ("users", "rounds") if (value := getattr(given, name))}
+    sizes = replace(sizes, **wished)
     from smartsearch.config import Config
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started is ended in any case
