@@ -85,13 +85,10 @@ def begun(record: Json, rank: str) -> float:
     return float(found["cpu"]["worker"]) if found else 0.0
 
 
-def cost(record: Json, one: Json, by: str = "typical") -> Cost:
-    """What a question of a row cost: the workers' processor time without their start, in the stages' shares.
-
-    `by`: shares of the median of each stage (`typical`), or of the mean (`stages`), where questions differ.
-    """
+def cost(record: Json, one: Json) -> Cost:
+    """What a question of a row cost: the workers' processor time, starts left out, in the stages' shares."""
     spent = one["cpu"]["worker"] - one["processes"]["worker"] * begun(record, one["rank"])
-    stages = one[by]
+    stages = one["stages"]
     known = ("read", "parse", "retrieve", "rank", "truncate")
     read, parse, retrieve, rank, truncate = (float(stages.get(name, 0.0)) for name in known)
     total = read + parse + retrieve + rank + truncate
@@ -383,9 +380,10 @@ def by_size(record: Json) -> Iterator[str]:
     yield (
         "One question for each user, nothing read or encoded before, a worker of one thread on every core. "
         "Processor seconds are those of the workers without their start (the table above), divided in the "
-        "proportion of the stages' own times (`timing_ms`, medians); where nothing is left without it, "
+        "proportion of the stages' own times (`timing_ms`, means); where nothing is left without it, "
         "these times. *Retrieve* has the parsing of the question, and the encoding of turns where fewer "
-        f"than 200 match (`--pool`); *rank* both rankers, ColBERT over at most {READ_TURNS:,} turns."
+        "than 200 match in chats of up to 1,000 (`--pool`), for which 1,000 turns can cost more than 10,000; "
+        f"*rank* both rankers, ColBERT over at most {READ_TURNS:,} turns."
     )
     seconds = ("processor s", "read", "retrieve", "rank", "truncate")
     names = ("turns", "rankers", "MB a user", "candidates", *seconds, "worker's peak, MB", "bytes a record")
@@ -401,7 +399,7 @@ def by_questions(record: Json) -> Iterator[str]:
         return
     lines = []
     for one in sorted(rows, key=lambda one: (one["rank"] == BOTH, one["questions"] / one["users"])):
-        spent = cost(record, one, by="stages")
+        spent = cost(record, one)
         rank = "none" if one["rank"] == "none" else "both"
         values = (spent.all, spent.read, spent.retrieve, spent.rank)
         lines.append((f"{one['questions'] // one['users']}", rank, str(one["users"]), *map(_n, values)))
@@ -598,7 +596,7 @@ def _shared(record: Json) -> str:
         for one in record["parts"].get("questions", {}).get("rows", ())
         if one["rank"] == BOTH and "left_out" not in one
     ]
-    rows = {one["questions"] // one["users"]: cost(record, one, by="stages").all for one in measured}
+    rows = {one["questions"] // one["users"]: cost(record, one).all for one in measured}
     if len(rows) < 2 or 1 not in rows:
         return ""
     turns = measured[0]["turns"]
@@ -723,7 +721,7 @@ def vectors(record: Json, assumed: Assumed) -> Iterator[str]:
     most = max(held, key=lambda kept: kept["turns"])
     each = most["bytes"] / most["turns"]
     turns = assumed.users * assumed.turns
-    share = one["typical"].get("colbert", 0.0) / max(one["typical"]["total"], 1e-9)
+    share = one["stages"].get("colbert", 0.0) / max(one["stages"]["total"], 1e-9)
     encoding = cost(record, one).all * share
     read = min(one["candidates"], READ_TURNS)
     size, user = turns * each, assumed.turns * each

@@ -119,7 +119,6 @@ def run(name: str, rankers: str, turns: int, users: int, worker: float, **stages
         "processes": {"worker": users, "command": 1, "ray": 0},
         "together": 700_000_000,
         "stages": timing,
-        "typical": timing,
         "candidates": 2048.0,
         "record_bytes": 20_000.0,
         "vectors": {"turns": 1000, "bytes": 5_000_000},
