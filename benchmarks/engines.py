@@ -109,13 +109,13 @@ def _row(
     name: str, engine: str, asked: Asked, records: Sequence[Json], reference: Mapping[str, Json]
 ) -> Json:
     found = accounts(asked, records, reference, APART, ())
-    return {"set": name, "engine": engine, "who": ENGINES[engine][0], **asdict(found)}
+    about = {"set": name, "engine": engine, "who": ENGINES[engine][0], "balanced": found.balanced}
+    return {**about, **asdict(found)}
 
 
 def same(row: Json) -> bool:
     """Whether every id came out once, with the record of the first engine."""
-    lost = row["duplicates"] or row["missing"] or row["unknown"]
-    return not lost and row["in_"] == row["out"] == row["compared"] == row["same"]
+    return bool(row["balanced"] and row["same"] == row["compared"])
 
 
 def _speed(out: Path, records: Sequence[Json]) -> Json:

@@ -169,8 +169,12 @@ def throughput(bench: Bench) -> Json:
 
 
 def _on_cluster(bench: Bench, job: Job) -> Json:
-    """Do a job, on a cluster of its own if it asks for nodes."""
-    return bench.run(job) if not job.nodes else _clustered(bench, job.nodes, [job])[0]
+    """Do a job, on a cluster of its own if it asks for nodes; one that does not come up costs its row."""
+    try:
+        return _clustered(bench, job.nodes, [job])[0] if job.nodes else bench.run(job)
+    except Failed as error:
+        print(f"  {job.name}: {error}")
+        return {**_job(job, _command(job, "out", ""), 0, ""), **idle(), "left_out": str(error)}
 
 
 def _clustered(bench: Bench, nodes: int, jobs: Sequence[Job]) -> list[Json]:

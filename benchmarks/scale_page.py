@@ -251,9 +251,9 @@ def throughput(record: Json) -> Iterator[str]:
             f"beyond {cores} nodes nothing can become faster, and Ray's own processes take their part. What "
             "the table shows of Ray is its overhead, not how it grows over machines."
         )
-    for lost in filter(None, (part.get("left_out"), part.get("no_ray"))):
+    if why := part.get("no_ray"):
         yield ""
-        yield f"Not measured: {'Ray: ' if 'no_ray' in part else ''}{lost}."
+        yield f"Not measured: Ray: {why}."
 
 
 def _rounds(one: Json) -> list[float | None]:

@@ -25,7 +25,7 @@ import orjson
 from smartsearch.errors import InputError, UsageError
 from smartsearch.output import record
 from smartsearch.runs.plan import Plan, Shard
-from smartsearch.runs.storage import Storage, is_uri, storage
+from smartsearch.runs.storage import Storage, is_uri, locked, storage
 from smartsearch.runs.types import Answer, Input
 
 FLUSH_SECONDS = 5.0
@@ -311,17 +311,14 @@ def _locked(name: Path) -> IO[str] | None:
 
     On a file system without locks it is ours: parts are whole, and whoever writes last writes the same.
     """
-    import fcntl
-
     while True:
         lock = name.open("a")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        ours = locked(lock.fileno())
+        if ours is None:
+            return lock
+        if not ours:
             lock.close()
             return None
-        except OSError:
-            return lock
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(name.stat(), os.fstat(lock.fileno())):
                 return lock

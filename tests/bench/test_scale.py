@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -213,6 +215,25 @@ def test_everybody_runs_once_a_round_and_the_middle_run_is_shown(record: Json, m
     assert "| in-order | 0.900 | 0.500 to 1.00 | 0.409 |" in text  # of 1/2, .5/2, .9/2.2 the middle
     assert "| local-2 | 3.00 | 1.00 to 3.50 | 1.50 |" in text
     assert "Not measured: Ray: it is not installed" in text
+
+
+def test_a_cluster_that_does_not_come_up_costs_only_its_row(record: Json, monkeypatch, tmp_path):
+    @contextmanager
+    def none(nodes: int, env: object) -> Iterator[str]:
+        raise scale.Failed(f"no Ray cluster of {nodes} nodes came up")
+        yield ""
+
+    monkeypatch.setattr(scale, "cluster", none)
+    monkeypatch.setattr(scale, "find_spec", lambda name: "ray")
+    monkeypatch.setattr(
+        scale.Bench, "run", lambda bench, job: run(job.name, "ce,colbert", 200, 16, 9.0) | {"steady": 1.0}
+    )
+    record["parts"]["throughput"] = record["parts"]["start"] | scale.throughput(
+        scale.Bench(tmp_path, 2, scale.Sizes(rounds=2))
+    )
+    text = written(record)
+    assert "| local-2 | 1.00 | 1.00 to 1.00 | 1.00 |" in text
+    assert "| Ray, 3 nodes of 1 CPU | not measured: no Ray cluster of 3 nodes came up | - |" in text
 
 
 def test_a_round_that_failed_is_left_out(record: Json):
