@@ -60,6 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     work = given.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     rows: list[Json] = []
+    made = receipt(["python", "benchmarks/engines.py", *sys.argv[1:]], Config(), {})
+    record = {"kind": KIND, "version": 1, "receipt": made, "rows": rows}
     for name in given.sets.split(","):
         asked = SETS[name](given.data, given.every, work / name)
         reference: dict[str, Json] = {}
@@ -71,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rows.append(_row(name, engine, asked, records, reference) | {"code": code} | _speed(out, records))
             print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
             given.out.parent.mkdir(parents=True, exist_ok=True)
-            given.out.write_text(json.dumps(portable(_record(rows), {str(work): "WORK"}), indent=1) + "\n")
+            given.out.write_text(json.dumps(portable(record, {str(work): "WORK"}), indent=1) + "\n")
     return 0 if all(same(row) for row in rows) else 1
 
 
@@ -132,11 +134,6 @@ def _speed(out: Path, records: Sequence[Json]) -> Json:
         "digest": manifest["answers"]["sha256_without_timing"],
         "worker_peak_bytes": max(one["worker_peak_bytes"] for one in sessions),
     }
-
-
-def _record(rows: Sequence[Json]) -> Json:
-    made = receipt(["python", "benchmarks/engines.py", *sys.argv[1:]], Config(), {})
-    return {"kind": KIND, "version": 1, "receipt": made, "rows": rows}
 
 
 if __name__ == "__main__":
