@@ -18,9 +18,13 @@ from smartsearch.training.mine import Miner
 from smartsearch.training.names import pick_names, replace_names
 from smartsearch.training.overlap import Overlap, crop, words
 from smartsearch.training.sources_chat import read_chats
+from smartsearch.training.sources_real import read_real
 from smartsearch.training.sources_wiki import read_wiki
 from smartsearch.training.sources_written import KINDS, written_chats
 from smartsearch.training.wrong import wrong_turns
+
+COMPLETE = ("written", "asked")
+"""Sources whose labels are complete: all questions are taken, and what a model ranks high may be wrong."""
 
 CEILING = {
     ("realmem", "memory"): 3600,
@@ -35,11 +39,14 @@ CEILING = {
     ("lifebench", "exchange"): 500,
     ("topical_chat", "exchange"): 2600,
     ("topical_chat", "statement"): 1600,
+    ("chitchat", "exchange"): 9000,
+    ("chitchat", "statement"): 9000,
+    ("irc", "reply"): 9000,
     ("qmsum", "question"): 900,
     ("nqg", "question"): 1300,
     ("qed", "question"): 900,
     ("nq_oracle", "question"): 900,
-    **{("written", kind): 100_000 for kind in KINDS},
+    **{(source, kind): 100_000 for source in COMPLETE for kind in KINDS},
 }
 """Questions of each source and kind: chats weigh more than encyclopedic text, labels more than rules."""
 
@@ -79,7 +86,12 @@ def held_out(chat: Chat, share: float) -> bool:
         return chat.id.startswith(("Sophie_Dubois", "yinhao"))
     if chat.source == "written":
         return chat.id.partition("_")[0].endswith("3")
-    digest = hashlib.sha256(f"{chat.source} {chat.id}".encode()).digest()
+    if chat.source == "irc":
+        return chat.id.startswith(("dev", "test"))
+    key = f"{chat.source} {chat.id}"
+    if chat.source in ("chitchat", "asked"):
+        key = f"chitchat {chat.id.removeprefix('P').partition('-')[0]}"  # whole people
+    digest = hashlib.sha256(key.encode()).digest()
     return digest[0] / 256 < (0.15 if chat.source == "friendsqa" else share)
 
 
@@ -236,15 +248,20 @@ def build(
     those, `together` how many right turns of theirs share a group.
     """
     rng, mix = random.Random(seed), Mix()
-    chats = [*read_chats(train, rng), *read_wiki(train, rng), *(written_chats() if written else ())]
+    chats = [
+        *read_chats(train, rng),
+        *read_wiki(train, rng),
+        *read_real(train, rng),
+        *(written_chats() if written else ()),
+    ]
     kept = [chat for chat in chats if not held_out(chat, mix.held_out)]
     unseen = [chat for chat in chats if held_out(chat, mix.held_out)]
-    ceiling = {key: most if key[0] == "written" else int(share * most) for key, most in CEILING.items()}
+    ceiling = {key: most if key[0] in COMPLETE else int(share * most) for key, most in CEILING.items()}
     asked = cap(kept, ceiling, rng)
     groups: list[Group] = []
     for i, chat in enumerate(kept):
-        own = replace(WRITTEN, together=together) if chat.source == "written" else mix
-        for _ in range(TWICE if chat.source == "written" else 1):
+        own = replace(WRITTEN, together=together) if chat.source in COMPLETE else mix
+        for _ in range(TWICE if chat.source in COMPLETE else 1):
             groups += make_groups(chat, asked.get(i, ()), own, rng, miner)
     rng.shuffle(groups)
     trials, rng = [], random.Random(seed + 1)
@@ -254,6 +271,9 @@ def build(
         ("friendsqa", 180),
         ("lifebench", 140),
         ("topical_chat", 120),
+        ("asked", 120),
+        ("chitchat", 160),
+        ("irc", 160),
         ("qmsum", 60),
         ("qed", 30),
         ("nq_oracle", 30),
