@@ -11,9 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.config import Config
+from smartsearch.config import Config, is_path
 from smartsearch.errors import CacheError, ModelError
-from smartsearch.models import manifest, store, trained
+from smartsearch.models import manifest, store, trained, vetting
 from smartsearch.models.store import ModelRef
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def profile_of(config: Config) -> Profile:
     if base is None:
         raise ModelError(
             f"no profile named {config.profile!r}",
-            hint=f"one of {', '.join(names())}, or the folder of one, with a slash",
+            hint=f"one of {', '.join(names())}, or the folder of one, as ./mine or /home/me/mine",
             kind="profile_unknown",
         )
     return Profile(
@@ -140,6 +140,8 @@ def load(config: Config, *, cache: bool = False) -> Tools:
     light = profile.parser.shipped is not None and all(
         folder is not None and store.is_export(folder) for folder in folders.values()
     )
+    if profile.parser.given and is_path(profile.parser.name):
+        vetting.check_parser(parser)
     nlp = parse.load(str(parser), needs_torch=not light)
     infos = {"parser": store.info("parser", profile.parser, parser)}
     for name, folder in folders.items():
@@ -211,6 +213,12 @@ def _missing(role: str, ref: ModelRef) -> ModelError:
             hint="install smartsearch again",
             kind="model_missing",
         )
+    if ref.given and not is_path(ref.name) and Path(ref.name).is_dir():
+        raise ModelError(
+            f"the {role} {ref.name!r} is not on this machine",
+            hint=f"./{ref.name} if the folder is meant, or --profile embedded",
+            kind="model_missing",
+        )
     profiles = [p.name for p in PROFILES.values() if ref in (p.parser, p.crossencoder, p.colbert)]
     pull = (
         f"smartsearch models pull {profiles[0]}" if profiles else "give a folder, or the id of a pulled model"
@@ -260,6 +268,7 @@ def _opener(name: str, ref: ModelRef, folder: Path | None, threads: int, limit: 
             if name == "ce":
                 return OnnxCrossEncoder(folder, threads)
             return OnnxColbert(folder, threads, cache=_cache_home() if limit else None, limit=limit)
+        vetting.check(folder)
         try:
             hub = HubCrossEncoder if name == "ce" else HubColbert
             return hub(str(folder), threads)

@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from smartsearch.config import anchored, is_path
 from smartsearch.errors import UsageError
 
 ABOUT = "profile.json"
@@ -35,12 +36,12 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Path | None:
-    """The folder of a profile by name, or by path if `name` has a slash; None where there is none.
+    """The folder of a profile by name, or by path if `name` is written as one; None where there is none.
 
     A bare name never means a folder of the current directory, which may be somebody else's.
     """
-    if "/" in name or os.sep in name:
-        folder = Path(name).expanduser()
+    if is_path(name):
+        folder = Path(anchored(name))
     elif NAME.fullmatch(name):
         folder = home() / name
     else:

@@ -46,7 +46,16 @@ def test_a_bare_name_is_no_folder_of_the_current_directory(
     profile(tmp_path / "planted")
     monkeypatch.chdir(tmp_path)
     assert trained.find("planted") is None
-    assert trained.find("./planted") == Path("planted")
+    assert trained.find("./planted") == tmp_path / "planted"
+
+
+def test_a_name_with_a_slash_is_no_path_unless_it_is_written_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile(tmp_path / "acme" / "mine")
+    monkeypatch.chdir(tmp_path)
+    assert trained.find("acme/mine") is None
+    assert trained.find("./acme/mine") == trained.find(str(tmp_path / "acme" / "mine")) == tmp_path / "acme/mine"
 
 
 def test_half_a_profile_is_none(home: Path) -> None:
