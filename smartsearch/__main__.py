@@ -1,8 +1,28 @@
-"""`python -m smartsearch`: the same as the command `smartsearch`."""
+"""The command `smartsearch`, and `python -m smartsearch`: what has to be in place before anything is imported."""
+
+from __future__ import annotations
 
 import os
+import signal
 import sys
 from contextlib import suppress
+from typing import NoReturn
+
+INTERRUPTED = 130
+
+
+def main() -> NoReturn:
+    """Run the command line. A Ctrl-C ends the process without a word, in the midst of an import too."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    from smartsearch import cli
+
+    with suppress(KeyboardInterrupt):
+        signal.signal(signal.SIGINT, before)
+        cli.main()
+    os._exit(INTERRUPTED)
+
 
 if __name__ == "__main__":
     # Python looks for modules in the current folder first. It may be somebody else's, with a `typer.py` in it.
@@ -10,6 +30,4 @@ if __name__ == "__main__":
     with suppress(OSError):
         if sys.path[0] in ("", os.getcwd()) and not getattr(sys.flags, "safe_path", False):  # noqa: PTH109
             del sys.path[0]
-    from smartsearch.cli import main
-
     main()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smartsearch.config import Config, is_path
-from smartsearch.errors import CacheError, ModelError
+from smartsearch.errors import CacheError, ModelError, SmartsearchError
 from smartsearch.models import manifest, store, trained, vetting
 from smartsearch.models.store import ModelRef
 
@@ -261,25 +261,32 @@ def _opener(name: str, ref: ModelRef, folder: Path | None, threads: int, limit: 
         role = RANKER_ROLE[name]
         if folder is None:
             raise _missing(role, ref)
-        from smartsearch.rank.colbert import HubColbert, OnnxColbert
-        from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder
-
-        if store.in_our_format(role, folder):
-            if name == "ce":
-                return OnnxCrossEncoder(folder, threads)
-            return OnnxColbert(folder, threads, cache=_cache_home() if limit else None, limit=limit)
-        vetting.check(folder)
         try:
-            hub = HubCrossEncoder if name == "ce" else HubColbert
-            return hub(str(folder), threads)
-        except (OSError, ValueError, ImportError, KeyError) as error:
+            return _scorer(name, folder, threads, limit)
+        except SmartsearchError:
+            raise
+        except Exception as error:  # each library has errors of its own
+            said = str(error).strip().splitlines() or [type(error).__name__]
             raise ModelError(
-                f"{folder} cannot be loaded as a {role}: {str(error).strip().splitlines()[0][:200]}",
+                f"{folder} cannot be loaded as a {role}: {said[0][:200]}",
                 hint="a sentence-transformers CrossEncoder or a PyLate ColBERT, by hub id or folder",
                 kind="model_unfit",
             ) from error
 
     return opened
+
+
+def _scorer(name: str, folder: Path, threads: int, limit: int) -> Scorer:
+    """The ranker in a folder of our own format, or of the hub's where nothing in it runs as code."""
+    from smartsearch.rank.colbert import HubColbert, OnnxColbert
+    from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder
+
+    if store.in_our_format(RANKER_ROLE[name], folder):
+        if name == "ce":
+            return OnnxCrossEncoder(folder, threads)
+        return OnnxColbert(folder, threads, cache=_cache_home() if limit else None, limit=limit)
+    vetting.check(folder)
+    return HubCrossEncoder(str(folder), threads) if name == "ce" else HubColbert(str(folder), threads)
 
 
 def _cache_home() -> Path | None:

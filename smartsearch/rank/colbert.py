@@ -161,7 +161,7 @@ class HubColbert:
         from pylate.models import ColBERT
 
         torch.set_num_threads(threads)
-        self._model: Any = ColBERT(name, device="cpu", local_files_only=True)
+        self._model: Any = ColBERT(name, device="cpu", **AS_IT_LIES)
         self._cache = VectorCache()
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
