@@ -32,7 +32,11 @@ ASKING = [
         },
     },
     {"method": "notifications/initialized"},
-    {"id": 2, "method": "tools/call", "params": {"name": "search", "arguments": {"id": 1, "question": QUESTION}}},
+    {
+        "id": 2,
+        "method": "tools/call",
+        "params": {"name": "search", "arguments": {"id": 1, "question": QUESTION}},
+    },
 ]
 
 
@@ -90,7 +94,10 @@ def test_only_our_files_are_left_in_a_home(home: Path, tmp_path: Path, command: 
 
 def can_trace() -> bool:
     strace = shutil.which("strace")
-    return bool(strace) and subprocess.run([strace, "-qq", "-o", os.devnull, "true"], check=False).returncode == 0
+    return (
+        bool(strace)
+        and subprocess.run([strace, "-qq", "-o", os.devnull, "true"], check=False).returncode == 0
+    )
 
 
 @pytest.mark.models

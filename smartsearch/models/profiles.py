@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 ROLES = ("parser", "crossencoder", "colbert")
 RANKER_ROLE = {"ce": "crossencoder", "colbert": "colbert"}
+LEAST_ROOM, ROOM_A_CORE = 600 * 2**20, 32 * 2**20
+"""Bytes of addresses that the shipped models and their libraries take, and more for each core's thread."""
 TOKENIZER = "wordpiece-30522 (bert-base-uncased)"
 """What tokens are counted with, whatever the profile, so that counts compare."""
 
@@ -114,6 +116,7 @@ def load(config: Config, *, cache: bool = False) -> Tools:
     have been pulled before. Raises ModelError when the profile is unknown or a model it needs is missing; a
     damaged ranker is told when it is first asked for scores.
     """
+    _check_room()
     from smartsearch import parse
     from smartsearch.pipeline import Tools
 
@@ -152,6 +155,25 @@ def load(config: Config, *, cache: bool = False) -> Tools:
         return [note for scorer in scorers.values() if (note := scorer.note)]
 
     return Tools(parse.Parser(nlp), dict(scorers), tokenizer(), infos, _fusion(config), notes)
+
+
+def _check_room() -> None:
+    """That a limit on the process's memory leaves room for the models: libraries in C end it where it does not.
+
+    Raises ModelError.
+    """
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - Windows
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    needed = LEAST_ROOM + (os.cpu_count() or 1) * ROOM_A_CORE
+    if limit not in (resource.RLIM_INFINITY, -1) and limit < needed:
+        raise ModelError(
+            f"the limit on memory (ulimit -v) is {limit // 2**20:,} MiB; the models need {needed // 2**20:,}",
+            hint=f"ulimit -v {needed // 1024}, or unlimited",
+            kind="memory",
+        )
 
 
 def load_cached(config: Config) -> Tools:

@@ -180,7 +180,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("name", ["typer", "smartsearch.cli", "smartsearch.output", "json"])
+@pytest.mark.parametrize("name", ["typer", "smartsearch.cli", "smartsearch.output"])
 def test_a_ctrl_c_while_the_command_is_imported_is_130_and_says_nothing(folder: Path, name: str):
     ran = python(folder, EARLY.format(name=name))
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")

@@ -55,7 +55,9 @@ def test_a_name_with_a_slash_is_no_path_unless_it_is_written_as_one(
     profile(tmp_path / "acme" / "mine")
     monkeypatch.chdir(tmp_path)
     assert trained.find("acme/mine") is None
-    assert trained.find("./acme/mine") == trained.find(str(tmp_path / "acme" / "mine")) == tmp_path / "acme/mine"
+    assert (
+        trained.find("./acme/mine") == trained.find(str(tmp_path / "acme" / "mine")) == tmp_path / "acme/mine"
+    )
 
 
 def test_half_a_profile_is_none(home: Path) -> None:

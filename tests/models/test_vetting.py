@@ -158,7 +158,9 @@ pipeline = ["ner"]
         ("", "factory = 1", "of '1'"),
     ],
 )
-def test_a_pipeline_of_other_parts_than_spacy_s_is_refused(tmp_path: Path, nlp_says: str, part: str, why: str):
+def test_a_pipeline_of_other_parts_than_spacy_s_is_refused(
+    tmp_path: Path, nlp_says: str, part: str, why: str
+):
     (tmp_path / "config.cfg").write_text(PIPELINE.format(nlp=nlp_says, part=part), encoding="utf-8")
     with pytest.raises(ModelError, match=why) as caught:
         profiles.load(Config(parser=str(tmp_path)))
