@@ -1,4 +1,4 @@
-"""The command `smartsearch`, and `python -m smartsearch`: what has to be in place before anything is imported."""
+"""The command `smartsearch`, and `python -m smartsearch`: what has to be in place before all imports."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def main() -> NoReturn:
 
 
 if __name__ == "__main__":
-    # Python looks for modules in the current folder first. It may be somebody else's, with a `typer.py` in it.
-    # Our own modules are found without it, for this package is imported already.
+    # Python looks for modules in the current folder first. It may be somebody else's, with a `typer.py` in
+    # it. Our own modules are found without it, for this package is imported already.
     with suppress(OSError):
         if sys.path[0] in ("", os.getcwd()) and not getattr(sys.flags, "safe_path", False):  # noqa: PTH109
             del sys.path[0]

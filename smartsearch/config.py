@@ -53,7 +53,7 @@ UNTRUSTED = (
     *("redact", "fill", "budget", "tokens"),
 )
 """Keys a project file may not set: those, what is kept in the user's cache, what starts a process that
-stays, where turns may be sent, and what could show a secret: whether it is masked, and where a turn is cut."""
+stays, where turns may be sent, and what could show a secret: whether it is masked, and where turns end."""
 LARGEST_FILE = 2**16
 """Bytes of a settings file: all that can be set takes a twentieth of it."""
 
@@ -320,6 +320,9 @@ def _file_values(path: Path, *, trusted: bool) -> dict[str, Any]:
     try:
         if not path.is_file():
             return {}
+    except OSError:  # in a folder that this user may not even look into
+        return {}
+    try:
         table = _table(path)
     except RecursionError as error:
         raise ConfigError(f"{path}: nested too deeply", hint="mend or remove the file") from error

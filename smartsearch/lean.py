@@ -14,7 +14,7 @@ _UNSAID = threading.Lock()
 
 @contextmanager
 def unsaid(mark: bytes) -> Iterator[None]:
-    """Inside, lines with `mark` in them that are written to standard error, by libraries in C too, are left out.
+    """Inside, lines with `mark` that are written to standard error, by libraries in C too, are left out.
 
     Other lines come afterwards. One block at a time in a process. On Linux; elsewhere nothing is left out.
     """

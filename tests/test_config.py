@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -115,8 +116,16 @@ def test_a_current_folder_that_is_gone_has_no_project_file(tmp_path, monkeypatch
     monkeypatch.chdir(gone)
     gone.rmdir()
     assert build({"hops": 1}, env={}, home=tmp_path).hops == 1
-    with pytest.raises(ConfigError, match="./model leads nowhere"):
+    with pytest.raises(ConfigError, match=r"\./model leads nowhere"):
         build({"colbert": "./model"}, env={}, home=tmp_path)
+
+
+def test_a_home_that_is_closed_to_this_user_has_no_settings(tmp_path, monkeypatch):
+    def closed(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", closed)
+    assert made(tmp_path, {"hops": 1}).hops == 1
 
 
 def test_only_what_is_written_as_a_path_is_one(tmp_path, monkeypatch):

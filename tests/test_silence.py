@@ -35,7 +35,7 @@ ASKING = [
     {
         "id": 2,
         "method": "tools/call",
-        "params": {"name": "search", "arguments": {"id": 1, "question": QUESTION}},
+        "params": {"name": "search", "arguments": {"question": QUESTION}},
     },
 ]
 

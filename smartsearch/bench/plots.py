@@ -349,7 +349,7 @@ def _legend_below(axes: Axes, lines: int) -> None:
 
 
 def _keep_fonts_with_ours() -> None:
-    """Have matplotlib keep its list of fonts in our cache, and make no folder of its own in the user's home."""
+    """Have matplotlib keep its list of fonts in our cache, and make no folder of its own in the home."""
     with suppress(CacheError, OSError):
         folder = private.home("matplotlib")
         private.make(folder)

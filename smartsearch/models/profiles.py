@@ -158,7 +158,7 @@ def load(config: Config, *, cache: bool = False) -> Tools:
 
 
 def _check_room() -> None:
-    """That a limit on the process's memory leaves room for the models: libraries in C end it where it does not.
+    """That a limit on memory leaves room for the models: libraries in C end the process where it does not.
 
     Raises ModelError.
     """

@@ -25,13 +25,24 @@ _MODULE = re.compile(
 _HARMLESS = re.compile(r"[\w-]*|torch\.nn(\.modules\.\w+)?\.[A-Z]\w*")
 """Functions that are no name of a module, or that are torch's own layers."""
 _FUNCTIONS = frozenset(
-    ("activation_fn", "activation_function", "sbert_ce_default_activation_function")
-    + ("attn_implementation", "_attn_implementation")
+    (
+        *("activation_fn", "activation_function", "sbert_ce_default_activation_function"),
+        *("attn_implementation", "_attn_implementation"),
+    )
 )
 """Keys of a configuration whose value is imported and called."""
 _FACTORIES = frozenset(
-    ("tok2vec", "tagger", "morphologizer", "parser", "ner", "senter", "sentencizer", "attribute_ruler")
-    + ("lemmatizer", "trainable_lemmatizer", "entity_ruler", "span_ruler", "textcat", "textcat_multilabel")
+    (
+        *("tok2vec", "tagger", "morphologizer", "parser", "ner", "senter", "sentencizer", "attribute_ruler"),
+        *(
+            "lemmatizer",
+            "trainable_lemmatizer",
+            "entity_ruler",
+            "span_ruler",
+            "textcat",
+            "textcat_multilabel",
+        ),
+    )
 )
 _REGISTERED = re.compile(r"(?!.*(Torch|Tensor|MXNet))(spacy(-legacy)?\.)?[\w.]+")
 """Parts of spaCy's networks, but for those of torch and the like: their weights are pickled."""

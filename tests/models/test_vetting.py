@@ -102,7 +102,7 @@ def test_a_module_s_own_settings_are_read_too(tmp_path: Path):
     described(folder / "1_Dense", "config.json", {"activation_function": "torch.nn.modules.linear.Identity"})
     vetting.check(folder)
     described(folder / "1_Dense", "config.json", {"activation_function": "os.getpid"})
-    with pytest.raises(ModelError, match="1_Dense/config.json names 'os.getpid'"):
+    with pytest.raises(ModelError, match=r"1_Dense/config.json names 'os.getpid'"):
         vetting.check(folder)
 
 
@@ -113,7 +113,7 @@ def test_pickled_weights_are_not_read(tmp_path: Path, ran: Path):
 
     folder = described(tmp_path / "model", "modules.json", module("pylate.models.Dense.Dense"))
     (described(folder / "1_Dense", "config.json", {}) / "pytorch_model.bin").write_bytes(pickle.dumps(Evil()))
-    with pytest.raises(ModelError, match="1_Dense/pytorch_model.bin is pickled"):
+    with pytest.raises(ModelError, match=r"1_Dense/pytorch_model.bin is pickled"):
         vetting.check(folder)
     (folder / "1_Dense" / vetting.WEIGHTS).touch()
     vetting.check(folder)  # the loaders take those instead
