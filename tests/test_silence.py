@@ -71,6 +71,34 @@ def test_whoever_imports_us_reports_nothing(home: Path):
     assert ran.stdout.splitlines() == [" ".join(smartsearch.SILENCE.values())] * 2
 
 
+SAVING = """
+import socket
+asked = []
+def lookup(*arguments, **options):
+    asked.append(arguments[0])
+    raise OSError("no network")
+socket.getaddrinfo = lookup
+import smartsearch.training
+from pathlib import Path
+from tests.rank import tiny
+tiny.colbert(Path("colbert"))
+tiny.cross_encoder(Path("ce"))
+print(asked)
+"""
+
+
+def test_a_model_that_is_trained_is_looked_up_nowhere(home: Path, tmp_path: Path):
+    ran = subprocess.run(
+        [sys.executable, "-c", SAVING],
+        cwd=tmp_path,
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "[]\n"
+
+
 @pytest.mark.models
 @pytest.mark.parametrize("command", ["query", "batch", "bench"])
 def test_only_our_files_are_left_in_a_home(home: Path, tmp_path: Path, command: str):

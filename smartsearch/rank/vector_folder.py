@@ -100,7 +100,7 @@ def _merge(paths: Sequence[Path], folder: Path) -> None:
 
 
 def usage() -> Usage:
-    """What the user's cache holds. Raises CacheError where it is not the user's own, or closed to this user."""
+    """What the user's cache holds. Raises CacheError where it is another's or closed to the user."""
     root = home()
     try:
         with contextlib.suppress(FileNotFoundError):
