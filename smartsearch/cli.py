@@ -5,7 +5,9 @@ A command's module is imported when the command is: a prompt must not wait for w
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -211,10 +213,13 @@ def _named(error: Exception) -> SmartsearchError:
 
 def main() -> NoReturn:
     """The entry point. Models that still load in the background do not hold up the end."""
-    ending.heed_interrupts()
-    code = run(sys.argv[1:])
-    stream.finish()
+    code = int(ExitCode.INTERRUPTED)
+    with contextlib.suppress(KeyboardInterrupt):
+        ending.heed_interrupts()
+        code = run(sys.argv[1:])
+        stream.finish()
     ending.finish()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is left is Python's own end
     if threading.active_count() > 1:
         os._exit(code)
     sys.exit(code)

@@ -18,6 +18,7 @@ import pytest
 from smartsearch import runs_cli
 from smartsearch.errors import InputError, UsageError
 from smartsearch.runs import folder as run_folder
+from smartsearch.runs.plan import Shard
 from smartsearch.runs.records import comparable
 from smartsearch.runs.storage import Local
 from smartsearch.runs.types import Input
@@ -293,6 +294,16 @@ def test_what_a_killed_process_left_goes(asked: Lines, write, run: Run):
     Path("out/parts-00001-of-00001/00000000.jsonl").write_text("")
     assert "complete already" in run("batch", questions, "--out", "out", "--workers", "1").err
     assert {path.name for path in Path("out").iterdir()} == whole
+
+
+def test_a_folder_that_a_run_makes_is_its_user_s_alone(tmp_path: Path):
+    """One that is there already is as its user wants it."""
+    theirs, ours = tmp_path / "theirs", tmp_path / "above" / "ours"
+    theirs.mkdir(mode=0o755)
+    for place in (theirs, ours):
+        with run_folder.RunFolder(str(place), Shard(1, 1)).alone():
+            pass
+    assert [place.stat().st_mode & 0o777 for place in (theirs, ours)] == [0o755, 0o700]
 
 
 def test_a_lock_that_cannot_be_made_is_told(asked: Lines, write, run: Run):
