@@ -238,7 +238,7 @@ def _outer_layers(
 ) -> list[tuple[str, dict[str, Any]]]:
     """What files and environment set, by where it stands, in the order in which later ones win."""
     env = os.environ if env is None else env
-    user, project = user_file(env, home), (Path.cwd() if folder is None else folder) / PROJECT_FILE
+    user, project = user_file(env, home), project_file(folder)
     return [
         (str(user), _file_values(user, trusted=True)),
         (str(project), _file_values(project, trusted=False)),
@@ -283,12 +283,20 @@ def user_file(env: Mapping[str, str] | None = None, home: Path | None = None) ->
     return Path(base) / "smartsearch" / "config.toml"
 
 
+def project_file(folder: Path | None = None) -> Path:
+    """Where the settings of a folder are, by default the current one's; it need not exist."""
+    try:
+        return (folder or Path.cwd()) / PROJECT_FILE
+    except OSError:  # the current folder was removed: it has no settings
+        return Path(PROJECT_FILE)
+
+
 def _file_values(path: Path, *, trusted: bool) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # ValueError: no TOML, or a number without end
         raise ConfigError(f"{path}: {error}", hint="mend or remove the file") from error
     for name in table:
         if not trusted and name in UNTRUSTED:
@@ -325,7 +333,7 @@ def _coerce(name: str, raw: Any, where: str) -> Any:
         if name == "candidates" and raw == "all":
             return 0
         return kind(raw)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ConfigError(
             f"{where}: {name} = {raw!r} is not {kind.__name__}", hint="mend the value"
         ) from error

@@ -9,12 +9,12 @@ from __future__ import annotations
 import gzip
 import os
 import zipfile
-import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from smartsearch.errors import SmartsearchError
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.types import Skipped
 
@@ -25,8 +25,8 @@ MEMBERS = 200_000
 RATIO = 300
 """Bytes that one packed byte may become, beyond `FREE` bytes: chats pack to a tenth, bombs to less."""
 FREE = 1 << 24
-_UNPACKERS = ("LZMAError", "ZstdError")
-"""What packers that are loaded only when they are needed raise for damaged data."""
+_OTHERS = (FormatError, SmartsearchError, MemoryError)
+"""Errors that say something else than that an archive is damaged, as all others of an unpacker do."""
 _OPEN = 4
 _BLOCK = 1 << 20
 
@@ -101,11 +101,9 @@ def load(path: str, name: str, limit: int) -> bytes:
     try:
         with archive.open(info) as file:
             return _bounded(file, min(limit, _allowed(info.compress_size)))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise _damaged(error) from None
+    except (OSError, *_OTHERS):
+        raise
     except Exception as error:
-        if type(error).__name__ not in _UNPACKERS:
-            raise
         raise _damaged(error) from None
 
 
@@ -124,11 +122,9 @@ def unpacked(data: bytes, path: str, limit: int) -> bytes:
 
         with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
             return _bounded(stream, most)
-    except (OSError, EOFError, zlib.error) as error:
-        raise FormatError(f"damaged: {error}", kind="damaged_archive") from None
+    except _OTHERS:
+        raise
     except Exception as error:
-        if type(error).__name__ not in _UNPACKERS:
-            raise
         raise FormatError(f"damaged: {error}", kind="damaged_archive") from None
 
 
@@ -171,5 +167,7 @@ def _archive(path: str) -> zipfile.ZipFile:
 def _opened(path: str, *_state: int) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+    except (OSError, *_OTHERS):
+        raise
+    except Exception as error:
         raise FormatError(f"not a readable zip archive: {error}", kind="damaged_archive") from None

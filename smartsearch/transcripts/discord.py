@@ -15,6 +15,7 @@ from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.fields import in_time, mapping, misfit, number, objects, sequence, string, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
+from smartsearch.transcripts.mentions import Mentions
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
@@ -98,8 +99,10 @@ def _plain(said: str, value: dict[str, Any]) -> str:
     """Names for the ids of people and emoji, which stand in exports made with `--markdown false`."""
     if "<" not in said:
         return said
-    people = {string(who, "id"): text(who, "nickname", "name") for who in objects(value, "mentions")}
-    said = _MENTION.sub(lambda found: f"@{people.get(found[1]) or found[1]}", said)
+    people = Mentions(
+        {string(who, "id"): text(who, "nickname", "name") for who in objects(value, "mentions")}
+    )
+    said = _MENTION.sub(lambda found: f"@{people.name(found[1]) or found[1]}", said)
     return _EMOJI.sub(r"\1", said)
 
 

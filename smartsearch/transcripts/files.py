@@ -15,6 +15,7 @@ from typing import BinaryIO
 from smartsearch.errors import InputError
 from smartsearch.transcripts import archive
 from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.jsontext import LINE_SUFFIXES
 from smartsearch.types import Skipped
 
 SUFFIXES = (
@@ -238,6 +239,11 @@ def load(path: str, stdin: BinaryIO | None, limits: Limits) -> bytes:
     if len(data) > limits.file:
         raise _too_large(limits)
     return archive.unpacked(data, path, limits.file)
+
+
+def lines_suffix(path: str) -> bool:
+    """Whether a file's name promises one JSON value a line."""
+    return archive.plain_name(path).lower().endswith(LINE_SUFFIXES)
 
 
 def size(path: str) -> int:

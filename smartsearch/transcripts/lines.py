@@ -24,6 +24,7 @@ from smartsearch.transcripts import messages
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.jsontext import parse
+from smartsearch.transcripts.onefile import or_whole
 from smartsearch.transcripts.own_calls import possible
 from smartsearch.transcripts.registry import detect
 from smartsearch.transcripts.source import Source
@@ -117,7 +118,8 @@ class MessageLines:
         line = int(self._lines[position])
         file = int(np.searchsorted(self._first_lines, line, side="right")) - 1
         source = self._sources[file]
-        found = messages.of_line(source, value, line - int(self._first_lines[file]) + 1)
+        with or_whole(source.path):
+            found = messages.of_line(source, value, line - int(self._first_lines[file]) + 1)
         if found is None:
             raise NotByLine(source.path)
         return found if isinstance(found, Turn) else None
@@ -144,7 +146,8 @@ class MessageLines:
             except json.JSONDecodeError:
                 yield None
                 continue
-            found = messages.facts_of_line(sources[file], value, number)
+            with or_whole(sources[file].path):
+                found = messages.facts_of_line(sources[file], value, number)
             if found is None:
                 raise NotByLine(sources[file].path)
             yield found or None
@@ -195,7 +198,7 @@ def _needle(text: str) -> bytes:
     whole = fold(text).strip()
     if not _PLAIN.fullmatch(whole):
         whole = max(_RUN.findall(whole), key=len, default="")
-    return _uncased(whole.encode())
+    return _uncased(whole.encode("utf-8", "surrogatepass"))
 
 
 def places(data: bytes, needle: bytes) -> Places:
