@@ -22,9 +22,10 @@ SUFFIX = ".zip"
 PACKED = (".gz", ".zst")
 MEMBERS = 200_000
 """Files in one archive: a Slack export of a decade has some ten thousand."""
-RATIO = 300
+RATIO = 100
 """Bytes that one packed byte may become, beyond `FREE` bytes: chats pack to a tenth, bombs to less."""
-FREE = 1 << 24
+FREE = 1 << 22
+"""What a packed file, or all members of an archive together, may come to in any case."""
 _OTHERS = (FormatError, SmartsearchError, MemoryError)
 """Errors that say something else than that an archive is damaged, as all others of an unpacker do."""
 _OPEN = 4
@@ -78,8 +79,18 @@ def members(path: str) -> Iterator[str | Skipped]:
     if len(names) > MEMBERS:
         yield Skipped(path, "too_large", f"{len(names):,} files in one archive, the limit is {MEMBERS:,}")
         return
+    left = most = _allowed(os.path.getsize(path))  # noqa: PTH202 - the path as it is
     for name in dict.fromkeys(names):
-        if not any(part.startswith(".") or part == "__MACOSX" for part in name.split("/")):
+        if any(part.startswith(".") or part == "__MACOSX" for part in name.split("/")):
+            continue
+        info = archive.getinfo(name)
+        if info.file_size > _allowed(info.compress_size):
+            yield name  # refused by itself
+        elif info.file_size > left:
+            said = f"with it the archive unpacks to more than the limit of {most:,} bytes; unpack it yourself"
+            yield Skipped(f"{path}/{name}", "too_large", said)
+        else:
+            left -= info.file_size
             yield name
 
 
@@ -166,8 +177,19 @@ def _archive(path: str) -> zipfile.ZipFile:
 @lru_cache(maxsize=_OPEN)
 def _opened(path: str, *_state: int) -> zipfile.ZipFile:
     try:
-        return zipfile.ZipFile(path)
+        archive = zipfile.ZipFile(path)
+        _check_apart(archive)
     except (OSError, *_OTHERS):
         raise
     except Exception as error:
         raise FormatError(f"not a readable zip archive: {error}", kind="damaged_archive") from None
+    return archive
+
+
+def _check_apart(archive: zipfile.ZipFile) -> None:
+    """Raise BadZipFile where files lie in one another: a few bytes would be unpacked again and again."""
+    end = 0
+    for info in sorted(archive.infolist(), key=lambda one: one.header_offset):
+        if info.header_offset < end:
+            raise zipfile.BadZipFile(f"{info.filename} overlaps another file in it")
+        end = info.header_offset + zipfile.sizeFileHeader + len(info.orig_filename) + info.compress_size

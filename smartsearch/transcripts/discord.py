@@ -62,7 +62,10 @@ def _channel(source: Source, item: Item) -> Iterator[Record]:
         if reason := misfit(value, "content"):
             yield FormatError(reason, line=item.line, pointer=pointer)
         elif string(value, "type") not in _NOTICES:
-            yield _turn(source.path, item.line, pointer, value, name, title)
+            try:
+                yield _turn(source.path, item.line, pointer, value, name, title)
+            except FormatError as error:  # its mentions
+                yield FormatError(str(error), line=item.line, pointer=pointer, kind=error.kind)
 
 
 def _turn(path: str, line: int, pointer: str, value: dict[str, Any], name: str, title: str) -> Record:

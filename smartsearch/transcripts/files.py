@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import stat
 import sys
@@ -209,8 +210,9 @@ def _entry(path: str, relative: str, selection: Selection) -> Skipped | bool:
     try:
         mode = Path(path).stat().st_mode
     except OSError as error:
-        reason = error.strerror or str(error)
-        return Skipped(path, "unreadable", reason) if selection.takes(path, relative) else False
+        # A path that is too long may be that of a folder: nobody can look.
+        told = selection.takes(path, relative) or error.errno == errno.ENAMETOOLONG
+        return Skipped(path, "unreadable", error.strerror or str(error)) if told else False
     if stat.S_ISDIR(mode):
         if Path(path).is_symlink():
             return Skipped(path, "folder_link", "a link to a folder is not followed; name it to search it")

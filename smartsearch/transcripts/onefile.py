@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from smartsearch.errors import SmartsearchError
 from smartsearch.transcripts.decode import decode
+from smartsearch.transcripts.density import check_values
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.files import Limits, lines_suffix, load, neighbour
 from smartsearch.transcripts.format import Format
@@ -92,6 +93,7 @@ def or_whole(path: str) -> Iterator[None]:
 
 def _read(path: str, stdin: BinaryIO | None, forced: Format | None, limits: Limits, into: Gathered) -> None:
     data = load(path, stdin, limits)
+    check_values(data)
     if lines_suffix(path) and len(data) > limits.line and b"\n" in data.strip():
         check_lines(data, limits)  # before their JSON is read: a file of one line is one document
     decoded = decode(data)

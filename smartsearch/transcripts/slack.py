@@ -88,7 +88,11 @@ def read(source: Source) -> Iterator[Record]:
             continue
         if text(value, "subtype") in _NOTICES:
             continue
-        said, caption = _said(value, names)
+        try:
+            said, caption = _said(value, names)
+        except FormatError as error:  # its mentions
+            yield FormatError(str(error), line=item.line, pointer=item.pointer, kind=error.kind)
+            continue
         if not said and not caption:
             yield FormatError("a message without text", line=item.line, pointer=item.pointer, kind="no_text")
             continue
