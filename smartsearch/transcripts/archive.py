@@ -28,6 +28,8 @@ FREE = 1 << 22
 """What a packed file, or all members of an archive together, may come to in any case."""
 _OTHERS = (FormatError, SmartsearchError, MemoryError)
 """Errors that say something else than that an archive is damaged, as all others of an unpacker do."""
+_HEADER = 30
+"""Bytes before a member's name."""
 _OPEN = 4
 _BLOCK = 1 << 20
 
@@ -192,4 +194,4 @@ def _check_apart(archive: zipfile.ZipFile) -> None:
     for info in sorted(archive.infolist(), key=lambda one: one.header_offset):
         if info.header_offset < end:
             raise zipfile.BadZipFile(f"{info.filename} overlaps another file in it")
-        end = info.header_offset + zipfile.sizeFileHeader + len(info.orig_filename) + info.compress_size
+        end = info.header_offset + _HEADER + len(info.orig_filename) + info.compress_size

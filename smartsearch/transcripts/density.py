@@ -21,17 +21,17 @@ _STRING = re.compile(rb'"[^"]*"?')
 def check_values(data: bytes) -> None:
     """Raise FormatError `too_large` for more lines, or JSON values, than fit in memory."""
     room = max(ROOM, 4 * len(data)) // VALUE
-    values = max(data.count(b"\n"), data.count(b"\r"))
-    if values <= room < len(data) and data.lstrip()[:1] in (b"[", b"{") and _values(data) > room:
-        values = _values(_unsaid(data))
+    values = lines = max(data.count(b"\n"), data.count(b"\r"))
+    if lines <= room < len(data) and data.lstrip()[:1] in (b"[", b"{"):
+        values = _RECORD * lines + _values(data)
+        if values > room:  # lines may be indented, and commas said
+            values = _RECORD * (data.count(b"\n{") + data.count(b"\n[")) + _values(_unsaid(data))
     if values > room:
         raise FormatError(f"{values:,} lines or values are more than fit in memory", kind="too_large")
 
 
 def _values(data: bytes) -> int:
-    """About how many values JSON has, or more."""
-    records = data.count(b"\n{") + data.count(b"\n[")
-    return sum(map(data.count, (b",", b"[", b"{"))) + _RECORD * records
+    return sum(map(data.count, (b",", b"[", b"{")))
 
 
 def _unsaid(data: bytes) -> bytes:
