@@ -14,7 +14,7 @@ DATA   ?= ../shared/data
 TORCH  := torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-ray check fix bench bench-check speed scale models
+.PHONY: help demo test test-all test-ray check fix bench bench-check speed scale models
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -46,6 +46,9 @@ demo: $(STAMP) ## set everything up and answer questions over the sample transcr
 
 test: $(STAMP) ## set everything up and run the tests
 	$(BIN)/python -m pytest
+
+test-all: $(STAMP) ## the tests, and every generated case that `make test` leaves out; minutes more
+	TEST_ALL=1 $(BIN)/python -m pytest
 
 test-ray: $(RAY) ## install Ray and run what needs it: a real cluster on this machine, object storage; minutes
 	$(BIN)/python -m pytest -m ray

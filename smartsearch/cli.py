@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import typer
 
 from smartsearch import __version__, ending
-from smartsearch.errors import ExitCode, SmartsearchError, UsageError, unexpected
+from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError, unexpected
 from smartsearch.lean import module, standing_in
 from smartsearch.output import stream
 
@@ -208,7 +208,16 @@ def _named(error: Exception) -> SmartsearchError:
         path = context.command_path if context else "smartsearch"
         said = str(error.format_message()).replace("Value error, ", "")  # type: ignore[attr-defined]
         return UsageError(said, hint=f"{path} --help")
+    if isinstance(error, FileNotFoundError) and not _in_a_folder():
+        return InputError("the current folder was removed", hint="cd to one that is there", kind="no_folder")
     return unexpected(error)
+
+
+def _in_a_folder() -> bool:
+    try:
+        return bool(os.getcwd())  # noqa: PTH109 - a name, not a path
+    except OSError:
+        return False
 
 
 def main() -> NoReturn:

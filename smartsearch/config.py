@@ -12,7 +12,6 @@ import dataclasses
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -269,9 +268,7 @@ def _outer_layers(
 ) -> list[tuple[str, dict[str, Any]]]:
     """What files and environment set, by where it stands, in the order in which later ones win."""
     env = os.environ if env is None else env
-    user, project = user_file(env, home), (Path() if folder is None else folder) / PROJECT_FILE
-    with suppress(FileNotFoundError):  # the current folder was removed: it has no file either
-        project = project.absolute()
+    user, project = user_file(env, home), project_file(folder)
     return [
         (str(user), _file_values(user, trusted=True)),
         (str(project), _file_values(project, trusted=False)),
@@ -314,6 +311,14 @@ def user_file(env: Mapping[str, str] | None = None, home: Path | None = None) ->
     env = os.environ if env is None else env
     base = env.get("XDG_CONFIG_HOME") or str((home or Path.home()) / ".config")
     return Path(base) / "smartsearch" / "config.toml"
+
+
+def project_file(folder: Path | None = None) -> Path:
+    """Where the settings of a folder are, by default the current one's; it need not exist."""
+    try:
+        return (folder or Path.cwd()) / PROJECT_FILE
+    except OSError:  # the current folder was removed: it has no settings
+        return Path(PROJECT_FILE)
 
 
 def _file_values(path: Path, *, trusted: bool) -> dict[str, Any]:
@@ -371,7 +376,7 @@ def _coerce(name: str, raw: Any, where: str) -> Any:
         if name == "candidates" and raw == "all":
             return 0
         return kind(raw)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ConfigError(
             f"{where}: {name} = {raw!r} is not {kind.__name__}", hint="mend the value"
         ) from error

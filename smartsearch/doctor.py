@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from smartsearch import __version__
-from smartsearch.config import PROJECT_FILE, Config, build, settings, unknown_variables, user_file
+from smartsearch.config import Config, build, project_file, settings, unknown_variables, user_file
 from smartsearch.errors import CacheError, ConfigError, SmartsearchError
 
 State = Literal["ok", "note", "warning", "failure"]
@@ -97,7 +97,7 @@ def _requirements() -> Iterator[tuple[str, Callable[[str], bool]]]:
 
 def _settings() -> Iterator[Finding]:
     changed = [setting for setting in settings() if setting.origin != "default"]
-    for path in (user_file(), Path.cwd() / PROJECT_FILE):
+    for path in (user_file(), project_file()):
         with contextlib.suppress(OSError):
             if path.is_file():
                 yield Finding("settings", "ok", f"{path} is read")

@@ -205,8 +205,8 @@ class _Files:
         return tuple(map(redacted_turn, turns))
 
     def _unparsed(self, path: str) -> MessageLines | None:
-        from smartsearch.transcripts.corpus import by_line, lines_suffix
-        from smartsearch.transcripts.files import size
+        from smartsearch.transcripts.corpus import by_line
+        from smartsearch.transcripts.files import lines_suffix, size
 
         large = self._input_format == "auto" and lines_suffix(path) and size(path) > UNPARSED_ABOVE
         return by_line(path) if large else None

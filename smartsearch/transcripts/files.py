@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import stat
 import sys
@@ -15,6 +16,7 @@ from typing import BinaryIO
 from smartsearch.errors import InputError
 from smartsearch.transcripts import archive
 from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.jsontext import LINE_SUFFIXES
 from smartsearch.types import Skipped
 
 SUFFIXES = (
@@ -208,8 +210,9 @@ def _entry(path: str, relative: str, selection: Selection) -> Skipped | bool:
     try:
         mode = Path(path).stat().st_mode
     except OSError as error:
-        reason = error.strerror or str(error)
-        return Skipped(path, "unreadable", reason) if selection.takes(path, relative) else False
+        # A path that is too long may be that of a folder: nobody can look.
+        told = selection.takes(path, relative) or error.errno == errno.ENAMETOOLONG
+        return Skipped(path, "unreadable", error.strerror or str(error)) if told else False
     if stat.S_ISDIR(mode):
         if Path(path).is_symlink():
             return Skipped(path, "folder_link", "a link to a folder is not followed; name it to search it")
@@ -238,6 +241,11 @@ def load(path: str, stdin: BinaryIO | None, limits: Limits) -> bytes:
     if len(data) > limits.file:
         raise _too_large(limits)
     return archive.unpacked(data, path, limits.file)
+
+
+def lines_suffix(path: str) -> bool:
+    """Whether a file's name promises one JSON value a line."""
+    return archive.plain_name(path).lower().endswith(LINE_SUFFIXES)
 
 
 def size(path: str) -> int:

@@ -13,6 +13,9 @@ _TAG = re.compile(
 )
 """No part goes past the next `<`, so that a text is looked at once however many tags in it are torn."""
 
+_ENDLESS = re.compile(r"&#[0-9]{100,};?")
+"""A number that is no character, and that Python refuses to read from 4,301 digits on."""
+
 _BLOCKS = frozenset(
     {
         *(
@@ -34,6 +37,11 @@ _BLOCKS = frozenset(
     }
 )
 _UNSEEN = frozenset({"script", "style", "head", "template"})
+
+
+def unescaped(text: str) -> str:
+    """Text with characters for its `&amp;` and `&#38;`. Raises nothing, however long a number is."""
+    return unescape(_ENDLESS.sub("\ufffd", text)) if "&" in text else text
 
 
 def text_of(html: str) -> str:
@@ -75,7 +83,7 @@ class _Text:
         """Take up what stands between two tags."""
         if not data:
             return
-        pieces = unescape(data).split("\n") if self._pre else [re.sub(r"\s+", " ", unescape(data))]
+        pieces = unescaped(data).split("\n") if self._pre else [re.sub(r"\s+", " ", unescaped(data))]
         for n, piece in enumerate(pieces):
             if n:
                 self._break(even_if_empty=True)

@@ -139,7 +139,9 @@ def _take_clock(text: str) -> tuple[str, str]:
 def _offset(written: str | None) -> str:
     if not written:
         return ""
-    return "+00:00" if written[0] not in "+-" else f"{written[:3]}:{written[-2:]}"
+    if written[0] not in "+-":
+        return "+00:00"
+    return f"{written[0]}{int(written[1:3]):02}:{int(written[-2:]):02}"  # any script's digits
 
 
 def _month(name: str) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch.errors import InputError
+from smartsearch.transcripts import read
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Limits, Selection, find, load
 from smartsearch.types import Skipped
@@ -148,3 +149,20 @@ def test_a_pipe_is_not_read_beyond_the_limit(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="larger than the limit of 100 bytes"):
         load(str(pipe), None, Limits(file=100))
     writer.join()
+
+
+def test_a_folder_whose_path_is_too_long_to_be_opened_is_told(tmp_path):
+    put(tmp_path, "a.txt", "Maya: hi\nJonas: hello\n")
+    at = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(25):
+        os.mkdir("d" * 200, dir_fd=at)
+        below = os.open("d" * 200, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(os.open("b.txt", os.O_WRONLY | os.O_CREAT, dir_fd=at))
+    os.close(at)
+    read_back = read([str(tmp_path)])
+    assert len(read_back.turns) == 2
+    (entry,) = read_back.skipped
+    assert (entry.kind, entry.reason) == ("unreadable", "File name too long")
+    assert entry.path.endswith("/" + "d" * 200)
