@@ -11,7 +11,8 @@ from pathlib import Path
 
 from smartsearch.errors import InputError
 from smartsearch.transcripts.archive import file_of, is_archive
-from smartsearch.transcripts.files import Selection, every
+from smartsearch.transcripts.files import Selection
+from smartsearch.transcripts.opening import real
 from smartsearch.types import Turn
 
 OUTSIDE = "outside_roots"
@@ -71,7 +72,7 @@ class Roots:
         `not_served` for one that a search of the roots leaves out: hidden, excluded, no transcript by name.
         """
         try:
-            tried = list(dict.fromkeys(os.path.realpath(path) for path in self._meant(name)))
+            tried = list(dict.fromkeys(real(path) for path in self._meant(name)))
         except ValueError:
             raise self._refused(name) from None
         inside = [path for path in tried if self._root_of(path) is not None]
@@ -97,14 +98,6 @@ class Roots:
             hint="ids and places stand in the hits of `search`; a place is path:line or path#pointer",
             kind="no_place",
         )
-
-    def links_out(self, paths: Sequence[str]) -> list[str]:
-        """Files below `paths` that are links to somewhere outside: they are not to be read.
-
-        All of them: of two links to one file the second would be read where only the first is left out.
-        """
-        files = {file_of(found) for found in every(paths, self._selection) if isinstance(found, str)}
-        return sorted(f for f in files if Path(f).is_symlink() and self._root_of(os.path.realpath(f)) is None)
 
     def _meant(self, name: str) -> Iterator[str]:
         """The paths that a name may stand for."""

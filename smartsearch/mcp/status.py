@@ -69,8 +69,7 @@ def _counted(roots: Roots, scope: Scope) -> Json:
     rows, formats = [], Counter[str]()
     until, seen = time.monotonic() + DETECTING, 0
     for root in roots.paths:
-        links = set(roots.links_out([root]))
-        files = [f for f in find([root], selection) if isinstance(f, str) and f not in links]
+        files = [f for f in find([root], selection) if isinstance(f, str)]
         rows.append({"path": root, "files": len(files), "bytes": sum(map(size, files))})
         for path in files:
             if seen < DETECTED and time.monotonic() < until:

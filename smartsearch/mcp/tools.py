@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import glob
 import re
 import threading
 from collections import Counter, OrderedDict
@@ -25,6 +24,7 @@ from smartsearch.mcp.status import Work, told
 from smartsearch.nearby import nearby
 from smartsearch.redact import redacted_result, redacted_turn
 from smartsearch.transcripts.faults import NotByLine
+from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Hit, Result, Scores, Turn
 from smartsearch.warm.shelf import Reading, Shelf
 from smartsearch.when import bounds, today
@@ -107,7 +107,8 @@ class Answers:
             until=until or within.until,
             roles=roles(arguments.roles) or within.roles,
         )
-        result = ask(arguments.question, scope, config, self._models, Reading(self._shelf, "/", None))
+        with confined(self._roots.paths):
+            result = ask(arguments.question, scope, config, self._models, Reading(self._shelf, "/", None))
         most = min(arguments.limit, self._config.limit or arguments.limit)
         best = {hit.rank for hit in sorted(result.hits, key=lambda hit: hit.rank)[:most]}
         shown = [hit for hit in result.hits if hit.rank in best]
@@ -116,7 +117,8 @@ class Answers:
     def expand(self, arguments: ExpandArguments) -> Reply:
         """The full text of turns, with those around each. Raises SmartsearchError where none is found."""
         corpora: dict[str, Corpus] = {}
-        found = {name: self._tried(name, arguments.around, corpora) for name in arguments.ids}
+        with confined(self._roots.paths):
+            found = {name: self._tried(name, arguments.around, corpora) for name in arguments.ids}
         faults = {name: one for name, one in found.items() if isinstance(one, InputError)}
         wanted = [turn for one in found.values() if not isinstance(one, InputError) for turn in one]
         if not wanted:
@@ -155,7 +157,8 @@ class Answers:
 
     def status(self, work: Work) -> Reply:
         """What is served, what is loaded, what is kept on disk, and the limits."""
-        return told(self._roots, self._scope, self._config, self._models, self.seconds, work)
+        with confined(self._roots.paths):
+            return told(self._roots, self._scope, self._config, self._models, self.seconds, work)
 
     def worded(self, error: SmartsearchError) -> SmartsearchError:
         """An error with paths as agents see them, and not longer than anybody reads."""
@@ -163,10 +166,8 @@ class Answers:
         return SmartsearchError(message, hint=hint, kind=error.kind, retryable=error.retryable)
 
     def _within(self, paths: Sequence[str]) -> Scope:
-        """The filters over `paths`, or over all there is, without links that lead out."""
-        chosen = tuple(paths) or self._roots.paths
-        links = [glob.escape(path) for path in self._roots.links_out(chosen)]
-        return replace(self._scope, paths=chosen, excludes=(*self._scope.excludes, *links))
+        """The filters over `paths`, or over all there is."""
+        return replace(self._scope, paths=tuple(paths) or self._roots.paths)
 
     def _shown(self, result: Result, shown: Sequence[Hit], most: int) -> Reply:
         hits = []

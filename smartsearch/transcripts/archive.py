@@ -6,6 +6,7 @@ Nothing is ever written out. What unpacks to more than the limits allow is refus
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import zipfile
@@ -15,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from smartsearch.transcripts import opening
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.types import Skipped
 
@@ -163,13 +165,19 @@ def _too_large(most: int) -> FormatError:
 
 def _archive(path: str) -> zipfile.ZipFile:
     """The archive, open. Raises OSError, FormatError."""
-    found = os.stat(path)  # noqa: PTH116 - the path as it is
-    return _opened(path, found.st_ino, found.st_size, found.st_mtime_ns)
+    return _opened(path, opening.bounds(), _state(os.stat(path)))  # noqa: PTH116 - the path as it is
+
+
+def _state(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @lru_cache(maxsize=_OPEN)
-def _opened(path: str, *_state: int) -> zipfile.ZipFile:
+def _opened(path: str, _bounds: tuple[str, ...], state: tuple[int, ...]) -> zipfile.ZipFile:
+    file = opening.opened(path)
+    if _state(os.fstat(file.fileno())) != state:
+        raise OSError(errno.EAGAIN, "it changed while it was opened")
     try:
-        return zipfile.ZipFile(path)
+        return zipfile.ZipFile(file)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         raise FormatError(f"not a readable zip archive: {error}", kind="damaged_archive") from None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from smartsearch.errors import CacheError, InputError
 from smartsearch.private import home
+from smartsearch.transcripts import opening
 from smartsearch.transcripts.archive import plain_name
 from smartsearch.transcripts.decode import decode
 from smartsearch.transcripts.faults import FormatError, NotByLine
@@ -161,7 +162,7 @@ def read_large(
     if sum(sizes.values()) < above:
         return _parsed(found, paths, None, None, limits or Limits(), watch)
     index = _opened(paths) if indexed and limits is None else None
-    real = {path: os.path.realpath(path) for path in named} if index and index.indexes else {}
+    real = {path: opening.real(path) for path in named} if index and index.indexes else {}
     known = {path: file for path in real if (file := index.file(path, real[path]))} if index else {}
     apart = {path for path in real if index and any(one.apart(real[path]) for one in index.indexes)}
     as_it_is = known.keys() | apart
