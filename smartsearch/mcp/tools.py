@@ -1,13 +1,10 @@
-"""The three tools, without the protocol: checked arguments in, a record and the same as text out.
-
-`search` and `expand` run in the main thread (desk.py); `status` may run beside them.
-"""
+"""The tools, without the protocol: checked arguments in, a record and the same as text out."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
@@ -16,11 +13,10 @@ from smartsearch.ask import Scope, ask
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.filters import roles
-from smartsearch.mcp import brief
+from smartsearch.mcp import brief, status
 from smartsearch.mcp.arguments import ExpandArguments, SearchArguments
 from smartsearch.mcp.brief import Json, Reply, Wanted
-from smartsearch.mcp.roots import Place, Roots, where
-from smartsearch.mcp.status import Work, told
+from smartsearch.mcp.roots import Place, Places, Roots, where
 from smartsearch.nearby import nearby
 from smartsearch.redact import redacted_result, redacted_turn
 from smartsearch.transcripts.faults import NotByLine
@@ -32,12 +28,8 @@ from smartsearch.when import bounds, today
 if TYPE_CHECKING:
     from smartsearch.pipeline import Tools
 
-SECONDS = 50.0
-"""What a call may take unless `timeout` is set: less than the minute after which clients give up."""
 ANY_WORDS = 10**8
 """The word budget of a search unless one is set: lines are short however long the turns are."""
-REMEMBERED = 4096
-"""Ids of hits that `expand` knows; the longest unused are forgotten."""
 
 _ID = re.compile(rf"[a-z2-7]{{{brief.ID_CHARACTERS}}}")
 _CUT = {"top_k": "by rank", "tau": "by score", "budget": "by budget", "limit": "by limit"}
@@ -87,12 +79,7 @@ class Answers:
     def __init__(self, roots: Roots, scope: Scope, config: Config, models: Models) -> None:
         self._roots, self._scope, self._config, self._models = roots, scope, config, models
         self._shelf = Shelf()
-        self._places: OrderedDict[str, Place] = OrderedDict()
-
-    @property
-    def seconds(self) -> float:
-        """What one call may take."""
-        return self._config.timeout or SECONDS
+        self.places = Places()
 
     def search(self, arguments: SearchArguments) -> Reply:
         """A short line for each of the best turns. Raises SmartsearchError."""
@@ -155,15 +142,10 @@ class Answers:
         lines += [f"missing: {entry['id']}: {entry['why']}" for entry in missing]
         return Reply(record, "\n".join(lines).lstrip("\n"))
 
-    def status(self, work: Work) -> Reply:
-        """What is served, what is loaded, what is kept on disk, and the limits."""
+    def look(self) -> Json:
+        """What is served and what is kept on disk: what `status` has to look up."""
         with confined(self._roots.paths):
-            return told(self._roots, self._scope, self._config, self._models, self.seconds, work)
-
-    def worded(self, error: SmartsearchError) -> SmartsearchError:
-        """An error with paths as agents see them, and not longer than anybody reads."""
-        message, hint = (brief.clipped(self._roots.shortened(t), 1000) for t in (error.message, error.hint))
-        return SmartsearchError(message, hint=hint, kind=error.kind, retryable=error.retryable)
+            return status.looked(self._roots.paths, self._scope, self._config)
 
     def _within(self, paths: Sequence[str]) -> Scope:
         """The filters over `paths`, or over all there is."""
@@ -179,7 +161,7 @@ class Answers:
             turn = hit.turn
             place = where(turn, self._roots.shown(turn.path))
             record = {**brief.hit(masked[hit.rank], place, most), "id": brief.identity(turn)}
-            self._remember(record["id"], Place(turn.path, turn.line, turn.pointer))
+            self.places.keep({record["id"]: Place(turn.path, turn.line, turn.pointer)})
             hits.append(record)
         dropped = Counter(d.reason for d in result.budget.dropped)
         dropped["limit"] = len(result.hits) - len(shown)
@@ -197,12 +179,6 @@ class Answers:
         lines = [found, *map(brief.hit_line, hits), *(f"note: {text}" for text in answer.get("notes", ()))]
         return Reply(answer, "\n".join([*lines, f"next: {answer['next']}"]))
 
-    def _remember(self, name: str, place: Place) -> None:
-        self._places[name] = place
-        self._places.move_to_end(name)
-        if len(self._places) > REMEMBERED:
-            self._places.popitem(last=False)
-
     def _tried(self, name: str, around: int, corpora: dict[str, Corpus]) -> list[Wanted] | InputError:
         try:
             return self._wanted(name, around, corpora)
@@ -211,7 +187,7 @@ class Answers:
 
     def _wanted(self, name: str, around: int, corpora: dict[str, Corpus]) -> list[Wanted]:
         """The turn of that id or at that place, and those around it. Raises InputError."""
-        place = self._places.get(name)
+        place = self.places.get(name)
         if place is None:
             if _ID.fullmatch(name):
                 raise InputError(
@@ -238,7 +214,7 @@ class Answers:
     def _found(self, turns: Sequence[Turn], place: Place, name: str) -> int:
         """Which of a file's turns is meant. Raises InputError `stale_id`, `no_turn`."""
         there = _located(turns, place)
-        by_id = name in self._places
+        by_id = name in self.places
         meant = [at for at in there if not by_id or brief.identity(turns[at]) == name]
         if meant:
             return meant[0]
