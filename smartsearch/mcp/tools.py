@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
@@ -41,24 +40,22 @@ class Models:
     def __init__(self, config: Config, load: Callable[[Config], Tools]) -> None:
         self._config, self._load = config, load
         self._tools: Tools | None = None
-        self._lock = threading.Lock()
         self.state = "not loaded"
 
     def __call__(self) -> Tools:
         """The models. Raises ModelError."""
-        with self._lock:
-            if self._tools is None:
-                from smartsearch.warm.server import warm_up
+        if self._tools is None:
+            from smartsearch.warm.server import warm_up
 
-                self.state = "loading"
-                try:
-                    tools = self._load(self._config)
-                    warm_up(tools, self._config)
-                except BaseException as error:
-                    self.state = f"failed: {error}"
-                    raise
-                self._tools, self.state = tools, "ready"
-            return self._tools
+            self.state = "loading"
+            try:
+                tools = self._load(self._config)
+                warm_up(tools, self._config)
+            except BaseException as error:
+                self.state = f"failed: {error}"
+                raise
+            self._tools, self.state = tools, "ready"
+        return self._tools
 
     def prepare(self) -> None:
         """Load them, in the hope that nobody waits yet; whoever asks next hears of a failure."""

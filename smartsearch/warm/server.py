@@ -234,7 +234,8 @@ class Server:
             else:
                 with connection, contextlib.suppress(OSError):
                     connection.settimeout(0)
-                    self._say(connection, "busy", reason=f"it is busy with {CLIENTS} other questions")
+                    if wire.same_user(connection):
+                        self._say(connection, "busy", reason=f"it is busy with {CLIENTS} other questions")
 
     def _attend(self, connection: socket.socket) -> None:
         try:
