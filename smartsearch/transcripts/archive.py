@@ -6,6 +6,7 @@ Nothing is ever written out. What unpacks to more than the limits allow is refus
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import zipfile
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from smartsearch.errors import SmartsearchError
+from smartsearch.transcripts import opening
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.types import Skipped
 
@@ -81,7 +83,7 @@ def members(path: str) -> Iterator[str | Skipped]:
     if len(names) > MEMBERS:
         yield Skipped(path, "too_large", f"{len(names):,} files in one archive, the limit is {MEMBERS:,}")
         return
-    left = most = _allowed(os.path.getsize(path))  # noqa: PTH202 - the path as it is
+    left = most = _allowed(os.fstat(archive.fp.fileno()).st_size if archive.fp else 0)
     for name in dict.fromkeys(names):
         if any(part.startswith(".") or part == "__MACOSX" for part in name.split("/")):
             continue
@@ -172,14 +174,20 @@ def _too_large(most: int) -> FormatError:
 
 def _archive(path: str) -> zipfile.ZipFile:
     """The archive, open. Raises OSError, FormatError."""
-    found = os.stat(path)  # noqa: PTH116 - the path as it is
-    return _opened(path, found.st_ino, found.st_size, found.st_mtime_ns)
+    return _opened(path, opening.bounds(), _state(os.stat(path)))  # noqa: PTH116 - the path as it is
+
+
+def _state(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @lru_cache(maxsize=_OPEN)
-def _opened(path: str, *_state: int) -> zipfile.ZipFile:
+def _opened(path: str, _bounds: tuple[str, ...], state: tuple[int, ...]) -> zipfile.ZipFile:
+    file = opening.opened(path)
+    if _state(os.fstat(file.fileno())) != state:
+        raise OSError(errno.EAGAIN, "it changed while it was opened")
     try:
-        archive = zipfile.ZipFile(path)
+        archive = zipfile.ZipFile(file)
         _check_apart(archive)
     except (OSError, *_OTHERS):
         raise

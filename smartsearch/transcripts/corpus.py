@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from smartsearch.errors import CacheError, InputError
 from smartsearch.private import home
+from smartsearch.transcripts import opening
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.transcripts.files import Limits, Selection, find, lines_suffix, load, size
 from smartsearch.transcripts.format import Format
@@ -141,7 +141,7 @@ def read_large(
     if sum(sizes.values()) < above:
         return _parsed(found, paths, None, None, limits or Limits(), watch)
     index = _opened(paths) if indexed and limits is None else None
-    real = {path: os.path.realpath(path) for path in named} if index and index.indexes else {}
+    real = {path: opening.real(path) for path in named} if index and index.indexes else {}
     known = {path: file for path in real if (file := index.file(path, real[path]))} if index else {}
     apart = {path for path in real if index and any(one.apart(real[path]) for one in index.indexes)}
     as_it_is = known.keys() | apart

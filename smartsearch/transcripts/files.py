@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from smartsearch.errors import InputError
-from smartsearch.transcripts import archive
+from smartsearch.transcripts import archive, opening
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.jsontext import LINE_SUFFIXES
 from smartsearch.types import Skipped
@@ -92,7 +92,7 @@ def find(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]:
     selection.refuse_own(paths)
     seen: set[str] = set()
     for found in every(paths, selection):
-        key = found if found == "-" or isinstance(found, Skipped) else os.path.realpath(found)
+        key = found if found == "-" or isinstance(found, Skipped) else opening.real(found)
         if isinstance(key, Skipped) or not (key in seen or selection.is_own(key)):
             yield found
         if isinstance(key, str):
@@ -182,8 +182,7 @@ def _walk(top: str, selection: Selection) -> Iterator[str | Skipped]:
                 yield folder
             continue
         try:
-            with os.scandir(folder or ".") as entries:
-                names = sorted(entry.name for entry in entries)
+            names = opening.names(folder or ".")
         except OSError as error:
             yield Skipped(folder or ".", "unreadable", error.strerror or str(error))
             continue
@@ -217,6 +216,8 @@ def _entry(path: str, relative: str, selection: Selection) -> Skipped | bool:
         if Path(path).is_symlink():
             return Skipped(path, "folder_link", "a link to a folder is not followed; name it to search it")
         return True
+    if opening.bounds() and Path(path).is_symlink() and not opening.allowed(opening.real(path)):
+        return False
     return stat.S_ISREG(mode) and (archive.is_archive(path) or selection.takes(path, relative))
 
 
@@ -231,7 +232,7 @@ def load(path: str, stdin: BinaryIO | None, limits: Limits) -> bytes:
     elif inside := archive.split(path):
         data = archive.load(*inside, limits.file)
     else:
-        with Path(path).open("rb") as file:
+        with opening.opened(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > limits.file:
                 raise _too_large(limits)
