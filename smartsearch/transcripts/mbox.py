@@ -43,7 +43,7 @@ _REPLY = re.compile(
 )
 _IDS = re.compile(r"<([^<>\s]{1,400})>")
 _FROM_TIME = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[+-]\d{4} )?\d{4}")
-_FOLD = re.compile(r"[\r\n]+\s*")
+_FOLD = re.compile(r"[\r\n]\s*")
 _FLOWED = re.compile(r"(?<=[^\n-]) \n(?![>\n])")  # RFC 3676: a blank at a line's end is no end
 _HEADER_LIMIT = 20_000
 _TEXTS = ("text/plain", "text/html")

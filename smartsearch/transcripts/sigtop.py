@@ -26,7 +26,7 @@ _KEYS = {
 }
 _SAID = {"incoming", "outgoing"}
 _SOURCE = ("source", "sourceServiceId", "sourceUuid")
-_NUMBERED = re.compile(r"\s*\([^()]*\)$")
+_NUMBERED = re.compile(r"(?<!\s)\s*\([^()]*\)$")
 _MENTION = "\ufffc"
 
 
