@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -164,6 +165,8 @@ def _too_large(most: int) -> FormatError:
 def _archive(path: str) -> zipfile.ZipFile:
     """The archive, open. Raises OSError, FormatError."""
     found = os.stat(path)  # noqa: PTH116 - the path as it is
+    if not stat.S_ISREG(found.st_mode):
+        raise FormatError("a pipe, a socket or a device, not a file", kind="not_a_file")
     return _opened(path, found.st_ino, found.st_size, found.st_mtime_ns)
 
 

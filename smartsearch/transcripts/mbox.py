@@ -81,7 +81,9 @@ def read(source: Source) -> Iterator[Record]:
     for line, border, whole in _split(source.text):
         text = _few_parts(whole)
         if len(text) < len(whole):
-            yield FormatError(f"a mail of more than {_MULTIPARTS} parts of parts, the rest not read", line=line)
+            yield FormatError(
+                f"a mail of more than {_MULTIPARTS} parts of parts, the rest not read", line=line
+            )
         read_mail = _mail(source.path, line, border, text)
         if isinstance(read_mail, FormatError):
             yield read_mail
