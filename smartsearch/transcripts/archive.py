@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import gzip
 import os
+import stat
 import zipfile
 from collections.abc import Iterator
 from functools import lru_cache
@@ -174,7 +175,10 @@ def _too_large(most: int) -> FormatError:
 
 def _archive(path: str) -> zipfile.ZipFile:
     """The archive, open. Raises OSError, FormatError."""
-    return _opened(path, opening.bounds(), _state(os.stat(path)))  # noqa: PTH116 - the path as it is
+    found = os.stat(path)  # noqa: PTH116 - the path as it is
+    if not stat.S_ISREG(found.st_mode):
+        raise FormatError("a pipe, a socket or a device, not a file", kind="not_a_file")
+    return _opened(path, opening.bounds(), _state(found))
 
 
 def _state(found: os.stat_result) -> tuple[int, ...]:

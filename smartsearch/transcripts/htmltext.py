@@ -9,7 +9,8 @@ import re
 from html import unescape
 
 _TAG = re.compile(
-    r"<(?:(?P<comment>!--)|(?P<end>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]*)(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*>|[!?][^<>]*>)"
+    r"<(?:(?P<comment>!--)|(?P<end>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]*)"
+    r"(?:(?:[^<>\"'a-zA-Z0-9]|\"[^\"<]*\"|'[^'<]*')(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)?>|[!?][^<>]*>)"
 )
 """No part goes past the next `<`, so that a text is looked at once however many tags in it are torn."""
 
@@ -36,7 +37,9 @@ _BLOCKS = frozenset(
         *("ul", "li", "br"),
     }
 )
-_UNSEEN = frozenset({"script", "style", "head", "template"})
+_ENDS = {name: re.compile(rf"</{name}\b[^<>]*>", re.I) for name in ("script", "style", "head", "template")}
+"""How what is not shown ends, by the tag that it begins with."""
+_COMMENT_ENDS = re.compile("-->")
 
 
 def unescaped(text: str) -> str:
@@ -56,18 +59,18 @@ def text_of(html: str) -> str:
         at = tag.end()
         name = (tag["name"] or "").lower()
         if tag["comment"]:
-            at = _behind(html, r"-->", at)
-        elif name in _UNSEEN and not tag["end"]:
-            at = _behind(html, rf"</{name}\b[^<>]*>", at)
+            at = _behind(html, _COMMENT_ENDS, at)
+        elif name in _ENDS and not tag["end"]:
+            at = _behind(html, _ENDS[name], at)
         elif name:
             text.tag(name, end=bool(tag["end"]))
     text.add(html[at:])
     return text.whole()
 
 
-def _behind(html: str, what: str, at: int) -> int:
+def _behind(html: str, what: re.Pattern[str], at: int) -> int:
     """Where the text goes on after the pattern `what`: at the end where it does not come."""
-    found = re.compile(what, re.I).search(html, at)
+    found = what.search(html, at)
     return found.end() if found else len(html)
 
 

@@ -62,14 +62,16 @@ _BRACKETED = re.compile(r"[\[(](?P<stamp>[^\])]{4,40})[\])]\s*(?:[-–—|:]\s+)
 _DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}\.? [A-Za-z]{3,9}\.?,? \d{4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[apAP]\.?[mM]\b\.?)?(?:Z|[+-]\d{2}:?\d{2})?"
 _BARE = re.compile(rf"(?P<stamp>(?:(?:{_DAY})(?:T|,?\s+(?:at )?))?{_TIME})(?:\s*[-–—|]\s+|\s+)(?=\S)")
-_PLAIN = re.compile(rf"{_NAME}(?:\s?[\[(](?P<stamp>[^\])]{{1,40}})[\])])?\s?:(?:\s+(?P<text>.*))?$")
+_PLAIN = re.compile(rf"{_NAME}(?:\s?[\[(](?P<stamp>[^\])]{{1,40}})[\])])?\s?:(?:\s+(?P<text>\S.*)?)?$")
 _BOLD = re.compile(
     r"(?P<mark>\*\*|__)(?P<inner>[^*]{1,80}?)(?P<in>:?)\s*(?P=mark)"
-    r"(?:\s?[\[(](?P<stamp>[^\])]{4,40})[\])])?\s?(?P<out>:?)(?:\s+(?P<text>.*))?$"
+    r"(?:\s?[\[(](?P<stamp>[^\])]{4,40})[\])])?\s?(?P<out>:?)(?:\s+(?P<text>\S.*)?)?$"
 )
 _BULLET = re.compile(r"\s+(?:[-*+]\s+)?|[-*+]\s+")
-_HEADING = re.compile(r"(?P<level>#{1,6})\s+(?P<inner>.{1,80}?)[\s#]*$")
-_HEADING_TIME = re.compile(r"(?P<name>.+?)\s*(?:[\[(](?P<in>[^\])]+)[\])]|(?:\s[-–—|]|,)\s+(?P<out>.+))$")
+_HEADING = re.compile(r"(?P<level>#{1,6})\s+(?P<inner>\S(?:.{0,78}[^\s#])?)[\s#]*$")
+_HEADING_TIME = re.compile(  # of a heading, 80 characters at most
+    r"(?P<name>.{1,80}?)\s{0,80}(?:[\[(](?P<in>[^\])]{1,80})[\])]|(?:\s[-–—|]|,)\s{1,80}(?P<out>.{1,80}))$"
+)
 
 
 @dataclass(frozen=True)

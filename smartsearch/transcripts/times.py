@@ -22,10 +22,9 @@ _CLOCK = re.compile(
     r"\s*(Z\b|UTC\b|GMT\b|[+-](?:[01]\d|2[0-3]):?[0-5]\d(?!\d))?",
     re.I,
 )
-_NOISE = re.compile(
-    r"(?:\b(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\b|\b(?:on|at|t)\b|[\s,.;()\[\]|–—-])*",
-    re.I,
-)
+_BETWEEN = r"[\s,.;()\[\]|–—-]"
+_FILLER = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|on|at|t)"
+_NOISE = re.compile(rf"{_BETWEEN}*(?:{_FILLER}(?:{_BETWEEN}+{_FILLER})*{_BETWEEN}*)?", re.I)
 _ISO = re.compile(
     r"(\d{4}-\d\d-\d\d)T([01]\d|2[0-3])(:[0-5]\d:[0-5]\d)(?:\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?", re.A
 )
