@@ -19,7 +19,7 @@ from tests.cli.fakes import fake_tools
 def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profiles, "load", fake_tools)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path.parent / "run"))
     (tmp_path / "run").mkdir(mode=0o700)
 
 
