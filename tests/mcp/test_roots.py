@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.errors import InputError
@@ -161,7 +161,6 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
 @given(st.lists(PARTS | st.text(max_size=4), max_size=6), st.booleans())
 def test_no_name_leads_out(home: Path, parts: list[str], absolute: bool):
     name = "/".join([str(home), *parts] if absolute else parts)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch import ending
@@ -130,7 +130,6 @@ class TestWhatIsRead:
         files.flush()
         assert all(b"4711" not in path.read_bytes() for path in written(root))
 
-    @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         steps=st.lists(
             st.one_of(

@@ -1,12 +1,11 @@
 """Generated collections, searched unparsed and parsed: whatever stands in a chat, both find the same turns.
 
-50 of them as a rule, 1,000 with `TEST_ALL=1` (`make test-all`).
+50 of them as a rule, 1,000 in `make test-all`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 
 import pytest
@@ -16,8 +15,9 @@ from smartsearch.retrieve.large import LargeHaystack
 from smartsearch.transcripts import read, read_large
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.types import fold
+from tests.conftest import FUZZ
 
-COLLECTIONS = range(1000 if os.environ.get("TEST_ALL") else 50)
+COLLECTIONS = range(1000 if FUZZ >= 100 else 50)
 WORDS = (
     *("dog", "flute", "New York", "name", "content", "file", "plan", "role", "image", "tool_calls"),
     *("Été", "e\u0301te\u0301", "STRASSE", "straße", "ẞ", "İstanbul", "ﬁn", "Kelvin", "ſo", "ΣΊΣΥΦΟΣ"),

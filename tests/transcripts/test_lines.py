@@ -8,7 +8,7 @@ import unicodedata
 import numpy as np
 import pytest
 import stringzilla
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch import transcripts
@@ -40,7 +40,6 @@ ALPHABET = 'abAB Nnmeé́ßſKİﬁΣς😀"\\/\t\n1_-'
 TEXTS = st.text(st.sampled_from(ALPHABET) | st.characters(codec="utf-8"), max_size=12)
 
 
-@settings(deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=8), TEXTS, st.booleans())
 def test_no_turn_that_contains_a_text_is_missed(tmp_path_factory, texts, wanted, ascii_only):
     path = tmp_path_factory.mktemp("lines") / "chat.jsonl"
@@ -55,7 +54,6 @@ def test_no_turn_that_contains_a_text_is_missed(tmp_path_factory, texts, wanted,
     assert set(parsed.turns_with(wanted)) <= found
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(codec="utf-8"), max_size=40))
 def test_bytes_fold_as_text_does(text):
     assert folded(text.encode()) == newest(fold(text))
@@ -75,7 +73,6 @@ def newest(text):
     return bytes(stringzilla.utf8_uncased_fold(text))
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=60), st.sampled_from([b"a", b"ab", b"\n", b"aa"]), st.sampled_from([1, 7, 1 << 20]))
 def test_places_are_those_of_find(data, needle, block):
     """And where a block ends, one more may be found that overlaps another."""
