@@ -14,7 +14,7 @@ DATA   ?= ../shared/data
 TORCH  := torch==2.13.0
 
 # tests/conftest.py says which files these are
-FAST   := quick or not (process or docs or reports or torch or ray)
+FAST   := quick or not (process or fuzz or docs or reports or torch or ray)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all check fix bench bench-check speed scale models

@@ -18,7 +18,9 @@ SLOW = {
     "process": (
         *("cli/test_process.py", "cli/test_serve.py", "mcp/test_server.py"),
         *("runs/folder/test_run.py", "runs/folder/test_supervise.py", "runs/folder/test_worker.py"),
+        *("test_silence.py", "runs/test_ray_engine.py"),
     ),
+    "fuzz": ("transcripts/test_repeats.py",),
     "docs": ("docs/test_readme.py", "docs/test_guides.py"),
     "reports": ("bench/test_scale.py", "bench/test_speed.py"),
     "torch": ("training/test_adapt.py", "training/test_restore.py"),

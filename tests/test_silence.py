@@ -51,8 +51,9 @@ def home(tmp_path: Path) -> Path:
 def environment(home: Path) -> dict[str, str]:
     theirs = {"ORT_DISABLE_TELEMETRY": "0", "RAY_USAGE_STATS_ENABLED": "1"}
     kept = {name: value for name, value in os.environ.items() if name not in ("CI", "XDG_CACHE_HOME")}
-    (home.parent / "run").mkdir(mode=0o700, exist_ok=True)
-    kept |= {"PYTHONPATH": str(ROOT), "HOME": str(home), "XDG_RUNTIME_DIR": str(home.parent / "run")}
+    runtime = home.parent.parent / "run"  # a socket's path must be short
+    runtime.mkdir(mode=0o700, exist_ok=True)
+    kept |= {"PYTHONPATH": str(ROOT), "HOME": str(home), "XDG_RUNTIME_DIR": str(runtime)}
     return kept | {"SMARTSEARCH_DAEMON": "never"} | theirs
 
 
@@ -62,6 +63,7 @@ def left_in(home: Path) -> set[str]:
     return {name for name in files if not re.match(r"\.(cache|config|local/share)/smartsearch/", name)}
 
 
+@pytest.mark.quick
 def test_whoever_imports_us_reports_nothing(home: Path):
     tell = f"import os; print(*(os.environ[name] for name in {list(smartsearch.SILENCE)}))"
     program = f"import smartsearch, subprocess, sys; {tell}; subprocess.run([sys.executable, '-c', {tell!r}])"
@@ -100,7 +102,7 @@ def test_a_model_that_is_trained_is_looked_up_nowhere(home: Path, tmp_path: Path
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("command", ["query", "batch", "bench"])
+@pytest.mark.parametrize("command", [pytest.param("query", marks=pytest.mark.quick), "batch", "bench"])
 def test_only_our_files_are_left_in_a_home(home: Path, tmp_path: Path, command: str):
     asked = tmp_path / "questions.jsonl"
     asked.write_text(json.dumps({"id": 1, "question": QUESTION}) + "\n", encoding="utf-8")

@@ -45,6 +45,8 @@ FOLDED = 1 << 14
 Places = NDArray[np.int64]
 _PLAIN = re.compile(r"[\w ]+")
 _RUN = re.compile(r"\w+")
+_SHORT = 8  # bytes; a longer line of blanks alone is no JSON, and told
+_BLANK = np.isin(np.arange(256), list(b" \t\n\r\x0b\x0c"))
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class LineFile:
     @cached_property
     def _head(self) -> Source:
         """The first lines that are JSON, as if they were the file."""
-        whole = (line for line in map(bytes.decode, io.BytesIO(self.data)) if _is_json(line))
+        whole = (line for line in map(bytes.decode, io.BytesIO(self.data)) if line.strip() and _is_json(line))
         return Source(self.path, "".join(line for line, _ in zip(whole, range(HEAD_LINES))))
 
     @cached_property
@@ -230,9 +232,15 @@ class MessageLines:
 
 
 def _not_blank(data: bytes, starts: Places, ends: Places) -> Places:
-    short = np.flatnonzero(ends - starts < 8)
-    blank = [n for n in short.tolist() if not data[starts[n] : ends[n]].strip()]
-    return np.delete(np.arange(len(starts)), blank)
+    """The lines that are more than a few blanks."""
+    short = np.flatnonzero(ends - starts < _SHORT)
+    full = np.ones(len(starts), bool)
+    full[short] = False
+    letters = np.frombuffer(data, np.uint8)
+    for place in range(_SHORT - 1):
+        short = short[starts[short] + place < ends[short]]
+        full[short] |= ~_BLANK[letters[starts[short] + place]]
+    return np.flatnonzero(full)
 
 
 def _needle(text: str) -> bytes:
