@@ -1,0 +1,16 @@
+"""Every rule, in the order in which they look at a text."""
+
+from __future__ import annotations
+
+from smartsearch.redact import keys, named, numbers
+
+RULES = (
+    *keys.RULES,
+    *named.RULES,
+    *keys.HEADERS,
+    *named.TOKENS,
+    *numbers.RULES,
+    *keys.KEYS,
+    *numbers.CHECKED,
+)
+"""A value by its name first, whole, before a part of it could look like a key."""
