@@ -200,9 +200,9 @@ class _Files:
         """The turns as they may be shown."""
         if not self._redact:
             return turns
-        from smartsearch.redact import redacted_turn
+        from smartsearch.redact import redacted_turns
 
-        return tuple(map(redacted_turn, turns))
+        return tuple(redacted_turns(turns))
 
     def _unparsed(self, path: str) -> MessageLines | None:
         from smartsearch.transcripts.corpus import by_line, lines_suffix

@@ -42,7 +42,9 @@ PHRASE = r"passphrase|(?:seed|recovery|backup|secret|mnemonic) (?:phrase|words)|
 _B = r"[^\S\n]*"  # blanks of a line
 _SHUT = r"(?:[\\\"'`\]*”»’]|</?[a-z][a-z0-9]{0,10}>){0,6}"  # quotes and tags behind a name
 _SAME_LINE = rf"[*_]{{0,3}}(?:</[a-z][a-z0-9]{{0,10}}>){{0,3}}{_B}(?:<[a-z][a-z0-9]{{0,10}}>){{0,3}}"
-_NEXT_LINE = rf"(?:[|>][-+]?(?={_B}\n))?{_B}\n?(?:>[^\S\n])?{_B}"
+_NEXT_LINE = (  # of a YAML block, of a quotation; a program's comment is none
+    rf"(?:[|>][-+]?(?={_B}\n))?{_B}(?:\n(?![^\S\n]{{0,40}}(?:\"\"\"|\'\'\')))?(?:>[^\S\n])?{_B}"
+)
 _ABOUT = r"(?: (?:for|to|of|on|für|fürs|zum|vom|del|de|du|da|pour)\b[^\n:=]{1,40})?"
 _BE = (
     r"(?:(?:is|was|are|will be|ist|war|lautet|heißt|wäre|est|était|c'est|es|era|è|é|jest|är|er|это|:=?)"
@@ -78,12 +80,17 @@ def anything(_value: str, _quoted: bool) -> bool:
 
 def mixed(value: str, quoted: bool) -> bool:
     """What is no word of a sentence: four characters or more with a digit or a sign inside, or in quotes."""
-    return len(value) >= 4 and (quoted or _digit(value) or bool(_SIGN.search(value)))
+    return len(value) >= 4 and not _VARIABLE.match(value) and (quoted or _odd(value))
 
 
 def lettered(value: str, quoted: bool) -> bool:
     """What is neither a word nor a number: five characters or more, letters and digits or signs among them."""
-    return len(value) >= 5 and mixed(value, quoted) and any(c.isalpha() for c in value)
+    return len(value) >= 5 and mixed(value, quoted) and _odd(value) and any(c.isalpha() for c in value)
+
+
+def odd(value: str, quoted: bool) -> bool:
+    """What is no name of a program's: in quotes, or with a digit or a sign."""
+    return quoted or _odd(value)
 
 
 def enclosed(_value: str, quoted: bool) -> bool:
@@ -105,6 +112,12 @@ def _digit(value: str) -> bool:
     return any(c.isdigit() for c in value)
 
 
+def _odd(value: str) -> bool:
+    return _digit(value) or bool(_SIGN.search(value))
+
+
+_VARIABLE = re.compile(r"\$[A-Z_][A-Z0-9_]{0,60}\Z|\$?\{[^{}]{0,60}\}|%[sr]\Z|<[^<>]{1,60}>\Z")
+"""What a program or a person puts a secret into, and is none."""
 _SIGN = re.compile(r"[A-Za-z0-9][@#$%^&*!+=~?][A-Za-z0-9]")
 
 
@@ -203,10 +216,21 @@ RULES = (
     Rule("password", named(rf"{_START}|{_ATTRIBUTE}", joint(TAG, anything, Values.element)), ("</",)),
     Rule("password", named(_PASS, *_JOINTS), _PASS_HINTS),
     Rule("password", named(_ELSEWHERE, *_JOINTS), _ELSEWHERE_HINTS),
-    Rule("password", named(_ENV, *_VALUES), ("_pass", "_pw")),
+    Rule(
+        "password",
+        named(_ENV, joint(r"=(?=\S{4})", anything), joint(ASSIGNED, odd), joint(PAIR, odd)),
+        ("_pass", "_pw"),
+    ),
     Rule("password", named(_WEAK, *_WEAK_JOINTS, fits=_word), ("pass", "pw", "psw")),
     Rule("password", named(_WEAKER, *_WEAK_JOINTS, fits=_word), ("mdp", "clave")),
-    Rule("password", named(r"(?:identified|encrypted|with)[^\S\n]{1,8}(?:by|password)", joint(BEHIND, enclosed)), ("identified", "password")),
+    Rule(
+        "password",
+        named(
+            r"(?:user|role|grant|account)[^\n;]{1,120}(?:identified[^\n;]{0,60}? by|password)",
+            joint(BEHIND, enclosed),
+        ),
+        ("identified", "role", "user"),
+    ),
     Rule("password", named(rf"--[a-z-]{{0,20}}(?:{PASSWORD}|pass)", joint("[ =]", anything)), ("--",)),
 )
 """Passwords by their name."""

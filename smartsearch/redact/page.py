@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 MARK = re.compile(r"\[redacted: ([a-z -]{1,40})\]")
@@ -89,6 +89,40 @@ class Rule:
     hints: tuple[str, ...] = ()
 
 
+class Rules:
+    """Rules in order. Which of them could find something is asked of all their hints at once."""
+
+    def __init__(self, *rules: Rule) -> None:
+        hints = {hint for rule in rules for hint in rule.hints}
+        self._rules = rules
+        self._always = [rule for rule in rules if not rule.hints]
+        self._hint = re.compile(_tree(hints)) if hints else None
+
+    def found(self, page: Page) -> None:
+        """Fill what the rules find."""
+        hinted = self._hint is not None and self._hint.search(page.low)
+        for rule in self._rules if hinted else self._always:
+            for hint in rule.hints:  # `any` takes twice as long
+                if hint in page.low:
+                    break
+            else:
+                if rule.hints:
+                    continue
+            found = list(rule.find(page))
+            if found:
+                page.fill(rule.kind, found)
+
+
+def _tree(words: Iterable[str]) -> str:
+    """A pattern of `words` that looks at each character once: several times faster than one after the other."""
+    by_first: dict[str, list[str]] = {}
+    for word in words:
+        if not word:
+            return ""
+        by_first.setdefault(word[0], []).append(word[1:])
+    return f"(?:{'|'.join(re.escape(first) + _tree(rest) for first, rest in sorted(by_first.items()))})"
+
+
 @dataclass(frozen=True)
 class Secret:
     """What was masked. `alone`: nothing else is said behind it on its line."""
@@ -98,7 +132,7 @@ class Secret:
     alone: bool
 
 
-def masked(text: str, rules: Sequence[Rule], *, again: bool = False) -> tuple[str, list[Secret]]:
+def masked(text: str, rules: Rules, *, again: bool = False) -> tuple[str, list[Secret]]:
     """`text` with each secret as `[redacted: kind]`, and what they were; what is masked already stays.
 
     Rules that look for what was found before look `again` at any text.
@@ -106,25 +140,17 @@ def masked(text: str, rules: Sequence[Rule], *, again: bool = False) -> tuple[st
     if not (again or _SOMETHING.search(text)):
         return text, []
     plain = text if text.isascii() else text.translate(_NARROW)
-    hidden = [found.span() for found in _UNSEEN.finditer(plain)] if _may_hide(plain) else []
-    page = Page(_without(plain, hidden))
+    hidden = [found.span() for found in _UNSEEN.finditer(plain)] if plain is not text or "\x1b" in text else []
+    page = Page(_without(plain, hidden) if hidden else plain)
     whole = page.text
     if "[redacted: " in whole:
         page.fill("", [found.span() for found in MARK.finditer(whole)])
-    for rule in rules:
-        if not rule.hints or _holds(page.low, rule.hints):
-            found = list(rule.find(page))
-            if found:
-                page.fill(rule.kind, found)
-    spots = _outermost(page.spots)
+    rules.found(page)
+    spots = _outermost(page.spots) if page.spots else []
     if not spots:
         return text, []
     secrets = [Secret(kind, whole[start:end], _ends(whole, end)) for start, end, kind in spots]
     return _written(text, spots, hidden), secrets
-
-
-def _may_hide(plain: str) -> bool:
-    return "\x1b" in plain if plain.isascii() else True
 
 
 def _without(plain: str, hidden: Sequence[Span]) -> str:
@@ -132,14 +158,7 @@ def _without(plain: str, hidden: Sequence[Span]) -> str:
     for start, end in hidden:
         parts.append(plain[at:start])
         at = end
-    return "".join([*parts, plain[at:]]) if parts else plain
-
-
-def _holds(low: str, hints: tuple[str, ...]) -> bool:
-    for hint in hints:  # noqa: SIM110 - `any` takes twice as long
-        if hint in low:
-            return True
-    return False
+    return "".join([*parts, plain[at:]])
 
 
 def _outermost(spots: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

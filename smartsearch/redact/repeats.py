@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from smartsearch.redact.named import PASSWORD, TOKEN
-from smartsearch.redact.page import FILL, Page, Rule, Secret, Span
+from smartsearch.redact.page import FILL, Page, Rule, Rules, Secret, Span
 
 WORDS = 32
 """Words of a secret by which it is known again; of a longer one the first."""
-LONG = 16
-"""Characters from which on a single word is none of a language."""
 SPOKEN = 8
 """Letters that a plain word has at least to be looked for, and then only where it stood alone."""
 
@@ -23,21 +21,19 @@ _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[^;,&\"'<>(){}\[\]|\\]+")
 _NAME = re.compile(f"{PASSWORD}|{TOKEN}")
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
-_INSIDE = re.compile(r"[a-z][A-Z]|\w[^\w\s.'’-]\w")
-
-Known = Mapping[str, dict[int, dict[str, str]]]
-"""Kinds of secrets by their first word, their number of words, and their text."""
+_SIGN = re.compile(r"[A-Za-z0-9][@#$%^&*!+~?][A-Za-z0-9]")
+_CALL = re.compile(r"[A-Za-z_][\[(]")
 
 
-def repeats(secrets: Iterable[Secret]) -> list[Rule]:
-    """Rules that find `secrets` again, one a kind; none where none of them can be told from ordinary words."""
+def repeats(secrets: Iterable[Secret]) -> Rules | None:
+    """Rules that find `secrets` again, one a kind; None where none of them can be told from ordinary words."""
     by_kind: dict[str, dict[str, dict[int, set[str]]]] = {}
     for secret in dict.fromkeys(secrets):
         for text in _known_by(secret):
             words = _WORD.findall(text)
             lengths = by_kind.setdefault(secret.kind, {}).setdefault(words[0], {})
             lengths.setdefault(len(words), set()).add(text)
-    return [Rule(kind, _Again(known)) for kind, known in by_kind.items()]
+    return Rules(*(Rule(kind, _Again(known)) for kind, known in by_kind.items())) if by_kind else None
 
 
 def _known_by(secret: Secret) -> Iterator[str]:
@@ -53,15 +49,15 @@ def _known_by(secret: Secret) -> Iterator[str]:
 
 def _telling(core: str, words: int, secret: Secret) -> bool:
     """Whether a text is no ordinary word, number or year."""
-    if len(core) < 4 or _NAME.search(core.lower()):
+    if len(core) < 4 or _NAME.search(core.lower()) or _CALL.search(core):
         return False
     if core.isdigit():
         return not _YEAR.fullmatch(core)
-    if any(c.isdigit() for c in core) or _INSIDE.search(core):
+    if any(c.isdigit() for c in core) or _SIGN.search(core):
         return True
     if words > 1:
         return secret.kind == "passphrase" and words > 2
-    return len(core) >= LONG or (secret.alone and len(core) >= SPOKEN)
+    return secret.alone and len(core) >= SPOKEN and core.isalpha() and core[1:].islower()
 
 
 class _Again:

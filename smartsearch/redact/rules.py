@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from smartsearch.redact import keys, named, numbers
+from smartsearch.redact.page import Rules
 
-RULES = (
+RULES = Rules(
     *keys.RULES,
     *named.RULES,
     *keys.HEADERS,

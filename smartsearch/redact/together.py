@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from smartsearch.nearby import Nearby
-from smartsearch.redact.page import MARK, Rule, Secret, masked
+from smartsearch.redact.page import MARK, Rules, Secret, masked
 from smartsearch.redact.repeats import repeats
 from smartsearch.redact.rules import RULES
 from smartsearch.types import Hit, HopTrace, Result, Term, Trace, Turn, fold
@@ -18,7 +18,7 @@ class Together:
     def __init__(self, turns: Iterable[Turn] = (), texts: Iterable[str] = ()) -> None:
         self._secrets: list[Secret] = []
         self._known: dict[str, str] = {}
-        self._again: list[Rule] = []
+        self._again: Rules | None = None
         for turn in turns:
             self.turn(turn)
         for text in texts:
@@ -54,7 +54,7 @@ class Together:
 def redacted(text: str) -> str:
     """`text` with each secret as `[redacted: kind]`; what is masked already stays as it is."""
     first, secrets = masked(text, RULES)
-    again = repeats(secrets) if secrets else []
+    again = repeats(secrets) if secrets else None
     return masked(first, again, again=True)[0] if again else first
 
 
