@@ -88,7 +88,7 @@ def _drop(hit: Hit, reason: str) -> Dropped:
 
 
 def _masks(hits: Sequence[Hit], config: Config) -> Callable[[Turn], Turn]:
-    """What masks a turn before it is cut: the beginning of a secret, or half of a mark, is none to be found."""
+    """What masks a turn before it is cut: the beginning of a secret alone looks like none."""
 
     def mask(turn: Turn) -> Turn:
         from smartsearch.redact import Together

@@ -1,4 +1,4 @@
-"""Secrets by their own form: keys with a known beginning, JWTs, private keys, headers, passwords in addresses."""
+"""Secrets by their own form: keys by their beginning, JWTs, private keys, headers, passwords in addresses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ def _in_addresses(page: Page) -> Iterator[Span]:
     """The password of `scheme://user:password@host`: up to the last @ before a slash or a blank."""
     for found in _CREDENTIALS.finditer(page.text):
         start, end = found.start(1), page.text.rfind("@", *found.span(1))
-        if end > start and page.text[found.start() - 1 : found.start()].isalnum() and page.text[start] != FILL:
+        if (
+            end > start
+            and page.text[found.start() - 1 : found.start()].isalnum()
+            and page.text[start] != FILL
+        ):
             yield start, end
 
 
@@ -39,8 +43,11 @@ _PEM = re.compile(
 _ANY = "[A-Za-z0-9_-]"
 _KEYS = {
     **{f"gh{kind}_": rf"gh{kind}_[A-Za-z0-9]{{20,}}" for kind in "pousr"},  # GitHub
-    **{f"gl{kind}-": rf"gl{kind}-[A-Za-z0-9_.-]{{16,}}" for kind in "pat dt rt ptt ft soat cbt".split()},  # GitLab
-    **{f"shp{kind}_": rf"shp{kind}_{_ANY}{{20,}}" for kind in "at ss ca pa".split()},  # Shopify
+    **{
+        f"gl{kind}-": rf"gl{kind}-[A-Za-z0-9_.-]{{16,}}"
+        for kind in ["pat", "dt", "rt", "ptt", "ft", "soat", "cbt"]
+    },  # GitLab
+    **{f"shp{kind}_": rf"shp{kind}_{_ANY}{{20,}}" for kind in ["at", "ss", "ca", "pa"]},  # Shopify
     "sk-": rf"sk-(?={_ANY}{{0,200}}[0-9]){_ANY}{{16,}}",  # OpenAI, Anthropic, OpenRouter
     "k_live_": r"[sr]k_live_[A-Za-z0-9]{10,}",  # Stripe
     "k_test_": r"[sr]k_test_[A-Za-z0-9]{10,}",
@@ -121,7 +128,8 @@ HEADERS = (
     Rule(
         "password",
         _group(
-            r"(?:curl|wget)(?=[^\S\n])[^\n]{0,200}?[^\S\n]-{1,2}u(?:ser)?[ =]?[\"']?[^\s:\"']{1,80}:([^\s\"']+)"
+            r"(?:curl|wget)(?=[^\S\n])[^\n]{0,200}?[^\S\n]-{1,2}u(?:ser)?[ =]?"
+            r"[\"']?[^\s:\"']{1,80}:([^\s\"']+)"
         ),
         ("curl", "wget"),
     ),

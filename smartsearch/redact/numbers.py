@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from smartsearch.redact.page import Page, Rule, Span
 
 _GAP = r"[ .\-–—·\t]"
-# A digit from which 13 and more go on, in groups or not: the first of a group of three or more, not a part of a
-# word, a decimal number, a path or a +telephone number.
+# A digit from which 13 and more go on, in groups or not: the first of a group of three or more, not a part of
+# a word, a decimal number, a path or a +telephone number.
 _CARD_START = re.compile(
     rf"[0-9](?<![A-Za-z0-9_+/#][0-9])(?<![0-9][.,][0-9])(?=[0-9]{{2}})(?=(?:{_GAP}{{0,3}}[0-9]){{12}})"
 )
@@ -38,7 +38,7 @@ def _card_end(text: str, start: int) -> int:
     at = start
     while len(groups) < CARD_GROUPS and (group := _GROUP.match(text, at)):
         groups.append(group)
-        at = group.end()
+        at = group.end() if len(groups[0][1]) == 4 else len(text)
     while groups:
         last = groups[-1].end(1)
         dotted = len(groups) > 1 and groups[0][2] == "."
@@ -130,7 +130,11 @@ def _iban_end(text: str, start: int) -> int:
 BEFORE, BEHIND = 120, 80
 """Characters before and behind a short number in which the words stand that make it a code."""
 
-_NUMBER = re.compile(r"[0-9](?<![0-9a-z_.,:/].)[0-9]{2}(?:[ -]?[0-9]{1,5})?(?![0-9a-z_]|[ .,:/-][0-9])")
+_NUMBER = re.compile(
+    r"[0-9](?<![0-9a-z_.].)(?<![0-9][.,:/].)[0-9]{2}(?:[ -]?[0-9]{1,5})?(?![0-9a-z_]|[ .,:/-][0-9])"
+)
+    r"[0-9](?<![0-9a-z_].)(?<![0-9][.,:/].)[0-9]{2}(?:[ -]?[0-9]{1,5})?(?![0-9a-z_]|[ .,:/-][0-9])"
+)
 _QUOTE = r"[\"'`*“„«]{0,3}(?:[a-z]{1,2}-)?"
 _BE = r"(?:\s{0,4}[:=]|\s{1,4}(?:is|was|ist|war|lautet|est|es|è|to|auf):?(?=\s)|['’]s)\s{0,4}"
 _PIN = re.compile(
@@ -138,15 +142,18 @@ _PIN = re.compile(
 )
 _BARE_PIN = re.compile(r"(?<![A-Za-z0-9_])(?:PIN|CVV|CVC)\s{1,3}\Z")
 _ONCE = (
-    r"(?:verification|security|confirmation|authentication|authorization|authorisation|one[- ]time|single[- ]use"
-    r"|log[- ]?in|sign[- ]?in|access|auth|2fa|mfa|two[- ]factor|reset|recovery|activation)[- ](?:code|pin|passcode)"
+    r"(?:verification|security|confirmation|authentication|authori[sz]ation|one[- ]time|single[- ]use"
+    r"|log[- ]?in|sign[- ]?in|access|auth|2fa|mfa|two[- ]factor|reset|recovery|activation)"
+    r"[- ](?:code|pin|passcode)"
     r"|(?<![a-z])(?:totp|otp|tan|passcode)(?![a-z])"
     r"|(?:bestätigungs|sicherheits|verifizierungs|einmal|anmelde|zugangs|freischalt|aktivierungs)-?code"
     r"|code (?:de |d')(?:vérification|sécurité|confirmation|connexion|activation)"
     r"|código de (?:verificación|seguridad|confirmación|acceso|verificação|segurança|confirmação)"
     r"|codice di (?:verifica|sicurezza|conferma)|код подтверждения|验证码|驗證碼|認証コード|인증번호"
 )
-_NO_SECRET = r"(?!zip|post|area|country|dress|error|source|promo|discount|colou?r|status|exit|product|qr|bar|coupon)"
+_NO_SECRET = (
+    r"(?!zip|post|area|country|dress|error|source|promo|discount|colou?r|status|exit|product|qr|bar|coupon)"
+)
 _YOURS = (
     rf"(?<![a-z])(?:your|dein|ihr|votre|ton|tu|su)[^\S\n](?:{_NO_SECRET}[^\s0-9]{{1,20}}[^\S\n]){{0,4}}"
     r"(?:code|otp|passcode)"
@@ -154,7 +161,7 @@ _YOURS = (
 _FOR = r"(?: (?:for|to|from|on|für|bei|pour|para|per)(?=\s)[^\n:=0-9]{1,40})?"
 _CODE = re.compile(rf"(?:{_ONCE}|{_YOURS}){_FOR}{_BE}{_QUOTE}\Z")
 _CODE_BEHIND = re.compile(rf"\s{{1,2}}(?:is|ist|est|es)\s{{1,2}}(?:{_YOURS}|(?:the|my)\s(?:{_ONCE}))")
-_CODE_HINTS = ("code", "otp", "tan", "код", "验证码", "驗證碼", "認証", "인증")
+_CODE_HINTS = ("code", "código", "codice", "otp", "tan", "код", "验证码", "驗證碼", "認証", "인증")
 _PIN_HINTS = ("pin", "cvv", "cvc")
 
 
@@ -162,7 +169,9 @@ def _pins(page: Page) -> Iterator[Span]:
     """Numbers of three to eight digits behind the word PIN, or what it is called on a card."""
     for number in _NUMBER.finditer(page.low):
         first = max(0, number.start() - BEFORE)
-        if _PIN.search(page.low[first : number.start()]) or _BARE_PIN.search(page.text[first : number.start()]):
+        if _PIN.search(page.low[first : number.start()]) or _BARE_PIN.search(
+            page.text[first : number.start()]
+        ):
             yield number.span()
 
 

@@ -32,7 +32,7 @@ Span = tuple[int, int]
 
 
 class _Narrow(dict[int, str]):
-    """Each character as the one that it stands for, if that is one: wide and styled letters, digits, blanks."""
+    """Each character as the one it stands for, if that is one: wide and styled letters, digits, blanks."""
 
     def __missing__(self, point: int) -> str:
         character = chr(point)
@@ -114,7 +114,7 @@ class Rules:
 
 
 def _tree(words: Iterable[str]) -> str:
-    """A pattern of `words` that looks at each character once: several times faster than one after the other."""
+    """A pattern of `words` as a tree of characters: several times faster than one word after the other."""
     by_first: dict[str, list[str]] = {}
     for word in words:
         if not word:
@@ -140,7 +140,9 @@ def masked(text: str, rules: Rules, *, again: bool = False) -> tuple[str, list[S
     if not (again or _SOMETHING.search(text)):
         return text, []
     plain = text if text.isascii() else text.translate(_NARROW)
-    hidden = [found.span() for found in _UNSEEN.finditer(plain)] if plain is not text or "\x1b" in text else []
+    hidden = (
+        [found.span() for found in _UNSEEN.finditer(plain)] if plain is not text or "\x1b" in text else []
+    )
     page = Page(_without(plain, hidden) if hidden else plain)
     whole = page.text
     if "[redacted: " in whole:

@@ -1,7 +1,7 @@
 """The same secret again, where nothing around it gives it away: in another turn, in the question.
 
-By words and by what is written between them, whatever the case. A secret that is an ordinary word or a short number
-is looked for nowhere else: to mask every "sunshine" would tell the password rather than hide it.
+By words and by what is written between them, whatever the case. A secret that is a short word, a year or a
+name of a program's is looked for nowhere else: to mask every "sun" would tell the password, not hide it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from smartsearch.redact.named import PASSWORD, TOKEN
+from smartsearch.redact.names import PASSWORD, TOKEN
 from smartsearch.redact.page import FILL, Page, Rule, Rules, Secret, Span
 
 WORDS = 32
@@ -26,7 +26,7 @@ _CALL = re.compile(r"[A-Za-z_][\[(]")
 
 
 def repeats(secrets: Iterable[Secret]) -> Rules | None:
-    """Rules that find `secrets` again, one a kind; None where none of them can be told from ordinary words."""
+    """Rules that find `secrets` again, one a kind; None where none can be told from ordinary words."""
     by_kind: dict[str, dict[str, dict[int, set[str]]]] = {}
     for secret in dict.fromkeys(secrets):
         for text in _known_by(secret):

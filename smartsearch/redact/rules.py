@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from smartsearch.redact import keys, named, numbers
+from smartsearch.redact import keys, names, numbers
 from smartsearch.redact.page import Rules
 
 RULES = Rules(
     *keys.RULES,
-    *named.RULES,
+    *names.RULES,
     *keys.HEADERS,
-    *named.TOKENS,
+    *names.TOKENS,
     *numbers.RULES,
     *keys.KEYS,
     *numbers.CHECKED,

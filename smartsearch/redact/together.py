@@ -36,7 +36,7 @@ class Together:
     def turn(self, turn: Turn) -> Turn:
         """The turn with its text, caption, speaker and title masked; path, place and the source's ids stay.
 
-        A line `password: x` in a chat may have been read as somebody called password: both are looked at as one.
+        A line `password: x` may have been read as somebody called password: both are looked at as one.
         """
         start = f"{turn.speaker}: " if turn.speaker else ""
         whole = self.text(f"{start}{turn.text}")
@@ -83,7 +83,13 @@ def redacted_result(answer: Result, around: Sequence[Nearby] = ()) -> tuple[Resu
     hits = (*answer.hits, *cut.hidden)
     turns = [turn for hit in hits for turn in (hit.turn, *hit.also)] + [d.turn for d in cut.dropped]
     turns += [turn for n in around for turn in (*n.before, *n.after)]
-    said = [answer.query, *(s.reason for s in answer.skipped), *answer.warnings, trace.fallback, *trace.degraded]
+    said = [
+        answer.query,
+        *(s.reason for s in answer.skipped),
+        *answer.warnings,
+        trace.fallback,
+        *trace.degraded,
+    ]
     mask = Together(turns, said)
     query = mask.text(answer.query)
     shown = _terms_within("\n".join([query, *(mask.turn(turn).spoken for turn in turns)]))

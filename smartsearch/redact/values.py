@@ -1,7 +1,7 @@
 """Where a value ends that stands behind a name: at its closing quote, at a blank, at a tag.
 
-Places are asked for in ascending order, and no stretch of a text is looked at twice for the same sign: whatever
-somebody repeats, the work grows with the length of the text alone.
+No stretch of a text is looked through twice for the same sign: whatever somebody repeats, the work grows with
+the length of the text alone.
 """
 
 from __future__ import annotations
@@ -64,28 +64,30 @@ class Values:
 
     def blank(self, at: int) -> int:
         """The first blank at or behind `at`."""
-
-        def search() -> int:
-            found = _BLANK.search(self._text, at)
-            return found.start() if found else len(self._text)
-
-        return self._remembered(" ", at, search)
+        return self._first(" ", at, self._blank)
 
     def _closing(self, at: int, escape: str, quote: str) -> int | None:
         """Where the closing quote stands, that of a line in this line; none where it is not closed."""
-        end = self._remembered(escape + quote, at, lambda: self._unescaped(at, len(escape), quote))
+        end = self._first(escape + quote, at, lambda at, to: self._unescaped(at, to, len(escape), quote))
         open_ended = end == len(self._text) or (len(quote) == 1 and end > self._sign("\n", at))
         return None if open_ended else end
 
-    def _unescaped(self, at: int, depth: int, quote: str) -> int:
-        """The first quote that no backslash takes away; in escaped quotes, with no more than the opening has."""
-        found = self._text.find(quote, at)
+    def _sign(self, sign: str, at: int) -> int:
+        return self._first(sign, at, lambda at, to: self._text.find(sign, at, to))
+
+    def _blank(self, at: int, to: int) -> int:
+        found = _BLANK.search(self._text, at, to)
+        return found.start() if found else -1
+
+    def _unescaped(self, at: int, to: int, depth: int, quote: str) -> int:
+        """The first quote that no backslash takes away; among escaped ones, with no more than the opening."""
+        found = self._text.find(quote, at, to + len(quote) - 1)
         while found >= 0:
             slashes = self._slashes(found, found - at)
             if slashes <= depth if depth else slashes % 2 == 0:
                 return found
-            found = self._text.find(quote, found + 1)
-        return len(self._text)
+            found = self._text.find(quote, found + 1, to + len(quote) - 1)
+        return -1
 
     def _slashes(self, at: int, most: int) -> int:
         """How many backslashes stand before `at`, `most` at most."""
@@ -94,17 +96,16 @@ class Values:
             first -= 1
         return at - first
 
-    def _sign(self, sign: str, at: int) -> int:
-        def search() -> int:
-            found = self._text.find(sign, at)
-            return found if found >= 0 else len(self._text)
+    def _first(self, sign: str, at: int, search: Callable[[int, int], int]) -> int:
+        """The first place from `at` on that `search` finds, or the end of the text.
 
-        return self._remembered(sign, at, search)
-
-    def _remembered(self, sign: str, at: int, search: Callable[[], int]) -> int:
-        """What `search` finds from `at`, if it is not what it found from before: the same up to there."""
-        since, found = self._known.get(sign, (0, -1))
-        if not since <= at <= found:
-            found = search()
-            self._known[sign] = (at, found)
+        What was looked through before is not again: for a place a little further back only what lies between.
+        """
+        since, known = self._known.get(sign, (0, -1))
+        if since <= at <= known:
+            return known
+        found = search(at, since if at < since else len(self._text))
+        if found < 0:
+            found = known if at < since else len(self._text)
+        self._known[sign] = (at, found)
         return found
