@@ -64,45 +64,14 @@ def _word(text: str, start: int, end: int) -> bool:
 
 _VALUES = (joint(ASSIGNED, anything), joint(PAIR, anything))
 _PASS_HINTS = (
-    "passw",
-    "pass-",
-    "pass_",
-    "pass ",
-    "passc",
-    "passp",
-    "passk",
-    "passo",
-    "paswd",
-    "pswd",
-    "pwd",
-    "parolă",
+    *(f"pass{letter}" for letter in "w-_ cpko"),
+    *("paswd", "pswd", "pwd", "parolă"),
 )
 _ELSEWHERE_HINTS = (
-    *(
-        "kennwort",
-        "zugangscode",
-        "contrase",
-        "de passe",
-        "de-passe",
-        "de_passe",
-        "senha",
-        "wachtwoord",
-        "hasło",
-    ),
-    *(
-        "haslo",
-        "heslo",
-        "jelszó",
-        "lösenord",
-        "adgangskode",
-        "salasana",
-        "şifre",
-        "wlan",
-        "wi-fi",
-        "wifi",
-        "пароль",
-    ),
-    *("口令", "密码", "密碼", "パスワード", "비밀번호", "암호", "كلمة", "סיסמ", "mật khẩu", "รหัสผ่าน"),
+    *("kennwort", "zugangscode", "contrase", "de passe", "de-passe", "de_passe", "senha", "wachtwoord"),
+    *("hasło", "haslo", "heslo", "jelszó", "lösenord", "adgangskode", "salasana", "şifre", "wlan", "wi-fi"),
+    *("wifi", "пароль", "口令", "密码", "密碼", "パスワード", "비밀번호", "암호", "كلمة", "סיסמ"),
+    *("mật khẩu", "รหัสผ่าน"),
 )
 _TOKEN_HINTS = ("token", "secret", "key")
 _START = rf"<[\w:.-]{{0,40}}(?<!/)(?:{PASSWORD}|{TOKEN})"
