@@ -13,7 +13,7 @@ CODE = re.compile(
     r"|[a-z]{1,40}(?:_[a-z]{1,40}){1,6}\("  # check_hash(x)
     r"|(?:return|raise|throw|if|for|self|print|pass|continue|break|None|True|False|null|undefined|str|string"
     r"|bool|int|bytes|void)(?![A-Za-z0-9])[^A-Za-z0-9]{0,20}\Z"
-    r"|(?:base|sha|md|utf|aes|argon|pbkdf|rsa)-?[0-9]{1,5}[^A-Za-z0-9]{0,20}\Z"
+    r"|(?i:base|sha|md|utf|aes|argon|pbkdf|rsa)-?[0-9]{1,5}[^A-Za-z0-9]{0,20}\Z"
 )
 """What stands behind `password =` in a program and is no password."""
 
@@ -31,6 +31,22 @@ def mixed(value: str, quoted: bool) -> bool:
 def lettered(value: str, quoted: bool) -> bool:
     """What is neither a word nor a number: five characters or more, letters with digits or signs."""
     return len(value) >= 5 and mixed(value, quoted) and _odd(value) and any(c.isalpha() for c in value)
+
+
+def strong(value: str, quoted: bool) -> bool:
+    """What is hardly anything else: six characters or more, letters and digits, no path and no date."""
+    return (
+        len(value) >= 6
+        and lettered(value, quoted)
+        and _digit(value)
+        and bool(_STRONG.match(value))
+        and not CODE.match(value)
+    )
+
+
+def listed(value: str, quoted: bool) -> bool:
+    """A key in quotes that is one word."""
+    return quoted and keyed(value, quoted) and bool(_STRONG.match(value))
 
 
 def odd(value: str, quoted: bool) -> bool:
@@ -63,4 +79,5 @@ def _odd(value: str) -> bool:
 
 _VARIABLE = re.compile(r"\$[A-Z_][A-Z0-9_]{0,60}\Z|\$?\{[^{}]{0,60}\}|%[sr]\Z|<[^<>]{1,60}>\Z")
 """What a program or a person puts a secret into, and is none."""
+_STRONG = re.compile(r"[\w@#$%^&*!+=~?-]+[.,;:!?)\]*]{0,3}\Z")
 _SIGN = re.compile(r"[A-Za-z0-9][@#$%^&*!+=~?][A-Za-z0-9]")

@@ -133,6 +133,12 @@ HEADERS = (
         ),
         ("curl", "wget"),
     ),
+    Rule("password", _group(r"docker\s{1,4}login[^\n]{0,200}?[^\S\n]-p[^\S\n]?(\S+)"), ("docker",)),
+    Rule(
+        "password",
+        _group(r"(?:mysql|mariadb)[^\n]{0,200}?[^\S\n]-p(?![0-9]{2,5}(?!\S))(\S\S\S+)"),
+        ("mysql", "mariadb"),
+    ),
     Rule("password", _group(r"sshpass[^\S\n]{1,4}-p[^\S\n]{0,4}(\S+)"), ("sshpass",)),
 )
 """Headers and options that carry what opens something."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from smartsearch.redact.page import Page, Rule, Span
 
-_GAP = r"[ .\-–—·\t]"
+_GAP = r"[ .\-–—·\t/_]"
 # A digit from which 13 and more go on, in groups or not: the first of a group of three or more, not a part of
 # a word, a decimal number, a path or a +telephone number.
 _CARD_START = re.compile(
@@ -143,7 +143,7 @@ _ONCE = (
     r"(?:verification|security|confirmation|authentication|authori[sz]ation|one[- ]time|single[- ]use"
     r"|log[- ]?in|sign[- ]?in|access|auth|2fa|mfa|two[- ]factor|reset|recovery|activation)"
     r"[- ](?:code|pin|passcode)"
-    r"|(?<![a-z])(?:totp|otp|tan|passcode)(?![a-z])"
+    r"|(?<![a-z])(?:totp|otp|tan|passcode|2fa|mfa)(?![a-z])"
     r"|(?:bestätigungs|sicherheits|verifizierungs|einmal|anmelde|zugangs|freischalt|aktivierungs)-?code"
     r"|code (?:de |d')(?:vérification|sécurité|confirmation|connexion|activation)"
     r"|código de (?:verificación|seguridad|confirmación|acceso|verificação|segurança|confirmação)"
@@ -159,7 +159,20 @@ _YOURS = (
 _FOR = r"(?: (?:for|to|from|on|für|bei|pour|para|per)(?=\s)[^\n:=0-9]{1,40})?"
 _CODE = re.compile(rf"(?:{_ONCE}|{_YOURS}){_FOR}{_BE}{_QUOTE}\Z")
 _CODE_BEHIND = re.compile(rf"\s{{1,2}}(?:is|ist|est|es)\s{{1,2}}(?:{_YOURS}|(?:the|my)\s(?:{_ONCE}))")
-_CODE_HINTS = ("code", "código", "codice", "otp", "tan", "код", "验证码", "驗證碼", "認証", "인증")
+_CODE_HINTS = (
+    "2fa",
+    "mfa",
+    "code",
+    "código",
+    "codice",
+    "otp",
+    "tan",
+    "код",
+    "验证码",
+    "驗證碼",
+    "認証",
+    "인증",
+)
 _PIN_HINTS = ("pin", "cvv", "cvc")
 
 

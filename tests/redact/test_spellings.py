@@ -69,6 +69,12 @@ KEY = "a1B2c3D4e5F6g7H8i9J0"
         "密码：§",
         "| password | §1 |",
         "password\t§1",
+        "password:\n  - §",
+        "password&#58; §",
+        r"password\u003a §",
+        "login/password: §",
+        "docker login -u ann -p §",
+        "mysql -u root -p§",
     ],
 )
 def test_a_password_that_is_called_one(text: str):
@@ -93,12 +99,36 @@ def test_a_password_that_is_called_one(text: str):
         "pass: §",
         "dbPass = §",
         "密码是§",
+        "login: ann / §",
+        "credentials: ann:§",
     ],
 )
 def test_a_password_among_words_needs_a_digit_or_a_sign(text: str):
     assert redacted(text.replace("§", "Blau42")) == text.replace("§", PASSWORD)
     assert redacted(text.replace("§", "s@fe!one")) == text.replace("§", PASSWORD)
     assert "[redacted" not in redacted(text.replace("§", "wrong"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ENV PASSWORD §",
+        "machine x.test login ann password §",
+        "the password (§ or so)",
+        "password:\n\n§",
+        "Password\n§",
+        "password「§」",
+        'passwords: ["§"]',
+        '"passwords": {"ann": "§"}',
+        "§ is my old wifi password",
+        "use §, as the password",
+    ],
+)
+def test_a_password_without_a_sign_between_is_no_word_and_no_path(text: str):
+    said = text.replace("§,", "§")
+    assert redacted(said.replace("§", "Blau42")) == said.replace("§", PASSWORD)
+    for other in ("wrong", "2024", "12/27/24", "a1.test/b2", "sha256"):
+        assert "[redacted" not in redacted(said.replace("§", other)), other
 
 
 @pytest.mark.parametrize(
