@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from smartsearch.redact.judges import anything, enclosed, keyed, keylike, lettered, listed, mixed, odd, strong
 from smartsearch.redact.named import joint, named
@@ -95,7 +96,7 @@ def _before(page: Page) -> Iterator[Span]:
         first = max(at, name.start() - BEFORE)
         if page.low[name.start() - 1 : name.start()].isspace():
             words = list(_WORD.finditer(page.text[first : name.start()]))[-BETWEEN - 1 :]
-            value = next((v for v, be in zip(words, words[1:]) if be[0].lower() in _COPULAS), None)
+            value = next((v for v, be in pairwise(words) if be[0].lower() in _COPULAS), None)
             told = value[0].strip(QUOTES) if value else ""
             if value and strong(told, False) and FILL not in told:
                 start = first + value.start() + value[0].index(told)
@@ -157,7 +158,7 @@ RULES = (
         named(r"login|cred(?:ential)?s|zugangsdaten", joint(OTHER, lettered)),
         ("login", "cred", "zugangsdaten"),
     ),
-    Rule("password", _before, ("pass", "pwd", *_ELSEWHERE_HINTS)),
+    Rule("password", _before, _PASS_HINTS),
     Rule(
         "password",
         named(
