@@ -122,7 +122,7 @@ class Config:
     compress: tuple[str, ...] = ()  # of COMPRESSIONS (docs/decisions/0014)
 
     # Run
-    redact: bool = False  # mask secrets in whatever is printed or sent (redact.py)
+    redact: bool = False  # mask secrets in whatever is printed or sent (redact/)
     threads: int = 0  # 0 = the cores this process may use
     timeout: float = 0.0  # seconds; 0 = none
     offline: bool = False

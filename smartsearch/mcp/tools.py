@@ -17,7 +17,7 @@ from smartsearch.mcp.arguments import ExpandArguments, SearchArguments
 from smartsearch.mcp.brief import Json, Reply, Wanted
 from smartsearch.mcp.roots import Place, Places, Roots, where
 from smartsearch.nearby import nearby
-from smartsearch.redact import redacted_result, redacted_turn
+from smartsearch.redact import redacted_result, redacted_turns
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Hit, Result, Scores, Turn
@@ -112,7 +112,8 @@ class Answers:
             for name, fault in faults.items()
         ]
         if self._config.redact:
-            wanted = [replace(one, turn=redacted_turn(one.turn)) for one in wanted]
+            masked = redacted_turns([one.turn for one in wanted])
+            wanted = [replace(one, turn=turn) for one, turn in zip(wanted, masked, strict=True)]
         tokenizer = self._models().tokenizer
         filled = brief.filled(wanted, arguments.tokens, tokenizer)
         shown = {one.turn.path: self._roots.shown(one.turn.path) for one in filled.turns}

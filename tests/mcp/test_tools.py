@@ -340,7 +340,7 @@ def test_filters_narrow_a_search_and_expand_still_shows_the_turns_around(make: M
 
 def test_secrets_are_masked_where_that_is_set_and_ids_still_lead_to_their_turns(make: Make, chats):
     (chats / "wifi.txt").write_text(
-        "Mara: the wifi password: hunter2 works\nIlya: thanks\n", encoding="utf-8"
+        "Mara: the wifi password: hunter2 works\nIlya: thanks, hunter2 it is\n", encoding="utf-8"
     )
     answers = make(config=Config(redact=True))
     found = search(answers, "wifi password")
