@@ -48,11 +48,11 @@ MODELS = ("profile", "parser", "crossencoder", "colbert")
 """Keys that decide which code or weights are loaded."""
 UNTRUSTED = (
     *MODELS,
-    *("cache", "cache_size", "daemon", "trusted_hosts", "offline"),
-    *("redact", "fill", "budget", "tokens"),
+    *("cache", "cache_size", "daemon", "trusted_hosts", "offline", "redact"),
 )
 """Keys a project file may not set: those, what is kept in the user's cache, what starts a process that
-stays, where turns may be sent, and what could show a secret: whether it is masked, and where turns end."""
+stays, where turns may be sent, and whether secrets are masked (they are before turns are cut, so that no
+budget shows one)."""
 LARGEST_FILE = 2**16
 """Bytes of a settings file: all that can be set takes a twentieth of it."""
 

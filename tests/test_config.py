@@ -47,8 +47,6 @@ def test_values_are_read_as_their_type(tmp_path):
         ("project", "crossencoder = '/tmp/x'", "may not set"),
         ("project", "cache = true", "may not set"),
         ("project", "cache_size = 1", "may not set"),
-        ("project", "fill = 'cut'", "may not set 'fill'"),
-        ("project", "budget = 9", "may not set 'budget'"),
         ("project", "offline = false", "may not set 'offline'"),
         ("project", "alpha = " + "[" * 20_000, "nested too deeply"),
         ("project", "hops = " + "1" * 5_000, "Exceeds the limit"),
@@ -100,7 +98,7 @@ weight_propn weight_noun weight_verb weight_entity min_length min_length_propn m
 entity_source hop_sources hop_terms weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
 semantic semantic_below semantic_top semantic_max_turns pool pool_max_turns dates weight_date now speaker
 weight_speaker rank fuse weight_ce weight_colbert rrf_k speaker_rank candidates cascade colbert_turns truncate
-alpha top_k order limit compress threads timeout
+budget tokens fill alpha top_k order limit compress threads timeout
 """
 
 

@@ -23,16 +23,16 @@ def shown(run: Run, *more: str) -> dict[str, tuple[object, str]]:
 
 
 def test_the_nearest_source_wins_and_is_named(run: Run, chats: Path, user_file: Path, monkeypatch):
-    user_file.write_text("alpha = 0.1\nhops = 2\ntop_k = 50\n")
+    user_file.write_text("alpha = 0.1\nhops = 2\nbudget = 500\n")
     project = chats / ".smartsearch.toml"
-    project.write_text("hops = 1\ntop_k = 60\n")
-    monkeypatch.setenv("SMARTSEARCH_TOP_K", "70")
+    project.write_text("hops = 1\nbudget = 600\n")
+    monkeypatch.setenv("SMARTSEARCH_BUDGET", "700")
     found = shown(run)
     assert found["alpha"] == (0.1, str(user_file))
     assert found["hops"] == (1, str(project))
-    assert found["top_k"] == (70, "SMARTSEARCH_TOP_K")
+    assert found["budget"] == (700, "SMARTSEARCH_BUDGET")
     assert found["mode"] == ("or", "default")
-    assert set(shown(run, "--changed")) == {"alpha", "hops", "top_k"}
+    assert set(shown(run, "--changed")) == {"alpha", "hops", "budget"}
     assert set(shown(run, "mode", "hops")) == {"mode", "hops"}
 
 
