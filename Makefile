@@ -13,8 +13,11 @@ DATA   ?= ../shared/data
 # from PyTorch's index; platforms without one (macOS) have no CUDA build to avoid.
 TORCH  := torch==2.13.0
 
+# tests/conftest.py says which files these are
+FAST   := quick or not (process or fuzz or docs or reports or torch or ray)
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-ray check fix bench bench-check speed scale models
+.PHONY: help demo test test-all check fix bench bench-check speed scale models
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -44,17 +47,18 @@ $(RAY): $(STAMP)
 demo: $(STAMP) ## set everything up and answer questions over the sample transcripts
 	@$(BIN)/python docs/demo.py
 
-test: $(STAMP) ## set everything up and run the tests
-	$(BIN)/python -m pytest
+test: $(STAMP) ## set everything up and run the tests that protect every promise: about a minute
+	$(BIN)/python -m pytest -n 2 -m "$(FAST)"
 
-test-ray: $(RAY) ## install Ray and run what needs it: a real cluster on this machine, object storage; minutes
+test-all: $(RAY) ## all tests: processes killed, servers, documented commands, training, Ray, more fuzzing; minutes
+	SMARTSEARCH_FUZZ=100 $(BIN)/python -m pytest -n 2 --dist loadscope -m "not ray"
 	$(BIN)/python -m pytest -m ray
 
 check: $(STAMP) ## lint, types and tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 -m "$(FAST)"
 
 fix: $(STAMP) ## format and mend what the linter can mend
 	$(BIN)/ruff check --fix .

@@ -132,6 +132,8 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 | `package` | a package of an extra is missing |
 | `profile_unknown`, `model` | no such profile, or it lacks that model |
 | `model_missing`, `model_damaged`, `model_unfit` | a model that is not here, not whole, or of another kind |
+| `model_unsafe` | a model's folder names or holds what could run as code |
+| `memory` | the process may not have as much memory as is needed (`ulimit -v`) |
 | `model_fetch` | the model hub cannot be reached (retryable) |
 | `timeout` | `--timeout` ran out (retryable) |
 | `worker_died` | in a run folder: reading or answering ended its worker process three times (retryable) |
@@ -150,8 +152,9 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 
 Every option of `query` of the panels Budget, Retrieval, Ranking and Run but `--preset` and `--progress`, and `--speaker` and `--now`, can also be set, with `_` for `-`, as `SMARTSEARCH_NAME` in
 the environment, in `.smartsearch.toml` of the current folder, or in `~/.config/smartsearch/config.toml`; the command
-line comes first, then a `--preset`, the environment, the folder's file, the user's file. A folder's file may not name a model nor set
-the cache or `daemon`.
+line comes first, then a `--preset`, the environment, the folder's file, the user's file. A folder's file, which may
+come with somebody else's repository, may not name a model or a profile, nor set the cache, `daemon`, `offline`, `trusted_hosts`, `redact`,
+nor where turns are cut (`fill`, `budget`, `tokens`).
 
 ## Cache
 

@@ -5,7 +5,9 @@ A command's module is imported when the command is: a prompt must not wait for w
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import threading
 from collections.abc import Sequence
@@ -15,7 +17,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import typer
 
 from smartsearch import __version__, ending
-from smartsearch.errors import ExitCode, SmartsearchError, UsageError, unexpected
+from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError, unexpected
 from smartsearch.lean import module, standing_in
 from smartsearch.output import stream
 
@@ -206,15 +208,27 @@ def _named(error: Exception) -> SmartsearchError:
         path = context.command_path if context else "smartsearch"
         said = str(error.format_message()).replace("Value error, ", "")  # type: ignore[attr-defined]
         return UsageError(said, hint=f"{path} --help")
+    if isinstance(error, FileNotFoundError) and not _in_a_folder():
+        return InputError("the current folder was removed", hint="cd to one that is there", kind="no_folder")
     return unexpected(error)
+
+
+def _in_a_folder() -> bool:
+    try:
+        return bool(os.getcwd())  # noqa: PTH109 - a name, not a path
+    except OSError:
+        return False
 
 
 def main() -> NoReturn:
     """The entry point. Models that still load in the background do not hold up the end."""
-    ending.heed_interrupts()
-    code = run(sys.argv[1:])
-    stream.finish()
+    code = int(ExitCode.INTERRUPTED)
+    with contextlib.suppress(KeyboardInterrupt):
+        ending.heed_interrupts()
+        code = run(sys.argv[1:])
+        stream.finish()
     ending.finish()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is left is Python's own end
     if threading.active_count() > 1:
         os._exit(code)
     sys.exit(code)

@@ -20,7 +20,10 @@ COMPARED = 500
 
 
 def initials(turns: Sequence[Turn]) -> dict[str, str]:
-    """A short name for each speaker: as many first letters as tell them apart, if that is shorter."""
+    """A short name for each speaker: as many first letters as tell them apart, if that is shorter.
+
+    Of letters and digits alone: a sign in front could look like the beginning of another line, or be unseen.
+    """
     names = list(dict.fromkeys(turn.speaker for turn in turns if turn.speaker))
     given: dict[str, str] = {}
     for name in names:
@@ -31,9 +34,13 @@ def initials(turns: Sequence[Turn]) -> dict[str, str]:
 
 
 def _short(name: str, taken: set[str]) -> str:
-    words = name.split() or [name]
+    words = "".join(c for c in name if c.isalnum() or c.isspace()).split()
+    if not words:
+        return name
     letters = "".join(word[0] for word in words).upper()
-    tries = [letters[0], letters, *(words[0][:n].capitalize() for n in range(2, len(words[0])))]
+    tries = (
+        [letters[:1], letters, *(words[0][:n].capitalize() for n in range(2, len(words[0])))] if words else []
+    )
     return next((short for short in tries if short not in taken), name)
 
 

@@ -2,7 +2,8 @@
 
 Precedence: command line > `SMARTSEARCH_*` environment > project file > user file > default.
 A project file (`.smartsearch.toml`, which may come with somebody else's repository) can set numbers
-and modes but never name a model, a profile or a path to load, nor start a process that stays.
+and modes but never name a model, a profile or a path to load, nor start a process that stays, nor say
+what is masked, where a turn is cut, or that the network may be used.
 """
 
 from __future__ import annotations
@@ -45,9 +46,15 @@ LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
 MODELS = ("profile", "parser", "crossencoder", "colbert")
 """Keys that decide which code or weights are loaded."""
-UNTRUSTED = (*MODELS, "cache", "cache_size", "daemon", "trusted_hosts", "redact")
+UNTRUSTED = (
+    *MODELS,
+    *("cache", "cache_size", "daemon", "trusted_hosts", "offline", "redact"),
+)
 """Keys a project file may not set: those, what is kept in the user's cache, what starts a process that
-stays, and where turns may be sent."""
+stays, where turns may be sent, and whether secrets are masked (they are before turns are cut, so that no
+budget shows one)."""
+LARGEST_FILE = 2**16
+"""Bytes of a settings file: all that can be set takes a twentieth of it."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +122,7 @@ class Config:
     compress: tuple[str, ...] = ()  # of COMPRESSIONS (docs/decisions/0014)
 
     # Run
-    redact: bool = False  # mask secrets in whatever is printed or sent (redact.py)
+    redact: bool = False  # mask secrets in whatever is printed or sent (redact/)
     threads: int = 0  # 0 = the cores this process may use
     timeout: float = 0.0  # seconds; 0 = none
     offline: bool = False
@@ -200,7 +207,30 @@ def build(
         values |= layer
     values |= _preset_values(preset)
     values |= {name: value for name, value in (given or {}).items() if value is not None}
+    values |= {name: anchored(values[name]) for name in MODELS if name in values}
     return check(dataclasses.replace(Config(), **values))
+
+
+def is_path(model: str) -> bool:
+    """Whether a model is written as a path: `./x`, `../x`, `~/x` or from the root.
+
+    `acme/x` is no path but an id of the model hub, whatever folders there are: the current one may be
+    somebody else's.
+    """
+    return model in (".", "..") or model.startswith(("./", "../", "~", "/")) or Path(model).is_absolute()
+
+
+def anchored(model: str) -> str:
+    """A path as it reads from any folder, for processes that work elsewhere; other names as they are.
+
+    Raises ConfigError where there is no folder to count from.
+    """
+    if not is_path(model):
+        return model
+    try:
+        return str(Path(model).expanduser().absolute())
+    except (OSError, RuntimeError) as error:
+        raise ConfigError(f"{model} leads nowhere: {error}", hint="give the path from the root") from error
 
 
 @dataclass(frozen=True)
@@ -238,7 +268,7 @@ def _outer_layers(
 ) -> list[tuple[str, dict[str, Any]]]:
     """What files and environment set, by where it stands, in the order in which later ones win."""
     env = os.environ if env is None else env
-    user, project = user_file(env, home), (Path.cwd() if folder is None else folder) / PROJECT_FILE
+    user, project = user_file(env, home), project_file(folder)
     return [
         (str(user), _file_values(user, trusted=True)),
         (str(project), _file_values(project, trusted=False)),
@@ -283,12 +313,25 @@ def user_file(env: Mapping[str, str] | None = None, home: Path | None = None) ->
     return Path(base) / "smartsearch" / "config.toml"
 
 
+def project_file(folder: Path | None = None) -> Path:
+    """Where the settings of a folder are, by default the current one's; it need not exist."""
+    try:
+        return (folder or Path.cwd()) / PROJECT_FILE
+    except OSError:  # the current folder was removed: it has no settings
+        return Path(PROJECT_FILE)
+
+
 def _file_values(path: Path, *, trusted: bool) -> dict[str, Any]:
-    if not path.is_file():
+    try:
+        if not path.is_file():
+            return {}
+    except OSError:  # in a folder that this user may not even look into
         return {}
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        table = _table(path)
+    except RecursionError as error:
+        raise ConfigError(f"{path}: nested too deeply", hint="mend or remove the file") from error
+    except (OSError, ValueError) as error:  # no TOML, no UTF-8, a number of thousands of digits
         raise ConfigError(f"{path}: {error}", hint="mend or remove the file") from error
     for name in table:
         if not trusted and name in UNTRUSTED:
@@ -297,6 +340,14 @@ def _file_values(path: Path, *, trusted: bool) -> dict[str, Any]:
                 hint="set it in the user file, the environment or on the command line",
             )
     return {name: _coerce(name, value, str(path)) for name, value in table.items()}
+
+
+def _table(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        raw = file.read(LARGEST_FILE + 1)
+    if len(raw) > LARGEST_FILE:
+        raise ValueError(f"more than {LARGEST_FILE:,} bytes")
+    return tomllib.loads(raw.decode())
 
 
 def _env_values(env: Mapping[str, str]) -> dict[str, Any]:
@@ -325,7 +376,7 @@ def _coerce(name: str, raw: Any, where: str) -> Any:
         if name == "candidates" and raw == "all":
             return 0
         return kind(raw)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ConfigError(
             f"{where}: {name} = {raw!r} is not {kind.__name__}", hint="mend the value"
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from smartsearch import __version__
-from smartsearch.config import PROJECT_FILE, Config, build, settings, unknown_variables, user_file
+from smartsearch.config import Config, build, project_file, settings, unknown_variables, user_file
 from smartsearch.errors import CacheError, ConfigError, SmartsearchError
 
 State = Literal["ok", "note", "warning", "failure"]
@@ -96,9 +97,10 @@ def _requirements() -> Iterator[tuple[str, Callable[[str], bool]]]:
 
 def _settings() -> Iterator[Finding]:
     changed = [setting for setting in settings() if setting.origin != "default"]
-    for path in (user_file(), Path.cwd() / PROJECT_FILE):
-        if path.is_file():
-            yield Finding("settings", "ok", f"{path} is read")
+    for path in (user_file(), project_file()):
+        with contextlib.suppress(OSError):
+            if path.is_file():
+                yield Finding("settings", "ok", f"{path} is read")
     said = ", ".join(f"{s.name} = {s.value}" for s in changed)
     yield Finding("settings", "note" if changed else "ok", said or "all as they come")
     for name, near in unknown_variables().items():
@@ -183,10 +185,6 @@ def _cache(config: Config) -> Iterator[Finding]:
         home, held = vector_folder.home(), vector_folder.usage()
     except CacheError as error:
         yield Finding("cache", "warning", f"{error.message}; searches go without", error.hint)
-        return
-    except OSError as error:
-        hint = "make it readable, or set XDG_CACHE_HOME"
-        yield Finding("cache", "warning", f"{error.filename} cannot be read: {error.strerror}", hint)
         return
     if not config.cache_bytes:
         yield Finding("cache", "note", "off: every turn's vectors are made anew", "cache = true, cache_size")

@@ -5,9 +5,15 @@ from __future__ import annotations
 import _thread
 import atexit
 import contextlib
+import os
+import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
+from types import FrameType
+
+from smartsearch.errors import ExitCode
 
 _left: set[Callable[[], None]] = set()
 AGAIN = 0.01
@@ -34,16 +40,61 @@ def finish() -> None:
             _left.pop()()
 
 
+class _Interrupts:
+    """What a Ctrl-C does in the main thread: Python's own handler raises wherever that is.
+
+    Inside an import that leaves a lock behind that the next import waits for, for ever, or a module that is
+    there in part. There a Ctrl-C waits until the import is over, and a second one ends the process at once.
+    """
+
+    def __init__(self) -> None:
+        self._waits = self._again = False
+
+    def __call__(self, _number: int, frame: FrameType | None) -> None:
+        again, self._again = self._again, False
+        if not _imports(frame):
+            self._waits = False
+            raise KeyboardInterrupt
+        if self._waits and not again:
+            os._exit(ExitCode.INTERRUPTED)
+        self._waits = True
+        self.later()
+
+    def later(self) -> None:
+        """Try again soon. No lock of `threading` is taken, for the main thread may have it."""
+        _thread.start_new_thread(self._later, ())
+
+    def _later(self) -> None:
+        time.sleep(AGAIN)
+        self._again = True
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # wakes it, if it sleeps
+        else:  # pragma: no cover - Windows
+            _thread.interrupt_main()
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Whether an import is on its way in `frame` or in what called it."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
 def heed_interrupts() -> None:
-    """Have no Ctrl-C get lost in a callback whose errors Python only reports (an import's lock)."""
-    report = sys.unraisablehook
+    """Have a Ctrl-C end what is done, but not in the midst of an import, and none get lost.
+
+    In a callback whose errors Python only reports (an import's lock) it is tried again. For the main thread.
+    """
+    report, interrupts = sys.unraisablehook, _Interrupts()
 
     def heeded(ignored: sys.UnraisableHookArgs) -> None:
-        if not issubclass(ignored.exc_type, KeyboardInterrupt):
+        if issubclass(ignored.exc_type, KeyboardInterrupt):
+            interrupts.later()
+        else:
             report(ignored)
-            return
-        again = threading.Timer(AGAIN, _thread.interrupt_main)
-        again.daemon = True
-        again.start()
 
     sys.unraisablehook = heeded
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, or another's
+        signal.signal(signal.SIGINT, interrupts)

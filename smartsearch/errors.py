@@ -72,6 +72,13 @@ class SearchTimeout(SmartsearchError):
 def unexpected(error: Exception) -> SmartsearchError:
     """An error nobody foresaw, as one a script can branch on."""
     said = str(error).strip().splitlines()
+    if isinstance(error, MemoryError) or said == ["can't start new thread"]:
+        return SmartsearchError(
+            f"there is not enough memory ({said[0] if said else type(error).__name__})",
+            hint="a higher limit (ulimit -v, ulimit -u), --threads 1, or fewer and smaller transcripts",
+            kind="memory",
+            retryable=True,
+        )
     return SmartsearchError(
         f"{type(error).__name__}: {said[0] if said else 'no message'}",
         hint="SMARTSEARCH_DEBUG=1 shows where; please report it",

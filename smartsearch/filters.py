@@ -191,7 +191,10 @@ def _between(since: str, until: str) -> Callable[[str], bool]:
         if len(time) <= _WALL:
             length = _DAY if len(time) <= _DAY else _WALL
             return (not since or since[:length] <= time) and (not until or time <= until[:length])
-        at = datetime.fromisoformat(time)
+        try:
+            at = datetime.fromisoformat(time)
+        except ValueError:  # no reader gives such a time; one that does costs this turn and no search
+            return False
         return (first is None or first <= at) and (last is None or at <= last)
 
     return inside

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import Annotated
 
 import typer
 
-from smartsearch import ending
-from smartsearch.config import Config
 from smartsearch.errors import ExitCode, SmartsearchError, UsageError
 from smartsearch.options import FilterOptions, SearchOptions
 from smartsearch.output import stream
-
-if TYPE_CHECKING:
-    from smartsearch.pipeline import Tools
 
 EXAMPLES = """Examples:
 
@@ -29,11 +23,8 @@ smartsearch mcp ~/.claude/projects --exclude '*secret*'
 """
 
 
-def load_tools(config: Config) -> Tools:
-    """The models of the config's profile. Tests put their fakes here."""
-    from smartsearch.models import profiles
-
-    return profiles.load_cached(config)
+LOADER = "smartsearch.models.profiles:load_cached"
+"""What loads the models, in the process that holds them. Tests put their fakes here."""
 
 
 def mcp(
@@ -55,6 +46,7 @@ def mcp(
         raise SmartsearchError(
             "mcp needs the package mcp", hint="pip install 'smartsearch[mcp]'", kind="package"
         )
+    from smartsearch.mcp import streams
     from smartsearch.mcp.roots import Roots
     from smartsearch.transcripts.files import Selection
 
@@ -67,36 +59,11 @@ def mcp(
     roots = Roots(scope.paths, Selection(scope.globs, scope.excludes))
     if sys.stdin.isatty():
         stream.talk("this speaks the Model Context Protocol and waits for a client; Ctrl-D ends it")
-    stdin, stdout = _protocol()
-    from smartsearch.mcp.desk import Desk
+    stdin, stdout = streams.taken()
+    from smartsearch.mcp.orders import Setup
+    from smartsearch.mcp.process import Process
     from smartsearch.mcp.server import Door
-    from smartsearch.mcp.tools import Answers, Models
 
-    desk = Desk()
-    for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
-        signal.signal(number, lambda _number, _frame: desk.close())
-    models = Models(config, load_tools)
-    door = Door(Answers(roots, scope, config, models), models, desk)
-    door.open(stdin, stdout)
-    desk.run(idle=ending.finish)
-    if door.failure is not None:
-        raise door.failure
+    setup = Setup(roots, scope, config, os.getcwd(), LOADER, {})  # noqa: PTH109
+    Door(roots, config, lambda places: Process(replace(setup, places=dict(places)))).serve(stdin, stdout)
     return ExitCode.FOUND
-
-
-def _protocol() -> tuple[BinaryIO, BinaryIO]:
-    """Standard input and output for the protocol alone, never closed: a thread may be reading at the end.
-
-    Whatever else writes to descriptor 1 from now on, a library in C or a process that is started, writes to
-    standard error, and what reads descriptor 0 reads nothing.
-    """
-    sys.stdout.flush()
-    own_in, own_out = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    try:
-        os.dup2(2, 1)
-    except OSError:  # standard error is closed
-        os.dup2(nothing, 1)
-    os.close(nothing)
-    return os.fdopen(own_in, "rb", closefd=False), os.fdopen(own_out, "wb", closefd=False)

@@ -104,13 +104,25 @@ class ModelOptions:
         "profile", RANKING, "Set of models, see `smartsearch models list`.", autocompletion=_profiles
     )
     parser: str | None = setting(
-        "parser", RANKING, "A spaCy pipeline: name or folder.", metavar="MODEL", shown="the profile's"
+        "parser",
+        RANKING,
+        "A spaCy pipeline: name, or folder as ./PATH.",
+        metavar="MODEL",
+        shown="the profile's",
     )
     crossencoder: str | None = setting(
-        "crossencoder", RANKING, "A cross-encoder: hub id or folder.", metavar="MODEL", shown="the profile's"
+        "crossencoder",
+        RANKING,
+        "A cross-encoder: hub id, or folder as ./PATH.",
+        metavar="MODEL",
+        shown="the profile's",
     )
     colbert: str | None = setting(
-        "colbert", RANKING, "A ColBERT model: hub id or folder.", metavar="MODEL", shown="the profile's"
+        "colbert",
+        RANKING,
+        "A ColBERT model: hub id, or folder as ./PATH.",
+        metavar="MODEL",
+        shown="the profile's",
     )
 
     threads: int | None = setting("threads", RUN, "Threads the models use.", min=0, shown="all cores")

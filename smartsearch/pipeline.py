@@ -19,7 +19,7 @@ from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Dense, Evidence, gather
 from smartsearch.retrieve.semantic import Scorer, nearest
 from smartsearch.truncate import Tokenizer, truncate
-from smartsearch.types import STAGES, Hit, ModelInfo, Query, Result, Trace
+from smartsearch.types import STAGES, Hit, ModelInfo, Query, Result, Trace, paired
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Tools:
 
 def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> Result:
     """The turns of `haystack` that answer `question`, ranked and cut to the budget (paper section 3)."""
-    clock = _Clock()
+    clock, question = _Clock(), paired(question)
     with clock("parse"):
         query = tools.parser.parse(question, config)
     degraded: list[str] = []

@@ -200,13 +200,13 @@ class _Files:
         """The turns as they may be shown."""
         if not self._redact:
             return turns
-        from smartsearch.redact import redacted_turn
+        from smartsearch.redact import redacted_turns
 
-        return tuple(map(redacted_turn, turns))
+        return tuple(redacted_turns(turns))
 
     def _unparsed(self, path: str) -> MessageLines | None:
-        from smartsearch.transcripts.corpus import by_line, lines_suffix
-        from smartsearch.transcripts.files import size
+        from smartsearch.transcripts.corpus import by_line
+        from smartsearch.transcripts.files import lines_suffix, size
 
         large = self._input_format == "auto" and lines_suffix(path) and size(path) > UNPARSED_ABOVE
         return by_line(path) if large else None
@@ -214,12 +214,21 @@ class _Files:
     @property
     def skipped(self) -> list[Skipped]:
         """What could not be read."""
-        return [one for read in self._read.values() for one in read.skipped]
+        every = [one for read in self._read.values() for one in read.skipped]
+        return [replace(one, reason=self._said(one.reason)) for one in every]
 
     @property
     def warnings(self) -> list[str]:
         """What readers said."""
-        return [one for read in self._read.values() for one in read.warnings]
+        return [self._said(one) for read in self._read.values() for one in read.warnings]
+
+    def _said(self, text: str) -> str:
+        """What a reader said, as it may be shown."""
+        if not self._redact:
+            return text
+        from smartsearch.redact import redacted
+
+        return redacted(text)
 
 
 @dataclass

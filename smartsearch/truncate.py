@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from smartsearch.compress import Writing, merged, writing
 from smartsearch.config import Config
-from smartsearch.types import Budget, Dropped, Hit
+from smartsearch.types import Budget, Dropped, Hit, Turn
 
 CountTokens = Callable[[str], int]
 
@@ -45,7 +45,8 @@ def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple
         rest = [hit for hit in rest if hit.rank not in gone]
     words = 0 if config.truncate == "none" else config.word_budget
     start = writing([hit.turn for hit in rest], config.compress)
-    kept = _filled(rest, words, config.tokens, config.fill, tokenizer, start)
+    room = _Room(words or None, config.tokens or None, tokenizer, start, _masks(rest, config))
+    kept = _filled(rest, config.fill, room)
     ranks = {hit.rank for hit in kept}
     dropped += [_drop(hit, "budget") for hit in rest if hit.rank not in ranks]
     kept, hidden = (kept[: config.limit], kept[config.limit :]) if config.limit else (kept, [])
@@ -86,12 +87,20 @@ def _drop(hit: Hit, reason: str) -> Dropped:
     return Dropped(hit.rank, reason, hit.turn, hit.scores)
 
 
-def _filled(
-    hits: Sequence[Hit], words: int, tokens: int, fill: str, tokenizer: Tokenizer, start: Writing
-) -> list[Hit]:
-    """Whole turns in order until the next overflows (`stop`), or past it (`skip`, `cut`); 0 is no ceiling."""
+def _masks(hits: Sequence[Hit], config: Config) -> Callable[[Turn], Turn]:
+    """What masks a turn before it is cut: the beginning of a secret alone looks like none."""
+
+    def mask(turn: Turn) -> Turn:
+        from smartsearch.redact import Together
+
+        return Together([hit.turn for hit in hits]).turn(turn)
+
+    return mask if config.redact else lambda turn: turn
+
+
+def _filled(hits: Sequence[Hit], fill: str, left: _Room) -> list[Hit]:
+    """Whole turns in order until the next overflows (`stop`), or past it (`skip`, `cut`)."""
     kept: list[Hit] = []
-    left = _Room(words or None, tokens or None, tokenizer, start)
     for hit in hits:
         rest = left.after(hit)
         if rest is not None:
@@ -108,12 +117,13 @@ def _filled(
 
 @dataclass(frozen=True)
 class _Room:
-    """What is left of the ceilings; None where there is none."""
+    """What is left of the ceilings, None where there is none; `mask` what a turn is before it is cut."""
 
     words: int | None
     tokens: int | None
     tokenizer: Tokenizer
     writing: Writing
+    mask: Callable[[Turn], Turn]
 
     @property
     def full(self) -> bool:
@@ -129,7 +139,7 @@ class _Room:
 
     def cut(self, hit: Hit) -> Hit:
         """The hit with its text cut at a word so that it fits, its caption gone; something always stays."""
-        bare = replace(hit.turn, caption="")
+        bare = replace(self.mask(hit.turn), caption="")
         body = bare.text.split()
         if self.words is not None:
             body = body[: max(1, self.words - (len(self.writing.adding(bare)[0].split()) - len(body)))]

@@ -16,6 +16,11 @@ def fold(text: str) -> str:
     return text.casefold() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
 
 
+def paired(text: str) -> str:
+    """`text` with U+FFFD for each half of a surrogate pair: half an emoji, which UTF-8 cannot hold."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 @dataclass(frozen=True)
 class Turn:
     """One turn of a conversation, as the source wrote it: the passage of the paper (section 3).

@@ -1,13 +1,51 @@
-"""What many tests share: a hand-made spaCy pipeline whose every tag and entity is written here."""
+"""What many tests share: which of them are slow, how much is tried, and a hand-made spaCy pipeline."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
+from hypothesis import HealthCheck, settings
 
 from smartsearch.config import Config
 from smartsearch.parse import Parser, without_torch
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.types import Corpus, Turn
+
+HERE = Path(__file__).parent
+SLOW = {
+    "process": (
+        *("cli/test_process.py", "cli/test_serve.py", "mcp/test_server.py"),
+        *("runs/folder/test_run.py", "runs/folder/test_supervise.py", "runs/folder/test_worker.py"),
+        *("test_silence.py", "runs/test_ray_engine.py"),
+    ),
+    "fuzz": ("transcripts/test_repeats.py",),
+    "docs": ("docs/test_readme.py", "docs/test_guides.py"),
+    "reports": ("bench/test_scale.py", "bench/test_speed.py"),
+    "torch": ("training/test_adapt.py", "training/test_restore.py"),
+}
+"""What `make test` leaves to `make test-all`, by marker; a test marked `quick` stays in both."""
+
+FUZZ = int(os.environ.get("SMARTSEARCH_FUZZ", "12"))
+"""Examples a property is tried with. Up to 100 they are the same every time: no run fails by chance."""
+settings.register_profile(
+    "smartsearch",
+    max_examples=FUZZ,
+    deadline=None,
+    derandomize=FUZZ <= 100,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.load_profile("smartsearch")
+
+
+def pytest_collection_modifyitems(items):
+    """Give each test the marker of its file."""
+    marker = {HERE / file: name for name, files in SLOW.items() for file in files}
+    for item in items:
+        if item.path in marker:
+            item.add_marker(marker[item.path])
+
 
 LEXICON = {
     "PROPN": "Mara Ilya Petra Petrra Lisbon New York Quill Co Will Zoe June 五月",

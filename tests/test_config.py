@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from pathlib import Path
+
 import pytest
 
-from smartsearch.config import Config, build
+from smartsearch.config import UNTRUSTED, Config, build, is_path
 from smartsearch.errors import ConfigError
 
 
@@ -44,6 +47,10 @@ def test_values_are_read_as_their_type(tmp_path):
         ("project", "crossencoder = '/tmp/x'", "may not set"),
         ("project", "cache = true", "may not set"),
         ("project", "cache_size = 1", "may not set"),
+        ("project", "offline = false", "may not set 'offline'"),
+        ("project", "alpha = " + "[" * 20_000, "nested too deeply"),
+        ("project", "hops = " + "1" * 5_000, "Exceeds the limit"),
+        ("project", "#" * 70_000, "more than 65,536 bytes"),
         ("project", "alfa = 1", "no setting named 'alfa'"),
         ("project", "alpha = ", "smartsearch.toml"),
         ("user", "hops = 'many'", "hops = 'many'"),
@@ -84,3 +91,45 @@ def test_the_defaults_are_the_papers():
     assert (config.weight_hop, config.weight_prf, config.hops, config.hop_sources) == (2.5, 0.5, 3, 10)
     assert (config.weight_ce, config.weight_colbert, config.rrf_k) == (0.7, 0.3, 60)
     assert (config.alpha, config.top_k, config.word_budget, config.truncate) == (0.03, 60, 4000, "adaptive")
+
+
+NUMBERS_AND_MODES = """
+weight_propn weight_noun weight_verb weight_entity min_length min_length_propn mode word_boundary hops
+entity_source hop_sources hop_terms weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
+semantic semantic_below semantic_top semantic_max_turns pool pool_max_turns dates weight_date now speaker
+weight_speaker rank fuse weight_ce weight_colbert rrf_k speaker_rank candidates cascade colbert_turns truncate
+budget tokens fill alpha top_k order limit compress threads timeout
+"""
+
+
+def test_a_project_file_sets_numbers_and_modes_and_no_more():
+    """A new setting is one that a stranger's file may set only if it is written here too."""
+    allowed = {field.name for field in fields(Config)} - set(UNTRUSTED)
+    assert allowed == set(NUMBERS_AND_MODES.split())
+
+
+def test_a_current_folder_that_is_gone_has_no_project_file(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert build({"hops": 1}, env={}, home=tmp_path).hops == 1
+    with pytest.raises(ConfigError, match=r"\./model leads nowhere"):
+        build({"colbert": "./model"}, env={}, home=tmp_path)
+
+
+def test_a_home_that_is_closed_to_this_user_has_no_settings(tmp_path, monkeypatch):
+    def closed(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", closed)
+    assert made(tmp_path, {"hops": 1}).hops == 1
+
+
+def test_only_what_is_written_as_a_path_is_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "acme" / "x").mkdir(parents=True)
+    assert not any(map(is_path, ("acme/x", "x", "shipped:colbert", "", ".x", "..x/y")))
+    assert all(map(is_path, ("./x", "../x", "~/x", "/x", ".", "..", "./acme/x")))
+    assert build({"colbert": "acme/x"}, env={}, home=tmp_path).colbert == "acme/x"
+    assert build({"colbert": "./acme/x"}, env={}, home=tmp_path).colbert == str(tmp_path / "acme" / "x")

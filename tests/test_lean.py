@@ -1,11 +1,14 @@
 """Imports that leave something out."""
 
 import importlib
+import os
+import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from smartsearch.lean import module, standing_in
+from smartsearch.lean import module, standing_in, unsaid
 
 
 def test_a_stub_stands_in_and_the_real_one_can_be_had_afterwards():
@@ -30,3 +33,23 @@ def test_what_is_loaded_stays_and_an_error_leaves_nothing_behind():
     with pytest.raises(ZeroDivisionError), standing_in({"colorsys": None}):
         raise ZeroDivisionError
     assert "colorsys" not in sys.modules
+
+
+def test_what_a_library_says_is_left_out_and_nothing_else(capfd):
+    def say(_: int) -> None:
+        with unsaid(b"noise"):
+            os.write(2, b"noise 1\nof others\n")
+        os.write(2, b"after\n")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(say, range(20)))
+    said = capfd.readouterr().err.splitlines()
+    assert sorted(said) == ["after"] * 20 + ["of others"] * 20
+
+
+def test_a_closed_standard_error_is_no_bug():
+    program = (
+        "import os; os.close(2); from smartsearch.lean import unsaid\nwith unsaid(b'x'): print('inside')"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert ran.stdout == b"inside\n"

@@ -129,3 +129,14 @@ def test_budgets_default_to_the_papers():
 
 def test_nothing_in_nothing_out():
     assert cut([])[0] == []
+
+
+def test_a_turn_is_masked_before_it_is_cut():
+    card = Turn("4111 1111 1111 1111 is my card, Blau42 the word", "S")
+    found = [Hit(1, card, Scores(1)), Hit(2, Turn("password: Blau42"), Scores(1))]
+    kept, _ = truncate(found, Config(truncate="fixed", budget=4, redact=True), TOKENS)
+    assert kept[0].turn.text == "[redacted: card number]"
+    kept, _ = truncate(found, Config(truncate="fixed", budget=9, fill="cut", redact=True), TOKENS)
+    assert kept[0].turn.text.endswith("card, [redacted: password]")
+    kept, _ = truncate(found, Config(truncate="fixed", budget=4), TOKENS)
+    assert kept[0].turn.text == "4111 1111 1111"

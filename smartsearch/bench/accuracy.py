@@ -363,7 +363,7 @@ class _Asker:
         return reply
 
 
-_FINAL = re.compile(rf"^\W*{re.escape(FINAL.rstrip(':'))}\W*?[:：]", re.IGNORECASE | re.MULTILINE)
+_FINAL = re.compile(rf"^[^\w\n]*{re.escape(FINAL.rstrip(':'))}\W*?[:：]", re.IGNORECASE | re.MULTILINE)
 
 
 def _answer(reply: Reply, protocol: Protocol) -> tuple[str, str]:

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from smartsearch import private
 from smartsearch.bench.measures import TOP
 from smartsearch.bench.tables import Json, micro, number, percent, ranking, reference, share
-from smartsearch.errors import SmartsearchError
+from smartsearch.errors import CacheError, SmartsearchError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -345,8 +348,17 @@ def _legend_below(axes: Axes, lines: int) -> None:
     axes.legend(loc="upper left", bbox_to_anchor=(-0.14, -0.15), ncols=2 if lines > 1 else 1)
 
 
+def _keep_fonts_with_ours() -> None:
+    """Have matplotlib keep its list of fonts in our cache, and make no folder of its own in the home."""
+    with suppress(CacheError, OSError):
+        folder = private.home("matplotlib")
+        private.make(folder)
+        os.environ.setdefault("MPLCONFIGDIR", str(folder))
+
+
 def _svg(draw: Callable[[Axes], None], key: str, height: float, alt: str) -> str:
     """What `draw` draws, as an SVG element without script, address or date; the same for the same data."""
+    _keep_fonts_with_ours()
     try:
         import matplotlib as mpl
         from matplotlib.backends.backend_svg import FigureCanvasSVG

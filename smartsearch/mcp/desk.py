@@ -1,150 +1,198 @@
-"""One question at a time: work that the main thread does for the thread that speaks the protocol.
+"""One question at a time: orders wait in line for the worker, and are given up when nobody waits for them.
 
-The main thread, because only there can Python be made to leave what it is doing: when a request is cancelled,
-or its time is up, it is interrupted between two steps of the interpreter. A model's own code in C is not
-left before it returns; whoever waited has its answer all the same, and the next in line begins then.
+The worker is interrupted first, which keeps its models; one that is deep in native code is killed, and the
+next order finds another.
 """
 
 from __future__ import annotations
 
 import asyncio
-import queue
-import signal
-import sys
-import threading
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, Protocol
 
 from smartsearch.errors import SearchTimeout, SmartsearchError
+from smartsearch.mcp.orders import Order, State, Told
+from smartsearch.mcp.roots import Place, Places
 
+SECONDS = 50.0
+"""What a call may take unless `timeout` is set: less than the minute after which clients give up."""
 WAITING = 16
 """Requests that may wait; the next one is told that the server is busy."""
-INTERRUPT = getattr(signal, "SIGUSR1", signal.SIGINT)
+GRACE = 1.0
+"""Seconds that a worker may take to leave what it is at, before it is killed."""
+STARTING = 300.0
+"""Seconds that a worker may take to load the models."""
 
-T = TypeVar("T")
+
+class Hand(Protocol):
+    """A worker as the desk needs it (process.py)."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is gone."""
+
+    def ask(self, order: Order) -> Told:
+        """What comes of an order; waits for it. Raises SmartsearchError where the worker ends."""
+
+    def interrupt(self) -> None:
+        """Have it leave what it is doing."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
+    def dismiss(self) -> None:
+        """End it when it is done."""
 
 
-class _Abandoned(BaseException):
-    """Nobody waits any more for what the main thread is doing."""
+Hire = Callable[[Mapping[str, Place]], Hand]
 
 
 @dataclass
 class _Job:
-    work: Callable[[], Any]
-    began: Future[None] = field(default_factory=Future)
-    done: Future[Any] = field(default_factory=Future)
-    abandoned: bool = False
+    order: Order
+    began: asyncio.Event = field(default_factory=asyncio.Event)
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+    answer: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
 class Desk:
-    """Where work is left for the main thread, which does it in `run` until `close` is called."""
+    """Where orders are left for a worker, made by `hire` of the ids known so far, while `run` runs."""
 
-    def __init__(self) -> None:
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._main = threading.main_thread().ident or 0
-        self._now: _Job | None = None
-        self._closed = False
+    def __init__(self, hire: Hire) -> None:
+        self._hire = hire
+        self._hand: Hand | None = None
+        self._jobs: asyncio.Queue[_Job] = asyncio.Queue()
+        self._places = Places()
+        self._seeing = asyncio.Lock()
+        self.state = State()
+        self.busy = False
         self.waiting = 0
         self.served = 0
 
-    @property
-    def busy(self) -> bool:
-        """Whether something is being worked on."""
-        return self._now is not None
+    async def run(self) -> None:
+        """Have the orders done, one after the other, until this is cancelled; then no worker is left."""
+        try:
+            while True:
+                await self._work(await self._jobs.get())
+        finally:
+            hand, self._hand = self._hand, None
+            if hand is not None:
+                (hand.kill if self.busy else hand.dismiss)()
 
-    def run(self, idle: Callable[[], None] = lambda: None) -> None:
-        """Work until the desk is closed; main thread only. `idle` is called when nothing is left to do."""
-        signal.signal(INTERRUPT, self._interrupted)
-        while (job := self._jobs.get()) is not None and not self._closed:
-            self._work(job)
-            if self._jobs.empty():
-                idle()
+    def kill(self) -> None:
+        """End the worker at once; from any thread."""
+        hand = self._hand
+        if hand is not None:
+            hand.kill()
 
-    def close(self) -> None:
-        """Have `run` return, and what it is at interrupted."""
-        self._closed = True
-        self._jobs.put(None)
-        now = self._now
-        if now is not None:
-            self._abandon(now)
+    def prepare(self) -> None:
+        """Have a worker started and its models loaded; nobody waits for it."""
+        job = _Job(Order("load"))
+        job.left.set()
+        self._jobs.put_nowait(job)
 
-    def later(self, work: Callable[[], None]) -> None:
-        """Have `work` done in its turn; nobody waits for it, and only the end interrupts it."""
-        self._jobs.put(_Job(work))
+    async def do(self, order: Order) -> Any:
+        """What comes of an order, done in its turn and given up after its seconds of work.
 
-    async def do(self, work: Callable[[], T], seconds: float) -> T:
-        """What `work` returns or raises, done in its turn and given up after `seconds` of work.
-
-        Raises SearchTimeout, and SmartsearchError `busy` where too many wait. Where the caller is cancelled
-        its place in the queue is free again, and work that has begun is interrupted.
+        Raises what the order raises, SearchTimeout, and SmartsearchError `busy` where too many wait. Where
+        the caller is cancelled its place in the line is free again, and work that has begun is interrupted.
         """
         if self.waiting >= WAITING:
             raise SmartsearchError(
                 f"{WAITING} requests wait already", hint="ask again later", kind="busy", retryable=True
             )
-        job = _Job(work)
-        self._jobs.put(job)
+        job = _Job(order)
+        self._jobs.put_nowait(job)
         self.waiting += 1
         try:
             try:
-                await asyncio.wrap_future(job.began)
+                await job.began.wait()
             finally:
                 self.waiting -= 1
-            return await _within(seconds, asyncio.wrap_future(job.done))
+            await asyncio.wait([job.answer], timeout=order.seconds)
+            if job.answer.done():
+                return job.answer.result()
         finally:
-            self._abandon(job)
+            job.left.set()
+        hint = "fewer `paths`, or a longer --timeout of the server"
+        raise SearchTimeout(f"no answer within {order.seconds:g} s", hint=hint)
 
-    def _abandon(self, job: _Job) -> None:
-        """Nobody waits for `job`: it is not begun, or it is interrupted; no harm where it is done."""
-        job.abandoned = True
-        if self._now is not job:
-            return
-        if sys.platform == "win32":  # pragma: no cover
-            import _thread
-
-            _thread.interrupt_main(INTERRUPT)
-        else:
-            signal.pthread_kill(self._main, INTERRUPT)
-
-    def _interrupted(self, number: int, _frame: FrameType | None) -> None:
-        if self._now is not None and self._now.abandoned:
-            raise _Abandoned
-        if number == signal.SIGINT:  # pragma: no cover - Windows
-            raise KeyboardInterrupt
-
-    def _work(self, job: _Job) -> None:
-        """Do a job; whatever happens, the desk goes on."""
-        if job.abandoned or not job.began.set_running_or_notify_cancel():
-            return
-        job.done.set_running_or_notify_cancel()  # before anybody can wait for it, and cancel it
-        job.began.set_result(None)
-        try:
+    async def look(self, order: Order) -> Any:
+        """What comes of an order that waits in no line, in a process of its own. Raises as `do`."""
+        async with self._seeing:
+            hand = await asyncio.to_thread(self._hire, {})
             try:
-                self._now = job
-                if job.abandoned:  # too early to be interrupted
-                    raise _Abandoned
-                answer = job.work()
+                return _result(await self._asked(hand, order, seconds=order.seconds))
             finally:
-                self._now = None
-            job.done.set_result(answer)
-        except _Abandoned:
-            self._now = None
-            job.done.set_result(None)
-        except Exception as error:
-            job.done.set_exception(error)
-        self.served += 1
+                hand.kill()
+
+    async def _work(self, job: _Job) -> None:
+        """Do a job; whatever happens, the desk goes on."""
+        try:
+            if self._hand is None or self._hand.ended:
+                await self._staffed()
+            hand = self._hand
+            if job.left.is_set() or hand is None:
+                return
+            self.busy = True
+            job.began.set()
+            told = await self._asked(hand, job.order, left=job.left)
+            self._keep(told)
+            self.served += 1
+            if not job.left.is_set():
+                job.answer.set_result(_result(told))
+        except SmartsearchError as error:
+            if job.began.is_set() and self._hand is None:
+                self.prepare()
+            job.began.set()
+            self.served += 1
+            if not job.left.is_set():
+                job.answer.set_exception(error)
+        finally:
+            self.busy = False
+
+    async def _staffed(self) -> None:
+        """Start a worker and have it load the models. Raises SmartsearchError."""
+        self._hand = await asyncio.to_thread(self._hire, self._places)
+        self.state = State("loading")
+        self._keep(await self._asked(self._hand, Order("load"), seconds=STARTING))
+
+    async def _asked(
+        self, hand: Hand, order: Order, *, left: asyncio.Event | None = None, seconds: float | None = None
+    ) -> Told:
+        """What the worker tells, which is interrupted or killed when nobody waits or its time is up.
+
+        Raises SmartsearchError where the worker ends.
+        """
+        asked = asyncio.ensure_future(asyncio.to_thread(hand.ask, order))
+        asked.add_done_callback(lambda done: done.cancelled() or done.exception())
+        gone = asyncio.ensure_future((left or asyncio.Event()).wait())
+        try:
+            await asyncio.wait([asked, gone], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            if not asked.done():
+                hand.interrupt()
+                await asyncio.wait([asked], timeout=GRACE)
+            if not asked.done():
+                hand.kill()
+            return await asked
+        except SmartsearchError as error:
+            if hand is self._hand:
+                self._hand, self.state = None, State(f"ended: {error.message}")
+            raise
+        except asyncio.CancelledError:
+            hand.kill()  # a thread waits for it
+            raise
+        finally:
+            gone.cancel()
+
+    def _keep(self, told: Told) -> None:
+        """Remember what a worker has told, for the one that may come after it."""
+        self.state = told.state
+        self._places.keep(told.places)
 
 
-async def _within(seconds: float, waited: asyncio.Future[T]) -> T:
-    """What `waited` comes to. Raises SearchTimeout after `seconds`."""
-    try:
-        await asyncio.wait([waited], timeout=seconds)
-        if waited.done():
-            return waited.result()
-    finally:
-        waited.cancel()
-    hint = "fewer `paths`, or a longer --timeout of the server"
-    raise SearchTimeout(f"no answer within {seconds:g} s", hint=hint)
+def _result(told: Told) -> Any:
+    if told.error is not None:
+        raise told.error
+    return told.answer

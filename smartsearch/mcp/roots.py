@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from smartsearch.errors import InputError
+from smartsearch.errors import InputError, SmartsearchError
+from smartsearch.mcp import brief
 from smartsearch.transcripts.archive import file_of, is_archive
-from smartsearch.transcripts.files import Selection, every
+from smartsearch.transcripts.files import Selection
+from smartsearch.transcripts.opening import real
 from smartsearch.types import Turn
 
+REMEMBERED = 4096
+"""Ids of hits that `expand` knows; the longest unused are forgotten."""
 OUTSIDE = "outside_roots"
 NOT_SERVED = "not_served"
 _SEPARATORS = re.escape("".join({"/", os.sep}))
@@ -26,6 +30,18 @@ class Place:
     path: str
     line: int = 0
     pointer: str = ""
+
+
+class Places(OrderedDict[str, Place]):
+    """The turns that ids stand for: the last used, up to a number."""
+
+    def keep(self, more: Mapping[str, Place]) -> None:
+        """Remember these, and forget the longest unused beyond the number."""
+        for name, place in more.items():
+            self[name] = place
+            self.move_to_end(name)
+        while len(self) > REMEMBERED:
+            self.popitem(last=False)
 
 
 class Roots:
@@ -64,6 +80,11 @@ class Roots:
                 text = re.sub(rf"{re.escape(root)}(?![\w.-])", label or "the root", text)
         return text
 
+    def worded(self, error: SmartsearchError) -> SmartsearchError:
+        """An error with paths as agents see them, and not longer than anybody reads."""
+        message, hint = (brief.clipped(self.shortened(text), 1000) for text in (error.message, error.hint))
+        return SmartsearchError(message, hint=hint, kind=error.kind, retryable=error.retryable)
+
     def resolve(self, name: str) -> str:
         """The real path of a file or folder an agent named, by its short name or in full.
 
@@ -71,7 +92,7 @@ class Roots:
         `not_served` for one that a search of the roots leaves out: hidden, excluded, no transcript by name.
         """
         try:
-            tried = list(dict.fromkeys(os.path.realpath(path) for path in self._meant(name)))
+            tried = list(dict.fromkeys(real(path) for path in self._meant(name)))
         except ValueError:
             raise self._refused(name) from None
         inside = [path for path in tried if self._root_of(path) is not None]
@@ -97,14 +118,6 @@ class Roots:
             hint="ids and places stand in the hits of `search`; a place is path:line or path#pointer",
             kind="no_place",
         )
-
-    def links_out(self, paths: Sequence[str]) -> list[str]:
-        """Files below `paths` that are links to somewhere outside: they are not to be read.
-
-        All of them: of two links to one file the second would be read where only the first is left out.
-        """
-        files = {file_of(found) for found in every(paths, self._selection) if isinstance(found, str)}
-        return sorted(f for f in files if Path(f).is_symlink() and self._root_of(os.path.realpath(f)) is None)
 
     def _meant(self, name: str) -> Iterator[str]:
         """The paths that a name may stand for."""

@@ -1,18 +1,21 @@
 """The protocol: the tools as the official SDK serves them, over what were standard input and output.
 
-This is the only file that knows the SDK. It runs in a thread of its own (desk.py says why).
+This is the only file that knows the SDK. It reads no transcript: a worker does that (worker.py says why).
 """
 
 from __future__ import annotations
 
+import asyncio
 import io
+import json
 import os
+import signal
 import sys
-import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
+from types import FrameType
 from typing import Any, BinaryIO
 
 import anyio
@@ -21,31 +24,40 @@ import orjson
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_PARAMS,
+    INVALID_REQUEST,
     CallToolRequestParams,
     CallToolResult,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
     ListToolsResult,
     NotificationParams,
     PaginatedRequestParams,
     TextContent,
     Tool,
     ToolAnnotations,
+    jsonrpc_message_adapter,
 )
 
 import smartsearch
+from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError, unexpected
+from smartsearch.mcp import status, streams
 from smartsearch.mcp.arguments import ExpandArguments, SearchArguments, StatusArguments, parse, schema
 from smartsearch.mcp.brief import Reply
-from smartsearch.mcp.desk import Desk
-from smartsearch.mcp.tools import Answers, Models
+from smartsearch.mcp.desk import SECONDS, Desk, Hire
+from smartsearch.mcp.messages import LONGEST, Refused, refused, understood
+from smartsearch.mcp.orders import Order
+from smartsearch.mcp.roots import Roots
 from smartsearch.output import record
 
-LONGEST_REQUEST = 1 << 20
-"""Characters of one message; a longer one is passed over."""
-ENDING = 2.0
-"""Seconds that the main thread is given to leave what it is at when the client has gone."""
+ENDING = 1.8
+"""Seconds that the end may take when the client has gone: a pipe may be full, a worker busy."""
 
 INSTRUCTIONS = (
     "Memory: what was said in past conversations and agent sessions, found in their transcripts. First "
@@ -140,28 +152,42 @@ KINDS = {kind.name: kind for kind in (SEARCH, EXPAND, STATUS)}
 class Door:
     """The server: what is asked goes to the desk, what comes of it to the client."""
 
-    def __init__(self, answers: Answers, models: Models, desk: Desk) -> None:
-        self._answers, self._models, self._desk = answers, models, desk
+    def __init__(self, roots: Roots, config: Config, hire: Hire) -> None:
+        self._roots, self._config = roots, config
+        self._desk = Desk(hire)
+        self._seconds = config.timeout or SECONDS
         self._preparing = False
-        self.failure: SmartsearchError | None = None
 
-    def open(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
-        """Serve from a thread until `stdin` ends; then the desk is closed."""
-        threading.Thread(target=self._serve, args=(stdin, stdout), daemon=True).start()
-
-    def _serve(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
+    def serve(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
+        """Serve until `stdin` ends or a signal says to end. Raises SmartsearchError for the unforeseen."""
+        streams.end_with(stdin, ENDING, self._desk.kill)
+        out = anyio.wrap_file(io.TextIOWrapper(stdout, encoding="utf-8", newline="\n"))
         try:
-            out = anyio.wrap_file(io.TextIOWrapper(stdout, encoding="utf-8", newline="\n"))
             anyio.run(self._run, _Lines(stdin), out)
         except Exception as error:
             cause = _cause(error)
             if not isinstance(cause, BrokenPipeError):  # the client has gone
-                self.failure = unexpected(cause)
-        finally:
-            threading.Thread(target=_exit_at_last, daemon=True).start()
-            self._desk.close()
+                raise unexpected(cause) from error
 
-    async def _run(self, stdin: anyio.AsyncFile[str], stdout: anyio.AsyncFile[str]) -> None:
+    async def _run(self, stdin: _Lines, stdout: anyio.AsyncFile[str]) -> None:
+        async with anyio.create_task_group() as tasks:
+            self._heed_signals(tasks.cancel_scope)
+            tasks.start_soon(self._desk.run)
+            await self._speak(stdin, stdout)
+            tasks.cancel_scope.cancel()
+
+    def _heed_signals(self, scope: anyio.CancelScope) -> None:
+        """Have a signal to end close the door, though a client that does not read holds it open."""
+        loop = asyncio.get_running_loop()
+
+        def end(_number: int, _frame: FrameType | None) -> None:
+            streams.end_after(ENDING, self._desk.kill)
+            loop.call_soon_threadsafe(scope.cancel)
+
+        for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
+            signal.signal(number, end)
+
+    async def _speak(self, stdin: _Lines, stdout: anyio.AsyncFile[str]) -> None:
         server = Server(
             "smartsearch",
             version=smartsearch.__version__,
@@ -171,6 +197,7 @@ class Door:
         )
         server.add_notification_handler("notifications/initialized", NotificationParams, self._initialized)
         async with stdio_server(stdin, stdout) as (read, write):
+            stdin.refuse = partial(_refuse, write)
             await server.run(read, write, server.create_initialization_options())
 
     async def _initialized(self, _context: Context, _given: NotificationParams) -> None:
@@ -186,53 +213,77 @@ class Door:
         try:
             reply = await self._reply(KINDS[asked.name], asked.arguments or {})
         except SmartsearchError as error:
-            return _failed(self._answers.worded(error))
+            return _failed(self._roots.worded(error))
         except Exception as error:
             if os.environ.get("SMARTSEARCH_DEBUG"):
                 sys.stderr.write(traceback.format_exc())
-            return _failed(self._answers.worded(unexpected(error)))
+            return _failed(self._roots.worded(unexpected(error)))
         return _result(reply.record, reply.text)
 
     async def _reply(self, kind: Kind, given: Json) -> Reply:
         arguments: object = parse(kind.takes, given)
-        desk, answers = self._desk, self._answers
-        work: Callable[[], Reply]
-        if isinstance(arguments, SearchArguments):
-            work = partial(answers.search, arguments)
-        elif isinstance(arguments, ExpandArguments):
-            work = partial(answers.expand, arguments)
-        else:
-            return await anyio.to_thread.run_sync(answers.status, desk, abandon_on_cancel=True)
+        if kind is STATUS:
+            return status.told(await self._seen(), self._config, self._seconds, self._desk)
         self._prepare()
-        return await desk.do(work, answers.seconds)
+        reply: Reply = await self._desk.do(Order(kind.name, arguments, self._seconds))
+        return reply
+
+    async def _seen(self) -> Json:
+        """What `status` has to look up, as far as that can be done in time."""
+        try:
+            seen: Json | None = await self._desk.look(Order("look", None, status.LOOKING))
+        except SmartsearchError as error:
+            return status.unseen(self._roots.paths, error.message)
+        return seen or status.unseen(self._roots.paths, f"it took longer than {status.LOOKING:g} s")
 
     def _prepare(self) -> None:
         """Have the models loaded before they are asked for, once the client has its first answers."""
         if not self._preparing:
             self._preparing = True
-            self._desk.later(self._models.prepare)
+            self._desk.prepare()
 
 
 class _Lines(anyio.AsyncFile[str]):
-    """Standard input as UTF-8 lines, none of them longer than a message may be.
+    """Standard input as the messages in it; what cannot be read is answered by `refuse`.
 
     Nobody waits for a line that is being read when the other end has broken: it may never come.
     """
 
     def __init__(self, stdin: BinaryIO) -> None:
         super().__init__(io.TextIOWrapper(stdin, encoding="utf-8", errors="replace"))
+        self.refuse: Callable[[Refused], Awaitable[None]] | None = None
 
     async def readline(self) -> str:
-        """The next line; of one that is too long, a line that is no message."""
-        return await anyio.to_thread.run_sync(self._line, abandon_on_cancel=True)
+        """The next message, empty at the end."""
+        while True:
+            heard = await anyio.to_thread.run_sync(self._heard, abandon_on_cancel=True)
+            if isinstance(heard, str):
+                return heard
+            if heard is not None and self.refuse is not None:
+                await self.refuse(heard)
 
-    def _line(self) -> str:
-        line = self.wrapped.readline(LONGEST_REQUEST)
-        if len(line) < LONGEST_REQUEST:
-            return line
+    def _heard(self) -> str | Refused | None:
+        line = self.wrapped.readline(LONGEST)
+        if len(line) < LONGEST:
+            return understood(line, _validated) if line else line
+        head, tail = line, ""
         while line and not line.endswith("\n"):
-            line = self.wrapped.readline(LONGEST_REQUEST)
-        return "too long\n"
+            line = self.wrapped.readline(LONGEST)
+            tail = (tail + line)[-LONGEST:]
+        return refused(head, tail or head, f"a message is longer than {LONGEST:,} characters")
+
+
+def _validated(line: str) -> None:
+    """Raise ValueError for what the SDK does not read, or reads as a notification though it has an id."""
+    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+    if isinstance(message, JSONRPCNotification) and '"id"' in line and "id" in json.loads(line):
+        raise ValueError("an id that is none")
+
+
+async def _refuse(write: WriteStream[SessionMessage], request: Refused) -> None:
+    """Answer a request that cannot be read."""
+    error = ErrorData(code=INVALID_REQUEST, message=request.why)
+    await write.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=request.id, error=error)))
 
 
 def _result(told: Json, text: str, *, is_error: bool = False) -> CallToolResult:
@@ -252,9 +303,3 @@ def _cause(error: Exception) -> Exception:
     """The first error of a group of them."""
     inside = getattr(error, "exceptions", ())
     return _cause(inside[0]) if inside else error
-
-
-def _exit_at_last() -> None:
-    """End the process though a model is busy: whoever asked has gone."""
-    threading.Event().wait(ENDING)
-    os._exit(0)

@@ -1,10 +1,10 @@
-"""What `status` tells: it looks at files and counts, and waits for no search to end."""
+"""What `status` tells. What has to be looked up for it a process of its own looks up, beside a search."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,13 +14,14 @@ from smartsearch.config import Config
 from smartsearch.errors import CacheError
 from smartsearch.mcp import brief
 from smartsearch.mcp.brief import Json, Reply
-from smartsearch.mcp.roots import Roots
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Limits, Selection, find, load, size
 
 if TYPE_CHECKING:
-    from smartsearch.mcp.tools import Models
+    from smartsearch.mcp.orders import State
 
+LOOKING = 10.0
+"""Seconds after which `status` does without what has to be looked up."""
 DETECTED, DETECTED_BYTES, DETECTING = 200, 8 << 20, 2.0
 """Files whose format is looked up at most, the largest of them, and the seconds that may take."""
 
@@ -28,31 +29,41 @@ DETECTED, DETECTED_BYTES, DETECTING = 200, 8 << 20, 2.0
 class Work(Protocol):
     """What is being worked on, as the desk knows it."""
 
+    state: State
+    busy: bool
     waiting: int
     served: int
 
-    @property
-    def busy(self) -> bool:
-        """Whether something is being worked on."""
+
+def looked(roots: Sequence[str], scope: Scope, config: Config) -> Json:
+    """What files there are, and what is kept on disk."""
+    return {**_counted(roots, scope), "index": _indexes(roots), "cache": _cache(config)}
 
 
-def told(roots: Roots, scope: Scope, config: Config, models: Models, seconds: float, work: Work) -> Reply:
+def unseen(roots: Sequence[str], why: str) -> Json:
+    """The same, where it could not be looked up."""
+    rows = [{"path": root} for root in roots]
+    return {
+        **{"roots": rows, "formats": {}, "formats_counted": 0, "index": [], "cache": {"state": "not known"}},
+        "notes": [f"files were not counted: {why}"],
+    }
+
+
+def told(seen: Json, config: Config, seconds: float, work: Work) -> Reply:
     """What is served, what is loaded, what is kept on disk, and the limits."""
     from smartsearch.warm.server import resident_bytes
 
     record: Json = {
         "version": smartsearch.__version__,
         "profile": config.profile,
-        "models_state": models.state,
-        "models": models.ran,
-        **_counted(roots, scope),
-        "index": _indexes(roots),
-        "cache": _cache(config),
+        "models_state": work.state.models,
+        "models": list(work.state.ran),
+        **seen,
         "warm": {
             "working": work.busy,
             "waiting": work.waiting,
             "served": work.served,
-            "rss_bytes": resident_bytes(),
+            "rss_bytes": resident_bytes() + work.state.rss_bytes,
         },
         "limits": {
             "seconds": seconds,
@@ -63,14 +74,13 @@ def told(roots: Roots, scope: Scope, config: Config, models: Models, seconds: fl
     return Reply(record, "\n".join(_status_lines(record)))
 
 
-def _counted(roots: Roots, scope: Scope) -> Json:
+def _counted(roots: Sequence[str], scope: Scope) -> Json:
     """Files and bytes by root, and the formats of the first files."""
     selection = Selection(scope.globs, scope.excludes)
     rows, formats = [], Counter[str]()
     until, seen = time.monotonic() + DETECTING, 0
-    for root in roots.paths:
-        links = set(roots.links_out([root]))
-        files = [f for f in find([root], selection) if isinstance(f, str) and f not in links]
+    for root in roots:
+        files = [f for f in find([root], selection) if isinstance(f, str)]
         rows.append({"path": root, "files": len(files), "bytes": sum(map(size, files))})
         for path in files:
             if seen < DETECTED and time.monotonic() < until:
@@ -79,11 +89,11 @@ def _counted(roots: Roots, scope: Scope) -> Json:
     return {"roots": rows, "formats": dict(formats.most_common()), "formats_counted": seen}
 
 
-def _indexes(roots: Roots) -> list[Json]:
+def _indexes(roots: Sequence[str]) -> list[Json]:
     from smartsearch.transcripts import indexing
 
     try:
-        return [asdict(held) for held in indexing.held(roots.paths)]
+        return [asdict(held) for held in indexing.held(roots)]
     except CacheError as error:
         return [{"state": error.message}]
 
@@ -114,7 +124,8 @@ def _format_of(path: str) -> str:
 def _status_lines(record: Json) -> Iterator[str]:
     yield f"smartsearch {record['version']}, profile {record['profile']}, models {record['models_state']}"
     for root in record["roots"]:
-        yield f"serves {root['path']}: {root['files']:,} files, {root['bytes'] / 1e6:,.1f} MB"
+        counted = f": {root['files']:,} files, {root['bytes'] / 1e6:,.1f} MB" if "files" in root else ""
+        yield f"serves {root['path']}{counted}"
     formats = ", ".join(f"{name} {count:,}" for name, count in record["formats"].items())
     yield f"formats of {record['formats_counted']:,} files: {formats or 'none'}"
     for index in record["index"]:
@@ -124,6 +135,7 @@ def _status_lines(record: Json) -> Iterator[str]:
         yield f"cache: vectors of {held['turns']:,} turns, {held['bytes'] / 1e6:,.1f} MB"
     else:
         yield f"cache: {record['cache']['state']}"
+    yield from (f"note: {said}" for said in record.get("notes", ()))
     warm = record["warm"]
     yield (
         f"{'working' if warm['working'] else 'idle'}, {warm['waiting']} waiting, {warm['served']} served, "

@@ -1,14 +1,9 @@
-"""The three tools, without the protocol: checked arguments in, a record and the same as text out.
-
-`search` and `expand` run in the main thread (desk.py); `status` may run beside them.
-"""
+"""The tools, without the protocol: checked arguments in, a record and the same as text out."""
 
 from __future__ import annotations
 
-import glob
 import re
-import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
@@ -17,14 +12,14 @@ from smartsearch.ask import Scope, ask
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.filters import roles
-from smartsearch.mcp import brief
+from smartsearch.mcp import brief, status
 from smartsearch.mcp.arguments import ExpandArguments, SearchArguments
 from smartsearch.mcp.brief import Json, Reply, Wanted
-from smartsearch.mcp.roots import Place, Roots, where
-from smartsearch.mcp.status import Work, told
+from smartsearch.mcp.roots import Place, Places, Roots, where
 from smartsearch.nearby import nearby
-from smartsearch.redact import redacted_result, redacted_turn
+from smartsearch.redact import redacted_result, redacted_turns
 from smartsearch.transcripts.faults import NotByLine
+from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Hit, Result, Scores, Turn
 from smartsearch.warm.shelf import Reading, Shelf
 from smartsearch.when import bounds, today
@@ -32,12 +27,8 @@ from smartsearch.when import bounds, today
 if TYPE_CHECKING:
     from smartsearch.pipeline import Tools
 
-SECONDS = 50.0
-"""What a call may take unless `timeout` is set: less than the minute after which clients give up."""
 ANY_WORDS = 10**8
 """The word budget of a search unless one is set: lines are short however long the turns are."""
-REMEMBERED = 4096
-"""Ids of hits that `expand` knows; the longest unused are forgotten."""
 
 _ID = re.compile(rf"[a-z2-7]{{{brief.ID_CHARACTERS}}}")
 _CUT = {"top_k": "by rank", "tau": "by score", "budget": "by budget", "limit": "by limit"}
@@ -49,24 +40,22 @@ class Models:
     def __init__(self, config: Config, load: Callable[[Config], Tools]) -> None:
         self._config, self._load = config, load
         self._tools: Tools | None = None
-        self._lock = threading.Lock()
         self.state = "not loaded"
 
     def __call__(self) -> Tools:
         """The models. Raises ModelError."""
-        with self._lock:
-            if self._tools is None:
-                from smartsearch.warm.server import warm_up
+        if self._tools is None:
+            from smartsearch.warm.server import warm_up
 
-                self.state = "loading"
-                try:
-                    tools = self._load(self._config)
-                    warm_up(tools, self._config)
-                except BaseException as error:
-                    self.state = f"failed: {error}"
-                    raise
-                self._tools, self.state = tools, "ready"
-            return self._tools
+            self.state = "loading"
+            try:
+                tools = self._load(self._config)
+                warm_up(tools, self._config)
+            except BaseException as error:
+                self.state = f"failed: {error}"
+                raise
+            self._tools, self.state = tools, "ready"
+        return self._tools
 
     def prepare(self) -> None:
         """Load them, in the hope that nobody waits yet; whoever asks next hears of a failure."""
@@ -87,12 +76,7 @@ class Answers:
     def __init__(self, roots: Roots, scope: Scope, config: Config, models: Models) -> None:
         self._roots, self._scope, self._config, self._models = roots, scope, config, models
         self._shelf = Shelf()
-        self._places: OrderedDict[str, Place] = OrderedDict()
-
-    @property
-    def seconds(self) -> float:
-        """What one call may take."""
-        return self._config.timeout or SECONDS
+        self.places = Places()
 
     def search(self, arguments: SearchArguments) -> Reply:
         """A short line for each of the best turns. Raises SmartsearchError."""
@@ -107,7 +91,8 @@ class Answers:
             until=until or within.until,
             roles=roles(arguments.roles) or within.roles,
         )
-        result = ask(arguments.question, scope, config, self._models, Reading(self._shelf, "/", None))
+        with confined(self._roots.paths):
+            result = ask(arguments.question, scope, config, self._models, Reading(self._shelf, "/", None))
         most = min(arguments.limit, self._config.limit or arguments.limit)
         best = {hit.rank for hit in sorted(result.hits, key=lambda hit: hit.rank)[:most]}
         shown = [hit for hit in result.hits if hit.rank in best]
@@ -116,7 +101,8 @@ class Answers:
     def expand(self, arguments: ExpandArguments) -> Reply:
         """The full text of turns, with those around each. Raises SmartsearchError where none is found."""
         corpora: dict[str, Corpus] = {}
-        found = {name: self._tried(name, arguments.around, corpora) for name in arguments.ids}
+        with confined(self._roots.paths):
+            found = {name: self._tried(name, arguments.around, corpora) for name in arguments.ids}
         faults = {name: one for name, one in found.items() if isinstance(one, InputError)}
         wanted = [turn for one in found.values() if not isinstance(one, InputError) for turn in one]
         if not wanted:
@@ -126,7 +112,8 @@ class Answers:
             for name, fault in faults.items()
         ]
         if self._config.redact:
-            wanted = [replace(one, turn=redacted_turn(one.turn)) for one in wanted]
+            masked = redacted_turns([one.turn for one in wanted])
+            wanted = [replace(one, turn=turn) for one, turn in zip(wanted, masked, strict=True)]
         tokenizer = self._models().tokenizer
         filled = brief.filled(wanted, arguments.tokens, tokenizer)
         shown = {one.turn.path: self._roots.shown(one.turn.path) for one in filled.turns}
@@ -153,20 +140,14 @@ class Answers:
         lines += [f"missing: {entry['id']}: {entry['why']}" for entry in missing]
         return Reply(record, "\n".join(lines).lstrip("\n"))
 
-    def status(self, work: Work) -> Reply:
-        """What is served, what is loaded, what is kept on disk, and the limits."""
-        return told(self._roots, self._scope, self._config, self._models, self.seconds, work)
-
-    def worded(self, error: SmartsearchError) -> SmartsearchError:
-        """An error with paths as agents see them, and not longer than anybody reads."""
-        message, hint = (brief.clipped(self._roots.shortened(t), 1000) for t in (error.message, error.hint))
-        return SmartsearchError(message, hint=hint, kind=error.kind, retryable=error.retryable)
+    def look(self) -> Json:
+        """What is served and what is kept on disk: what `status` has to look up."""
+        with confined(self._roots.paths):
+            return status.looked(self._roots.paths, self._scope, self._config)
 
     def _within(self, paths: Sequence[str]) -> Scope:
-        """The filters over `paths`, or over all there is, without links that lead out."""
-        chosen = tuple(paths) or self._roots.paths
-        links = [glob.escape(path) for path in self._roots.links_out(chosen)]
-        return replace(self._scope, paths=chosen, excludes=(*self._scope.excludes, *links))
+        """The filters over `paths`, or over all there is."""
+        return replace(self._scope, paths=tuple(paths) or self._roots.paths)
 
     def _shown(self, result: Result, shown: Sequence[Hit], most: int) -> Reply:
         hits = []
@@ -178,7 +159,7 @@ class Answers:
             turn = hit.turn
             place = where(turn, self._roots.shown(turn.path))
             record = {**brief.hit(masked[hit.rank], place, most), "id": brief.identity(turn)}
-            self._remember(record["id"], Place(turn.path, turn.line, turn.pointer))
+            self.places.keep({record["id"]: Place(turn.path, turn.line, turn.pointer)})
             hits.append(record)
         dropped = Counter(d.reason for d in result.budget.dropped)
         dropped["limit"] = len(result.hits) - len(shown)
@@ -196,12 +177,6 @@ class Answers:
         lines = [found, *map(brief.hit_line, hits), *(f"note: {text}" for text in answer.get("notes", ()))]
         return Reply(answer, "\n".join([*lines, f"next: {answer['next']}"]))
 
-    def _remember(self, name: str, place: Place) -> None:
-        self._places[name] = place
-        self._places.move_to_end(name)
-        if len(self._places) > REMEMBERED:
-            self._places.popitem(last=False)
-
     def _tried(self, name: str, around: int, corpora: dict[str, Corpus]) -> list[Wanted] | InputError:
         try:
             return self._wanted(name, around, corpora)
@@ -210,7 +185,7 @@ class Answers:
 
     def _wanted(self, name: str, around: int, corpora: dict[str, Corpus]) -> list[Wanted]:
         """The turn of that id or at that place, and those around it. Raises InputError."""
-        place = self._places.get(name)
+        place = self.places.get(name)
         if place is None:
             if _ID.fullmatch(name):
                 raise InputError(
@@ -237,7 +212,7 @@ class Answers:
     def _found(self, turns: Sequence[Turn], place: Place, name: str) -> int:
         """Which of a file's turns is meant. Raises InputError `stale_id`, `no_turn`."""
         there = _located(turns, place)
-        by_id = name in self._places
+        by_id = name in self.places
         meant = [at for at in there if not by_id or brief.identity(turns[at]) == name]
         if meant:
             return meant[0]

@@ -11,9 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.config import Config
-from smartsearch.errors import CacheError, ModelError
-from smartsearch.models import manifest, store, trained
+from smartsearch.config import Config, is_path
+from smartsearch.errors import CacheError, ModelError, SmartsearchError
+from smartsearch.models import manifest, store, trained, vetting
 from smartsearch.models.store import ModelRef
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 ROLES = ("parser", "crossencoder", "colbert")
 RANKER_ROLE = {"ce": "crossencoder", "colbert": "colbert"}
+LEAST_ROOM, ROOM_A_CORE = 600 * 2**20, 32 * 2**20
+"""Bytes of addresses that the shipped models and their libraries take, and more for each core's thread."""
 TOKENIZER = "wordpiece-30522 (bert-base-uncased)"
 """What tokens are counted with, whatever the profile, so that counts compare."""
 
@@ -95,7 +97,7 @@ def profile_of(config: Config) -> Profile:
     if base is None:
         raise ModelError(
             f"no profile named {config.profile!r}",
-            hint=f"one of {', '.join(names())}, or the folder of one, with a slash",
+            hint=f"one of {', '.join(names())}, or the folder of one, as ./mine or /home/me/mine",
             kind="profile_unknown",
         )
     return Profile(
@@ -114,6 +116,7 @@ def load(config: Config, *, cache: bool = False) -> Tools:
     have been pulled before. Raises ModelError when the profile is unknown or a model it needs is missing; a
     damaged ranker is told when it is first asked for scores.
     """
+    _check_room()
     from smartsearch import parse
     from smartsearch.pipeline import Tools
 
@@ -140,6 +143,8 @@ def load(config: Config, *, cache: bool = False) -> Tools:
     light = profile.parser.shipped is not None and all(
         folder is not None and store.is_export(folder) for folder in folders.values()
     )
+    if profile.parser.given and is_path(profile.parser.name):
+        vetting.check_parser(parser)
     nlp = parse.load(str(parser), needs_torch=not light)
     infos = {"parser": store.info("parser", profile.parser, parser)}
     for name, folder in folders.items():
@@ -150,6 +155,25 @@ def load(config: Config, *, cache: bool = False) -> Tools:
         return [note for scorer in scorers.values() if (note := scorer.note)]
 
     return Tools(parse.Parser(nlp), dict(scorers), tokenizer(), infos, _fusion(config), notes)
+
+
+def _check_room() -> None:
+    """That a limit on memory leaves room for the models: libraries in C end the process where it does not.
+
+    Raises ModelError.
+    """
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - Windows
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    needed = LEAST_ROOM + (os.cpu_count() or 1) * ROOM_A_CORE
+    if limit not in (resource.RLIM_INFINITY, -1) and limit < needed:
+        raise ModelError(
+            f"the limit on memory (ulimit -v) is {limit // 2**20:,} MiB; the models need {needed // 2**20:,}",
+            hint=f"ulimit -v {needed // 1024}, or unlimited",
+            kind="memory",
+        )
 
 
 def load_cached(config: Config) -> Tools:
@@ -211,6 +235,12 @@ def _missing(role: str, ref: ModelRef) -> ModelError:
             hint="install smartsearch again",
             kind="model_missing",
         )
+    if ref.given and not is_path(ref.name) and Path(ref.name).is_dir():
+        raise ModelError(
+            f"the {role} {ref.name!r} is not on this machine",
+            hint=f"./{ref.name} if the folder is meant, or --profile embedded",
+            kind="model_missing",
+        )
     profiles = [p.name for p in PROFILES.values() if ref in (p.parser, p.crossencoder, p.colbert)]
     pull = (
         f"smartsearch models pull {profiles[0]}" if profiles else "give a folder, or the id of a pulled model"
@@ -253,24 +283,32 @@ def _opener(name: str, ref: ModelRef, folder: Path | None, threads: int, limit: 
         role = RANKER_ROLE[name]
         if folder is None:
             raise _missing(role, ref)
-        from smartsearch.rank.colbert import HubColbert, OnnxColbert
-        from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder
-
-        if store.in_our_format(role, folder):
-            if name == "ce":
-                return OnnxCrossEncoder(folder, threads)
-            return OnnxColbert(folder, threads, cache=_cache_home() if limit else None, limit=limit)
         try:
-            hub = HubCrossEncoder if name == "ce" else HubColbert
-            return hub(str(folder), threads)
-        except (OSError, ValueError, ImportError, KeyError) as error:
+            return _scorer(name, folder, threads, limit)
+        except SmartsearchError:
+            raise
+        except Exception as error:  # each library has errors of its own
+            said = str(error).strip().splitlines() or [type(error).__name__]
             raise ModelError(
-                f"{folder} cannot be loaded as a {role}: {str(error).strip().splitlines()[0][:200]}",
+                f"{folder} cannot be loaded as a {role}: {said[0][:200]}",
                 hint="a sentence-transformers CrossEncoder or a PyLate ColBERT, by hub id or folder",
                 kind="model_unfit",
             ) from error
 
     return opened
+
+
+def _scorer(name: str, folder: Path, threads: int, limit: int) -> Scorer:
+    """The ranker in a folder of our own format, or of the hub's where nothing in it runs as code."""
+    from smartsearch.rank.colbert import HubColbert, OnnxColbert
+    from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder
+
+    if store.in_our_format(RANKER_ROLE[name], folder):
+        if name == "ce":
+            return OnnxCrossEncoder(folder, threads)
+        return OnnxColbert(folder, threads, cache=_cache_home() if limit else None, limit=limit)
+    vetting.check(folder)
+    return HubCrossEncoder(str(folder), threads) if name == "ce" else HubColbert(str(folder), threads)
 
 
 def _cache_home() -> Path | None:

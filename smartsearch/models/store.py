@@ -11,8 +11,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from smartsearch.config import anchored, is_path
 from smartsearch.errors import ModelError
-from smartsearch.models import manifest
+from smartsearch.models import manifest, vetting
 from smartsearch.types import ModelInfo
 
 
@@ -20,8 +21,8 @@ from smartsearch.types import ModelInfo
 class ModelRef:
     """A model by name: `shipped:NAME`, a hub id with its pinned revision, or a spaCy package.
 
-    `given` marks a name the user typed, which may also be a folder. A profile's own name never is:
-    a folder of that name in the current directory may be somebody else's.
+    `given` marks a name the user typed, which may also be a folder, if it is written as a path. A profile's
+    own name never is.
     """
 
     name: str
@@ -38,11 +39,9 @@ class ModelRef:
 
 def locate(role: str, ref: ModelRef) -> Path | None:
     """The folder of a model on this machine, or None; nothing is fetched."""
-    folder = ref.shipped or (Path(ref.name).expanduser().absolute() if ref.given else None)
-    if folder and folder.is_dir() and any(folder.iterdir()):
-        return folder
-    if ref.shipped:
-        return None
+    folder = ref.shipped or (Path(anchored(ref.name)) if ref.given and is_path(ref.name) else None)
+    if folder:
+        return folder if folder.is_dir() and any(folder.iterdir()) else None
     return _package(ref.name) if role == "parser" else _cached(ref)
 
 
@@ -165,7 +164,7 @@ def fetch(role: str, ref: ModelRef) -> None:
         else:
             from huggingface_hub import snapshot_download
 
-            snapshot_download(ref.name, revision=ref.revision or None)
+            snapshot_download(ref.name, revision=ref.revision or None, ignore_patterns=list(vetting.UNREAD))
     except (Exception, SystemExit) as error:  # the hub's clients raise their own, spaCy exits
         raise ModelError(
             f"{ref.name} cannot be fetched from the model hub ({type(error).__name__})",

@@ -12,14 +12,16 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from smartsearch.config import anchored, is_path
 from smartsearch.errors import UsageError
 
 ABOUT = "profile.json"
+FORMER = ".former"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -30,22 +32,36 @@ def home() -> Path:
 
 
 def names() -> list[str]:
-    """The user's profiles by name."""
-    return sorted(path.parent.name for path in home().glob(f"*/{ABOUT}") if NAME.fullmatch(path.parent.name))
+    """The user's profiles by name; none where this user may not look."""
+    try:
+        there = [path.name for path in home().iterdir()]
+    except OSError:
+        return []
+    known = {name.removeprefix(".").removesuffix(FORMER) for name in there}
+    return sorted(name for name in known if NAME.fullmatch(name) and find(name))
 
 
 def find(name: str) -> Path | None:
-    """The folder of a profile by name, or by path if `name` has a slash; None where there is none.
+    """The folder of a profile by name, or by path if `name` is written as one; None where there is none.
 
     A bare name never means a folder of the current directory, which may be somebody else's.
     """
-    if "/" in name or os.sep in name:
-        folder = Path(name).expanduser()
+    if is_path(name):
+        folder = Path(anchored(name))
     elif NAME.fullmatch(name):
         folder = home() / name
+        _recover(folder)
     else:
         return None
-    return folder if (folder / ABOUT).is_file() else None
+    return folder if _whole(folder) else None
+
+
+def _whole(folder: Path) -> bool:
+    """Whether a profile is there, as far as this user can see."""
+    try:
+        return (folder / ABOUT).is_file()
+    except OSError:
+        return False
 
 
 def target(name: str) -> Path:
@@ -74,7 +90,8 @@ def workshop() -> Iterator[Path]:
 def install(made: Path, place: Path, about: dict[str, Any]) -> None:
     """Put the finished profile `made`, in a workshop, at `place`: whole or not at all."""
     (made / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    former = made.with_name(made.name + "-former")
+    former = _former(place)
+    _recover(place)
     if place.exists():
         place.rename(former)
     try:
@@ -84,3 +101,20 @@ def install(made: Path, place: Path, about: dict[str, Any]) -> None:
             former.rename(place)
         raise
     shutil.rmtree(former, ignore_errors=True)
+
+
+def _former(place: Path) -> Path:
+    """Where the earlier profile waits until the new one is in its place."""
+    return place.with_name(f".{place.name}{FORMER}")
+
+
+def _recover(place: Path) -> None:
+    """Put the earlier profile back where a process was killed before the new one was in its place."""
+    former = _former(place)
+    with suppress(OSError):
+        if not former.is_dir():
+            return
+        if _whole(place):
+            shutil.rmtree(former, ignore_errors=True)
+        else:
+            former.rename(place)

@@ -13,7 +13,7 @@ from rich.text import Text
 from smartsearch.bench import tables
 from smartsearch.bench.tables import Json, Table
 from smartsearch.output import stream, terminal
-from smartsearch.output.plain import BIDI, aligned, one_line
+from smartsearch.output.plain import aligned, one_line
 
 _WIDE = 140
 """Columns of a terminal from which the table of rows fits in one piece."""
@@ -74,24 +74,20 @@ def lines(result: Json) -> Iterator[str]:
 
 
 def _draw(screen: Console, table: Table, bold: str) -> None:
-    drawn = Grid(title=Text(_seen(table.title), "bold"), title_justify="left", box=None, pad_edge=False)
+    drawn = Grid(title=Text(one_line(table.title), "bold"), title_justify="left", box=None, pad_edge=False)
     numeric = [column for column in range(1, len(table.head)) if _numeric(table, column)]
     for place, name in enumerate(table.head):
         figures = place in numeric
         side: JustifyMethod = "right" if figures else "left"
         drawn.add_column(Text(name, "dim"), justify=side, overflow="fold", no_wrap=figures)
     for row in table.rows:
-        drawn.add_row(*(Text(_seen(cell)) for cell in row), style="bold" if row[0] == bold else "")
+        drawn.add_row(*(Text(one_line(cell)) for cell in row), style="bold" if row[0] == bold else "")
     screen.print(drawn)
     if table.caption:
-        screen.print(Text(_seen(table.caption), "dim"))
+        screen.print(Text(one_line(table.caption), "dim"))
     screen.print()
 
 
 def _numeric(table: Table, column: int) -> bool:
     """Whether a column holds figures, to stand at the right."""
     return all(row[column][:1] in "+-.[0123456789" or row[column] == "reference" for row in table.rows)
-
-
-def _seen(text: str) -> str:
-    return BIDI.sub("", one_line(text))

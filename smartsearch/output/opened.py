@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from smartsearch import __version__
-from smartsearch.output import record
-from smartsearch.output.plain import header, one_line, quoted, safe, shown_path, turn_line, where
+from smartsearch.output import plain, record
+from smartsearch.output.plain import code, header, one_line, quoted, shown_path, turn_line, unmarked, where
 from smartsearch.output.record import Json
 
 if TYPE_CHECKING:
@@ -91,16 +91,16 @@ def counted(number: int, noun: str) -> str:
 def markdown(opened: Opened) -> Iterator[str]:
     """A heading a session and each turn as a quote; what was asked for has its place in bold."""
     for n, excerpt in enumerate(opened.excerpts):
-        yield ("\n" if n else "") + f"# {header(excerpt.turns[0])}"
+        yield ("\n" if n else "") + f"# {unmarked(header(excerpt.turns[0]))}"
         for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True):
-            by = f"**{one_line(turn.speaker)}**" if turn.speaker else "**turn**"
-            stamp = f", {one_line(turn.time.replace('T', ' '))}" if turn.time else ""
-            place = f"**`{where(turn)}`**" if asked else f"`{where(turn)}`"
+            by = f"**{unmarked(one_line(turn.speaker))}**" if turn.speaker else "**turn**"
+            stamp = f", {unmarked(one_line(turn.time.replace('T', ' ')))}" if turn.time else ""
+            place = f"**{code(where(turn))}**" if asked else code(where(turn))
             yield f"\n{by}{stamp}, {place}\n"
             yield quoted(f"{turn.text} ({turn.caption})" if turn.caption else turn.text, "")
     for conversation in opened.conversations:
         for session in conversation.sessions:
-            yield f"- `{where(session.start)}`: {told(conversation, session)}"
+            yield f"- {code(where(session.start))}: {unmarked(told(conversation, session))}"
 
 
 def context(opened: Opened) -> Iterator[str]:
@@ -110,7 +110,7 @@ def context(opened: Opened) -> Iterator[str]:
             yield ""
         yield f"## {header(excerpt.turns[0])}"
         for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True):
-            said = safe(turn.rendered).replace("\n", "\n  ")
+            said = plain.in_block(turn.rendered, stamped=bool(turn.time))
             yield said if asked else f"(nearby) {said}"
     for path, conversations in groupby(opened.conversations, key=lambda c: c.path):
         yield f"## {shown_path(path)}"

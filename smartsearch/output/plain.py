@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,22 +14,38 @@ if TYPE_CHECKING:
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters but tab and newline: in a transcript they could drive the terminal it is shown on."""
 
-BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
-"""Marks that make a terminal show text in another order than it has."""
+_JOINED = (
+    "[\u0600-\u08ff\u0900-\u109f\u1780-\u18af\u2190-\u2bff\u3030\u303d"
+    "\ufb50-\ufefc\ufe0f\U0001f000-\U0001faff]"
+)
+UNSEEN = re.compile(
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    f"|(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOINED})|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]"
+)
+"""Characters that show nothing: they turn the direction of text, part a word, or carry words nobody sees.
+
+What joins emoji to one, or letters of scripts that join, is none of them; alone it is.
+"""
 
 BREAKS = re.compile("\r\n|[\u2028\u2029]")
 """Ends of lines that are no `\\n`; some readers see a new line where another sees none."""
 
 
 def safe(text: str) -> str:
-    """`text` with control characters spelt out (`\\x1b`), without marks of direction; newlines, tabs kept."""
-    whole = BIDI.sub("", BREAKS.sub("\n", text))
+    """`text` with control characters spelt out (`\\x1b`), without unseen ones; newlines, tabs kept."""
+    whole = UNSEEN.sub("", BREAKS.sub("\n", text))
     return CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", whole)
 
 
 def shown_path(path: str) -> str:
     """A file's name on one line, with all that could deceive about it spelt out."""
-    return one_line(BIDI.sub(lambda match: f"\\u{ord(match[0]):04x}", path))
+    return one_line(UNSEEN.sub(lambda match: escaped(match[0]), path))
+
+
+def escaped(character: str) -> str:
+    """A character as Python and JSON write it: `\\u202e`; beyond four digits `\\U000e0041`."""
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"
 
 
 def seen(text: str) -> str:
@@ -105,8 +122,21 @@ def context(hits: Sequence[Hit], nearby: Sequence[Nearby], measures: Sequence[st
             if short.dates and turn.date != date:
                 date = turn.date
                 yield f"[{date}]" if date else "[no date]"
-            said = safe(short.line(turn)).replace("\n", "\n  ")
+            said = in_block(short.line(turn), stamped=bool(turn.time) and not short.dates)
             yield (said if own else f"(nearby) {said}") + _also(also.get(id(turn), ()))
+
+
+_OURS = re.compile(r"\s*[#(\[\\]")
+
+
+def in_block(rendered: str, *, stamped: bool) -> str:
+    """A turn for the block of a prompt: further lines indented, so that none of them can pass for a turn.
+
+    Without a date of ours in front what begins as our own lines do (`##`, `[`, `(nearby)`) gets a backslash.
+    """
+    said = safe(rendered).replace("\n", "\n  ")
+    ours = not stamped and _OURS.match(unicodedata.normalize("NFKC", said[:80]))
+    return f"\\{said}" if ours else said
 
 
 def _also(turns: Sequence[Turn]) -> str:
@@ -126,13 +156,13 @@ def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator
     """A heading with the question and a numbered list of quotes with their places."""
     from smartsearch.nearby import Nearby
 
-    yield f"# {one_line(answer.query)}"
+    yield f"# {unmarked(one_line(answer.query))}"
     for n, hit in enumerate(answer.hits):
         turn = hit.turn
-        said_by = f"**{one_line(turn.speaker)}**" if turn.speaker else "**turn**"
-        stamp = f", {one_line(turn.date)}" if turn.time else ""
-        identity = f" ({one_line(turn.turn)})" if turn.turn else ""
-        yield f"\n{hit.rank}. {said_by}{stamp}, `{where(turn)}`{identity}\n"
+        said_by = f"**{unmarked(one_line(turn.speaker))}**" if turn.speaker else "**turn**"
+        stamp = f", {unmarked(one_line(turn.date))}" if turn.time else ""
+        identity = f" ({unmarked(one_line(turn.turn))})" if turn.turn else ""
+        yield f"\n{hit.rank}. {said_by}{stamp}, {code(where(turn))}{identity}\n"
         around = nearby[n] if nearby else Nearby(0)
         for other in around.before:
             yield quoted(f"(nearby) {other.rendered}") + "\n   >"
@@ -143,7 +173,25 @@ def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator
 
 def quoted(text: str, indent: str = "   ") -> str:
     """`text` as a Markdown quote, by default inside a list item."""
-    return "\n".join(f"{indent}> {line}" for line in safe(text).split("\n"))
+    return "\n".join(f"{indent}> {line}" for line in unmarked(safe(text)).split("\n"))
+
+
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|(?<=!)\[|(?<=\])[(:]")
+
+
+def unmarked(text: str) -> str:
+    """`text` in which Markdown finds no HTML, no image and no link: nothing runs, nothing is loaded.
+
+    The `<` of a tag as an entity, for a backslash in front of ours would undo one.
+    """
+    return _MARKUP.sub(lambda found: "&lt;" if found[0] == "<" else f"\\{found[0]}", text)
+
+
+def code(text: str) -> str:
+    """`text` between backticks, more of them than it holds."""
+    most = max(map(len, re.findall("`+", text)), default=0)
+    fence, pad = "`" * (most + 1), " " if most else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

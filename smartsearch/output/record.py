@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from smartsearch import __version__
+from smartsearch.output.plain import UNSEEN
 
 if TYPE_CHECKING:
     from smartsearch.batch import Outcome
@@ -22,7 +23,7 @@ DROPS = ("top_k", "tau", "budget")
 
 Json = dict[str, Any]
 
-_DRIVING = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_DRIVING = re.compile(f"[\x7f-\x9f\u2028\u2029]|{UNSEEN.pattern}")
 
 
 def result(
@@ -198,7 +199,12 @@ def dumps(record: Json, *, indent: bool = False) -> str:
         text = orjson.dumps(record, option=option).decode()
     except TypeError:
         text = orjson.dumps(_whole(record), option=option).decode()
-    return _DRIVING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return text if text.isascii() and "\x7f" not in text else _DRIVING.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be")
+    return "".join(f"\\u{units[n : n + 2].hex()}" for n in range(0, len(units), 2))
 
 
 def _whole(value: Any) -> Any:

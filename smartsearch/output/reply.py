@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from smartsearch import __version__
 from smartsearch.output import record, stream
-from smartsearch.output.plain import BIDI, one_line, safe, where
+from smartsearch.output.plain import one_line, safe, where
 
 if TYPE_CHECKING:
     from smartsearch.answering import Cited, Prompt
@@ -73,7 +73,7 @@ def _put(text: str) -> None:
 
 def _shown(piece: str) -> str:
     """A piece as a terminal may have it: a model can be talked into control characters."""
-    return BIDI.sub("", safe(piece.replace("\r", "")))
+    return safe(piece.replace("\r", ""))
 
 
 def answered(

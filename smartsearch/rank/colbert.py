@@ -161,7 +161,13 @@ class HubColbert:
         from pylate.models import ColBERT
 
         torch.set_num_threads(threads)
-        self._model: Any = ColBERT(name, device="cpu", local_files_only=True)
+        self._model: Any = ColBERT(
+            name,
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True},
+        )
         self._cache = VectorCache()
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -73,7 +73,13 @@ class HubCrossEncoder:
 
         torch.set_num_threads(threads)
         self._identity = torch.nn.Identity()
-        self._model: Any = CrossEncoder(name, device="cpu", local_files_only=True)
+        self._model: Any = CrossEncoder(
+            name,
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True},
+        )
         outputs = self._model.model.config.num_labels
         if outputs != 1:
             raise ModelError(

@@ -17,13 +17,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.errors import ModelError
+from smartsearch.lean import unsaid
 
 FILES = ("model.onnx", "tokenizer.json", "config.json")
 MAX_CHARACTERS = 4000
 """Characters of a text that are tokenised at all: several times what any shipped model reads."""
 
+ERRORS = 3
+"""What onnxruntime may say by itself: its 2 are warnings."""
 SLOW = "SkipLayerNormFusion"
 """A rewrite of onnxruntime's (1.31) that takes six times what its parts take: a tenth of a run."""
+
+
+def _library() -> Any:
+    """onnxruntime, which is not to say on standard error what it thinks of this machine's devices."""
+    with unsaid(b"onnxruntime"):
+        import onnxruntime
+    onnxruntime.set_default_logger_severity(ERRORS)
+    return onnxruntime
 
 
 class OnnxModel:
@@ -38,13 +49,13 @@ class OnnxModel:
                 kind="model_missing",
             )
         self._threads = threads
-        import onnxruntime
+        onnxruntime = _library()
         from tokenizers import Tokenizer
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
-        options.log_severity_level = 3
+        options.log_severity_level = ERRORS
         try:
             self.config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
             self._session = onnxruntime.InferenceSession(

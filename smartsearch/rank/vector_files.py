@@ -163,7 +163,7 @@ class VectorFiles:
 def _touch(segment: Segment) -> None:
     """Mark a file as used, so that others are dropped before it."""
     now = time.time()
-    if now - segment.modified > TOUCHED:
+    if abs(now - segment.modified) > TOUCHED:  # of the future, where the clock was set back
         with contextlib.suppress(OSError):
             os.utime(segment.path, (now, now))
         segment.modified = now

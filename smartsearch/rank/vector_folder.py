@@ -56,7 +56,7 @@ def tidy(root: Path, folder: Path, limit: int) -> None:
         if len(small) > SMALL:
             _merge(_group(small), folder)
         for path, _, used in _facts(root.glob(f"*/*{PART}")):
-            if used < time.time() - STALE:
+            if abs(time.time() - used) > STALE:  # a clock that was set back leaves files of the future
                 unlink(path)
         files = sorted(_facts(root.glob(f"*/*{SUFFIX}")), key=lambda facts: facts[2])
         total = sum(size for _, size, _ in files)
@@ -100,10 +100,14 @@ def _merge(paths: Sequence[Path], folder: Path) -> None:
 
 
 def usage() -> Usage:
-    """What the user's cache holds. Raises CacheError where it is not the user's own."""
+    """What the user's cache holds. Raises CacheError where it is another's or closed to the user."""
     root = home()
-    with contextlib.suppress(FileNotFoundError):
-        check((root.parent, root, *(path for path in root.iterdir() if path.is_dir())))
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            check((root.parent, root, *(path for path in root.iterdir() if path.is_dir())))
+    except OSError as error:
+        hint = "make it readable, or set XDG_CACHE_HOME"
+        raise CacheError(f"{error.filename} cannot be read: {error.strerror}", hint=hint) from error
     files = list(_facts(root.glob(f"*/*{SUFFIX}")))
     turns = 0
     for path, _, _ in files:

@@ -68,6 +68,11 @@ def folded(turn: Turn) -> str:
     return fold(turn.spoken).replace(SEPARATOR, " ")
 
 
+def looked_for(text: str) -> str:
+    """What `folded` turns have that contain `text`."""
+    return fold(text).replace(SEPARATOR, " ").strip()
+
+
 def having(fields: Iterable[Field], turn: Turn) -> dict[str, Term]:
     """The fields that `turn` has, as terms by their folded text."""
     return {fold(field.term.text): field.term for field in fields if field.holds(turn)}
@@ -102,7 +107,7 @@ class Haystack:
 
     def turns_with(self, text: str, *, word_boundary: bool = False) -> list[int]:
         """Indices of the turns that contain `text`, ascending, each once."""
-        needle = fold(text).replace(SEPARATOR, " ").strip()
+        needle = looked_for(text)
         if not needle:
             return []
         if word_boundary:

@@ -30,6 +30,7 @@ from smartsearch.retrieve.grep import (
     folded,
     having,
     is_word_of,
+    looked_for,
     match_weight,
 )
 from smartsearch.retrieve.likely import AFTER, BEFORE, rarity
@@ -80,12 +81,13 @@ class LargeHaystack(Haystack):
 
     def turns_with(self, text: str, *, word_boundary: bool = False) -> list[int]:
         """Indices of the turns that contain `text`, ascending, each once; all that may are parsed."""
-        holds = boundary(fold(text)) if word_boundary else None
-        return [i for i in self.places(text).tolist() if self._contains(i, fold(text).strip(), holds)]
+        needle = looked_for(text)
+        holds = boundary(needle) if word_boundary else None
+        return [i for i in self.places(text).tolist() if self._contains(i, needle, holds)]
 
     def has(self, text: str) -> bool:
         """Whether any turn contains `text`."""
-        return any(self._contains(i, fold(text).strip(), None) for i in self.places(text).tolist())
+        return any(self._contains(i, looked_for(text), None) for i in self.places(text).tolist())
 
     def words(self) -> None:
         """Not known: it would mean reading everything."""
@@ -112,7 +114,7 @@ class LargeHaystack(Haystack):
     def _places(self, text: str) -> Places:
         """As `places`, among all turns."""
         found, base = [], 0
-        if not fold(text).strip():
+        if not looked_for(text):
             return np.zeros(0, np.int64)
         for part in self._parts:
             inside = part.turns_with(text) if isinstance(part, Haystack) else part.with_word(text)

@@ -74,7 +74,7 @@ class RunFolder:
             return
         name = Path(self.place) / f".lock-{self.shard}"
         try:
-            name.parent.mkdir(parents=True, exist_ok=True)
+            name.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # answers hold what was said
             lock = _locked(name)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)

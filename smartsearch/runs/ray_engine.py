@@ -283,7 +283,6 @@ def _host(address: str) -> tuple[str, str]:
 def _prepare_environment(*, local: bool) -> None:
     """What Ray reads from the environment when it is imported; what the user has set stays."""
     given = {
-        "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # what Ray will do, and warns of until it does
         "RAY_BACKEND_LOG_LEVEL": "info" if _debugging() else "fatal",
     }

@@ -10,7 +10,7 @@ import re
 
 IRREGULAR: dict[str, str] = dict(
     re.findall(
-        r"(\w+):(\w+)",
+        r"\b(\w+):(\w+)",
         """
         went:go bought:buy got:get had:have made:make took:take saw:see met:meet found:find told:tell
         said:say came:come gave:give left:leave lost:lose won:win ran:run read:read wrote:write
@@ -205,7 +205,7 @@ def asked_of(question: str, asker: str, replier: str) -> str:
     made = re.sub(r"\bmy\b", f"{asker}'s", made)
     made = re.sub(r"\bme\b", asker, made)
     made = re.sub(r"^(?:and|so|but|well|oh|hey|wow)\b[ ,]*", "", made.strip(), flags=re.IGNORECASE)
-    made = re.sub(r"\s+([?.,'])", r"\1", made)
+    made = re.sub(r"(?<!\s)\s+([?.,'])", r"\1", made)
     return made[:1].upper() + made[1:]
 
 

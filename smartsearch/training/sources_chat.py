@@ -15,7 +15,7 @@ from smartsearch.training.overlap import Overlap, words
 from smartsearch.training.questions import asked_of, from_statement, last_question, statements_in
 from smartsearch.types import Turn
 
-SPACED = re.compile(r"\s+(?=[?.!,;:'’]|n't)")
+SPACED = re.compile(r"(?<!\s)\s+(?=[?.!,;:'’]|n't)")
 PREFIX = re.compile(r"^\(?(Me|[A-Z][\w ().]{1,24}?)\)?: ")
 MACHINE = frozenset(("Assistant", "The", "All", "Both", ""))
 """Speakers of whom no question is made and who have no first name."""

@@ -15,7 +15,7 @@ from smartsearch.training.names import FIRST_NAMES
 from smartsearch.types import Turn
 
 BRACKETS = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "``": '"', "''": '"'}
-SPACED = re.compile(r"\s+(?=[?.!,;:)'’]|n't)|(?<=\()\s+")
+SPACED = re.compile(r"(?<!\s)\s+(?=[?.!,;:)'’]|n't)|(?<=\()\s+")
 SENTENCE = re.compile(
     r"(?<!Mr\.)(?<!Dr\.)(?<!Jr\.)(?<!St\.)(?<!Ms\.)(?<!vs\.)(?<=[a-z0-9)\"][.!?])\s+(?=[A-Z\"])"
 )

@@ -6,15 +6,18 @@ Nothing is ever written out. What unpacks to more than the limits allow is refus
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
+import stat
 import zipfile
-import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from smartsearch.errors import SmartsearchError
+from smartsearch.transcripts import opening
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.types import Skipped
 
@@ -22,11 +25,14 @@ SUFFIX = ".zip"
 PACKED = (".gz", ".zst")
 MEMBERS = 200_000
 """Files in one archive: a Slack export of a decade has some ten thousand."""
-RATIO = 300
+RATIO = 100
 """Bytes that one packed byte may become, beyond `FREE` bytes: chats pack to a tenth, bombs to less."""
-FREE = 1 << 24
-_UNPACKERS = ("LZMAError", "ZstdError")
-"""What packers that are loaded only when they are needed raise for damaged data."""
+FREE = 1 << 22
+"""What a packed file, or all members of an archive together, may come to in any case."""
+_OTHERS = (FormatError, SmartsearchError, MemoryError)
+"""Errors that say something else than that an archive is damaged, as all others of an unpacker do."""
+_HEADER = 30
+"""Bytes before a member's name."""
 _OPEN = 4
 _BLOCK = 1 << 20
 
@@ -78,8 +84,18 @@ def members(path: str) -> Iterator[str | Skipped]:
     if len(names) > MEMBERS:
         yield Skipped(path, "too_large", f"{len(names):,} files in one archive, the limit is {MEMBERS:,}")
         return
+    left = most = _allowed(os.fstat(archive.fp.fileno()).st_size if archive.fp else 0)
     for name in dict.fromkeys(names):
-        if not any(part.startswith(".") or part == "__MACOSX" for part in name.split("/")):
+        if any(part.startswith(".") or part == "__MACOSX" for part in name.split("/")):
+            continue
+        info = archive.getinfo(name)
+        if info.file_size > _allowed(info.compress_size):
+            yield name  # refused by itself
+        elif info.file_size > left:
+            said = f"with it the archive unpacks to more than the limit of {most:,} bytes; unpack it yourself"
+            yield Skipped(f"{path}/{name}", "too_large", said)
+        else:
+            left -= info.file_size
             yield name
 
 
@@ -101,11 +117,9 @@ def load(path: str, name: str, limit: int) -> bytes:
     try:
         with archive.open(info) as file:
             return _bounded(file, min(limit, _allowed(info.compress_size)))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise _damaged(error) from None
+    except (OSError, *_OTHERS):
+        raise
     except Exception as error:
-        if type(error).__name__ not in _UNPACKERS:
-            raise
         raise _damaged(error) from None
 
 
@@ -124,11 +138,9 @@ def unpacked(data: bytes, path: str, limit: int) -> bytes:
 
         with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
             return _bounded(stream, most)
-    except (OSError, EOFError, zlib.error) as error:
-        raise FormatError(f"damaged: {error}", kind="damaged_archive") from None
+    except _OTHERS:
+        raise
     except Exception as error:
-        if type(error).__name__ not in _UNPACKERS:
-            raise
         raise FormatError(f"damaged: {error}", kind="damaged_archive") from None
 
 
@@ -164,12 +176,34 @@ def _too_large(most: int) -> FormatError:
 def _archive(path: str) -> zipfile.ZipFile:
     """The archive, open. Raises OSError, FormatError."""
     found = os.stat(path)  # noqa: PTH116 - the path as it is
-    return _opened(path, found.st_ino, found.st_size, found.st_mtime_ns)
+    if not stat.S_ISREG(found.st_mode):
+        raise FormatError("a pipe, a socket or a device, not a file", kind="not_a_file")
+    return _opened(path, opening.bounds(), _state(found))
+
+
+def _state(found: os.stat_result) -> tuple[int, ...]:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @lru_cache(maxsize=_OPEN)
-def _opened(path: str, *_state: int) -> zipfile.ZipFile:
+def _opened(path: str, _bounds: tuple[str, ...], state: tuple[int, ...]) -> zipfile.ZipFile:
+    file = opening.opened(path)
+    if _state(os.fstat(file.fileno())) != state:
+        raise OSError(errno.EAGAIN, "it changed while it was opened")
     try:
-        return zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+        archive = zipfile.ZipFile(file)
+        _check_apart(archive)
+    except (OSError, *_OTHERS):
+        raise
+    except Exception as error:
         raise FormatError(f"not a readable zip archive: {error}", kind="damaged_archive") from None
+    return archive
+
+
+def _check_apart(archive: zipfile.ZipFile) -> None:
+    """Raise BadZipFile where files lie in one another: a few bytes would be unpacked again and again."""
+    end = 0
+    for info in sorted(archive.infolist(), key=lambda one: one.header_offset):
+        if info.header_offset < end:
+            raise zipfile.BadZipFile(f"{info.filename} overlaps another file in it")
+        end = info.header_offset + _HEADER + len(info.orig_filename) + info.compress_size

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from smartsearch.errors import CacheError, InputError
 from smartsearch.private import home
-from smartsearch.transcripts.archive import plain_name
-from smartsearch.transcripts.decode import decode
-from smartsearch.transcripts.faults import FormatError, NotByLine
-from smartsearch.transcripts.files import Limits, Selection, find, load, neighbour, size
+from smartsearch.transcripts import opening
+from smartsearch.transcripts.faults import NotByLine
+from smartsearch.transcripts.files import Limits, Selection, find, lines_suffix, load, size
 from smartsearch.transcripts.format import Format
-from smartsearch.transcripts.jsontext import LINE_SUFFIXES
-from smartsearch.transcripts.registry import by_name, detect
-from smartsearch.transcripts.source import Source
+from smartsearch.transcripts.onefile import Gathered, check_lines, or_whole, read_file
+from smartsearch.transcripts.registry import by_name
 from smartsearch.types import Corpus, Skipped, Turn
 
 if TYPE_CHECKING:
@@ -26,26 +23,9 @@ if TYPE_CHECKING:
     from smartsearch.transcripts.indexed import IndexedFile, Opened
     from smartsearch.transcripts.lines import LineFile, MessageLines, Places
 
-# Bad records of one file that are listed singly: a file of nothing else must not flood the output.
-_REPORTED_RECORDS = 20
 _SCANNED_TOGETHER = 1 << 28  # bytes of unparsed files that are one text to scan: a call a word, not a file
-_KEPT = 8  # texts of neighbours kept for the files that follow: the lists of one Slack export are six
 _SLOW = 1 << 26  # bytes whose parsing takes so long that an index is worth a word: 10 s and more
 _STALE = 0.05  # share of an index's files that may have to be read all the same before that is said
-
-
-@dataclass
-class _Gathered:
-    """What was read so far."""
-
-    turns: list[Turn] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    formats: dict[str, Format] = field(default_factory=dict)
-    neighbours: dict[str, str | None] = field(default_factory=dict)
-
-    def warn(self, path: str, said: str) -> None:
-        self.warnings.append(f"{path}: {said}")
 
 
 class Watch(Protocol):
@@ -98,12 +78,12 @@ def _parsed(
     limits: Limits,
     watch: Watch | None,
 ) -> Corpus:
-    gathered = _Gathered()
+    gathered = Gathered()
     for entry in _watched(found, watch):
         if isinstance(entry, Skipped):
             gathered.skipped.append(entry)
         else:
-            _read_file(entry, stdin, forced, limits, gathered)
+            read_file(entry, stdin, forced, limits, gathered)
     if not found:
         gathered.warnings.append(f"no transcripts found in {', '.join(paths)}")
     if gathered.skipped and not gathered.turns:
@@ -161,7 +141,7 @@ def read_large(
     if sum(sizes.values()) < above:
         return _parsed(found, paths, None, None, limits or Limits(), watch)
     index = _opened(paths) if indexed and limits is None else None
-    real = {path: os.path.realpath(path) for path in named} if index and index.indexes else {}
+    real = {path: opening.real(path) for path in named} if index and index.indexes else {}
     known = {path: file for path in real if (file := index.file(path, real[path]))} if index else {}
     apart = {path for path in real if index and any(one.apart(real[path]) for one in index.indexes)}
     as_it_is = known.keys() | apart
@@ -215,7 +195,7 @@ def _in_parts(
     """Each file as an index has it (`known`), else by line if that can be, else parsed."""
     from smartsearch.transcripts.lines import MessageLines
 
-    gathered, held = _Gathered(), 0
+    gathered, held = Gathered(), 0
     parts: list[Corpus | Lines] = []
     files: list[LineFile] = []
     ready: list[IndexedFile] = []
@@ -252,7 +232,7 @@ def _in_parts(
         else:
             if files or ready:
                 close()
-            _read_file(entry, None, None, limits, gathered)
+            read_file(entry, None, None, limits, gathered)
     close()
     if gathered.skipped and not parts:
         raise _nothing_read(gathered.skipped)
@@ -266,8 +246,8 @@ def read_one(
 
     Raises InputError `unknown_format` for an `input_format` that is none.
     """
-    gathered = _Gathered()
-    _read_file(path, stdin, by_name(input_format), Limits(), gathered)
+    gathered = Gathered()
+    read_file(path, stdin, by_name(input_format), Limits(), gathered)
     read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
     return read, gathered.formats.get(path)
 
@@ -282,39 +262,17 @@ def by_line(path: str) -> MessageLines | None:
     return MessageLines([file])
 
 
-def _beside(path: str, limits: Limits, kept: dict[str, str | None], name: str) -> str | None:
-    """The text of the file `name` beside `path`, None where there is none that can be read.
-
-    The last few are kept: the thousands of files of a Slack export all ask for the same lists.
-    """
-    if path == "-":
-        return None
-    key = os.path.normpath(os.path.join(os.path.dirname(path), name))  # noqa: PTH118, PTH120 - as it is
-    if key not in kept:
-        data = neighbour(path, name, limits)
-        if len(kept) >= _KEPT:
-            del kept[next(iter(kept))]
-        try:
-            kept[key] = None if data is None else decode(data).text
-        except FormatError:
-            kept[key] = None
-    return kept[key]
-
-
-def lines_suffix(path: str) -> bool:
-    """Whether a file's name promises one JSON value a line."""
-    return plain_name(path).lower().endswith(LINE_SUFFIXES)
-
-
 def _line_file(path: str, limits: Limits) -> LineFile | None:
+    """A JSONL file of messages, unparsed; None for any other, and for one that cannot be read."""
     if not lines_suffix(path):
         return None
     from smartsearch.transcripts.lines import LineFile
 
-    try:
-        return LineFile(path, load(path, None, limits))
-    except (OSError, FormatError, NotByLine, MemoryError):
-        return None
+    with suppress(NotByLine), or_whole(path):
+        data = load(path, None, limits)
+        check_lines(data, limits)
+        return LineFile(path, data)
+    return None
 
 
 def _nothing_read(skipped: Sequence[Skipped]) -> InputError:
@@ -322,68 +280,3 @@ def _nothing_read(skipped: Sequence[Skipped]) -> InputError:
     reasons += [f"and {len(skipped) - 5:,} more"] if len(skipped) > 5 else []
     hint = "`smartsearch formats` lists what can be read; --input-format overrules the detection"
     return InputError("\n  ".join(["nothing could be read", *reasons]), hint=hint, kind="nothing_read")
-
-
-def _read_file(
-    path: str, stdin: BinaryIO | None, forced: Format | None, limits: Limits, into: _Gathered
-) -> None:
-    before = len(into.turns)
-    try:
-        data = load(path, stdin, limits)
-        decoded = decode(data)
-        for warning in decoded.warnings:
-            into.warn(path, warning)
-        source = Source(path, decoded.text, partial(_beside, path, limits, into.neighbours))
-        as_text = forced is not None and not forced.is_json
-        if not decoded.text.strip() or (not as_text and source.json.is_empty_list):
-            into.warn(path, "empty, no turns")
-            return
-        if len(data) > limits.line and (as_text or not source.json.whole):
-            _check_lines(source, limits)
-        chosen = forced or detect(source)
-        into.formats[path] = chosen
-        if chosen.notice and not forced:
-            into.warn(path, chosen.notice)
-        _take(source, chosen, into)
-    except OSError as error:
-        into.skipped.append(Skipped(path, "unreadable", error.strerror or str(error)))
-    except FormatError as error:
-        into.skipped.append(Skipped(path, error.kind, str(error)))
-    except (MemoryError, RecursionError) as error:
-        del into.turns[before:]
-        into.skipped.append(Skipped(path, "too_large", f"does not fit in memory ({type(error).__name__})"))
-
-
-def _check_lines(source: Source, limits: Limits) -> None:
-    """Raise FormatError `too_large` for a line beyond the limit."""
-    for number, line in enumerate(source.lines, 1):
-        if len(line) > limits.line:
-            reason = f"{len(line):,} characters in one line, the limit is {limits.line:,}"
-            raise FormatError(reason, line=number, kind="too_large")
-
-
-def _take(source: Source, chosen: Format, into: _Gathered) -> None:
-    """Add a file's turns, and report the records that are none: bad ones singly, empty ones by number."""
-    bad = list(source.json.broken) if chosen.is_json else []
-    before, empty = len(into.turns), 0
-    try:
-        for record in chosen.read(source):
-            if isinstance(record, Turn):
-                into.turns.append(record)
-            elif record.kind == "no_text":
-                empty += 1
-            else:
-                bad.append(record)
-    finally:
-        _report(source.path, bad, into)
-    if empty:
-        into.warn(source.path, f"{empty:,} turn{'s' if empty > 1 else ''} without text left out")
-    if len(into.turns) == before and not bad and not (chosen.silent or chosen.sparse):
-        into.warn(source.path, f"read as {chosen.name}, no turns")
-
-
-def _report(path: str, bad: Sequence[FormatError], into: _Gathered) -> None:
-    listed: Iterable[FormatError] = bad[:_REPORTED_RECORDS]
-    into.skipped.extend(Skipped(path, error.kind, str(error)) for error in listed)
-    if len(bad) > _REPORTED_RECORDS:
-        into.skipped.append(Skipped(path, "bad_record", f"{len(bad) - _REPORTED_RECORDS:,} more bad records"))

@@ -15,6 +15,7 @@ from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.fields import in_time, mapping, misfit, number, objects, sequence, string, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
+from smartsearch.transcripts.mentions import Mentions
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
@@ -61,7 +62,10 @@ def _channel(source: Source, item: Item) -> Iterator[Record]:
         if reason := misfit(value, "content"):
             yield FormatError(reason, line=item.line, pointer=pointer)
         elif string(value, "type") not in _NOTICES:
-            yield _turn(source.path, item.line, pointer, value, name, title)
+            try:
+                yield _turn(source.path, item.line, pointer, value, name, title)
+            except FormatError as error:  # its mentions
+                yield FormatError(str(error), line=item.line, pointer=pointer, kind=error.kind)
 
 
 def _turn(path: str, line: int, pointer: str, value: dict[str, Any], name: str, title: str) -> Record:
@@ -98,8 +102,10 @@ def _plain(said: str, value: dict[str, Any]) -> str:
     """Names for the ids of people and emoji, which stand in exports made with `--markdown false`."""
     if "<" not in said:
         return said
-    people = {string(who, "id"): text(who, "nickname", "name") for who in objects(value, "mentions")}
-    said = _MENTION.sub(lambda found: f"@{people.get(found[1]) or found[1]}", said)
+    people = Mentions(
+        {string(who, "id"): text(who, "nickname", "name") for who in objects(value, "mentions")}
+    )
+    said = _MENTION.sub(lambda found: f"@{people.name(found[1]) or found[1]}", said)
     return _EMOJI.sub(r"\1", said)
 
 

@@ -104,8 +104,7 @@ def _said(here: tuple[Stamp, str, str], text: str, names: set[str]) -> tuple[Sta
         if sent := _SENT.fullmatch(text.strip()):
             return stamp, sent["name"], "", bracketed(sent["kind"])
         if text.startswith("* "):
-            known = [name for name in names if name and text.startswith(f"* {name} ")]
-            who = max(known, key=len, default=text[2:].partition(" ")[0])
+            who = _who(text[2:], names)
             return stamp, who, text[len(who) + 3 :].strip(), ""
         return stamp, "", "", ""
     if file := _FILE.fullmatch(text.strip()):
@@ -113,14 +112,20 @@ def _said(here: tuple[Stamp, str, str], text: str, names: set[str]) -> tuple[Sta
     return stamp, name, _own_words(text), ""
 
 
+def _who(deed: str, names: set[str]) -> str:
+    """The longest known name that an emote begins with, else its first word."""
+    ends = (end for end in range(min(len(deed) - 1, _NAME_LIMIT), 0, -1) if deed[end] == " ")
+    return next((deed[:end] for end in ends if deed[:end] in names), deed.partition(" ")[0])
+
+
 def _own_words(text: str) -> str:
     """A reply without what it quotes: `<Maya "..."> ` or, in later versions, lines of `> `."""
     if quoted := _QUOTED.match(text):
         return text[quoted.end() :].strip()
     lines = text.split("\n")
-    while len(lines) > 1 and lines[0].startswith(">"):
-        del lines[0]
-    return "\n".join(lines).strip()
+    last = len(lines) - 1
+    said = next((n for n, line in enumerate(lines[:last]) if not line.startswith(">")), last)
+    return "\n".join(lines[said:]).strip()
 
 
 def _room(source: Source) -> str:

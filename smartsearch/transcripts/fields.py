@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise, repeat
 from typing import Any
 
 _KINDS = {"dict": "an object", "list": "a list", "str": "a string", "NoneType": "null", "bool": "a boolean"}
@@ -86,6 +86,12 @@ def misfit(value: object, key: str, *kinds: type) -> str:
     if found is None or isinstance(found, kinds or (str,)):
         return ""
     return f"`{key}` is {kind(found)}, not text"
+
+
+def filled(said: str, sign: str, names: Iterable[str]) -> str:
+    """A text with names where a sign stands for each, in their order; signs beyond the last name stay."""
+    first, *rest = said.split(sign)
+    return first + "".join(f"{name}{piece}" for piece, name in zip(rest, chain(names, repeat(sign))))
 
 
 def in_time(values: Sequence[Any], when: Callable[[Any], float | None]) -> Iterator[tuple[int, Any]]:

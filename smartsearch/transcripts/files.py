@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import os
+import select
 import stat
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,8 +15,9 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from smartsearch.errors import InputError
-from smartsearch.transcripts import archive
+from smartsearch.transcripts import archive, opening
 from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.jsontext import LINE_SUFFIXES
 from smartsearch.types import Skipped
 
 SUFFIXES = (
@@ -22,6 +25,10 @@ SUFFIXES = (
     *(".mbox", ".vtt", ".srt", ".weechatlog"),
 )
 """Of the files in a folder or an archive; `.gz` and `.zst` may follow them."""
+
+
+_PATIENCE = 1.0
+"""Seconds in which whoever writes into a named pipe begins, once it is open here."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +97,7 @@ def find(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]:
     selection.refuse_own(paths)
     seen: set[str] = set()
     for found in every(paths, selection):
-        key = found if found == "-" or isinstance(found, Skipped) else os.path.realpath(found)
+        key = found if found == "-" or isinstance(found, Skipped) else opening.real(found)
         if isinstance(key, Skipped) or not (key in seen or selection.is_own(key)):
             yield found
         if isinstance(key, str):
@@ -180,8 +187,7 @@ def _walk(top: str, selection: Selection) -> Iterator[str | Skipped]:
                 yield folder
             continue
         try:
-            with os.scandir(folder or ".") as entries:
-                names = sorted(entry.name for entry in entries)
+            names = opening.names(folder or ".")
         except OSError as error:
             yield Skipped(folder or ".", "unreadable", error.strerror or str(error))
             continue
@@ -208,27 +214,63 @@ def _entry(path: str, relative: str, selection: Selection) -> Skipped | bool:
     try:
         mode = Path(path).stat().st_mode
     except OSError as error:
-        reason = error.strerror or str(error)
-        return Skipped(path, "unreadable", reason) if selection.takes(path, relative) else False
+        # A path that is too long may be that of a folder: nobody can look.
+        told = selection.takes(path, relative) or error.errno == errno.ENAMETOOLONG
+        return Skipped(path, "unreadable", error.strerror or str(error)) if told else False
     if stat.S_ISDIR(mode):
         if Path(path).is_symlink():
             return Skipped(path, "folder_link", "a link to a folder is not followed; name it to search it")
         return True
-    return stat.S_ISREG(mode) and (archive.is_archive(path) or selection.takes(path, relative))
+    if opening.bounds() and Path(path).is_symlink() and not opening.allowed(opening.real(path)):
+        return False
+    if not (archive.is_archive(path) or selection.takes(path, relative)):
+        return False
+    if not stat.S_ISREG(mode):
+        return Skipped(path, "not_a_file", "a pipe, a socket or a device, not a file")
+    return True
+
+
+def _opened(path: str) -> BinaryIO:
+    """A file, open for reading. Raises OSError, and FormatError `not_a_file` for what may never end or begin.
+
+    Devices and sockets are not opened at all; a named pipe is read where somebody writes into it already. A
+    pipe that the shell made for this process, `<(command)` or `/dev/stdin`, is read as a file is.
+    """
+    mode, real = Path(path).stat().st_mode, ""
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        real = os.path.realpath(path)
+        if not stat.S_ISFIFO(mode) and real != os.devnull:
+            what = "a socket" if stat.S_ISSOCK(mode) else "a device"
+            raise FormatError(f"{what}, not a file", kind="not_a_file")
+    own = real.rpartition("/")[0].endswith("/fd") and real.startswith(("/proc/", "/dev/"))
+    named = stat.S_ISFIFO(mode) and not own and not opening.bounds()
+    return _written(path) if named else opening.opened(path)
+
+
+def _written(path: str) -> BinaryIO:
+    """A named pipe into which somebody writes, open: to open it as a file waits for that without an end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not select.select([descriptor], [], [], _PATIENCE)[0]:
+        os.close(descriptor)
+        reason = "a named pipe into which nobody writes; to wait for it: `- < PIPE`"
+        raise FormatError(reason, kind="not_a_file")
+    os.set_blocking(descriptor, True)
+    return os.fdopen(descriptor, "rb")
 
 
 def load(path: str, stdin: BinaryIO | None, limits: Limits) -> bytes:
     """The bytes of a file, or of standard input for `-`.
 
     Of a file in an archive, and of a packed one, those inside. Raises OSError, and FormatError: `too_large`
-    for more than `limits.file` bytes, before memory goes to them, or what is wrong with the archive.
+    for more than `limits.file` bytes, before memory goes to them, `not_a_file` for a device and its like,
+    or what is wrong with the archive.
     """
     if path == "-":
         data = (stdin or sys.stdin.buffer).read(limits.file + 1)
     elif inside := archive.split(path):
         data = archive.load(*inside, limits.file)
     else:
-        with Path(path).open("rb") as file:
+        with _opened(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > limits.file:
                 raise _too_large(limits)
@@ -238,6 +280,11 @@ def load(path: str, stdin: BinaryIO | None, limits: Limits) -> bytes:
     if len(data) > limits.file:
         raise _too_large(limits)
     return archive.unpacked(data, path, limits.file)
+
+
+def lines_suffix(path: str) -> bool:
+    """Whether a file's name promises one JSON value a line."""
+    return archive.plain_name(path).lower().endswith(LINE_SUFFIXES)
 
 
 def size(path: str) -> int:
@@ -260,6 +307,8 @@ def neighbour(path: str, name: str, limits: Limits) -> bytes | None:
     other = os.path.normpath(f"{os.path.dirname(path)}/{name}" if os.path.dirname(path) else name)  # noqa: PTH120
     inside = archive.split(path)
     if inside and not other.startswith(f"{os.path.normpath(inside[0])}/"):
+        return None
+    if not (inside or Path(other).is_file()):
         return None
     try:
         return load(other, None, limits)

@@ -83,8 +83,8 @@ def _rewind(kept: dict[str, Item | FormatError], to: str, item: Item) -> None:
         fault = "`$rewindTo` names a message that is not there"
         kept[f"#{len(kept)} {item.line}"] = FormatError(fault, line=item.line, pointer=item.pointer)
         return
-    for key in list(kept)[list(kept).index(to) :]:
-        del kept[key]
+    while kept.popitem()[0] != to:
+        pass
 
 
 def _events(record: Item | FormatError, conversation: str) -> Iterator[Event]:

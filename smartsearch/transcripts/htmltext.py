@@ -9,9 +9,13 @@ import re
 from html import unescape
 
 _TAG = re.compile(
-    r"<(?:(?P<comment>!--)|(?P<end>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]*)(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*>|[!?][^<>]*>)"
+    r"<(?:(?P<comment>!--)|(?P<end>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]*)"
+    r"(?:(?:[^<>\"'a-zA-Z0-9]|\"[^\"<]*\"|'[^'<]*')(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)?>|[!?][^<>]*>)"
 )
 """No part goes past the next `<`, so that a text is looked at once however many tags in it are torn."""
+
+_ENDLESS = re.compile(r"&#[0-9]{100,};?")
+"""A number that is no character, and that Python refuses to read from 4,301 digits on."""
 
 _BLOCKS = frozenset(
     {
@@ -33,7 +37,14 @@ _BLOCKS = frozenset(
         *("ul", "li", "br"),
     }
 )
-_UNSEEN = frozenset({"script", "style", "head", "template"})
+_ENDS = {name: re.compile(rf"</{name}\b[^<>]*>", re.I) for name in ("script", "style", "head", "template")}
+"""How what is not shown ends, by the tag that it begins with."""
+_COMMENT_ENDS = re.compile("-->")
+
+
+def unescaped(text: str) -> str:
+    """Text with characters for its `&amp;` and `&#38;`. Raises nothing, however long a number is."""
+    return unescape(_ENDLESS.sub("\ufffd", text)) if "&" in text else text
 
 
 def text_of(html: str) -> str:
@@ -48,18 +59,18 @@ def text_of(html: str) -> str:
         at = tag.end()
         name = (tag["name"] or "").lower()
         if tag["comment"]:
-            at = _behind(html, r"-->", at)
-        elif name in _UNSEEN and not tag["end"]:
-            at = _behind(html, rf"</{name}\b[^<>]*>", at)
+            at = _behind(html, _COMMENT_ENDS, at)
+        elif name in _ENDS and not tag["end"]:
+            at = _behind(html, _ENDS[name], at)
         elif name:
             text.tag(name, end=bool(tag["end"]))
     text.add(html[at:])
     return text.whole()
 
 
-def _behind(html: str, what: str, at: int) -> int:
+def _behind(html: str, what: re.Pattern[str], at: int) -> int:
     """Where the text goes on after the pattern `what`: at the end where it does not come."""
-    found = re.compile(what, re.I).search(html, at)
+    found = what.search(html, at)
     return found.end() if found else len(html)
 
 
@@ -75,7 +86,7 @@ class _Text:
         """Take up what stands between two tags."""
         if not data:
             return
-        pieces = unescape(data).split("\n") if self._pre else [re.sub(r"\s+", " ", unescape(data))]
+        pieces = unescaped(data).split("\n") if self._pre else [re.sub(r"\s+", " ", unescaped(data))]
         for n, piece in enumerate(pieces):
             if n:
                 self._break(even_if_empty=True)

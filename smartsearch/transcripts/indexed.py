@@ -42,6 +42,7 @@ from smartsearch.transcripts.index_store import (
     state_of,
     turn_of,
 )
+from smartsearch.transcripts.opening import allowed
 from smartsearch.types import Skipped, Turn
 
 FEW = 1024
@@ -231,6 +232,8 @@ class Opened:
 
     def file(self, path: str, real: str) -> IndexedFile | None:
         """The file at `path`, really `real`, from the first index that has it as it is. Raises IndexFault."""
+        if not allowed(real):
+            return None
         return next((file for index in self.indexes if (file := index.file(path, real))), None)
 
 

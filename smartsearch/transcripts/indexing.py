@@ -36,6 +36,7 @@ from smartsearch.transcripts.index_store import (
     turn_of,
     unlink,
 )
+from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Skipped, Turn, fold
 
 SETTLED = 2.0
@@ -89,7 +90,7 @@ def build(path: str, step: Step = lambda *_: None, wait: Callable[[], None] = la
     folder = folder_of(root)
     try:
         make(folder)
-        with _alone(folder, wait):
+        with _alone(folder, wait), confined([root]):  # who may read the index may read no more than its root
             built = _build(path, root, folder, found, step)
     except (OSError, sqlite3.Error) as error:
         raise CacheError(f"the index of {path} cannot be written: {error}") from error

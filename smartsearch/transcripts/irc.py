@@ -183,19 +183,20 @@ class _State:
             self.day, self.minutes = _date(int(found["year"]), month, int(found["day"])) or self.day, -1
 
     def _time(self, here: _Line) -> str:
-        hour, minute, *rest = here.clock.split(":")
-        second = rest[0] if rest else "00"
-        if int(hour) > 23 or int(minute) > 59 or int(second) > 59:
+        hour, minute, second = map(int, f"{here.clock}:0".split(":")[:3])
+        if hour > 23 or minute > 59 or second > 59:
             return ""
-        minutes = int(hour) * 60 + int(minute)
+        shown = f"T{hour:02}:{minute:02}:{second:02}"
+        minutes = hour * 60 + minute
         if here.day:
-            return f"{here.day}T{int(hour):02}:{minute}:{second}"
+            day = _date(*map(int, here.day.split("-")))
+            return f"{day.isoformat()}{shown}" if day else ""
         if here.month:
             self._to_month(here.month, here.monthday)
         elif self.day and minutes + _PASSED < self.minutes:
             self.day = self.day + timedelta(days=1) if self.day < date.max else self.day
         self.minutes = minutes
-        return f"{self.day.isoformat()}T{int(hour):02}:{minute}:{second}" if self.day else ""
+        return f"{self.day.isoformat()}{shown}" if self.day else ""
 
     def _to_month(self, month: int, day: int) -> None:
         """HexChat's lines have no year: it is that of the head, one more once December turns to January."""

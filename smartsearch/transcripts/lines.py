@@ -3,11 +3,16 @@
 Parsing costs some ten microseconds a turn, scanning bytes for a word a few nanoseconds. `MessageLines` holds
 such files unparsed, says which of their lines can contain a word (never too few), and reads single lines with
 the reader of `messages`. Any other file is `NotByLine` and has to be read whole.
+
+What is scanned is a line for each line of the files. Where what a message says stands in its line as it is
+(`messages.as_written`), that is the line, folded as turns are; else it is what grep would see of the turn. So
+nothing that grep finds is missed, whatever stands in a line or around it.
 """
 
 from __future__ import annotations
 
 import ctypes
+import io
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +21,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from smartsearch.filters import Facts
@@ -24,23 +28,25 @@ from smartsearch.transcripts import messages
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.jsontext import parse
-from smartsearch.transcripts.own_calls import possible
+from smartsearch.transcripts.onefile import or_whole
+from smartsearch.transcripts.own_calls import NAME, ids, possible
 from smartsearch.transcripts.registry import detect
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn, fold
 
-HEAD_LINES = 10
-"""Lines at a file's beginning that are parsed to know its format, its keys and its speakers."""
+HEAD_LINES = 20
+"""Lines that are parsed to know a file's format, its keys and its speakers: as many as any detector reads."""
 
 BLOCK = 1 << 20
 """Bytes scanned at a time: what they become stays in the processor's cache."""
+FOLDED = 1 << 14
+"""Bytes folded at a time: those without anything but ASCII cost least."""
 
 Places = NDArray[np.int64]
 _PLAIN = re.compile(r"[\w ]+")
 _RUN = re.compile(r"\w+")
-_ESCAPES = (b"\\u", b"\\/")
-_NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
-"""A NUL as JSON writes it, after the backslashes that stand for themselves: a space to grep."""
+_SHORT = 8  # bytes; a longer line of blanks alone is no JSON, and told
+_BLANK = np.isin(np.arange(256), list(b" \t\n\r\x0b\x0c"))
 
 
 @dataclass(frozen=True)
@@ -67,8 +73,9 @@ class LineFile:
 
     @cached_property
     def _head(self) -> Source:
-        """The first lines, as if they were the file."""
-        return Source(self.path, b"\n".join(self.data.split(b"\n", HEAD_LINES)[:HEAD_LINES]).decode())
+        """The first lines that are JSON, as if they were the file."""
+        whole = (line for line in map(bytes.decode, io.BytesIO(self.data)) if line.strip() and _is_json(line))
+        return Source(self.path, "".join(line for line, _ in zip(whole, range(HEAD_LINES))))
 
     @cached_property
     def _records(self) -> list[Record | None]:
@@ -76,7 +83,7 @@ class LineFile:
 
     @property
     def keys(self) -> set[bytes]:
-        """The keys of the first messages as they stand in the folded text."""
+        """The keys of the first messages as they stand in what is scanned."""
         values = (item.value for item in self._head.json.items)
         return {fold(key).encode() for value in values if isinstance(value, dict) for key in value}
 
@@ -84,6 +91,14 @@ class LineFile:
     def speakers(self) -> set[str]:
         """The folded names of those who speak in the first lines."""
         return {fold(record.speaker) for record in self._records if isinstance(record, Turn)}
+
+
+def _is_json(line: str) -> bool:
+    try:
+        parse(line)
+    except json.JSONDecodeError:
+        return False
+    return True
 
 
 class MessageLines:
@@ -117,7 +132,8 @@ class MessageLines:
         line = int(self._lines[position])
         file = int(np.searchsorted(self._first_lines, line, side="right")) - 1
         source = self._sources[file]
-        found = messages.of_line(source, value, line - int(self._first_lines[file]) + 1)
+        with or_whole(source.path):
+            found = messages.of_line(source, value, line - int(self._first_lines[file]) + 1)
         if found is None:
             raise NotByLine(source.path)
         return found if isinstance(found, Turn) else None
@@ -144,7 +160,8 @@ class MessageLines:
             except json.JSONDecodeError:
                 yield None
                 continue
-            found = messages.facts_of_line(sources[file], value, number)
+            with or_whole(sources[file].path):
+                found = messages.facts_of_line(sources[file], value, number)
             if found is None:
                 raise NotByLine(sources[file].path)
             yield found or None
@@ -154,41 +171,80 @@ class MessageLines:
         needle = _needle(text)
         if not needle:
             return np.arange(len(self))
-        lines = self._positions(needle)
-        keys = [(key, key.count(needle)) for key in self._keys if needle in key]
-        if not keys:
-            return lines[np.diff(lines, prepend=-1) > 0]
-        counts = np.bincount(lines, minlength=len(self))
-        for key, times in keys:
-            for written in (b'"%s":' % key, b'"%s" :' % key):
-                counts -= times * np.bincount(self._positions(written), minlength=len(self))
+        counts = self._counts(needle)
+        for key in self._keys:
+            if times := key.count(needle):
+                for written in (b'"%s":' % key, b'"%s" :' % key):
+                    counts -= times * self._counts(written)
         return np.flatnonzero(counts > 0)
 
-    def _positions(self, needle: bytes) -> Places:
-        """The position of each place of `needle`, ascending."""
-        return np.searchsorted(self._folded_ends, places(self._folded, needle))
+    def _counts(self, needle: bytes) -> Places:
+        """How often `needle` stands on each line, or more often; in a key as often as it does."""
+        counts = np.zeros(len(self), np.int64)
+        for found in blocks(self._scanned, needle):
+            lines = np.searchsorted(self._scanned_ends, found)
+            first = int(lines[0])
+            times = np.bincount(lines - first)
+            counts[first : first + len(times)] += times
+        return counts
 
     @cached_property
-    def _folded(self) -> bytes:
-        return folded(self._data)
+    def _scanned(self) -> bytes:
+        """What is looked through, made in pieces of whole lines. Raises NotByLine where lines do not tell."""
+        pieces, start = [], 0
+        while start <= len(self._data):
+            end = self._data.find(b"\n", start + FOLDED)
+            end = len(self._data) if end < 0 else end
+            pieces.append(self._seen(self._data[start:end]))
+            start = end + 1
+        whole = b"\n".join(pieces)
+        if NAME.encode() in whole and b'"tool_' in self._data:  # ids may connect (own_calls.py)
+            raise NotByLine(self._sources[0].path)
+        return whole
+
+    def _seen(self, piece: bytes) -> bytes:
+        """What is scanned for a piece of whole lines."""
+        if messages.as_written(piece):
+            return folded(piece)
+        lines = piece.split(b"\n")
+        return b"\n".join(map(self._seen, lines)) if len(lines) > 1 else self._said(piece)
+
+    def _said(self, line: bytes) -> bytes:
+        """What grep sees of the turn on a line, in one line; nothing where none is. Raises NotByLine."""
+        try:
+            value = parse(line.decode())
+        except json.JSONDecodeError:
+            return b""
+        path = self._sources[0].path
+        with or_whole(path):
+            found = messages.of_line(self._sources[0], value, 0)
+        if found is None or ids([value]):
+            raise NotByLine(path)
+        spoken = found.spoken if isinstance(found, Turn) else ""
+        # A NUL is a space to grep; a line stays a line; and no text looks like a key.
+        bare = spoken.replace("\x00", " ").replace("\n", " ").replace('"', " ")
+        return folded(bare.encode("utf-8", "replace"))
 
     @cached_property
-    def _folded_ends(self) -> Places:
-        """Where each line ends in the folded text, whose lines are those of the file."""
-        if len(self._folded) == len(self._data):
-            return self._ends
-        ends = np.concatenate([places(self._folded, b"\n"), np.array([len(self._folded)])])
-        return ends[self._lines]
+    def _scanned_ends(self) -> Places:
+        """Where each line ends in what is scanned."""
+        return np.append(places(self._scanned, b"\n"), len(self._scanned))[self._lines]
 
 
 def _not_blank(data: bytes, starts: Places, ends: Places) -> Places:
-    short = np.flatnonzero(ends - starts < 8)
-    blank = [n for n in short.tolist() if not data[starts[n] : ends[n]].strip()]
-    return np.delete(np.arange(len(starts)), blank)
+    """The lines that are more than a few blanks."""
+    short = np.flatnonzero(ends - starts < _SHORT)
+    full = np.ones(len(starts), bool)
+    full[short] = False
+    letters = np.frombuffer(data, np.uint8)
+    for place in range(_SHORT - 1):
+        short = short[starts[short] + place < ends[short]]
+        full[short] |= ~_BLANK[letters[starts[short] + place]]
+    return np.flatnonzero(full)
 
 
 def _needle(text: str) -> bytes:
-    """What stands in the folded file wherever `text` stands in a turn: all of it, or its longest word.
+    """What is scanned has this wherever a turn has `text`: all of it, or its longest word.
 
     Anything but letters, digits and spaces may be written in several ways in JSON.
     """
@@ -199,23 +255,29 @@ def _needle(text: str) -> bytes:
 
 
 def places(data: bytes, needle: bytes) -> Places:
-    """Where `needle` begins in `data`, within a line or a line end itself, without overlaps, ascending."""
+    """Where `needle`, a byte, stands in `data`, ascending."""
+    return np.concatenate([np.zeros(0, np.int64), *blocks(data, needle)])
+
+
+def blocks(data: bytes, needle: bytes) -> Iterator[Places]:
+    """Where `needle` begins in `data`, ascending, some at a time and never none of them.
+
+    Places do not overlap, but where one block ends: then there may be one more.
+    """
     import stringzilla
 
     text = stringzilla.Str(data)
-    found, start = [], 0
-    while start < len(data):
-        end = data.find(b"\n", start + BLOCK) + 1 or len(data)
-        inside = _places(text[start:end], needle)
+    for start in range(0, len(data), BLOCK):
+        inside = _places(text[start : start + BLOCK + len(needle) - 1], needle)
         if len(inside):
-            found.append(inside + start)
-        start = end
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+            yield inside + start
 
 
 def _places(text: Any, needle: bytes) -> Places:
     pieces = text.split(needle)
     count = len(pieces)
+    if (count - 1) * len(needle) == len(text):  # nothing but needles: then there are no offsets to be read
+        return np.arange(count - 1) * len(needle)
     kind = np.uint64 if pieces.offsets_are_large else np.uint32
     raw = ctypes.string_at(pieces.offsets_address, count * kind().itemsize)
     starts = np.frombuffer(raw, dtype=kind).astype(np.int64)
@@ -224,14 +286,9 @@ def _places(text: Any, needle: bytes) -> Places:
 
 
 def folded(data: bytes) -> bytes:
-    """UTF-8 JSON lines as `fold` sees their text: escapes of characters undone, composed, case-folded.
-
-    The lines stay the lines.
-    """
+    """UTF-8 text as `fold` has it, composed where it is not and case-folded; its lines stay the lines."""
     import stringzilla
 
-    if stringzilla.find(data, b"\\") >= 0 and max(stringzilla.find(data, e) for e in _ESCAPES) >= 0:
-        data = b"\n".join(map(_unescaped, data.split(b"\n")))
     if not data.isascii() and stringzilla.utf8_find_denormalized(data, "NFC") is not None:
         data = fold(data.decode()).encode()
     return _uncased(data)
@@ -245,12 +302,3 @@ def _uncased(data: bytes) -> bytes:
     import stringzilla
 
     return bytes(stringzilla.utf8_uncased_fold(data))
-
-
-def _unescaped(line: bytes) -> bytes:
-    if b"\\u" not in line and b"\\/" not in line:
-        return line
-    try:
-        return _NUL.sub(rb"\1 ", orjson.dumps(parse(line.decode())))
-    except (json.JSONDecodeError, TypeError):
-        return line

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from html import unescape
+
+from smartsearch.transcripts.htmltext import unescaped
 
 _BLOCKS = frozenset(
     """
@@ -161,7 +162,7 @@ def _lines(text: str) -> str:
         if line.startswith("\x00"):
             _, number, line = line.split("\x00", 2)
             depth = int(number)
-        bare = " ".join(unescape(line).replace("\u200b", "").split())
+        bare = " ".join(unescaped(line).replace("\u200b", "").split())
         if depth:
             lines.append(f"> {bare}")
         elif bare or (lines and lines[-1]):

@@ -156,7 +156,8 @@ def _said(event: dict[str, Any], content: dict[str, Any]) -> tuple[str, str]:
     if msgtype == "m.bad.encrypted":
         return "", ""
     if mapping(event, "content", "m.relates_to", "m.in_reply_to"):
-        body = _QUOTED.sub("", body, count=1)
+        quoted = _QUOTED.match(body)
+        body = body[quoted.end() :] if quoted else body
     return body, ""
 
 

@@ -5,6 +5,9 @@ either, the last one of the same subject. `conversation` is the thread's id, `ti
 `Message-ID`. Of a mail stands what its author wrote (mailtext.py), without quotations and signature; what was
 attached is its caption. Threads come in the order in which the file begins them, a thread's mails by time.
 
+Headers about parts are cut at 4,000 characters, others at 20,000, and a mail is read up to its 64th part of
+parts, which is reported: `email` takes quadratic time for more.
+
 `Source` holds decoded text: bytes above 127 that were no UTF-8 are lost to U+FFFD before this reader sees
 them, which concerns old mail sent as `8bit` in other charsets; quoted-printable and base64 are whole.
 Headers are read under `email`'s old policy: `email.policy.default` takes nine times as long for the six that
@@ -21,6 +24,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from smartsearch.transcripts.captions import bracketed, caption
@@ -32,6 +37,7 @@ from smartsearch.types import Turn
 
 if TYPE_CHECKING:
     from email.message import Message
+    from email.policy import Policy
 
 # A border follows a blank line, tells a time and precedes a header: any other `From ` is somebody's text.
 _BORDER = re.compile(r"^From [^\r\n]{1,200}\d:\d\d[^\r\n]{0,40}\r?\n(?=[!-9;-~]{1,80}:|>From )", re.M)
@@ -43,9 +49,14 @@ _REPLY = re.compile(
 )
 _IDS = re.compile(r"<([^<>\s]{1,400})>")
 _FROM_TIME = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[+-]\d{4} )?\d{4}")
-_FOLD = re.compile(r"[\r\n]+\s*")
+_FOLD = re.compile(r"[\r\n]\s*")
 _FLOWED = re.compile(r"(?<=[^\n-]) \n(?![>\n])")  # RFC 3676: a blank at a line's end is no end
 _HEADER_LIMIT = 20_000
+_ABOUT_LIMIT = 4_000
+"""Characters of a header, and of one about a part (`Content-...`), which `email` reads in quadratic time."""
+_MULTIPART = re.compile(r"^content-type:\s*multipart/", re.I | re.M)
+_MULTIPARTS = 64
+"""Parts of parts in a mail: in every line `email` looks for the end of each that is open."""
 _TEXTS = ("text/plain", "text/html")
 
 
@@ -70,7 +81,12 @@ def detect(source: Source) -> bool:
 def read(source: Source) -> Iterator[Record]:
     """Turns by thread and time; a mail without words of its own or a file is `no_text`."""
     mails: list[_Mail] = []
-    for line, border, text in _split(source.text):
+    for line, border, whole in _split(source.text):
+        text = _few_parts(whole)
+        if len(text) < len(whole):
+            yield FormatError(
+                f"a mail of more than {_MULTIPARTS} parts of parts, the rest not read", line=line
+            )
         read_mail = _mail(source.path, line, border, text)
         if isinstance(read_mail, FormatError):
             yield read_mail
@@ -111,12 +127,35 @@ def _split(text: str) -> Iterator[tuple[int, str, str]]:
         yield line, begin.group(), text[begin.end() :]
 
 
+def _few_parts(text: str) -> str:
+    """A mail up to the header that announces one part of parts too many."""
+    if text.count("/") <= _MULTIPARTS:
+        return text
+    found = next(islice(_MULTIPART.finditer(text), _MULTIPARTS, None), None)
+    return text[: found.start()] if found else text
+
+
+@cache
+def _policy() -> Policy:
+    """`email`'s old policy, with headers cut before it reads them."""
+    from email.policy import Compat32
+
+    class Cut(Compat32):
+        def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+            name, value = super().header_source_parse(sourcelines)
+            if len(value) > _ABOUT_LIMIT:
+                value = value[: _ABOUT_LIMIT if name.lower().startswith("content-") else _HEADER_LIMIT]
+            return name, value
+
+    return Cut()
+
+
 def _mail(path: str, line: int, border: str, text: str) -> _Mail | FormatError:
     from email import message_from_bytes
     from email.utils import parseaddr
 
     try:
-        message = message_from_bytes(_ESCAPED.sub(r"\1", text).encode("utf-8", "replace"))
+        message = message_from_bytes(_ESCAPED.sub(r"\1", text).encode("utf-8", "replace"), policy=_policy())
         subject = _header(message, "Subject")
         name, address = parseaddr(_header(message, "From"))
         body, captions = _content(message)
@@ -146,8 +185,8 @@ def _mail(path: str, line: int, border: str, text: str) -> _Mail | FormatError:
 
 
 def _raw(message: Message, name: str) -> str:
-    """A header as it stands; no more of it than a person or a program writes on purpose."""
-    return str(message.get(name) or "")[:_HEADER_LIMIT]
+    """A header as it stands."""
+    return str(message.get(name) or "")
 
 
 def _header(message: Message, name: str) -> str:

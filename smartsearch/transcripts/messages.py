@@ -19,6 +19,8 @@ _NAME_KEYS = ("name", "speaker", "author")
 _TEXT_KEYS = ("content", "text")
 _TIME_KEYS = ("time", "timestamp", "created_at", "create_time", "date")
 _TURN_KEYS = ("id", "message_id", "uuid")
+_ATTACHED = ("file", "audio", "video")
+_NAMED_KINDS = tuple(kind.encode() for kind in _ATTACHED)
 _CONVERSATION_KEYS = ("conversation_id", "id", "title")
 
 
@@ -80,6 +82,16 @@ def of_line(source: Source, value: object, line: int) -> Record | None:
     if is_result(value, set()):
         return FormatError("what smartsearch itself returned", line=line, kind="no_text")
     return _turn(source.path, _Message(value, line, "", source.stem), day_first=True)
+
+
+def as_written(lines: bytes) -> bool:
+    """Whether what messages on these lines say stands in them letter by letter, but for `\\n` and its like.
+
+    It does not where letters are escaped, or where a caption is put together of a part's kind and name.
+    """
+    if b"\\" in lines and (b"\\u" in lines or b"\\x" in lines):
+        return False
+    return b"[" not in lines or not any(kind in lines for kind in _NAMED_KINDS)
 
 
 def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[False] | None:
@@ -169,7 +181,7 @@ def _said(content: str | list[Any] | None) -> tuple[str, str]:
                 texts.append(part["text"])
             elif "image" in kind:
                 captions.append("[image]")
-            elif "file" in kind or "audio" in kind or "video" in kind:
+            elif any(noun in kind for noun in _ATTACHED):
                 captions.append(_attachment(kind, part))
     return "\n".join(texts), " ".join(captions)
 
@@ -177,7 +189,7 @@ def _said(content: str | list[Any] | None) -> tuple[str, str]:
 def _attachment(kind: str, part: dict[str, Any]) -> str:
     inner = part.get(kind)
     name = _text_id(part, ("filename", "name")) or _text_id(inner, ("filename", "name"))
-    noun = next(noun for noun in ("file", "audio", "video") if noun in kind)
+    noun = next(noun for noun in _ATTACHED if noun in kind)
     return f"[{noun} {name}]" if name else f"[{noun}]"
 
 

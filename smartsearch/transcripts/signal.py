@@ -14,9 +14,10 @@ from typing import Any
 
 from smartsearch.transcripts.captions import attachment, bracketed, joined
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.fields import kind, mapping, number, objects, string, text
+from smartsearch.transcripts.fields import filled, kind, mapping, number, objects, string, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
+from smartsearch.transcripts.mentions import Mentions
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
@@ -49,7 +50,7 @@ class _Known:
     """What the frames told so far, by number: people, what their mentions say, and who each chat is with."""
 
     people: dict[str, str] = field(default_factory=dict)
-    mentions: dict[str, str] = field(default_factory=dict)
+    mentions: Mentions = field(default_factory=Mentions)
     chats: dict[str, str] = field(default_factory=dict)
 
 
@@ -170,10 +171,8 @@ def _mentioned(body: dict[str, Any], known: _Known) -> str:
         return said
     ranges = [found for found in objects(body, "bodyRanges") if text(found, "mentionAci")]
     ranges.sort(key=lambda found: number(found, "start") or 0)
-    for found in ranges:
-        name = known.mentions.get(text(found, "mentionAci")) or "someone"
-        said = said.replace(_MENTION, f"@{name}", 1)
-    return said
+    names = (known.mentions.name(text(found, "mentionAci")) or "someone" for found in ranges)
+    return filled(said, _MENTION, (f"@{name}" for name in names))
 
 
 def _file(found: dict[str, Any]) -> str:

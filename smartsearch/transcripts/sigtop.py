@@ -13,7 +13,7 @@ from typing import Any
 
 from smartsearch.transcripts.captions import attachment, bracketed, joined
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.fields import in_time, mapping, misfit, number, objects, string, text
+from smartsearch.transcripts.fields import filled, in_time, mapping, misfit, number, objects, string, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.times import to_iso
@@ -26,7 +26,7 @@ _KEYS = {
 }
 _SAID = {"incoming", "outgoing"}
 _SOURCE = ("source", "sourceServiceId", "sourceUuid")
-_NUMBERED = re.compile(r"\s*\([^()]*\)$")
+_NUMBERED = re.compile(r"(?<!\s)\s*\([^()]*\)$")
 _MENTION = "\ufffc"
 
 
@@ -92,9 +92,8 @@ def _plain(value: dict[str, Any]) -> str:
     said = text(value, "body")
     if _MENTION in said:
         ranges = sorted(objects(value, "bodyRanges"), key=lambda found: number(found, "start") or 0)
-        for found in ranges:
-            if name := text(found, "replacementText"):
-                said = said.replace(_MENTION, f"@{name}", 1)
+        names = filter(None, (text(found, "replacementText") for found in ranges))
+        said = filled(said, _MENTION, (f"@{name}" for name in names))
     return said.strip()
 
 

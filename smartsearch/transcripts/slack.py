@@ -20,6 +20,7 @@ from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.fields import mapping, misfit, objects, sequence, string, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Documents, documents
+from smartsearch.transcripts.mentions import Mentions
 from smartsearch.transcripts.slack_text import Names, attached, blocks, plain, shared
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.times import to_iso
@@ -75,7 +76,8 @@ def _is_message(value: object) -> bool:
 def read(source: Source) -> Iterator[Record]:
     """Turns of a day in the order of the file; joins, leaves and other notices are left out."""
     people, channels = _people(source), _channels(source)
-    names = Names(people, {known: name for known, (name, _) in channels.items() if name})
+    rooms = {known: name for known, (name, _) in channels.items() if name}
+    names = Names(people, Mentions(rooms))
     folder = "" if source.path == "-" else Path(source.path).absolute().parent.name
     conversation = folder or source.stem
     title = _title(conversation, channels, names)
@@ -86,7 +88,11 @@ def read(source: Source) -> Iterator[Record]:
             continue
         if text(value, "subtype") in _NOTICES:
             continue
-        said, caption = _said(value, names)
+        try:
+            said, caption = _said(value, names)
+        except FormatError as error:  # its mentions
+            yield FormatError(str(error), line=item.line, pointer=item.pointer, kind=error.kind)
+            continue
         if not said and not caption:
             yield FormatError("a message without text", line=item.line, pointer=item.pointer, kind="no_text")
             continue
@@ -148,8 +154,8 @@ def _title(folder: str, channels: dict[str, tuple[str, tuple[str, ...]]], names:
     return ", ".join(map(names.person, members)) if members else ""
 
 
-def _people(source: Source) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _people(source: Source) -> Mentions:
+    found = Mentions()
     for name in _PEOPLE:
         if beside := source.beside(f"../{name}"):
             found |= _names(beside)

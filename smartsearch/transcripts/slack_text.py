@@ -7,12 +7,13 @@ As in Slack's documentation, docs.slack.dev: "Formatting text for app surfaces",
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from smartsearch.transcripts.captions import attachment, bracketed, linked
 from smartsearch.transcripts.fields import last_part, mapping, objects, text
+from smartsearch.transcripts.mentions import Mentions
 
 _ANGLED = re.compile(r"<([^<>\n]+)>")
 _ENTITIES = re.compile("&(amp|lt|gt);")
@@ -24,16 +25,16 @@ _DEEP = 20  # levels of rich text that are followed: lists and quotes in earnest
 class Names:
     """What people and channels are called, by id."""
 
-    people: Mapping[str, str] = field(default_factory=dict)
-    channels: Mapping[str, str] = field(default_factory=dict)
+    people: Mentions = field(default_factory=Mentions)
+    channels: Mentions = field(default_factory=Mentions)
 
     def person(self, known: str) -> str:
         """The name behind an id, or the id."""
-        return self.people.get(known) or known
+        return self.people.name(known) or known
 
     def channel(self, known: str) -> str:
         """The channel's name behind an id, or the id."""
-        return self.channels.get(known) or known
+        return self.channels.name(known) or known
 
 
 def plain(said: str, names: Names) -> str:
@@ -48,7 +49,7 @@ def plain(said: str, names: Names) -> str:
 def _angled(inside: str, names: Names) -> str:
     what, _, label = inside.partition("|")
     if what.startswith("@"):
-        return f"@{names.people.get(what[1:]) or label or what[1:]}"
+        return f"@{names.people.name(what[1:]) or label or what[1:]}"
     if what.startswith("#"):
         return f"#{label or names.channel(what[1:])}"
     if what.startswith("!subteam^"):

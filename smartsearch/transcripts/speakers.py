@@ -13,6 +13,7 @@ What stands before the colon is a speaker when it is no label (`Note:`, `Title:`
 - is a role (`User`, `Assistant`, ...), or
 - opens at least two turns of the file, or
 - looks like a name: one to three words, each beginning with a capital (or in a script without case).
+Emoji may stand before any of them, but then the name has to open two turns.
 Under a time stamp any name but a label will do, and a line without one is a turn without a speaker (a
 system line). Headings are more often titles than people, so there a name must be a role, or recur beside
 another that does.
@@ -53,19 +54,24 @@ _LABELS = frozenset(
     .split("|")
 )
 
-_NAME = r"(?P<name>[+@~]?[^\W_][^:\[\]<>{}|\"“”*#`/\\=,;?!\t]{0,39}?|_[\w]{1,30})"
+_EMOJI = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+_PICTURED = re.compile(rf"[{_EMOJI}][{_EMOJI}\ufe0f\u200d\s]*")
+"""Emoji before a name, with what joins them."""
+_NAME = rf"(?P<name>(?:[+@~]?[^\W_]|[{_EMOJI}])[^:\[\]<>{{}}|\"“”*#`/\\=,;?!\t]{{0,39}}?|_[\w]{{1,30}})"
 _BRACKETED = re.compile(r"[\[(](?P<stamp>[^\])]{4,40})[\])]\s*(?:[-–—|:]\s+)?")
 _DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}\.? [A-Za-z]{3,9}\.?,? \d{4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[apAP]\.?[mM]\b\.?)?(?:Z|[+-]\d{2}:?\d{2})?"
 _BARE = re.compile(rf"(?P<stamp>(?:(?:{_DAY})(?:T|,?\s+(?:at )?))?{_TIME})(?:\s*[-–—|]\s+|\s+)(?=\S)")
-_PLAIN = re.compile(rf"{_NAME}(?:\s?[\[(](?P<stamp>[^\])]{{1,40}})[\])])?\s?:(?:\s+(?P<text>.*))?$")
+_PLAIN = re.compile(rf"{_NAME}(?:\s?[\[(](?P<stamp>[^\])]{{1,40}})[\])])?\s?:(?:\s+(?P<text>\S.*)?)?$")
 _BOLD = re.compile(
     r"(?P<mark>\*\*|__)(?P<inner>[^*]{1,80}?)(?P<in>:?)\s*(?P=mark)"
-    r"(?:\s?[\[(](?P<stamp>[^\])]{4,40})[\])])?\s?(?P<out>:?)(?:\s+(?P<text>.*))?$"
+    r"(?:\s?[\[(](?P<stamp>[^\])]{4,40})[\])])?\s?(?P<out>:?)(?:\s+(?P<text>\S.*)?)?$"
 )
 _BULLET = re.compile(r"\s+(?:[-*+]\s+)?|[-*+]\s+")
-_HEADING = re.compile(r"(?P<level>#{1,6})\s+(?P<inner>.{1,80}?)[\s#]*$")
-_HEADING_TIME = re.compile(r"(?P<name>.+?)\s*(?:[\[(](?P<in>[^\])]+)[\])]|(?:\s[-–—|]|,)\s+(?P<out>.+))$")
+_HEADING = re.compile(r"(?P<level>#{1,6})\s+(?P<inner>\S(?:.{0,78}[^\s#])?)[\s#]*$")
+_HEADING_TIME = re.compile(  # of a heading, 80 characters at most
+    r"(?P<name>.{1,80}?)\s{0,80}(?:[\[(](?P<in>[^\])]{1,80})[\])]|(?:\s[-–—|]|,)\s{1,80}(?P<out>.{1,80}))$"
+)
 
 
 @dataclass(frozen=True)
@@ -139,7 +145,9 @@ def speakers(openings: Sequence[Opening], style: str) -> frozenset[str]:
 def _passes(name: str, count: int) -> bool:
     if role(name):
         return True
-    return not is_label(name) and (looks_like_name(name) or (count >= 2 and len(name.split()) <= 2))
+    if is_label(name) or (count < 2 and _PICTURED.match(name)):
+        return False  # `✅ Result: text` stands once in an answer
+    return looks_like_name(name) or (count >= 2 and len(name.split()) <= 2)
 
 
 def role(name: str) -> str:
@@ -149,13 +157,18 @@ def role(name: str) -> str:
 
 def is_label(name: str) -> bool:
     """Whether the word before a colon is one that people put there without speaking."""
-    return name.casefold().rstrip(".") in _LABELS
+    return _bare(name).casefold().rstrip(".") in _LABELS
 
 
 def looks_like_name(name: str) -> bool:
     """One to three words that each begin with a capital, or with a letter of a script without case."""
-    words = name.split()
+    words = _bare(name).split()
     return not is_label(name) and 1 <= len(words) <= 3 and all(_begins_like_name(word[0]) for word in words)
+
+
+def _bare(name: str) -> str:
+    """A name without emoji before it, unless there is no more to it."""
+    return _PICTURED.sub("", name) or name
 
 
 def _begins_like_name(letter: str) -> bool:

@@ -17,9 +17,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html import unescape
 
 from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.htmltext import unescaped
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.speakers import is_label, looks_like_name
 from smartsearch.types import Turn
@@ -122,7 +122,7 @@ def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[_Part]:
         pieces = _VOICE.split(line)
         for n, piece in enumerate(pieces):
             if n % 2:
-                who, said = unescape(piece).strip(), ""
+                who, said = unescaped(piece).strip(), ""
             else:
                 said = _plain(piece)
                 found = _NAMED.match(said)
@@ -143,7 +143,7 @@ def _plain(text: str) -> str:
         text = _TAG.sub("", text)
     if "{\\" in text:
         text = re.sub(r"\{\\[^{}\n]{1,40}\}", "", text)
-    return (unescape(text) if "&" in text else text).replace("\u200e", "").replace("\u200f", "").strip()
+    return unescaped(text).replace("\u200e", "").replace("\u200f", "").strip()
 
 
 @dataclass

@@ -22,10 +22,9 @@ _CLOCK = re.compile(
     r"\s*(Z\b|UTC\b|GMT\b|[+-](?:[01]\d|2[0-3]):?[0-5]\d(?!\d))?",
     re.I,
 )
-_NOISE = re.compile(
-    r"(?:\b(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\b|\b(?:on|at|t)\b|[\s,.;()\[\]|–—-])*",
-    re.I,
-)
+_BETWEEN = r"[\s,.;()\[\]|–—-]"
+_FILLER = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|on|at|t)"
+_NOISE = re.compile(rf"{_BETWEEN}*(?:{_FILLER}(?:{_BETWEEN}+{_FILLER})*{_BETWEEN}*)?", re.I)
 _ISO = re.compile(
     r"(\d{4}-\d\d-\d\d)T([01]\d|2[0-3])(:[0-5]\d:[0-5]\d)(?:\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?", re.A
 )
@@ -139,7 +138,9 @@ def _take_clock(text: str) -> tuple[str, str]:
 def _offset(written: str | None) -> str:
     if not written:
         return ""
-    return "+00:00" if written[0] not in "+-" else f"{written[:3]}:{written[-2:]}"
+    if written[0] not in "+-":
+        return "+00:00"
+    return f"{written[0]}{int(written[1:3]):02}:{int(written[-2:]):02}"  # any script's digits
 
 
 def _month(name: str) -> int:

@@ -68,11 +68,19 @@ def ask(request: Request, stdin: BinaryIO | None) -> Answer:
             raise NotWarm
         with _reached(spot, request.config) as connection:
             here = replace(
-                request, folder=str(Path.cwd()), places=wire.places(request.scope), piped=stdin is not None
+                request, folder=_folder(), places=wire.places(request.scope), piped=stdin is not None
             )
             return _asked(connection, here, piped)
     except NotWarm as cold:
         raise NotWarm(str(cold), piped) from cold
+
+
+def _folder() -> str:
+    """The current folder. Raises NotWarm where it was removed: another process cannot go there."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        raise NotWarm from None
 
 
 def status(path: Path) -> Json | None:

@@ -7,6 +7,7 @@ a thread a client reads, gives signs of life and writes.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import os
 import queue
@@ -41,6 +42,8 @@ CLIENTS = 8
 """Questions that wait or are worked on at once; the next one is told that the server is busy."""
 PATIENCE = 10.0
 """Seconds for a client to send what it announced or to take its answer, and for all of them at the end."""
+HUNG = 20.0
+"""Seconds without a step of Python's after which a process that works ends itself: its clients have gone."""
 LOG_BYTES = 1 << 20
 
 
@@ -103,6 +106,7 @@ class Server:
         self._now: _Job | None = None
         self._ending = False
         self._served = 0
+        self._watch = threading.Lock()
 
     def heed_signals(self) -> None:
         """From now on a signal to end does not end this process at once: `run` returns."""
@@ -153,10 +157,11 @@ class Server:
             if not job.abandoned:
                 with deadline(job.request.config.timeout):
                     self._now = job
+                    self._alive(job)
                     try:
                         answer = self._answer(job)
                     finally:
-                        self._now = None
+                        self._rest()
                 job.reply = _packed("answer", answer=encode(answer))
         except _Abandoned:
             pass
@@ -170,12 +175,25 @@ class Server:
                 sys.stderr.write(traceback.format_exc())
             job.reply = _packed("failed", reason=f"it failed: {unexpected(error).message}")
         finally:
-            self._now = None
+            self._rest()
             self._served += 1
             job.done.set()
         _trim(self._log)
         if self._jobs.empty():
             ending.finish()  # what this question left to be written
+
+    def _alive(self, job: _Job) -> None:
+        """Python still runs while `job` is worked on: what hangs in native code holds its lock, and only what
+        needs no lock can end that."""
+        with self._watch:
+            if self._now is job:
+                faulthandler.dump_traceback_later(HUNG, exit=True)
+
+    def _rest(self) -> None:
+        """Nothing is worked on."""
+        with self._watch:
+            self._now = None
+            faulthandler.cancel_dump_traceback_later()
 
     def _answer(self, job: _Job) -> Answer:
         request = job.request
@@ -216,7 +234,8 @@ class Server:
             else:
                 with connection, contextlib.suppress(OSError):
                     connection.settimeout(0)
-                    self._say(connection, "busy", reason=f"it is busy with {CLIENTS} other questions")
+                    if wire.same_user(connection):
+                        self._say(connection, "busy", reason=f"it is busy with {CLIENTS} other questions")
 
     def _attend(self, connection: socket.socket) -> None:
         try:
@@ -244,6 +263,7 @@ class Server:
         self._jobs.put(job)
         try:
             while not job.done.wait(wire.ALIVE_EVERY):
+                self._alive(job)
                 wire.send(connection, b"")
         except OSError:
             job.abandoned = True

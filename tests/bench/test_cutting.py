@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.bench.cutting import BUDGET, KEPT, TAU, TOP_K, Costs, cut
@@ -31,7 +31,6 @@ turns = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     turns,
     st.sampled_from(["none", "fixed", "adaptive"]),

@@ -7,7 +7,7 @@ import json
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.bench.oracle import (
@@ -233,7 +233,6 @@ def brute(lines, weights, gold, cap, sources, hops=3):
     return 0
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     chat=CHATS,
     gold=st.sets(st.integers(0, 6), min_size=1, max_size=2),

@@ -1,7 +1,8 @@
-"""A warm process with the fake models whose ranker does what the question says: sleep, boom, die."""
+"""A warm process with the fake models whose ranker does what the question says: sleep, boom, die, stuck."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import time
@@ -11,6 +12,7 @@ from dataclasses import replace
 from smartsearch import cli, serve_cli
 from smartsearch.config import Config
 from smartsearch.pipeline import Tools
+from smartsearch.warm import server
 from tests.cli.fakes import fake_tools
 
 
@@ -24,11 +26,14 @@ def odd_tools(config: Config) -> Tools:
             raise ZeroDivisionError("oh")
         if "die" in question:
             os._exit(9)
+        if "stuck" in question:
+            ctypes.PyDLL(None).sleep(60)  # native code that holds Python's lock
         return tools.scorers["colbert"](question, texts)
 
     return replace(tools, scorers={**tools.scorers, "colbert": rank})
 
 
 serve_cli.load_tools = odd_tools
+server.HUNG = float(os.environ.get("TEST_HUNG", server.HUNG))
 sys.argv[0] = "smartsearch"
 cli.main()

@@ -19,8 +19,9 @@ from tests.cli.fakes import fake_tools
 def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profiles, "load", fake_tools)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
-    (tmp_path / "run").mkdir(mode=0o700)
+    runtime = tmp_path.parent / "run"  # a socket's path must be short
+    runtime.mkdir(mode=0o700, exist_ok=True)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
 
 
 def found(run: Run, *more: str, code: int = 0) -> list[tuple[str, str, str]]:

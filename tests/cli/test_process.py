@@ -140,6 +140,63 @@ def test_a_ctrl_c_that_python_ignores_is_heeded(folder: Path):
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
 
 
+STUCK_IMPORT = """
+import pathlib, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+pathlib.Path("slow.py").write_text(
+    "import signal, pathlib; signal.raise_signal(signal.SIGINT); {then}; pathlib.Path('whole').touch()"
+)
+sys.path.insert(0, ".")
+from smartsearch import cli
+def imports(arguments):
+    import slow
+    import time
+    time.sleep(20)
+cli.application = imports
+sys.argv = ["smartsearch", "query", "support"]; cli.main()
+"""
+
+
+@pytest.mark.parametrize(("then", "whole"), [("pass", True), ("signal.raise_signal(signal.SIGINT)", False)])
+def test_a_ctrl_c_in_an_import_waits_for_its_end_and_a_second_one_does_not(
+    folder: Path, then: str, whole: bool
+):
+    ran = python(folder, STUCK_IMPORT.format(then=then))
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
+    assert (folder / "whole").exists() is whole
+
+
+EARLY = """
+import signal, sys, types
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Meddling:
+    def find_spec(self, name, path, target=None):
+        if name == {name!r}:
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Meddling())
+sys.argv = ["smartsearch", "--version"]
+from smartsearch.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["typer", "smartsearch.cli", "smartsearch.output"])
+def test_a_ctrl_c_while_the_command_is_imported_is_130_and_says_nothing(folder: Path, name: str):
+    ran = python(folder, EARLY.format(name=name))
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
+
+
+def test_a_ctrl_c_after_the_answer_changes_nothing(folder: Path):
+    program = (
+        "import atexit, signal, sys; from smartsearch import cli\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "atexit.register(signal.raise_signal, signal.SIGINT)\n"
+        "sys.argv = ['smartsearch', '--version']; cli.main()"
+    )
+    ran = python(folder, program)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
 def test_an_error_does_not_wait_for_models_that_still_load(folder: Path):
     program = (
         "import sys, time; from smartsearch import cli, search_cli; "

@@ -261,6 +261,21 @@ def test_a_server_that_falls_silent_at_work(server, chats: Path, run: Run, monke
     assert ran.record["hits"]
 
 
+def test_a_server_stuck_in_native_code_ends_itself_and_the_next_is_another(
+    runtime: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+):
+    """It holds Python's lock: neither its time limit nor a client that leaves reaches it."""
+    monkeypatch.setenv("TEST_HUNG", "1.5")
+    process = launch()
+    try:
+        assert ask("support group")
+        assert run("query", "Mara stuck", "--json").record["hits"], "it has an answer of its own"
+        assert process.wait(20) == 1
+        assert place.holder(spot().lock) is None
+    finally:
+        finish(process)
+
+
 def test_a_sign_of_life_is_enough(server, chats: Path, run: Run, only_warm: None, monkeypatch):
     monkeypatch.setattr(client, "SILENCE", 2.5)
     assert run("query", "Mara sleep", "--json").record["degraded"] == []

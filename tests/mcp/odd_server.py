@@ -1,9 +1,11 @@
-"""`smartsearch mcp` with fake models whose ranker does what the question says: sleep, boom, noise."""
+"""`smartsearch mcp` with fake models whose ranker does what the question says, such as sleep or boom."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -37,11 +39,18 @@ def odd_tools(config: Config) -> Tools:
             raise ZeroDivisionError("oh")
         if "noise" in question:
             make_noise()
+        if "regex" in question:
+            re.match(r"(a+)+$", "a" * 40 + "b")
+        if "stuck" in question:
+            ctypes.PyDLL(None).sleep(20)  # native code that holds Python's lock
+        if "die" in question:
+            os.kill(os.getpid(), signal.SIGKILL)
         return tools.scorers["colbert"](question, texts)
 
     return replace(tools, scorers={**tools.scorers, "colbert": rank})
 
 
-mcp_cli.load_tools = odd_tools
-sys.argv[0] = "smartsearch"
-cli.main()
+if __name__ == "__main__":
+    mcp_cli.LOADER = "tests.mcp.odd_server:odd_tools"
+    sys.argv[0] = "smartsearch"
+    cli.main()

@@ -1,163 +1,213 @@
-"""One piece of work at a time, given up when nobody waits. The loop has a thread of its own, as in use."""
+"""One order at a time, given up when nobody waits for it; a worker that does not react is replaced."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
 import threading
-import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Mapping
 
 import pytest
 
 from smartsearch.errors import SearchTimeout, SmartsearchError
 from smartsearch.mcp import desk as module
 from smartsearch.mcp.desk import Desk
+from smartsearch.mcp.orders import Order, State, Told
+from smartsearch.mcp.process import Died
+from smartsearch.mcp.roots import Place
 
 
-@pytest.fixture(autouse=True)
-def handler() -> Iterator[None]:
-    before = signal.getsignal(module.INTERRUPT)
-    yield
-    signal.signal(module.INTERRUPT, before)
+class Hand:
+    """A worker in a thread: `wait` lasts until it is interrupted, `hang` until it is killed."""
+
+    def __init__(self, places: Mapping[str, Place]) -> None:
+        self.places = dict(places)
+        self.asked: list[str] = []
+        self.at_once = 0
+        self.ended = False
+        self.interrupted, self.killed = threading.Event(), threading.Event()
+
+    def ask(self, order: Order) -> Told:
+        self.at_once += 1
+        assert self.at_once == 1
+        self.asked.append(order.what)
+        told = self.told(order)
+        self.at_once -= 1
+        return told
+
+    def told(self, order: Order) -> Told:
+        if order.what == "wait":
+            assert self.interrupted.wait(20)
+            self.interrupted.clear()
+        if order.what == "hang":
+            assert self.killed.wait(20)
+        if order.what == "die" or self.killed.is_set():
+            raise Died("the process that was at it ended", retryable=True)
+        if order.what == "raise":
+            return Told(error=SmartsearchError("oh"))
+        return Told(order.given, places={order.what: Place(order.what)}, state=State("ready"))
+
+    def interrupt(self) -> None:
+        self.interrupted.set()
+
+    def kill(self) -> None:
+        self.ended = True
+        self.killed.set()
+
+    dismiss = kill
 
 
-def played(play: Callable[[Desk], Awaitable[object]]) -> object:
-    """What `play` returns, while this thread, the main one, works at the desk."""
-    desk, came = Desk(), []
+@pytest.fixture
+def hands(monkeypatch: pytest.MonkeyPatch) -> list[Hand]:
+    """The workers that were hired, in order."""
+    monkeypatch.setattr(module, "GRACE", 0.05)
+    return []
 
-    def loop() -> None:
+
+def played(hands: list[Hand], play: Callable[[Desk], Awaitable[object]]) -> object:
+    """What `play` returns while a desk runs."""
+
+    def hire(places: Mapping[str, Place]) -> Hand:
+        hands.append(Hand(places))
+        return hands[-1]
+
+    async def run() -> object:
+        desk = Desk(hire)
+        running = asyncio.create_task(desk.run())
         try:
-            came.append(asyncio.run(play(desk)))
-        except BaseException as error:
-            came.append(error)
+            return await asyncio.wait_for(play(desk), 20)
         finally:
-            desk.close()
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
 
-    thread = threading.Thread(target=loop)
-    thread.start()
-    desk.run()
-    thread.join()
-    if isinstance(came[0], BaseException):
-        raise came[0]
-    return came[0]
+    return asyncio.run(run())
 
 
-def sleeping(seconds: float) -> None:
-    """As a model between two calls of its own code: many short steps."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        time.sleep(0.01)
+def order(what: str, given: object = None, seconds: float = 10.0) -> Order:
+    return Order(what, given, seconds)
 
 
-def test_work_is_done_in_the_main_thread_one_after_the_other():
-    at_once: list[int] = []
-
-    def work(number: int) -> tuple[int, bool]:
-        at_once.append(1)
-        assert len(at_once) == 1
-        time.sleep(0.02)
-        at_once.clear()
-        return number, threading.current_thread() is threading.main_thread()
-
+def test_orders_are_done_one_after_the_other_by_one_worker(hands: list[Hand]):
     async def play(desk: Desk) -> object:
-        return await asyncio.gather(*(desk.do(lambda n=n: work(n), 5) for n in range(5)))
+        desk.prepare()
+        told = await asyncio.gather(*(desk.do(order("search", n)) for n in range(5)))
+        return told, desk.state.models, desk.served, desk.waiting
 
-    assert played(play) == [(n, True) for n in range(5)]
+    assert played(hands, play) == ([0, 1, 2, 3, 4], "ready", 5, 0)
+    assert [hand.asked for hand in hands] == [["load"] + ["search"] * 5]
+    assert hands[0].ended
 
 
-def test_what_work_raises_is_raised():
+def test_what_an_order_raises_is_raised(hands: list[Hand]):
     async def play(desk: Desk) -> object:
-        with pytest.raises(ZeroDivisionError):
-            await desk.do(lambda: 1 / 0, 5)
-        with pytest.raises(TimeoutError, match="its own"):
-            await desk.do(lambda: (_ for _ in ()).throw(TimeoutError("its own")), 5)
-        return await desk.do(lambda: "goes on", 5)
+        with pytest.raises(SmartsearchError, match="oh"):
+            await desk.do(order("raise"))
+        return await desk.do(order("search", "goes on"))
 
-    assert played(play) == "goes on"
-
-
-def test_work_beyond_its_time_is_given_up_and_the_next_begins():
-    async def play(desk: Desk) -> float:
-        start = time.monotonic()
-        with pytest.raises(SearchTimeout, match=r"no answer within 0\.2 s"):
-            await desk.do(lambda: sleeping(30), 0.2)
-        assert await desk.do(lambda: "next", 5) == "next"
-        return time.monotonic() - start
-
-    assert played(play) < 5
+    assert played(hands, play) == "goes on"
+    assert len(hands) == 1
 
 
-def test_time_spent_waiting_in_line_does_not_count():
+def test_beyond_its_time_an_order_is_interrupted_and_the_worker_goes_on(hands: list[Hand]):
     async def play(desk: Desk) -> object:
-        first = asyncio.create_task(desk.do(lambda: sleeping(0.5), 5))
-        await asyncio.sleep(0.05)
-        second = await desk.do(lambda: "second", 0.3)
-        await first
+        with pytest.raises(SearchTimeout, match=r"no answer within 0\.1 s"):
+            await desk.do(order("wait", seconds=0.1))
+        return await desk.do(order("search", "next"))
+
+    assert played(hands, play) == "next"
+    assert hands[0].asked == ["load", "wait", "search"]
+
+
+@pytest.mark.parametrize("what", ["hang", "die"])
+def test_a_worker_that_hangs_or_dies_is_replaced_and_ids_live_on(hands: list[Hand], what: str):
+    async def play(desk: Desk) -> object:
+        await desk.do(order("search"))
+        with pytest.raises(SmartsearchError) as caught:
+            await desk.do(order(what, seconds=0.1))
+        assert caught.value.retryable
+        return await desk.do(order("expand", "next"))
+
+    assert played(hands, play) == "next"
+    assert [hand.asked for hand in hands] == [["load", "search", what], ["load", "expand"]]
+    assert "search" in hands[1].places
+
+
+def test_one_that_ended_while_nobody_asked_is_replaced_unseen(hands: list[Hand]):
+    async def play(desk: Desk) -> object:
+        await desk.do(order("search"))
+        hands[0].kill()
+        return await desk.do(order("search", "next"))
+
+    assert played(hands, play) == "next"
+    assert len(hands) == 2
+
+
+def test_what_has_to_be_looked_up_waits_for_nobody_and_nobody_for_it(hands: list[Hand]):
+    async def play(desk: Desk) -> object:
+        first = asyncio.create_task(desk.do(order("wait")))
+        while not desk.busy:
+            await asyncio.sleep(0.01)
+        seen = await desk.look(order("look", "seen"))
+        with pytest.raises(SmartsearchError):
+            await desk.look(order("hang", seconds=0.05))
+        assert desk.busy
+        first.cancel()
+        return seen, await desk.do(order("search", "next"))
+
+    assert played(hands, play) == ("seen", "next")
+    assert all(hand.ended for hand in hands)
+
+
+def test_time_spent_waiting_in_line_does_not_count(hands: list[Hand]):
+    async def play(desk: Desk) -> object:
+        first = asyncio.create_task(desk.do(order("wait", seconds=0.5)))
+        second = await desk.do(order("search", "second", seconds=0.4))
+        with pytest.raises(SearchTimeout):
+            await first
         return second
 
-    assert played(play) == "second"
+    assert played(hands, play) == "second"
 
 
-def test_a_cancelled_request_is_interrupted_or_not_even_begun():
-    begun: list[str] = []
-
-    async def play(desk: Desk) -> float:
-        start = time.monotonic()
-        tasks = [
-            asyncio.create_task(desk.do(lambda: (begun.append("first"), sleeping(30)), 60)),
-            asyncio.create_task(desk.do(lambda: begun.append("second"), 60)),
-        ]
-        await asyncio.sleep(0.2)
-        assert (desk.busy, desk.waiting) == (True, 1)
+def test_a_cancelled_request_is_interrupted_or_not_even_begun(hands: list[Hand]):
+    async def play(desk: Desk) -> object:
+        tasks = [asyncio.create_task(desk.do(order(what))) for what in ("wait", "second")]
+        while not desk.busy:
+            await asyncio.sleep(0.01)
+        assert desk.waiting == 1
         for task in reversed(tasks):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await desk.do(lambda: begun.append("third"), 5)
-        assert (desk.busy, desk.waiting) == (False, 0)
-        return time.monotonic() - start
+        await desk.do(order("third"))
+        return desk.busy, desk.waiting
 
-    assert played(play) < 5
-    assert begun == ["first", "third"]
+    assert played(hands, play) == (False, 0)
+    assert hands[0].asked == ["load", "wait", "third"]
 
 
-def test_too_many_in_line_are_told_so(monkeypatch: pytest.MonkeyPatch):
+def test_too_many_in_line_are_told_so(hands: list[Hand], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "WAITING", 2)
 
     async def play(desk: Desk) -> list[object]:
-        tasks = [asyncio.create_task(desk.do(lambda: sleeping(0.3), 5))]
-        await asyncio.sleep(0.1)
-        tasks += [asyncio.create_task(desk.do(lambda: None, 5)) for _ in range(3)]
-        return await asyncio.gather(*tasks, return_exceptions=True)
+        first = asyncio.create_task(desk.do(order("wait")))
+        while not desk.busy:
+            await asyncio.sleep(0.01)
+        more = [asyncio.create_task(desk.do(order("search"))) for _ in range(3)]
+        with pytest.raises(SmartsearchError) as caught:
+            await more[2]
+        assert (caught.value.kind, caught.value.retryable) == ("busy", True)
+        first.cancel()
+        return await asyncio.gather(*more[:2])
 
-    came = played(play)
-    assert came[:3] == [None, None, None]
-    assert isinstance(came[3], SmartsearchError)
-    assert (came[3].kind, came[3].retryable) == ("busy", True)
+    assert played(hands, play) == [None, None]
 
 
-def test_closing_ends_what_is_being_done():
-    start = time.monotonic()
-
+def test_the_end_leaves_no_worker_behind(hands: list[Hand]):
     async def play(desk: Desk) -> object:
-        asyncio.get_running_loop().create_task(desk.do(lambda: sleeping(30), 60))
-        await asyncio.sleep(0.2)
+        waiting = asyncio.create_task(desk.do(order("hang")))
+        while not desk.busy:
+            await asyncio.sleep(0.01)
+        waiting.cancel()
         return "left"
 
-    assert played(play) == "left"
-    assert time.monotonic() - start < 5
-
-
-def test_interrupting_again_and_again_breaks_nothing():
-    """Work that ends just as it is given up: the main thread must outlive every order of the two."""
-
-    async def play(desk: Desk) -> int:
-        late = 0
-        for n in range(200):
-            try:
-                await desk.do(lambda: time.sleep(0.002), (n % 10) / 2000)
-            except SearchTimeout:
-                late += 1
-        return late
-
-    assert 0 < played(play) < 200
+    assert played(hands, play) == "left"
+    assert all(hand.ended for hand in hands)

@@ -28,7 +28,7 @@ import smartsearch
 from smartsearch import mcp_cli
 from smartsearch.mcp import brief
 from smartsearch.mcp.desk import WAITING
-from smartsearch.mcp.server import LONGEST_REQUEST
+from smartsearch.mcp.messages import LONGEST
 from tests.cli.conftest import CHAT, MESSAGES, QUESTION
 
 ROOT = Path(__file__).parents[2]
@@ -278,6 +278,14 @@ class Raw:
         return self.process.wait(10), rest
 
 
+@pytest.fixture(scope="module")
+def bare(chats: Path) -> Iterator[Raw]:
+    """A server that several tests speak to in bare lines."""
+    with raw(*ODD, str(chats)) as server:
+        server.shake_hands()
+        yield server
+
+
 @contextmanager
 def raw(*arguments: str, **options: Any) -> Iterator[Raw]:
     server = Raw(*arguments, **options)
@@ -314,7 +322,7 @@ def test_garbage_is_passed_over(chats: Path):
         for line in garbage:
             server.write(line)
         assert server.shake_hands()["id"] == 0
-        for line in (*garbage, b"x" * (3 * LONGEST_REQUEST)):
+        for line in (*garbage, b"x" * (3 * LONGEST)):
             server.write(line)
         server.send("tools/call", 1, name=7)
         assert server.answer()["error"]["code"] == -32602
@@ -344,13 +352,96 @@ def test_too_many_at_once_are_told_to_come_back(chats: Path):
         assert answered == set(range(3, 3 + WAITING + 2)) - {one["id"] for one in told}
 
 
-@pytest.mark.parametrize("how", ["closed", "terminated", "busy", "unread"])
+@pytest.mark.parametrize("what", ["regex", "stuck", "die"])
+def test_a_search_that_hangs_or_dies_is_abandoned_and_the_others_are_answered(chats: Path, what: str):
+    """Native code that holds Python's lock (`stuck`) hears no signal: its process is killed."""
+    with raw(*ODD, str(chats), "--rank", "colbert", "--timeout", "2") as server:
+        server.shake_hands()
+        server.call(1, "search", question=QUESTION)
+        name = server.answer()["result"]["structuredContent"]["hits"][0]["id"]
+        server.call(2, "search", question=f"Mara {what}")
+        server.call(3, "status")
+        told = {one["id"]: one["result"]["structuredContent"] for one in (server.answer(), server.answer())}
+        assert told[2]["error"]["kind"] == ("worker_died" if what == "die" else "timeout")
+        assert (told[2]["error"]["retryable"], told[3]["formats_counted"]) == (True, 4)
+        server.call(4, "expand", ids=[name])
+        assert "support group" in server.answer()["result"]["content"][0]["text"]
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    lists = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(number) for one in lists for number in one.read_text().split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="children are found in /proc")
+def test_no_worker_outlives_a_server_that_was_killed(chats: Path):
+    with raw(*ODD, str(chats), "--rank", "colbert") as server:
+        server.shake_hands()
+        server.call(1, "search", question=QUESTION)
+        server.answer()
+        (worker,) = children(server.process.pid)
+        server.call(2, "search", question="Mara sleep")
+        time.sleep(0.3)
+        server.process.kill()
+        for _ in range(100):
+            if not Path(f"/proc/{worker}").exists() or "Z" in Path(f"/proc/{worker}/stat").read_text():
+                return
+            time.sleep(0.1)
+        pytest.fail("it goes on alone")
+
+
+@pytest.mark.parametrize(
+    ("sent", "answered"),
+    [
+        (rb'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"x": "\ud800"}}', (7, "result")),
+        (rb'{"jsonrpc": "2.0", "id": 7, "method": "pi\ud800ng"}', (7, "error")),
+        (
+            b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"x": "\xff\xed\xa0\x80"}}',
+            (7, "result"),
+        ),
+        (rb'{"jsonrpc": "2.0", "id": "\ud800", "method": "ping"}', (None, "error")),
+        (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', (None, "error")),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": 3}', (7, "error")),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {', (7, "error")),
+        (b'[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]', (None, "error")),
+        (
+            b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"x": ' + b"[" * 9999 + b"}}",
+            (7, "error"),
+        ),
+        (
+            b'{"params": {"x": "' + b"x" * LONGEST + b'"}, "method": "ping", "jsonrpc": "2.0", "id": "a"}',
+            ("a", "error"),
+        ),
+    ],
+)
+def test_every_request_has_an_answer_whatever_its_bytes(bare: Raw, sent: bytes, answered: tuple):
+    bare.write(sent)
+    told = []
+    for number in (98, 99):  # what is not answered before the second of them never will be
+        bare.send("ping", number)
+        while (one := bare.answer())["id"] != number:
+            told.append(one)
+    assert [(one["id"], answered[1] in one) for one in told] == [(answered[0], True)]
+
+
+def test_a_question_with_half_a_surrogate_pair_is_searched(bare: Raw):
+    said = rb'{"name": "search", "arguments": {"question": "ostrich \ud800 half \ud83d\ude00"}}'
+    bare.write(b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": ' + said + b"}")
+    assert "ostrich" in bare.answer()["result"]["structuredContent"]["hits"][0]["line"]
+
+
+@pytest.mark.parametrize("how", ["closed", "terminated", "sleep", "regex", "stuck", "unread", "full"])
 def test_it_ends_with_its_client(chats: Path, how: str):
     with raw(*ODD, str(chats), "--rank", "colbert") as server:
         server.shake_hands()
-        if how == "busy":
-            server.call(1, "search", question="Mara sleep")
+        if how in ("sleep", "regex", "stuck"):
+            server.call(1, "search", question=f"Mara {how}")
             time.sleep(1)
+        if how == "full":  # nobody reads what it says
+            for number in range(100):
+                server.send("tools/list", number)
+            time.sleep(0.5)
         start = time.monotonic()
         if how == "terminated":
             server.process.send_signal(signal.SIGTERM)

@@ -6,17 +6,18 @@ import json
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from smartsearch.ask import Scope
 from smartsearch.config import Config
 from smartsearch.errors import InputError, ModelError, SmartsearchError, UsageError
-from smartsearch.mcp import tools as module
+from smartsearch.mcp import roots as module
+from smartsearch.mcp import status
 from smartsearch.mcp.arguments import ExpandArguments, SearchArguments
-from smartsearch.mcp.desk import Desk
+from smartsearch.mcp.orders import State
 from smartsearch.mcp.roots import Roots
 from smartsearch.mcp.tools import Answers, Models
 from smartsearch.transcripts.files import Selection
@@ -89,7 +90,7 @@ def test_a_search_gives_short_lines_and_says_what_was_cut(make: Make):
     assert last == f"next: {record['next']}"
 
 
-def test_paths_narrow_the_search(make: Make):
+def test_paths_narrow_the_search(make: Make, chats: Path):
     assert {hit["place"].split("#")[0] for hit in search(make(), paths=("talk.json",))["hits"]} == {
         "talk.json"
     }
@@ -97,7 +98,7 @@ def test_paths_narrow_the_search(make: Make):
         search(make(), paths=("talk.json", "../other"))
     with pytest.raises(InputError) as caught:
         search(make(), paths=("tolk.json",))
-    assert make().worded(caught.value).hint == "did you mean talk.json?"
+    assert Roots([str(chats)]).worded(caught.value).hint == "did you mean talk.json?"
 
 
 def test_the_words_of_a_turn_are_no_reason_to_leave_out_its_line(make: Make, chats: Path):
@@ -129,7 +130,7 @@ def test_a_link_out_of_the_root_is_not_read(make: Make, chats: Path, tmp_path: P
     (tmp_path / "secret.txt").write_text("Mara: the support group meets at the [old] mill\n")
     (chats / "link [1].txt").symlink_to(tmp_path / "secret.txt")
     assert "mill" not in " ".join(lines(search(make(), "support group mill", limit=50)))
-    assert make().status(Desk()).record["roots"][0]["files"] == 2
+    assert make().look()["roots"][0]["files"] == 2
     assert "mill" in lines(search(make(str(tmp_path)), "support group mill"))[0]
 
 
@@ -268,16 +269,12 @@ def test_a_ceiling_of_tokens_holds_and_is_told(make: Make, chats: Path):
 
 
 def test_status_tells_what_is_served(make: Make, chats: Path):
-    answers = make()
-    before = answers.status(Desk()).record
-    assert (before["models_state"], before["models"]) == ("not loaded", [])
-    search(answers)
     (chats / "bad.json").write_text("[{")
-    desk = Desk()
-    desk.waiting, desk.served = 2, 3
-    reply = answers.status(desk)
-    assert reply.record["models_state"] == "ready"
-    assert [model["id"] for model in reply.record["models"]] == ["fake-ce", "fake-colbert"]
+    state = State("ready", ({"id": "fake-ce"},), 10**12)
+    work = SimpleNamespace(state=state, busy=False, waiting=2, served=3)
+    reply = status.told(make().look(), Config(), 50, work)
+    assert (reply.record["models_state"], reply.record["models"]) == ("ready", [{"id": "fake-ce"}])
+    assert reply.record["warm"]["rss_bytes"] > 10**12
     size = sum(path.stat().st_size for path in chats.iterdir())
     assert reply.record["roots"] == [{"path": str(chats), "files": 3, "bytes": size}]
     assert reply.record["formats"] == {"chat": 1, "messages": 1, "unreadable": 1}
@@ -288,6 +285,9 @@ def test_status_tells_what_is_served(make: Make, chats: Path):
         "rss_bytes": 0,
     }
     assert f"serves {chats}: 3 files" in reply.text
+    unseen = status.told(status.unseen([str(chats)], "it took too long"), Config(), 50, work)
+    assert unseen.record.keys() == {*reply.record, "notes"}
+    assert "files were not counted: it took too long" in unseen.text
 
 
 def test_models_that_cannot_be_loaded_are_an_error_until_they_can(make: Make, chats: Path):
@@ -308,11 +308,6 @@ def test_models_that_cannot_be_loaded_are_an_error_until_they_can(make: Make, ch
     assert caught.value.kind == "model_missing"
     assert search(answers)["hits"]
     assert (models.state, len(tries)) == ("ready", 3)
-
-
-def test_what_a_call_may_take(make: Make):
-    assert make().seconds == module.SECONDS == 50
-    assert make(config=replace(Config(), timeout=5)).seconds == 5
 
 
 def test_the_current_folder_does_not_matter(make: Make):
@@ -345,7 +340,7 @@ def test_filters_narrow_a_search_and_expand_still_shows_the_turns_around(make: M
 
 def test_secrets_are_masked_where_that_is_set_and_ids_still_lead_to_their_turns(make: Make, chats):
     (chats / "wifi.txt").write_text(
-        "Mara: the wifi password: hunter2 works\nIlya: thanks\n", encoding="utf-8"
+        "Mara: the wifi password: hunter2 works\nIlya: thanks, hunter2 it is\n", encoding="utf-8"
     )
     answers = make(config=Config(redact=True))
     found = search(answers, "wifi password")

@@ -95,6 +95,23 @@ def test_a_folder_that_is_no_model_says_what_is_wanted(tmp_path, monkeypatch, nl
     assert caught.value.kind == "model_unfit"
 
 
+def test_a_loader_s_own_kind_of_error_is_told_as_the_model_s(tmp_path, monkeypatch, nlp):
+    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    folder = tiny.cross_encoder(tmp_path / "ce")
+    (folder / "model.safetensors").write_bytes(b"torn")
+    tools = profiles.load(Config(crossencoder=str(folder), rank=("ce",)))
+    with pytest.raises(ModelError, match="cannot be loaded as a crossencoder") as caught:
+        tools.scorers["ce"]("q", ["t"])
+    assert caught.value.kind == "model_unfit"
+
+
+def test_a_limit_on_memory_that_is_too_low_is_told_before_anything_is_loaded(monkeypatch):
+    monkeypatch.setattr("resource.getrlimit", lambda which: (600_000 * 1024, -1))
+    with pytest.raises(ModelError, match=r"the limit on memory \(ulimit -v\) is 585 MiB") as caught:
+        profiles.load(Config())
+    assert (caught.value.kind, caught.value.hint[:10]) == ("memory", "ulimit -v ")
+
+
 def test_folders_of_either_kind_load_as_rankers(tmp_path, monkeypatch, nlp):
     monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
     ours = tiny.onnx_folder(tmp_path / "ce", "crossencoder")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,7 +49,18 @@ def test_a_bare_name_is_no_folder_of_the_current_directory(
     profile(tmp_path / "planted")
     monkeypatch.chdir(tmp_path)
     assert trained.find("planted") is None
-    assert trained.find("./planted") == Path("planted")
+    assert trained.find("./planted") == tmp_path / "planted"
+
+
+def test_a_name_with_a_slash_is_no_path_unless_it_is_written_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile(tmp_path / "acme" / "mine")
+    monkeypatch.chdir(tmp_path)
+    assert trained.find("acme/mine") is None
+    assert (
+        trained.find("./acme/mine") == trained.find(str(tmp_path / "acme" / "mine")) == tmp_path / "acme/mine"
+    )
 
 
 def test_half_a_profile_is_none(home: Path) -> None:
@@ -118,6 +132,50 @@ def test_where_it_cannot_be_put_the_earlier_one_comes_back(
             trained.install(work / "new", home / "mine", {})
     assert trained.find("mine") is not None
     assert (home / "mine" / "crossencoder" / "model.onnx").is_file()
+
+
+def test_a_home_that_is_closed_to_this_user_has_no_profiles(home: Path, monkeypatch) -> None:
+    def closed(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    profile(home / "mine")
+    monkeypatch.setattr(Path, "is_file", closed)
+    assert trained.find("mine") is None
+    monkeypatch.setattr(Path, "iterdir", closed)
+    assert trained.names() == []
+
+
+KILLED = """
+import os, signal
+from pathlib import Path
+from smartsearch.models import trained
+rename = Path.rename
+def dies(path, target):
+    if path.name == "new":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return rename(path, target)
+Path.rename = dies
+with trained.workshop() as work:
+    (work / "new").mkdir()
+    trained.install(work / "new", trained.target("mine"), {})
+"""
+
+
+@pytest.mark.parametrize("asked", ["find", "names", "install"])
+def test_a_process_that_is_killed_between_the_two_loses_no_profile(home: Path, asked: str) -> None:
+    profile(home / "mine")
+    ran = subprocess.run([sys.executable, "-c", KILLED], cwd=Path(__file__).parents[2], check=False)
+    assert ran.returncode == -signal.SIGKILL
+    assert not (home / "mine").exists()
+    if asked == "names":
+        assert trained.names() == ["mine"]
+    elif asked == "install":
+        with trained.workshop() as work:
+            (work / "new").mkdir()
+            trained.install(work / "new", home / "mine", {"made": "today"})
+    assert trained.find("mine") == home / "mine"
+    assert (home / "mine" / "crossencoder").is_dir() is (asked != "install")
+    assert not list(home.glob(".mine*"))
 
 
 @pytest.mark.parametrize("name", ["../mine", "", ".hidden", "a/b", "x" * 65])

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.config import Config
@@ -264,7 +264,6 @@ def test_nothing_in_a_transcript_becomes_markup(said: str):
     assert "<script" not in hostile
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(alphabet=st.characters(), min_size=1, max_size=120))
 def test_no_text_changes_the_elements_of_the_page(said: str):
     drawn = [

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch import ending
@@ -130,7 +130,6 @@ class TestWhatIsRead:
         files.flush()
         assert all(b"4711" not in path.read_bytes() for path in written(root))
 
-    @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         steps=st.lists(
             st.one_of(
@@ -284,6 +283,27 @@ write("last", 3)
         (root / "m" / "x.part").touch()
         tidy(root, root / "m", LIMIT)
         assert (root / "m" / "x.part").exists()
+
+    def test_a_clock_that_was_set_back_keeps_nothing_for_ever(self, root, files):
+        files.put(of("a"))
+        files.flush()
+        (part := root / "m" / "x.part").touch()
+        (segment,) = written(root)
+        future = time.time() + 1e6
+        for path in (part, segment):
+            os.utime(path, (future, future))
+        tidy(root, root / "m", LIMIT)
+        assert not part.exists()
+        assert same(VectorFiles(root, "m", LIMIT).get(["a"]), ["a"])
+        assert segment.stat().st_mtime < future  # used now, so that it is no longer the last to go
+
+    def test_a_cache_that_is_closed_to_this_user_is_told(self, root, monkeypatch):
+        def closed(path):
+            raise PermissionError(13, "Permission denied", str(path))
+
+        monkeypatch.setattr(Path, "iterdir", closed)
+        with pytest.raises(CacheError, match=r"cannot be read: Permission denied"):
+            usage()
 
     def test_whoever_tidies_is_alone_and_a_query_does_not_wait(self, root, files, monkeypatch):
         monkeypatch.setattr(vector_folder, "SMALL", 1)

@@ -55,14 +55,14 @@ def first(name: str) -> bool:
 
 
 def tools(config: Config) -> Tools:
-    read = corpus._read_file
+    read = corpus.read_file
 
     def read_file(path: str, *rest: object) -> None:
         if path.endswith(POISON):
             os.kill(os.getpid(), signal.SIGKILL)
         read(path, *rest)
 
-    corpus._read_file = read_file
+    corpus.read_file = read_file
     return replace(fake_tools(config), parser=Parser())
 
 

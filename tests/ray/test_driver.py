@@ -65,7 +65,7 @@ def process(folder: Path, *options: str, mark: str) -> subprocess.Popen[str]:
 
 
 def heedful() -> None:
-    """Heed Ctrl-C though whoever runs the tests does not: `nohup make test-ray &` is deaf to it."""
+    """Heed Ctrl-C though whoever runs the tests does not: `nohup make test-all &` is deaf to it."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

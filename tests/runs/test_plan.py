@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.errors import InputError, UsageError
@@ -70,7 +70,6 @@ def test_hash_and_lines_are_of_the_file(tmp_path: Path):
     assert [item.raw for item in made.items([1, 0])] == path.read_bytes().splitlines()[::-1]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 5), max_size=120), st.integers(1, 9))
 def test_shards_hold_each_line_once(tmp_path_factory: pytest.TempPathFactory, groups: list[int], of: int):
     path = written(tmp_path_factory.mktemp("q"), [question(n, paths=[str(g)]) for n, g in enumerate(groups)])

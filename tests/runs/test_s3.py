@@ -1,4 +1,4 @@
-"""A run folder and transcripts in S3, over the network of this machine: `make test-ray`."""
+"""A run folder and transcripts in S3, over the network of this machine: `make test-all`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from smartsearch.runs.staging import Staging
 from smartsearch.runs.storage import Storage, storage
 from smartsearch.transcripts.corpus import read
 
-server = pytest.importorskip("moto.server", reason="needs moto: make test-ray")
-boto3 = pytest.importorskip("boto3", reason="needs moto: make test-ray")
+server = pytest.importorskip("moto.server", reason="needs moto: make test-all")
+boto3 = pytest.importorskip("boto3", reason="needs moto: make test-all")
 
 pytestmark = pytest.mark.ray
 

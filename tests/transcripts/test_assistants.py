@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.errors import InputError
@@ -21,8 +21,6 @@ from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 from tests.transcripts.assistants import EVERY, FILES, SAMPLES, records
 from tests.transcripts.build import corpus, lines, put
-
-QUICK = settings(max_examples=60, deadline=None)
 
 
 @pytest.mark.parametrize(("name", "file"), EVERY)
@@ -121,7 +119,6 @@ def survives(data: bytes) -> None:
         return
 
 
-@QUICK
 @given(st.data())
 @pytest.mark.parametrize("file", [file for _, file in EVERY])
 def test_any_bytes_of_a_sample_may_change_or_be_missing(file: str, data: st.DataObject) -> None:
@@ -154,7 +151,6 @@ def changed(value: Any, data: st.DataObject) -> Any:
     return copy
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.data())
 @pytest.mark.parametrize(("name", "file"), EVERY)
 def test_anything_may_stand_anywhere_in_a_sample(name: str, file: str, data: st.DataObject) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.transcripts import read
@@ -297,7 +297,6 @@ def _first_of_each(value: Any) -> list[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_values_of_other_types_are_survived(name: str, data: st.DataObject) -> None:
     text = (SAMPLES / name).read_text(encoding="utf-8")
@@ -317,7 +316,6 @@ def test_values_of_other_types_are_survived(name: str, data: st.DataObject) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_cut_and_damaged_bytes_are_survived(name: str, data: st.DataObject) -> None:
     raw = bytearray((SAMPLES / name).read_bytes())
@@ -328,7 +326,6 @@ def test_cut_and_damaged_bytes_are_survived(name: str, data: st.DataObject) -> N
 
 
 @pytest.mark.parametrize("name", sorted({format_name for format_name, _ in FILES.values()}))
-@settings(max_examples=40, deadline=None)
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

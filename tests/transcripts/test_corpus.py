@@ -108,13 +108,13 @@ def test_a_file_that_opens_but_cannot_be_read_is_skipped() -> None:
             "a.txt",
             "Maya: hi\nJonas: " + "x" * 100,
             Limits(line=50),
-            "line 2: 107 characters in one line, the limit is 50",
+            "line 2: 107 bytes in one line, the limit is 50",
         ),
         (
             "a.jsonl",
             '{"role": "user", "content": "' + "x" * 100 + '"}\n{}',
             Limits(line=50),
-            "line 1: 131 characters",
+            "line 1: 131 bytes",
         ),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 import tracemalloc
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from smartsearch.errors import InputError
+from smartsearch.transcripts import files, read
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.files import Limits, Selection, find, load
+from smartsearch.transcripts.files import Limits, Selection, find, load, neighbour
 from smartsearch.types import Skipped
 from tests.transcripts.build import put
 
@@ -148,3 +150,79 @@ def test_a_pipe_is_not_read_beyond_the_limit(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="larger than the limit of 100 bytes"):
         load(str(pipe), None, Limits(file=100))
     writer.join()
+
+
+def test_a_folder_whose_path_is_too_long_to_be_opened_is_told(tmp_path):
+    put(tmp_path, "a.txt", "Maya: hi\nJonas: hello\n")
+    at = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(25):
+        os.mkdir("d" * 200, dir_fd=at)
+        below = os.open("d" * 200, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(os.open("b.txt", os.O_WRONLY | os.O_CREAT, dir_fd=at))
+    os.close(at)
+    read_back = read([str(tmp_path)])
+    assert len(read_back.turns) == 2
+    (entry,) = read_back.skipped
+    assert (entry.kind, entry.reason) == ("unreadable", "File name too long")
+    assert entry.path.endswith("/" + "d" * 200)
+
+
+def refused(path: str) -> str:
+    with pytest.raises(InputError) as raised:
+        read([path])
+    return raised.value.message
+
+
+def test_a_pipe_into_which_nobody_writes_is_refused(tree: Path) -> None:
+    os.mkfifo("pipe.txt")
+    os.mkfifo("pipe.zip")
+    assert "pipe.txt: a named pipe into which nobody writes" in refused("pipe.txt")
+    assert "pipe.zip: a pipe, a socket or a device, not a file" in refused("pipe.zip")
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/random", "/dev/tty"])
+def test_a_device_is_refused_unopened(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not Path(path).exists():
+        pytest.skip("no such device")
+    monkeypatch.setattr(Path, "open", None)
+    assert f"{path}: a device, not a file" in refused(path)
+
+
+def test_a_socket_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the path of a socket is short
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind("chat.txt")
+        assert "chat.txt: a socket, not a file" in refused("chat.txt")
+
+
+def test_what_is_no_file_in_a_folder_is_told_and_not_opened(tree: Path) -> None:
+    os.mkfifo("chats/a/pipe.txt")
+    os.mkfifo("chats/a/pipe")
+    os.mkfifo("chats/a/pipe.zip")
+    told = [entry for entry in found("chats") if isinstance(entry, Skipped)]
+    assert [(entry.path, entry.kind) for entry in told] == [
+        ("chats/a/pipe.txt", "not_a_file"),
+        ("chats/a/pipe.zip", "not_a_file"),
+    ]
+
+
+def test_a_pipe_beside_a_transcript_is_not_opened(tree: Path) -> None:
+    os.mkfifo("users.json")
+    assert neighbour("chats/a.json", "../users.json", Limits()) is None
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="pipes have no paths here")
+def test_a_pipe_of_the_shell_is_read_however_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_PATIENCE", 0.0)
+    reader, writer = os.pipe()
+    late = threading.Timer(0.05, lambda: (os.write(writer, b"Mara: hello\n"), os.close(writer)))
+    late.start()
+    assert load(f"/dev/fd/{reader}", None, Limits()) == b"Mara: hello\n"
+    os.close(reader)
+    late.join()
+
+
+def test_nothing_is_read_from_the_null_device() -> None:
+    assert load(os.devnull, None, Limits()) == b""

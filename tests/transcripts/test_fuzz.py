@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import random
 import shutil
 from collections import Counter
@@ -20,11 +19,12 @@ import pytest
 from smartsearch.errors import InputError
 from smartsearch.transcripts import read
 from smartsearch.types import Corpus
+from tests.conftest import FUZZ
 
 HERE = Path(__file__).parent / "samples"
 DOCS = Path(__file__).parents[2] / "docs" / "samples"
 SAMPLES = sorted(path for top in (HERE, DOCS) for path in top.rglob("*") if path.is_file())
-TRIES = int(os.environ.get("SMARTSEARCH_FUZZ", "12"))
+TRIES = FUZZ
 JUNK: tuple[Any, ...] = (None, 5, -1.5, True, "x", "", [], {}, [[]], {"text": 3}, "\ud83d", 10**30)
 
 

@@ -186,3 +186,20 @@ def test_a_mail_forwarded_without_a_word_keeps_what_was_forwarded(tmp_path: Path
     read = box(tmp_path, mail("> the list", Subject="Fwd: Prices"), mail("> the list", Subject="Prices"))
     assert said(read) == [("Maya", "> the list")]
     assert read.warnings[0].endswith("1 turn without text left out")
+
+
+def test_a_mail_of_very_many_parts_is_read_as_far_as_that_goes_and_told(tmp_path: Path) -> None:
+    inner = "--b\nContent-Type: multipart/mixed; boundary=c\n\n--c--\n"
+    held = box(
+        tmp_path, mail("--b\n\nhi\n" + inner * 70, Content_Type="multipart/mixed; boundary=b"), mail("ho")
+    )
+    assert [turn.text for turn in held.turns] == ["hi", "ho"]
+    assert [entry.reason for entry in held.skipped] == [
+        "line 1: a mail of more than 64 parts of parts, the rest not read"
+    ]
+
+
+def test_a_header_without_an_end_is_cut(tmp_path: Path) -> None:
+    held = box(tmp_path, mail("hi", Subject="x" * 30_000, Content_Type="text/plain; " + "a=b; " * 1000))
+    assert held.turns[0].text == "hi"
+    assert len(held.turns[0].title) == 20_000

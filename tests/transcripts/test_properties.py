@@ -6,14 +6,12 @@ import io
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.errors import InputError
 from smartsearch.transcripts import read, to_iso
 from smartsearch.types import Corpus
-
-QUICK = settings(max_examples=60, deadline=None)
 
 KEYS = st.sampled_from(
     [
@@ -76,19 +74,16 @@ def survives(data: bytes) -> Corpus | None:
         return None
 
 
-@QUICK
 @given(st.binary(max_size=300))
 def test_any_bytes_are_survived(data: bytes) -> None:
     survives(data)
 
 
-@QUICK
 @given(st.lists(PIECES, max_size=20).map("".join))
 def test_any_heap_of_chat_pieces_is_survived(text: str) -> None:
     survives(text.encode())
 
 
-@QUICK
 @given(JSON)
 def test_any_json_is_survived(value: Any) -> None:
     survives(json.dumps(value).encode())
@@ -100,7 +95,6 @@ def test_any_json_is_survived(value: Any) -> None:
     survives(json.dumps({"messages": [{"role": "user", "content": "x", "time": value}, value]}).encode())
 
 
-@QUICK
 @given(st.lists(st.tuples(NAMES, SAID), min_size=5, max_size=12))
 def test_a_chat_of_names_and_texts_comes_back(turns: list[tuple[str, str]]) -> None:
     read_back = survives("".join(f"{name}: {text}\n" for name, text in turns).encode())
@@ -110,7 +104,6 @@ def test_a_chat_of_names_and_texts_comes_back(turns: list[tuple[str, str]]) -> N
     ]
 
 
-@QUICK
 @given(st.text(max_size=40) | LEAVES)
 def test_any_time_is_survived(written: Any) -> None:
     to_iso(written)

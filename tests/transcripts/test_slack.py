@@ -10,6 +10,7 @@ import pytest
 
 from smartsearch.transcripts import read, read_large
 from smartsearch.transcripts.indexing import build
+from smartsearch.transcripts.mentions import Mentions
 from smartsearch.transcripts.slack_text import Names, plain
 from smartsearch.types import Corpus, Turn
 from tests.transcripts.build import put, said
@@ -142,7 +143,7 @@ def test_the_users_of_a_whole_organisation_are_known_too(tmp_path: Path) -> None
     ],
 )
 def test_markup_becomes_text(written: str, read_as: str) -> None:
-    names = Names({"U0000MAYA": "Maya", "U000TARIK": "Tarik Benali"}, {"C2": "boats"})
+    names = Names(Mentions({"U0000MAYA": "Maya", "U000TARIK": "Tarik Benali"}), Mentions({"C2": "boats"}))
     assert plain(written, names) == read_as
 
 
@@ -233,16 +234,16 @@ def test_an_index_leaves_days_to_each_question_for_names_may_change(tmp_path: Pa
 
 
 def test_the_lists_are_read_once_for_all_days(tmp_path: Path, monkeypatch: Any) -> None:
-    from smartsearch.transcripts import corpus
+    from smartsearch.transcripts import onefile
 
     asked: list[str] = []
-    neighbour = corpus.neighbour
+    neighbour = onefile.neighbour
 
     def counted(path: str, name: str, limits: Any) -> bytes | None:
         asked.append(name)
         return neighbour(path, name, limits)
 
-    monkeypatch.setattr(corpus, "neighbour", counted)
+    monkeypatch.setattr(onefile, "neighbour", counted)
     put(tmp_path, "users.json", USERS)
     for channel in ("boatyard", "office"):
         for date in ("2024-03-04", "2024-03-05"):

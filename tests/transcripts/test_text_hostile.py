@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.errors import InputError
@@ -16,7 +16,6 @@ from smartsearch.transcripts.source import Source
 from tests.transcripts.test_text_samples import OURS, SAMPLES
 
 BYTES = sorted(path.read_bytes() for name in OURS for path in (SAMPLES / name).rglob("*") if path.is_file())
-QUICK = settings(max_examples=150, deadline=None)
 PIECES = st.sampled_from(
     [
         *(
@@ -113,7 +112,6 @@ def torn(draw: st.DrawFn) -> bytes:
     return data.decode("utf-8", "replace").encode(encoding, "replace")
 
 
-@QUICK
 @given(torn(), st.sampled_from(["auto", *OURS]))
 def test_any_torn_export_is_survived(data: bytes, name: str) -> None:
     try:

@@ -62,14 +62,14 @@ def poisoned(config: Config) -> Tools:
     """Reading a file whose text says so, or being asked a question that does, ends or hangs the process."""
     from dataclasses import replace
 
-    read = corpus._read_file
+    read = corpus.read_file
 
     def poison(path: str, *rest: Any) -> None:
         with Path(path).open(encoding="utf-8") as file:
             ends(file.read())
         read(path, *rest)
 
-    corpus._read_file = poison
+    corpus.read_file = poison
     return replace(fake_tools(config), parser=PoisonParser())  # type: ignore[arg-type]
 
 

@@ -56,14 +56,14 @@ def test_what_was_fetched_is_told_by_its_uri_with_the_hash_of_what_was_read(chat
 def test_a_slow_question_is_not_laid_to_a_file_that_was_read_before(chats: Path, asked: list, monkeypatch):
     from smartsearch.transcripts import corpus
 
-    read = corpus._read_file
+    read = corpus.read_file
 
     def broken(path: str, *rest: object) -> None:
         if path == "Poison.txt":
             raise RuntimeError("no reader of ours does that")
         read(path, *rest)
 
-    monkeypatch.setattr(corpus, "_read_file", broken)
+    monkeypatch.setattr(corpus, "read_file", broken)
     (chats / "Poison.txt").write_text("Eve: I am Oscar.\n")
     said: list[tuple] = []
     made = answerer(chats, lambda *event: said.append(event), "poisoned")

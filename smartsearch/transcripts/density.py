@@ -1,0 +1,39 @@
+"""How much memory the lines and values of a file would take, told from its bytes before they are read.
+
+A file takes about four times its size in memory, but not where its values are nearly empty: `[],` is three
+bytes and a list of sixty. What parses JSON ends the process where memory runs out, so it is asked before.
+"""
+
+from __future__ import annotations
+
+import re
+
+from smartsearch.transcripts.faults import FormatError
+
+VALUE = 64
+"""Bytes of memory that a line or a value takes if there is nothing in it."""
+ROOM = 1 << 29
+"""Bytes of memory that such lines and values may take in any case; in a large file four times its size."""
+_RECORD = 3  # values that a record on a line of its own counts for
+_STRING = re.compile(rb'"[^"]*"?')
+
+
+def check_values(data: bytes) -> None:
+    """Raise FormatError `too_large` for more lines, or JSON values, than fit in memory."""
+    room = max(ROOM, 4 * len(data)) // VALUE
+    values = lines = max(data.count(b"\n"), data.count(b"\r"))
+    if lines <= room < len(data) and data.lstrip()[:1] in (b"[", b"{"):
+        values = _RECORD * lines + _values(data)
+        if values > room:  # lines may be indented, and commas said
+            values = _RECORD * (data.count(b"\n{") + data.count(b"\n[")) + _values(_unsaid(data))
+    if values > room:
+        raise FormatError(f"{values:,} lines or values are more than fit in memory", kind="too_large")
+
+
+def _values(data: bytes) -> int:
+    return sum(map(data.count, (b",", b"[", b"{")))
+
+
+def _unsaid(data: bytes) -> bytes:
+    """JSON without what stands in its strings, where commas and brackets are no values."""
+    return _STRING.sub(b"", data.replace(b"\\\\", b"").replace(b'\\"', b""))

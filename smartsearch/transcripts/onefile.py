@@ -1,0 +1,176 @@
+"""One file to its turns, and the boundary around it: whatever is wrong with a file costs only that file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import BinaryIO
+
+from smartsearch.errors import SmartsearchError
+from smartsearch.transcripts.decode import decode
+from smartsearch.transcripts.density import check_values
+from smartsearch.transcripts.faults import FormatError, NotByLine
+from smartsearch.transcripts.files import Limits, lines_suffix, load, neighbour
+from smartsearch.transcripts.format import Format
+from smartsearch.transcripts.registry import detect
+from smartsearch.transcripts.source import Source
+from smartsearch.types import Skipped, Turn
+
+# Bad records of one file that are listed singly: a file of nothing else must not flood the output.
+_REPORTED_RECORDS = 20
+_KEPT = 8  # texts of neighbours kept for the files that follow: the lists of one Slack export are six
+_GROWTH = 8  # characters of turns for one of the file: names stand for ids, and few are much longer
+_FREE = 1 << 24  # characters of turns that any file may come to
+_OVERGROWN = "its turns come to many times its size, as long names are repeated; the last ones were left out"
+
+
+@dataclass
+class Gathered:
+    """What was read so far."""
+
+    turns: list[Turn] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    formats: dict[str, Format] = field(default_factory=dict)
+    neighbours: dict[str, str | None] = field(default_factory=dict)
+
+    def warn(self, path: str, said: str) -> None:
+        """Add a warning about a file."""
+        self.warnings.append(f"{path}: {said}")
+
+    def skip(self, path: str, kind: str, reason: str) -> None:
+        """Add what could not be read of a file, and why."""
+        self.skipped.append(Skipped(path, kind, reason))
+
+
+def read_file(
+    path: str, stdin: BinaryIO | None, forced: Format | None, limits: Limits, into: Gathered
+) -> None:
+    """Add the turns of a file, or of standard input for `-`, and what there is to say of it.
+
+    Raises nothing but our own errors, such as that of a deadline: they end the search, and no file may.
+    """
+    before = len(into.turns)
+    try:
+        _read(path, stdin, forced, limits, into)
+    except SmartsearchError:
+        raise
+    except OSError as error:
+        into.skip(path, "unreadable", error.strerror or str(error))
+    except FormatError as error:
+        into.skip(path, error.kind, str(error))
+    except (MemoryError, RecursionError) as error:
+        del into.turns[before:]
+        into.skip(path, "too_large", f"does not fit in memory ({type(error).__name__})")
+    except Exception as error:
+        into.skip(path, "reader_failed", _failed(error, into.formats.get(path), len(into.turns) - before))
+
+
+def _failed(error: Exception, known: Format | None, turns: int) -> str:
+    """What to say of an error that no reader foresaw."""
+    said = " ".join(str(error).split())[:200]
+    where = f"the reader of {known.name} failed" if known else "it could not be read"
+    after = f" after {turns:,} turn{'s' if turns > 1 else ''}" if turns else ""
+    return f"{where}{after} ({type(error).__name__}{f': {said}' if said else ''}); please report it"
+
+
+@contextmanager
+def or_whole(path: str) -> Iterator[None]:
+    """What goes wrong in the block becomes NotByLine: the file is read whole then, and reported.
+
+    Our own errors pass.
+    """
+    try:
+        yield
+    except SmartsearchError:
+        raise
+    except Exception as error:
+        raise NotByLine(path) from error
+
+
+def _read(path: str, stdin: BinaryIO | None, forced: Format | None, limits: Limits, into: Gathered) -> None:
+    data = load(path, stdin, limits)
+    check_values(data)
+    if lines_suffix(path) and len(data) > limits.line and b"\n" in data.strip():
+        check_lines(data, limits)  # before their JSON is read: a file of one line is one document
+    decoded = decode(data)
+    for warning in decoded.warnings:
+        into.warn(path, warning)
+    source = Source(path, decoded.text, partial(_beside, path, limits, into.neighbours))
+    as_text = forced is not None and not forced.is_json
+    if not decoded.text.strip() or (not as_text and source.json.is_empty_list):
+        into.warn(path, "empty, no turns")
+        return
+    if len(data) > limits.line and (as_text or not source.json.whole):
+        check_lines(data, limits)
+    chosen = forced or detect(source)
+    into.formats[path] = chosen
+    if chosen.notice and not forced:
+        into.warn(path, chosen.notice)
+    _take(source, chosen, limits, into)
+
+
+def check_lines(data: bytes, limits: Limits) -> None:
+    """Raise FormatError `too_large` for a line beyond the limit."""
+    start = 0
+    while len(data) - start > limits.line:
+        window = start, start + limits.line + 1
+        last = max(data.rfind(b"\n", *window), data.rfind(b"\r", *window))
+        if last < 0:
+            length = len(data[start:].split(b"\n", 1)[0].split(b"\r", 1)[0])
+            reason = f"{length:,} bytes in one line, the limit is {limits.line:,}"
+            number = (data.count(b"\n", 0, start) or data.count(b"\r", 0, start)) + 1
+            raise FormatError(reason, line=number, kind="too_large")
+        start = last + 1
+
+
+def _take(source: Source, chosen: Format, limits: Limits, into: Gathered) -> None:
+    """Add a file's turns, and report the records that are none: bad ones singly, empty ones by number."""
+    bad = list(source.json.broken) if chosen.is_json else []
+    before, empty = len(into.turns), 0
+    left = min(_FREE + _GROWTH * len(source.text), 4 * limits.file)
+    try:
+        for record in chosen.read(source):
+            if isinstance(record, Turn):
+                into.turns.append(record)
+                left -= len(record.text) + len(record.caption) + len(record.speaker)
+                if left < 0:
+                    raise FormatError(_OVERGROWN, kind="too_large")
+            elif record.kind == "no_text":
+                empty += 1
+            else:
+                bad.append(record)
+    finally:
+        _report(source.path, bad, into)
+    if empty:
+        into.warn(source.path, f"{empty:,} turn{'s' if empty > 1 else ''} without text left out")
+    if len(into.turns) == before and not bad and not (chosen.silent or chosen.sparse):
+        into.warn(source.path, f"read as {chosen.name}, no turns")
+
+
+def _report(path: str, bad: Sequence[FormatError], into: Gathered) -> None:
+    listed: Iterable[FormatError] = bad[:_REPORTED_RECORDS]
+    into.skipped.extend(Skipped(path, error.kind, str(error)) for error in listed)
+    if len(bad) > _REPORTED_RECORDS:
+        into.skip(path, "bad_record", f"{len(bad) - _REPORTED_RECORDS:,} more bad records")
+
+
+def _beside(path: str, limits: Limits, kept: dict[str, str | None], name: str) -> str | None:
+    """The text of the file `name` beside `path`, None where there is none that can be read.
+
+    The last few are kept: the thousands of files of a Slack export all ask for the same lists.
+    """
+    if path == "-":
+        return None
+    key = os.path.normpath(os.path.join(os.path.dirname(path), name))  # noqa: PTH118, PTH120 - as it is
+    if key not in kept:
+        if len(kept) >= _KEPT:
+            del kept[next(iter(kept))]
+        kept[key] = None
+        with suppress(NotByLine), or_whole(path):
+            data = neighbour(path, name, limits)
+            kept[key] = None if data is None else decode(data).text
+    return kept[key]

@@ -1,0 +1,96 @@
+"""What a hostile file, folder, question or setting costs: itself, and a word."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.transcripts.build import lines, put
+from tests.transcripts.odd import fail_with
+
+CHAT = "Maya: hi\nJonas: hello\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A file whose reader fails, and one that is well."""
+    put(tmp_path, "chats/a.txt", "ODD")
+    put(tmp_path, "chats/b.txt", CHAT)
+    fail_with(LookupError("odd thing"), monkeypatch)
+    return tmp_path / "chats"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("query", "hello", "--json", "{}"),
+        ("show", "--json", "{}"),
+        ("formats", "detect", "--json", "{}"),
+        ("batch", "{}/../q.jsonl", "{}"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_command_goes_on_and_says_so(folder, run, command):
+    put(folder.parent, "q.jsonl", lines({"id": 1, "question": "hello"}))
+    done = run(*(word.format(folder) for word in command))
+    assert done.code == 0
+    assert all(said in done.out for said in ("reader_failed", "LookupError: odd thing", "Jonas"))
+
+
+def test_lines_of_a_batch_that_no_text_can_hold_cost_themselves(tmp_path, run):
+    chat = str(put(tmp_path, "b.txt", CHAT))
+    asked = [
+        {"id": 1, "question": "hello \ud800?", "paths": [chat]},
+        {"id": 2, "question": "hello", "paths": ["a\x00b"]},
+        {"id": 3, "question": "hello", "paths": [chat], "only_speaker": "Jo\udc80nas"},
+        {"id": 4, "question": "hello", "paths": [chat]},
+    ]
+    done = run("batch", str(put(tmp_path, "q.jsonl", lines(*asked))))
+    answers = [json.loads(line) for line in done.out.splitlines()]
+    kinds = [answer.get("error", {}).get("kind") for answer in answers]
+    assert kinds == [None, "path_not_found", "unknown_speaker", None]
+    assert answers[0]["query"] == "hello \ufffd?"
+
+
+@pytest.mark.parametrize("table", ["a = " + "[" * 5000, "hops = " + "9" * 5000, "hops = inf", "x\x00"])
+def test_a_project_file_that_cannot_be_read_is_named(tmp_path, monkeypatch, run, table):
+    put(tmp_path, ".smartsearch.toml", table)
+    monkeypatch.chdir(tmp_path)
+    done = run("query", "hello", str(put(tmp_path, "b.txt", CHAT)), "--json")
+    assert done.code == 2
+    error = json.loads(done.out)["error"]
+    assert error["kind"] == "config"
+    assert ".smartsearch.toml" in error["message"]
+
+
+@pytest.fixture
+def nowhere(tmp_path):
+    """The current folder is one that was removed."""
+    before = Path.cwd()
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    os.chdir(gone)
+    gone.rmdir()
+    yield
+    os.chdir(before)
+
+
+def test_a_removed_current_folder_hinders_nobody_who_names_another(tmp_path, nowhere, run):
+    chat = str(put(tmp_path, "b.txt", CHAT))
+    assert run("query", "hello", chat).code == 0
+    assert run("show", f"{chat}:1").code == 0
+    assert run("formats", "detect", chat).code == 0
+    assert run("config", "show").code == 0
+
+
+def test_what_needs_the_removed_folder_is_told(tmp_path, nowhere, run):
+    assert run("query", "hello").code in (1, 2)
+    done = run("query", "hello", "b.txt", "--json")
+    assert (done.code, json.loads(done.out)["error"]["kind"]) == (2, "path_not_found")
+    questions = str(put(tmp_path, "q.jsonl", lines({"id": 1, "question": "hello"})))
+    done = run("batch", questions, str(tmp_path), "--out", f"{tmp_path}/run/")
+    assert done.code == 2
+    assert "the current folder was removed" in done.err

@@ -1,0 +1,213 @@
+"""No regular expression of the package takes more than linear time, whatever text it meets."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import importlib
+import re
+import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import NamedTuple
+
+import pytest
+
+import smartsearch
+from tests.ambiguity import Automaton, faults
+
+ROOT = Path(smartsearch.__file__).parent
+FLAGS_AT = {"compile": 1, "sub": 4, "subn": 4, "split": 3}  # and 2 for those that only look
+AT_START = frozenset(("match", "fullmatch"))
+EXCUSED = {
+    "training.questions.WHEN": "a statement's first 22 words",
+    "training.questions.WHY": "a statement's first 22 words",
+    "training.questions.TAIL": "a statement's first 22 words",
+    "training.sources_written.PHOTO": "files of our own",
+}
+"""What looks as if it took quadratic time, and why it does not."""
+
+
+MADE = {"redact/keys.py: pattern", "redact/named.py: pattern", "redact/named.py: name"}
+"""Patterns that a function is given: found in the tables that it makes."""
+
+
+class Used(NamedTuple):
+    """A pattern and how it is used: from any place on, or whole."""
+
+    pattern: str
+    flags: int
+    search: bool
+    whole: bool
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    """Calls of the module `re`."""
+    for node in ast.walk(tree):
+        called = node.func if isinstance(node, ast.Call) else None
+        if (
+            isinstance(called, ast.Attribute)
+            and isinstance(called.value, ast.Name)
+            and called.value.id == "re"
+        ):
+            yield called.attr, node
+
+
+def written(module: ModuleType, tree: ast.AST) -> Iterator[tuple[str, Used]]:
+    """Patterns that stand in a call of `re`, as far as they are made of what the module holds."""
+    for method, call in calls(tree):
+        if method in ("escape", "compile"):
+            continue
+        at = FLAGS_AT.get(method, 2)
+        given = [k.value for k in call.keywords if k.arg == "flags"] or call.args[at : at + 1]
+        try:
+            pattern, *flags = (eval(ast.unparse(part), vars(module)) for part in (call.args[0], *given))
+        except NameError:
+            continue
+        yield (
+            f"line {call.lineno}",
+            Used(pattern, int(sum(flags)), method not in AT_START, method == "fullmatch"),
+        )
+
+
+def held(name: str, value: object, depth: int = 6) -> Iterator[tuple[str, re.Pattern]]:
+    """Compiled patterns that can be reached from a value, each under the name that it is used by."""
+    if isinstance(value, re.Pattern):
+        yield name, value
+    elif isinstance(value, FunctionType):
+        cells = zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)
+        for inner, cell in cells if depth else ():
+            yield from held(inner, cell.cell_contents, depth - 1)
+    elif depth and isinstance(value, (dict, list, tuple)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from held(name, one, depth - 1)
+    elif depth and type(value).__module__.startswith("smartsearch"):
+        for one in gc.get_referents(value):
+            yield from held(name, one, depth - 1)
+
+
+def compiled(module: ModuleType, tree: ast.AST) -> Iterator[tuple[str, Used]]:
+    """Patterns that the module holds; one that is only matched from a text's start begins nowhere else."""
+    used: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            used.setdefault(node.value.id, set()).add(node.attr)
+    for key, value in vars(module).items():
+        for name, found in held(key, value):
+            methods = used.get(name, {"search"})
+            text = found.pattern if isinstance(found.pattern, str) else found.pattern.decode("latin-1")
+            search = not methods <= AT_START
+            yield key, Used(text, found.flags & ~re.UNICODE, search, "fullmatch" in methods)
+
+
+@cache
+def patterns() -> dict[str, tuple[Used, ...]]:
+    """Every pattern of the package by its module and name; redact/test_linear.py has those of `redact`."""
+    found: dict[str, dict[Used, None]] = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        name = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
+        if path.stem == "__main__" or path.parent.name == "redact":
+            continue
+        text = path.read_text(encoding="utf-8")
+        if "import re\n" not in text:
+            continue
+        module, tree = importlib.import_module(name), ast.parse(text)
+        for key, used in (*written(module, tree), *compiled(module, tree)):
+            found.setdefault(f"{name.removeprefix('smartsearch.')}.{key}", {})[used] = None
+    return {name: tuple(used) for name, used in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "search", "linear"),
+    [
+        (r"(a+)+$", False, False),
+        (r"(?:ab|a|b)*x", False, False),
+        (r"\s*\s*x", False, False),
+        (r"#\s+.{1,80}?[\s#]*$", False, False),
+        (r".*foo.*bar", False, False),
+        (r"\s+$", True, False),
+        (r"\s+$", False, True),
+        (r"\s+", True, True),
+        (r"\w+x", True, False),
+        (r"(?<!\w)\w+x", True, True),
+        (r"\b\w+x", True, True),
+        (r"(?m)^ +x", True, True),
+        (r"(?m)^\W+x", True, False),
+        (r"<[^<>]+>", True, True),
+        (r"<.+>", True, False),
+        (r"(?:\n>[^\n]*)*\n\n", False, True),
+        (r"a.*", True, True),
+        (r"(['\"]).{1,9}\1", True, True),
+        (r"(?s)BEGIN.*?(?:END|\Z)", True, True),
+    ],
+)
+def test_what_takes_more_than_linear_time_is_told(pattern: str, search: bool, linear: bool):
+    assert (not faults(pattern, search=search)) is linear
+
+
+def test_no_pattern_is_ambiguous():
+    found = {
+        f"{name} {used.pattern!r}": said
+        for name, all_used in patterns().items()
+        if name not in EXCUSED
+        for used in all_used
+        if (said := faults(*used[:2], search=used.search, whole=used.whole))
+    }
+    assert len(patterns()) > 150
+    assert not found
+
+
+def test_only_known_patterns_are_made_in_a_call():
+    """A pattern that only a call knows cannot be checked here: it is made of escaped words, or of a table."""
+    made = set()
+    for path in sorted(ROOT.rglob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            own = {arg.arg for arg in function.args.args} if isinstance(function, ast.FunctionDef) else set()
+            for method, call in calls(function) if own else ():
+                names = {node.id for node in ast.walk(call.args[0]) if isinstance(node, ast.Name)}
+                if method != "escape" and names & own and "re.escape" not in ast.unparse(call.args[0]):
+                    made.add(f"{path.relative_to(ROOT)}: {ast.unparse(call.args[0])}")
+    assert made == MADE
+
+
+def pumped(auto: Automaton, size: int) -> Iterator[str]:
+    """Texts of one piece repeated: each character, the shortest that fits, and its beginning with each."""
+    ways = {n: auto.chars[n] and min(auto.chars[n]) for n in auto.next}
+    paths = {n: ways[n] for n in auto.first}
+    todo = list(paths)
+    for n in todo:
+        for other in auto.next[n] - paths.keys():
+            paths[other] = paths[n] + ways[other]
+            todo.append(other)
+    fits = min((paths[n] for n in auto.last if n in paths), key=len, default="")
+    for piece in {*auto.alphabet, fits, fits[:-1], fits[1:]} - {""}:
+        yield piece * (size // len(piece))
+    for n in auto.next:
+        if n in paths and n in auto.next[n]:
+            yield (paths[n] + ways[n] * size)[:size] + "\x00"
+
+
+def seconds(used: Used, text: str) -> float:
+    found = re.compile(used.pattern, used.flags)
+    begun = time.process_time()
+    if used.search:
+        found.sub("", text)
+    elif used.whole:
+        found.fullmatch(text)
+    else:
+        found.match(text)
+    return time.process_time() - begun
+
+
+def test_no_pattern_takes_more_than_linear_time():
+    slow = []
+    for name, all_used in patterns().items():
+        for used in () if name in EXCUSED else all_used:
+            auto = Automaton(*used[:2])
+            for short, long in zip(pumped(auto, 4_000), pumped(auto, 32_000), strict=True):
+                if seconds(used, short) > 0.01:  # quadratic is 10 ms and more: only then look closer
+                    ratios = [seconds(used, long) / max(seconds(used, short), 1e-6) for _ in range(3)]
+                    slow += [(name, short[:40])] if min(ratios) > 24 else []
+    assert not slow
