@@ -240,18 +240,20 @@ def build(
     share: float = 1.0,
     written: bool = True,
     together: int = 1,
+    real: bool = False,
 ) -> dict[str, int]:
     """Write `groups.jsonl` and `trials.jsonl` to `out`; the counts of both by source and kind.
 
     With a `miner` half of the wrong turns of complete questions are what it ranks high; trials never depend
     on it. `share` scales the ceilings of all but the written conversations; `written` says whether to take
-    those, `together` how many right turns of theirs share a group.
+    those, `together` how many right turns of theirs share a group. `real` adds real people's chats, which the
+    shipped rankers have not seen yet.
     """
     rng, mix = random.Random(seed), Mix()
     chats = [
         *read_chats(train, rng),
         *read_wiki(train, rng),
-        *read_real(train, rng),
+        *(read_real(train, rng) if real else ()),
         *(written_chats() if written else ()),
     ]
     kept = [chat for chat in chats if not held_out(chat, mix.held_out)]
@@ -303,10 +305,20 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--together", type=int, default=1, help="right turns of a written question in a group"
     )
+    parser.add_argument("--real", action="store_true", help="real people's chats too")
     options = parser.parse_args(argv)
     miner = Miner(options.miner, options.threads) if options.miner else None
     written = not options.no_written
-    counts = build(options.train, options.out, options.seed, miner, options.share, written, options.together)
+    counts = build(
+        options.train,
+        options.out,
+        options.seed,
+        miner,
+        options.share,
+        written,
+        options.together,
+        options.real,
+    )
     for key, count in sorted(counts.items()):
         print(f"{count:6d} {key}")
     return 0

@@ -80,12 +80,12 @@ def asked(folder: Path) -> Iterator[Chat]:
         yield Chat("asked", f"P{record['person']}-asked", tuple(turns), questions, _names(turns), 1.0)
 
 
-def irc(folder: Path, _: random.Random) -> Iterator[Chat]:
+def irc(folder: Path) -> Iterator[Chat]:
     """A channel's stretch: a question that people answered by a linked reply, and those replies."""
     for path in sorted(folder.rglob("*.ascii.txt")):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         day = match.group() if (match := re.match(r"\d{4}-\d\d-\d\d", path.name)) else ""
-        turns, place = [], dict[int, int]()
+        turns, place = list[Turn](), dict[int, int]()
         for number, line in enumerate(lines):
             said = SAID.match(line)
             if said is not None:
@@ -95,7 +95,7 @@ def irc(folder: Path, _: random.Random) -> Iterator[Chat]:
                 )
         replies: dict[int, list[int]] = defaultdict(list)
         for line in path.with_name(path.name.replace("ascii", "annotation")).read_text().splitlines():
-            one, other, *_ = (int(number) for number in line.split()[:2])
+            one, other = (int(number) for number in line.split()[:2])
             early, late = sorted((one, other))
             if early in place and late in place and early != late:
                 replies[place[early]].append(place[late])
@@ -112,8 +112,8 @@ def irc(folder: Path, _: random.Random) -> Iterator[Chat]:
 
 def read_real(folder: Path, rng: random.Random) -> Iterator[Chat]:
     """All of it that is below `folder` (`data/train`)."""
-    for reader in (chitchat, irc):
-        if (folder / reader.__name__).is_dir():
-            yield from reader(folder / reader.__name__, rng)
     if (folder / "chitchat").is_dir():
+        yield from chitchat(folder / "chitchat", rng)
         yield from asked(folder / "chitchat")
+    if (folder / "irc").is_dir():
+        yield from irc(folder / "irc")
