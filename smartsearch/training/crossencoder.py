@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from smartsearch.training.bert import first_token_logits
+from smartsearch.training.bert import first_token_logits, plain_attention
 from smartsearch.training.chats import Group
 from smartsearch.training.data import read_groups
 from smartsearch.training.evaluate import summary, trial_ranks
@@ -122,7 +122,7 @@ def parameter_groups(model: Any) -> list[dict[str, Any]]:
     ]
 
 
-def by_length(model: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]], parts: int = 6) -> Any:
+def by_length(model: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]], parts: int = 4) -> Any:
     """Logits of pairs, run in `parts` of like length: padding a batch to its longest text costs a third."""
     import torch
 
@@ -130,7 +130,11 @@ def by_length(model: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]], part
     size = -(-len(order) // parts)
     with torch.autocast("cpu", torch.bfloat16):
         found = [
-            first_token_logits(model, **encode(tokenizer, [pairs[i] for i in order[start : start + size]]))
+            first_token_logits(
+                model,
+                **encode(tokenizer, [pairs[i] for i in order[start : start + size]]),
+                attend=plain_attention,
+            )
             for start in range(0, len(order), size)
         ]
     return torch.cat(found).float()[torch.tensor(order).argsort()]

@@ -18,9 +18,13 @@ from smartsearch.training.mine import Miner
 from smartsearch.training.names import pick_names, replace_names
 from smartsearch.training.overlap import Overlap, crop, words
 from smartsearch.training.sources_chat import read_chats
+from smartsearch.training.sources_real import read_real
 from smartsearch.training.sources_wiki import read_wiki
 from smartsearch.training.sources_written import KINDS, written_chats
 from smartsearch.training.wrong import wrong_turns
+
+COMPLETE = ("written", "asked")
+"""Sources whose labels are complete: all questions are taken, and what a model ranks high may be wrong."""
 
 CEILING = {
     ("realmem", "memory"): 3600,
@@ -35,11 +39,14 @@ CEILING = {
     ("lifebench", "exchange"): 500,
     ("topical_chat", "exchange"): 2600,
     ("topical_chat", "statement"): 1600,
+    ("chitchat", "exchange"): 9000,
+    ("chitchat", "statement"): 9000,
+    ("irc", "reply"): 9000,
     ("qmsum", "question"): 900,
     ("nqg", "question"): 1300,
     ("qed", "question"): 900,
     ("nq_oracle", "question"): 900,
-    **{("written", kind): 100_000 for kind in KINDS},
+    **{(source, kind): 100_000 for source in COMPLETE for kind in KINDS},
 }
 """Questions of each source and kind: chats weigh more than encyclopedic text, labels more than rules."""
 
@@ -79,7 +86,12 @@ def held_out(chat: Chat, share: float) -> bool:
         return chat.id.startswith(("Sophie_Dubois", "yinhao"))
     if chat.source == "written":
         return chat.id.partition("_")[0].endswith("3")
-    digest = hashlib.sha256(f"{chat.source} {chat.id}".encode()).digest()
+    if chat.source == "irc":
+        return chat.id.startswith(("dev", "test"))
+    key = f"{chat.source} {chat.id}"
+    if chat.source in ("chitchat", "asked"):
+        key = f"chitchat {chat.id.removeprefix('P').partition('-')[0]}"  # whole people
+    digest = hashlib.sha256(key.encode()).digest()
     return digest[0] / 256 < (0.15 if chat.source == "friendsqa" else share)
 
 
@@ -228,23 +240,30 @@ def build(
     share: float = 1.0,
     written: bool = True,
     together: int = 1,
+    real: bool = False,
 ) -> dict[str, int]:
     """Write `groups.jsonl` and `trials.jsonl` to `out`; the counts of both by source and kind.
 
     With a `miner` half of the wrong turns of complete questions are what it ranks high; trials never depend
     on it. `share` scales the ceilings of all but the written conversations; `written` says whether to take
-    those, `together` how many right turns of theirs share a group.
+    those, `together` how many right turns of theirs share a group. `real` adds real people's chats, which the
+    shipped rankers have not seen yet.
     """
     rng, mix = random.Random(seed), Mix()
-    chats = [*read_chats(train, rng), *read_wiki(train, rng), *(written_chats() if written else ())]
+    chats = [
+        *read_chats(train, rng),
+        *read_wiki(train, rng),
+        *(read_real(train, rng) if real else ()),
+        *(written_chats() if written else ()),
+    ]
     kept = [chat for chat in chats if not held_out(chat, mix.held_out)]
     unseen = [chat for chat in chats if held_out(chat, mix.held_out)]
-    ceiling = {key: most if key[0] == "written" else int(share * most) for key, most in CEILING.items()}
+    ceiling = {key: most if key[0] in COMPLETE else int(share * most) for key, most in CEILING.items()}
     asked = cap(kept, ceiling, rng)
     groups: list[Group] = []
     for i, chat in enumerate(kept):
-        own = replace(WRITTEN, together=together) if chat.source == "written" else mix
-        for _ in range(TWICE if chat.source == "written" else 1):
+        own = replace(WRITTEN, together=together) if chat.source in COMPLETE else mix
+        for _ in range(TWICE if chat.source in COMPLETE else 1):
             groups += make_groups(chat, asked.get(i, ()), own, rng, miner)
     rng.shuffle(groups)
     trials, rng = [], random.Random(seed + 1)
@@ -254,6 +273,9 @@ def build(
         ("friendsqa", 180),
         ("lifebench", 140),
         ("topical_chat", 120),
+        ("asked", 120),
+        ("chitchat", 160),
+        ("irc", 160),
         ("qmsum", 60),
         ("qed", 30),
         ("nq_oracle", 30),
@@ -283,10 +305,20 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--together", type=int, default=1, help="right turns of a written question in a group"
     )
+    parser.add_argument("--real", action="store_true", help="real people's chats too")
     options = parser.parse_args(argv)
     miner = Miner(options.miner, options.threads) if options.miner else None
     written = not options.no_written
-    counts = build(options.train, options.out, options.seed, miner, options.share, written, options.together)
+    counts = build(
+        options.train,
+        options.out,
+        options.seed,
+        miner,
+        options.share,
+        written,
+        options.together,
+        options.real,
+    )
     for key, count in sorted(counts.items()):
         print(f"{count:6d} {key}")
     return 0

@@ -28,9 +28,10 @@ from smartsearch.training.chats import Chat, Labelled
 from smartsearch.types import Turn
 
 FOLDER = Path(__file__).parent / "written"
-KINDS = ("single", "list", "time", "infer", "both", "state", "order", "rule", "sum")
+KINDS = ("single", "list", "time", "infer", "both", "state", "order", "rule", "sum", "reply")
 """One fact; a list over sessions; a date asked for or given; an inference; two speakers compared; what
-holds now after changes; the order of events; a standing wish of the user; a summary."""
+holds now after changes; the order of events; a standing wish of the user; a summary; a reply that means
+something only after the turn before."""
 
 HEAD = re.compile(r"# (\w+): (.+)")
 SESSION = re.compile(r"== (\d+) \| (\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d)?)\s*$")

@@ -26,14 +26,15 @@ from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import gather
 from smartsearch.training.chats import Chat, Labelled
-from smartsearch.training.data import Mix, held_out
+from smartsearch.training.data import COMPLETE, Mix, held_out
 from smartsearch.training.sources_chat import read_chats
+from smartsearch.training.sources_real import asked as asked_chats
 from smartsearch.training.sources_written import written_chats
 from smartsearch.types import Corpus
 
 Floats = NDArray[np.float64]
 CUTS = (5, 10, 20, 62)
-MOST = {"written": 30, "friendsqa": 3, "realmem": 40, "lifebench": 40, "qmsum": 3}
+MOST = {"written": 30, "friendsqa": 3, "realmem": 40, "lifebench": 40, "qmsum": 3, "asked": 30}
 """Questions of a chat that are asked, by source; FriendsQA and QMSum have many chats."""
 CHATS = {"friendsqa": 20, "qmsum": 10}
 """Chats of a source, where not all are taken."""
@@ -56,13 +57,16 @@ class Asked:
     logit: Floats
 
 
-def held_out_chats(train: Path | None, seed: int) -> Iterator[Chat]:
+def held_out_chats(train: Path | None, seed: int, real: bool = False) -> Iterator[Chat]:
     """The chats that no ranker learns from, with the questions that are asked of them.
 
-    Without a `train` folder only the written ones.
+    Without a `train` folder only the written ones; `real`: only those of real people.
     """
     rng, share = random.Random(seed), Mix().held_out
-    chats = [*(read_chats(train, rng) if train else ()), *written_chats()]
+    if real and train:
+        chats = list(asked_chats(train / "chitchat"))
+    else:
+        chats = [*(read_chats(train, rng) if train else ()), *written_chats()]
     unseen = [chat for chat in chats if held_out(chat, share) and chat.source in MOST]
     for source, most in MOST.items():
         own = [chat for chat in unseen if chat.source == source]
@@ -143,7 +147,8 @@ def report(questions: Sequence[Asked]) -> Iterator[dict[str, object]]:
     """One record a part (all, a source, a kind of written question): counts, and right turns within K."""
     parts: dict[str, list[Asked]] = {}
     for asked in questions:
-        kind = f"written {asked.labelled.kind}" if asked.chat.source == "written" else ""
+        complete = asked.chat.source in COMPLETE
+        kind = f"{asked.chat.source} {asked.labelled.kind}" if complete else ""
         for part in ("all", asked.chat.source, *([kind] if kind else [])):
             parts.setdefault(part, []).append(asked)
     for part, some in parts.items():
@@ -177,6 +182,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "train", nargs="?", type=Path, help="training sources; without, only the written chats"
     )
+    parser.add_argument("--real", action="store_true", help="only questions over real people's chats")
     parser.add_argument("--crossencoder", type=Path, help="exported; default: the shipped one")
     parser.add_argument("--colbert", type=Path, help="exported; default: the shipped one")
     parser.add_argument("--threads", type=int, default=2)
@@ -186,7 +192,9 @@ def main(argv: Sequence[str]) -> int:
     tools = tools_of(options.crossencoder, options.colbert, options.threads)
     config = Config(threads=options.threads)
     questions = [
-        asked for chat in held_out_chats(options.train, options.seed) for asked in ask(chat, tools, config)
+        one
+        for chat in held_out_chats(options.train, options.seed, options.real)
+        for one in ask(chat, tools, config)
     ]
     if options.out:
         from smartsearch.training.calibrate import write_samples

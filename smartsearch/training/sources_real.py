@@ -1,0 +1,119 @@
+"""Readers of real people's text: strangers' messages chained by person, and channels with reply links.
+
+`asked.jsonl` holds questions written for smartsearch (MIT) over the messages of the first, which it names by
+place alone: the ids of a person's conversations, and numbers of messages in them, empty ones not counted.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from smartsearch.training.chats import Chat, Labelled
+from smartsearch.training.overlap import words
+from smartsearch.training.sources_chat import made_questions
+from smartsearch.types import Turn
+
+ASKED = Path(__file__).with_name("asked.jsonl")
+SESSIONS = 12
+"""Conversations of one person in a chat: a few hundred messages."""
+SAID = re.compile(r"\[(\d\d:\d\d)\] <([^>]+)> (.+)")
+ADDRESSED = re.compile(r"^[\w\[\]\\`^{}|-]{2,20}[:,] *")
+
+
+def _talks(folder: Path) -> list[tuple[str, list[Turn]]]:
+    """Every conversation's id and turns, in order of time; speakers are named `P` and the sender's id."""
+    with (folder / "conversations.jsonl").open(encoding="utf-8") as lines:
+        talks = sorted((json.loads(line) for line in lines), key=lambda talk: str(talk["start"]))
+    return [
+        (
+            talk["id"],
+            [
+                Turn(said["text"].strip(), f"P{said['sender']}", said["time"][:16], session=talk["id"])
+                for said in talk["messages"]
+                if said["text"].strip()
+            ],
+        )
+        for talk in talks
+    ]
+
+
+def _names(turns: list[Turn]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(turn.speaker for turn in turns))
+
+
+def chitchat(folder: Path, rng: random.Random) -> Iterator[Chat]:
+    """Each person's conversations chained in order of time; each conversation stands in one chat."""
+    own: dict[str, list[list[Turn]]] = defaultdict(list)
+    talks = _talks(folder)
+    count = Counter(name for _, turns in talks for name in _names(turns))
+    for _, turns in talks:
+        if turns:
+            own[min(_names(turns), key=lambda name: (-count[name], name))].append(turns)
+    for person, sessions in sorted(own.items()):
+        for first in range(0, len(sessions), SESSIONS):
+            turns = [turn for session in sessions[first : first + SESSIONS] for turn in session]
+            made = made_questions(turns, rng, 0.5)
+            yield Chat("chitchat", f"{person}-{first}", tuple(turns), tuple(made), _names(turns), 1.0)
+
+
+def asked(folder: Path) -> Iterator[Chat]:
+    """The stretches of one person's conversations that questions were written over, labels complete."""
+    talks = dict(_talks(folder))
+    for line in ASKED.read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        turns = [turn for session in record["sessions"] for turn in talks[session]][: record["turns"]]
+        questions = tuple(
+            Labelled(
+                one["question"],
+                tuple(one["gold"]),
+                one["kind"],
+                related=frozenset(one["related"]),
+                complete=True,
+            )
+            for one in record["questions"]
+        )
+        yield Chat("asked", f"P{record['person']}-asked", tuple(turns), questions, _names(turns), 1.0)
+
+
+def irc(folder: Path) -> Iterator[Chat]:
+    """A channel's stretch: a question that people answered by a linked reply, and those replies."""
+    for path in sorted(folder.rglob("*.ascii.txt")):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        day = match.group() if (match := re.match(r"\d{4}-\d\d-\d\d", path.name)) else ""
+        turns, place = list[Turn](), dict[int, int]()
+        for number, line in enumerate(lines):
+            said = SAID.match(line)
+            if said is not None:
+                place[number] = len(turns)
+                turns.append(
+                    Turn(said[3].strip(), said[2], f"{day}T{said[1]}" if day else "", session=path.stem)
+                )
+        replies: dict[int, list[int]] = defaultdict(list)
+        for line in path.with_name(path.name.replace("ascii", "annotation")).read_text().splitlines():
+            one, other = (int(number) for number in line.split()[:2])
+            early, late = sorted((one, other))
+            if early in place and late in place and early != late:
+                replies[place[early]].append(place[late])
+        asked = []
+        for i, answers in sorted(replies.items()):
+            question = ADDRESSED.sub("", turns[i].text)
+            others = [j for j in answers if turns[j].speaker != turns[i].speaker]
+            good = [j for j in others if len(turns[j].text.split()) >= 5 and "?" not in turns[j].text]
+            if "?" in question and len(words(question)) >= 3 and good:
+                related = frozenset((i, *answers))
+                asked.append(Labelled(question, tuple(good), "reply", related=related))
+        yield Chat("irc", f"{path.parent.name}-{path.stem}", tuple(turns), tuple(asked))
+
+
+def read_real(folder: Path, rng: random.Random) -> Iterator[Chat]:
+    """All of it that is below `folder` (`data/train`)."""
+    if (folder / "chitchat").is_dir():
+        yield from chitchat(folder / "chitchat", rng)
+        yield from asked(folder / "chitchat")
+    if (folder / "irc").is_dir():
+        yield from irc(folder / "irc")

@@ -1,0 +1,91 @@
+"""Real people's chats: whole persons held out, replies by links, questions by the places of messages."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from smartsearch.training import sources_real
+from smartsearch.training.data import held_out
+from smartsearch.training.sources_real import asked, chitchat, irc, read_real
+
+SAID = (
+    "Do you have any pets?",
+    "Yes, two parrots who sing all day.",
+    "",
+    "I moved to Lyon in May last year.",
+)
+
+
+def talk(name: str, start: str, *senders: str) -> dict[str, object]:
+    messages = [
+        {"sender": senders[n % len(senders)], "time": f"{start}T10:0{n}:00Z", "text": text}
+        for n, text in enumerate(SAID)
+    ]
+    return {"id": name, "start": start, "messages": messages}
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Path:
+    talks = [talk("late", "2018-05-02", "aa", "bb"), talk("early", "2018-05-01", "bb", "cc")]
+    (tmp_path / "chitchat").mkdir()
+    lines = "".join(json.dumps(one) + "\n" for one in talks)
+    (tmp_path / "chitchat" / "conversations.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "irc" / "train").mkdir(parents=True)
+    channel = tmp_path / "irc" / "train" / "2004-12-25.train-c.ascii.txt"
+    channel.write_text(
+        "=== bo has joined #boats\n[03:21] <ada> bo: how do I varnish an oak mast?\n"
+        "[03:22] <eve> good morning everybody out there\n[03:23] <bo> sand it, then three thin coats\n"
+    )
+    channel.with_name(channel.name.replace("ascii", "annotation")).write_text("1 1 -\n1 3 -\n2 2 -\n")
+    return tmp_path
+
+
+def test_one_person_s_conversations_are_one_chat_in_order_of_time(train: Path):
+    (chat,) = chitchat(train / "chitchat", random.Random(1))
+    assert (chat.id, chat.names) == ("Pbb-0", ("Pbb", "Pcc", "Paa"))
+    assert list(dict.fromkeys(turn.session for turn in chat.turns)) == ["early", "late"]
+    assert len(chat.turns) == 6  # without the empty ones
+    questions = {one.question: chat.turns[one.gold[0]].speaker for one in chat.questions}
+    assert questions["Does Pcc have any pets?"] == "Pcc"
+
+
+def test_a_linked_reply_answers_across_what_others_say(train: Path):
+    (chat,) = irc(train / "irc")
+    (one,) = chat.questions
+    assert (one.question, one.kind) == ("how do I varnish an oak mast?", "reply")
+    assert [chat.turns[i].text for i in one.gold] == ["sand it, then three thin coats"]
+    assert one.related == {0, 2}
+    assert chat.turns[0].time == "2004-12-25T03:21"
+
+
+def test_written_questions_name_messages_by_their_place(train: Path, monkeypatch: pytest.MonkeyPatch):
+    record = {
+        "person": "bb",
+        "sessions": ["early", "late"],
+        "turns": 5,
+        "questions": [{"question": "Pbb home?", "kind": "single", "gold": [2], "related": [0]}],
+    }
+    written = train / "asked.jsonl"
+    written.write_text(json.dumps(record) + "\n")
+    monkeypatch.setattr(sources_real, "ASKED", written)
+    (chat,) = asked(train / "chitchat")
+    (one,) = chat.questions
+    assert (chat.turns[one.gold[0]].text, one.complete) == (SAID[3], True)
+    assert len(chat.turns) == 5
+    same = {held_out(found, 0.5) for found in read_real(train, random.Random(1)) if found.source != "irc"}
+    assert len(same) == 1  # a person's stretches are all on one side
+
+
+def test_the_shipped_questions_are_whole():
+    records = [json.loads(line) for line in sources_real.ASKED.read_text(encoding="utf-8").splitlines()]
+    questions = [one for record in records for one in record["questions"]]
+    assert len(questions) > 1000
+    for record in records:
+        for one in record["questions"]:
+            assert one["gold"]
+            assert not set(one["gold"]) & set(one["related"])
+            assert max(*one["gold"], *one["related"], 0) < record["turns"]
