@@ -164,6 +164,10 @@ class Door:
         After a Ctrl-C the worker is ended first, then KeyboardInterrupt is raised.
         """
         streams.end_with(stdin, ENDING, self._desk.kill)
+        if (
+            signal.getsignal(signal.SIGINT) != signal.SIG_IGN
+        ):  # until there is a loop, and a worker to be ended
+            signal.signal(signal.SIGINT, lambda *_: os._exit(ExitCode.INTERRUPTED))
         out = anyio.wrap_file(io.TextIOWrapper(stdout, encoding="utf-8", newline="\n"))
         try:
             anyio.run(self._run, _Lines(stdin), out)
