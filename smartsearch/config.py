@@ -13,10 +13,11 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
+from smartsearch import xdg
 from smartsearch.errors import ConfigError
 
 if sys.version_info >= (3, 11):
@@ -295,6 +296,7 @@ def unknown_variables(env: Mapping[str, str] | None = None) -> dict[str, str]:
 def _is_day(text: str) -> bool:
     try:
         date.fromisoformat(text[:10])
+        datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:
         return False
     return True
@@ -308,9 +310,7 @@ def _preset_values(preset: str) -> dict[str, Any]:
 
 def user_file(env: Mapping[str, str] | None = None, home: Path | None = None) -> Path:
     """Where this user's own settings are; it need not exist."""
-    env = os.environ if env is None else env
-    base = env.get("XDG_CONFIG_HOME") or str((home or Path.home()) / ".config")
-    return Path(base) / "smartsearch" / "config.toml"
+    return xdg.folder("XDG_CONFIG_HOME", ".config", env, home) / "smartsearch" / "config.toml"
 
 
 def project_file(folder: Path | None = None) -> Path:
@@ -375,11 +375,20 @@ def _coerce(name: str, raw: Any, where: str) -> Any:
             return _truth(raw)
         if name == "candidates" and raw == "all":
             return 0
+        if _unlike(raw, kind):
+            raise TypeError
         return kind(raw)
     except (TypeError, ValueError, OverflowError) as error:
         raise ConfigError(
             f"{where}: {name} = {raw!r} is not {kind.__name__}", hint="mend the value"
         ) from error
+
+
+def _unlike(raw: Any, kind: type) -> bool:
+    """Whether `raw` of a file would become a `kind` that nobody wrote: 1.9 an 1, true a number."""
+    if kind is str:
+        return isinstance(raw, bool | list | dict)
+    return isinstance(raw, bool) or (kind is int and isinstance(raw, float) and not raw.is_integer())
 
 
 def _truth(raw: Any) -> bool:

@@ -32,6 +32,14 @@ TIMEOUT = 120.0
 """Seconds a server may stay silent: a long context on a local model takes a minute to read."""
 RETRIES = 4
 """Tries after the first (seeds 6.3), 1, 2, 4 and 8 seconds apart where the server names no wait."""
+LARGEST = 64 << 20
+"""Bytes of a reply, which take a model of the longest thoughts some 250,000 tokens; more are not read."""
+LARGEST_TEXT = 1_000_000
+"""Characters of a reply in pieces, more than a model says to any `max_tokens`."""
+LARGEST_REFUSAL = 1 << 20
+"""Bytes of what a server says when it refuses a request."""
+LARGEST_COUNT = 10**12
+"""Tokens; a server that counts more does not count."""
 LONGEST_WAIT = 120.0
 """Seconds; a server that asks for more (`Retry-After`) has a quota used up, not a busy moment."""
 
@@ -302,7 +310,12 @@ class Client:
         self._timeout, self._retries, self._wait, self._count = timeout, retries, wait, count
         self._unsupported: frozenset[str] = frozenset()
         # What is sent goes to the endpoint and nowhere else: no redirection, for this machine no proxy.
-        http = DefaultHttpxClient(follow_redirects=False, trust_env=endpoint.place != "this machine")
+        http = DefaultHttpxClient(
+            follow_redirects=False,
+            trust_env=endpoint.place != "this machine",
+            headers={"Accept-Encoding": "identity"},
+            event_hooks={"response": [_bound]},
+        )
         # Its own retries are off: they pass over half a reply's JSON and cannot be stopped.
         self._openai = OpenAI(
             base_url=endpoint.base_url,
@@ -415,7 +428,7 @@ class Client:
                 if heard.fresh:
                     say(heard.take())
             if not heard.pieces and heard.unlike:  # a server that does not stream, or no such server
-                reply = self._reply(heard.unlike, request)
+                reply = self._reply(bytes(heard.unlike), request)
             elif heard.ended:
                 reply = self._counted(heard.text, heard.usage, heard.model, heard.finish, request)
             else:
@@ -548,11 +561,35 @@ class Client:
         model = _encodable(str(named or self.endpoint.model))
         usage = usage if isinstance(usage, dict) else {}
         tokens = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-        if isinstance(tokens[0], int) and isinstance(tokens[1], int):
+        if all(type(count) is int and 0 <= count < LARGEST_COUNT for count in tokens):
             return Reply(_without_thinking(text), tokens[0], tokens[1], model, finish)
         prompt = sum(self._count(message["content"]) for message in request["messages"])
         completion = self._count(text)
         return Reply(_without_thinking(text), prompt, completion, model, finish, estimated=True)
+
+
+def _bound(response: Any) -> None:
+    """Have no more than so many bytes of an HTTP response read, which is as if the server had ended there.
+
+    What is compressed may be of any size, and was not asked for: it is taken as it stands.
+    """
+    whole = response.stream
+    kind: Any = type(whole).__mro__[-2]  # the stream of the HTTP client that this version of openai has
+
+    class Bounded(kind):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[bytes]:
+            left = LARGEST if response.is_success else LARGEST_REFUSAL
+            for part in whole:
+                yield part[:left]
+                left -= len(part)
+                if left <= 0:
+                    return
+
+        def close(self) -> None:
+            whole.close()
+
+    response.headers.pop("Content-Encoding", None)
+    response.stream = Bounded()
 
 
 class _Heard:
@@ -570,7 +607,7 @@ class _Heard:
         self.error = ""
         self.finish, self.model = "stop", ""
         self.usage: Any = None
-        self.unlike = b""
+        self.unlike = bytearray()
         """Lines that are no events: a whole reply of a server that does not stream, or a page."""
 
     def add(self, data: bytes) -> None:
@@ -605,6 +642,8 @@ class _Heard:
         if isinstance(piece, str):
             self.text += piece
             self._settle()
+            if len(self.text) > LARGEST_TEXT:
+                self.error = f"more than {LARGEST_TEXT:,} characters"
         if finish := choice.get("finish_reason"):
             self.finish, self.ended = str(finish), True
 
@@ -626,12 +665,22 @@ class _Heard:
 
 def _events(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """The lines of an event stream that hold data, and those that are no part of one."""
-    rest = b""
+    for line in _lines(chunks):
+        if line.strip() and not line.startswith(_CONTROL_LINES):
+            yield line
+
+
+def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """What stands between line ends; a line may come in many chunks."""
+    parts: list[bytes] = []
     for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        yield from (line for line in lines if not line.startswith(_CONTROL_LINES) and line.strip())
-    if rest.strip():
-        yield rest
+        first, *more = chunk.split(b"\n")
+        parts.append(first)
+        if more:
+            yield b"".join(parts)
+            yield from more[:-1]
+            parts = more[-1:]
+    yield b"".join(parts)
 
 
 _CONTROL_LINES = (b":", b"event:", b"id:", b"retry:")

@@ -12,16 +12,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from smartsearch import xdg
 from smartsearch.errors import CacheError
 
 
 def home(kind: str) -> Path:
     """Where this user's `colbert` or `index` is; it need not exist. Raises CacheError where none can be."""
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    try:
-        base = base if base.is_absolute() else Path.home() / ".cache"
-    except RuntimeError as error:
-        raise CacheError("there is no home folder", hint="set XDG_CACHE_HOME to an absolute path") from error
+    base = xdg.folder("XDG_CACHE_HOME", ".cache")
+    if base.is_relative_to(xdg.NOWHERE):
+        raise CacheError("there is no home folder", hint="set XDG_CACHE_HOME to an absolute path")
     if not hasattr(os, "geteuid"):  # pragma: no cover - Windows
         raise CacheError("the cache needs a Unix system")
     return base / "smartsearch" / kind

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from smartsearch import private
 from smartsearch.config import UNTRUSTED, Config, build, is_path
-from smartsearch.errors import ConfigError
+from smartsearch.errors import CacheError, ConfigError, UsageError
+from smartsearch.models import trained
 
 
 def made(tmp_path, given=None, env=None, project="", user="", preset=""):
@@ -133,3 +135,49 @@ def test_only_what_is_written_as_a_path_is_one(tmp_path, monkeypatch):
     assert all(map(is_path, ("./x", "../x", "~/x", "/x", ".", "..", "./acme/x")))
     assert build({"colbert": "acme/x"}, env={}, home=tmp_path).colbert == "acme/x"
     assert build({"colbert": "./acme/x"}, env={}, home=tmp_path).colbert == str(tmp_path / "acme" / "x")
+
+
+def test_a_user_without_a_home_has_no_settings_and_no_profiles(tmp_path, monkeypatch):
+    """A container's user of a bare number: HOME unset, and no entry that names a folder."""
+
+    def none():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", none)
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert build({"hops": 1}, env={}, folder=tmp_path).hops == 1
+    assert trained.names() == []
+    assert trained.find("mine") is None
+    with pytest.raises(UsageError, match="cannot be written"), trained.workshop():
+        pass
+    with pytest.raises(CacheError, match="no home folder"):
+        private.home("colbert")
+
+
+@pytest.mark.parametrize("base", [".", "mine", ""])
+def test_a_relative_base_does_not_make_the_current_folder_ones_own(tmp_path, monkeypatch, base):
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path, tmp_path / "mine", tmp_path / ".config", tmp_path / "mine" / ".config"):
+        (folder / "smartsearch").mkdir(parents=True, exist_ok=True)
+        (folder / "smartsearch" / "config.toml").write_text("hops = 1", encoding="utf-8")
+    monkeypatch.setenv("HOME", base or "/nowhere")
+    assert build({}, env={"XDG_CONFIG_HOME": base}, folder=tmp_path).hops == 3
+    monkeypatch.setenv("XDG_DATA_HOME", base)
+    assert not trained.home().is_relative_to(tmp_path)
+    assert trained.home().is_absolute()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["limit = 1.9", "limit = true", "alpha = false", "cache_size = 0.5", "profile = true", "parser = ['x']"],
+)
+def test_a_value_of_another_type_is_not_bent_into_one(tmp_path, text):
+    with pytest.raises(ConfigError, match=f"{text.split()[0]} = .* is not"):
+        made(tmp_path, user=text)
+
+
+@pytest.mark.parametrize("now", ["2023-05-08 garbage", "2023-05-08T99:00", "2023-05-080"])
+def test_a_day_with_something_behind_it_is_none(now):
+    with pytest.raises(ConfigError, match="now is"):
+        build({"now": now}, env={})

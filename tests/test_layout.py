@@ -10,7 +10,7 @@ import smartsearch
 ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
     *("types", "errors", "lean", "nearby", "redact", "relative_dates", "places", "outline", "hits"),
-    *("private", "config", "ending", "filters", "transcripts", "when", "parse", "retrieve", "rank"),
+    *("xdg", "private", "config", "ending", "filters", "transcripts", "when", "parse", "retrieve", "rank"),
     *("compress", "truncate", "pipeline", "models", "training", "llm", "strategies", "ask", "deadline"),
     *("batch", "bench", "output", "answering", "warm", "mcp", "doctor", "options", "runs"),
     *("config_cli", "doctor_cli", "models_cli", "cache_cli", "index_cli", "accuracy_cli", "bench_cli"),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import time
 
 import pytest
 
+from smartsearch import llm
 from smartsearch.llm import Client, Endpoint, LLMError
 from tests.llm_server import (
     ENDED,
     USAGE,
+    completion,
     events,
     hangs,
     llm_server,
@@ -254,3 +258,46 @@ def test_what_the_listener_raises_ends_the_request(server, listener):
 )
 def test_where_an_endpoint_is(url, place):
     assert Endpoint(url, "m").place == place
+
+
+@pytest.mark.parametrize("chunk", [b"x" * 60_000, b"x\n" * 30_000, events(piece("word " * 20))[0] * 400])
+def test_a_reply_without_an_end_is_read_up_to_a_limit(server, listener, monkeypatch, chunk):
+    monkeypatch.setattr(llm, "LARGEST", 1 << 20)
+    sent = []
+    server.script = [streams(*([chunk] * 1000), after=sent.append)] * 5
+    with pytest.raises(LLMError):
+        listener.ask()
+    assert max(sent) < 500  # the rest waits in the system's buffers
+
+
+def test_a_reply_of_endless_text_is_told_up_to_a_limit(server, listener, monkeypatch):
+    monkeypatch.setattr(llm, "LARGEST_TEXT", 1000)
+    server.script = [streams(*(events(piece("word " * 20)) * 100))]
+    with pytest.raises(LLMError, match="more than 1,000 characters after") as caught:
+        listener.ask()
+    assert caught.value.kind == "llm_broken"
+    assert 900 < len("".join(listener.pieces)) < 1200
+
+
+def test_a_refusal_without_an_end_is_read_up_to_a_limit(server, listener, monkeypatch):
+    monkeypatch.setattr(llm, "LARGEST_REFUSAL", 1000)
+    server.script = [status(400, "x" * 5_000_000)]
+    with pytest.raises(LLMError, match="400") as caught:
+        listener.ask()
+    assert len(caught.value.message) < 1000
+
+
+def test_what_a_server_compresses_unasked_is_not_unpacked(server, listener):
+    content = gzip.compress(json.dumps(completion("bomb")).encode())
+    server.script = [lambda handler, body: handler.send(200, content, Content_Encoding="gzip")] * 5
+    with pytest.raises(LLMError, match="sent no chat completion"):
+        listener.ask()
+
+
+@pytest.mark.parametrize("count", [-5, 10**30, True, 1.5, "12", None])
+def test_a_count_of_tokens_that_is_none_is_ours(server, listener, count):
+    usage = {**USAGE, "usage": {"prompt_tokens": 10, "completion_tokens": count}}
+    server.script = [streams(*events(piece("fine"), ENDED, usage, "[DONE]"))]
+    reply = listener.ask()
+    assert reply.estimated
+    assert 0 < reply.prompt_tokens < 100

@@ -13,7 +13,7 @@ LONGEST = 1 << 20
 _ENDS = 4096
 """Characters at both ends of a broken or long message in which its id is looked for."""
 
-_ID = r'"id"\s*:\s*(-?[0-9]{1,18}|"[^"\\]{0,200}")'
+_ID = r'"id"\s*:\s*(-?[0-9]{1,18}(?=\s*[,}])|"[^"\\]{0,200}")'
 _OTHER = r'"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"'
 _FIRST = re.compile(rf"\s*\{{\s*(?:{_OTHER}\s*,\s*)*{_ID}")
 _LAST = re.compile(rf"{_ID}\s*(?:,\s*{_OTHER}\s*)*\}}\s*$")

@@ -36,6 +36,7 @@ class Process:
                 cwd=_ROOT,  # where `-m` finds this very package, and nothing of a folder of chats
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                start_new_session=True,  # a Ctrl-C is for who starts it, from the first moment on
             )
         except OSError as error:
             raise SmartsearchError(

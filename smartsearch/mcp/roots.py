@@ -93,7 +93,7 @@ class Roots:
         """
         try:
             tried = list(dict.fromkeys(real(path) for path in self._meant(name)))
-        except ValueError:
+        except (ValueError, RuntimeError):  # no path; a home folder that is not there
             raise self._refused(name) from None
         inside = [path for path in tried if self._root_of(path) is not None]
         if not inside:

@@ -46,7 +46,7 @@ from mcp.types import (
 
 import smartsearch
 from smartsearch.config import Config
-from smartsearch.errors import SmartsearchError, unexpected
+from smartsearch.errors import ExitCode, SmartsearchError, unexpected
 from smartsearch.mcp import status, streams
 from smartsearch.mcp.arguments import ExpandArguments, SearchArguments, StatusArguments, parse, schema
 from smartsearch.mcp.brief import Reply
@@ -156,11 +156,18 @@ class Door:
         self._roots, self._config = roots, config
         self._desk = Desk(hire)
         self._seconds = config.timeout or SECONDS
-        self._preparing = False
+        self._preparing = self._interrupted = False
 
     def serve(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
-        """Serve until `stdin` ends or a signal says to end. Raises SmartsearchError for the unforeseen."""
+        """Serve until `stdin` ends or a signal says to end. Raises SmartsearchError for the unforeseen.
+
+        After a Ctrl-C the worker is ended first, then KeyboardInterrupt is raised.
+        """
         streams.end_with(stdin, ENDING, self._desk.kill)
+        if (
+            signal.getsignal(signal.SIGINT) != signal.SIG_IGN
+        ):  # until there is a loop, and a worker to be ended
+            signal.signal(signal.SIGINT, lambda *_: os._exit(ExitCode.INTERRUPTED))
         out = anyio.wrap_file(io.TextIOWrapper(stdout, encoding="utf-8", newline="\n"))
         try:
             anyio.run(self._run, _Lines(stdin), out)
@@ -168,6 +175,8 @@ class Door:
             cause = _cause(error)
             if not isinstance(cause, BrokenPipeError):  # the client has gone
                 raise unexpected(cause) from error
+        if self._interrupted:
+            raise KeyboardInterrupt
 
     async def _run(self, stdin: _Lines, stdout: anyio.AsyncFile[str]) -> None:
         async with anyio.create_task_group() as tasks:
@@ -180,12 +189,15 @@ class Door:
         """Have a signal to end close the door, though a client that does not read holds it open."""
         loop = asyncio.get_running_loop()
 
-        def end(_number: int, _frame: FrameType | None) -> None:
-            streams.end_after(ENDING, self._desk.kill)
+        def end(number: int, _frame: FrameType | None) -> None:
+            self._interrupted = self._interrupted or number == signal.SIGINT
+            code = ExitCode.INTERRUPTED if self._interrupted else 0
+            streams.end_after(ENDING, self._desk.kill, code)
             loop.call_soon_threadsafe(scope.cancel)
 
-        for number in {signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
-            signal.signal(number, end)
+        for number in {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
+            if number != signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, end)
 
     async def _speak(self, stdin: _Lines, stdout: anyio.AsyncFile[str]) -> None:
         server = Server(

@@ -44,12 +44,12 @@ def end_with(stream: BinaryIO, seconds: float = 0.0, last: Callable[[], None] = 
         threading.Thread(target=wait, daemon=True).start()
 
 
-def end_after(seconds: float, last: Callable[[], None]) -> None:
-    """End this process in so many seconds, unless it has ended by itself by then."""
+def end_after(seconds: float, last: Callable[[], None], code: int = 0) -> None:
+    """End this process with `code` in so many seconds, unless it has ended by itself by then."""
 
     def end() -> None:
         last()
-        os._exit(0)
+        os._exit(code)
 
     timer = threading.Timer(seconds, end)
     timer.daemon = True

@@ -8,7 +8,6 @@ which tells how it was made. They lie in the user's data folder, `$XDG_DATA_HOME
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from smartsearch import xdg
 from smartsearch.config import anchored, is_path
 from smartsearch.errors import UsageError
 
@@ -27,8 +27,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 def home() -> Path:
     """The folder of the user's profiles; it need not exist."""
-    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(base) / "smartsearch" / "profiles"
+    return xdg.folder("XDG_DATA_HOME", ".local/share") / "smartsearch" / "profiles"
 
 
 def names() -> list[str]:

@@ -71,7 +71,7 @@ def tidy(root: Path, folder: Path, limit: int) -> None:
 def _facts(paths: Iterable[Path]) -> Iterator[tuple[Path, int, float]]:
     """Path, bytes and time of last use of each of them that is still there."""
     for path in paths:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):
             facts = path.stat()
             yield path, facts.st_size, facts.st_mtime
 

@@ -425,13 +425,23 @@ def test_every_request_has_an_answer_whatever_its_bytes(bare: Raw, sent: bytes, 
     assert [(one["id"], answered[1] in one) for one in told] == [(answered[0], True)]
 
 
+@pytest.mark.parametrize("end", ["", "9" * 6000 + ', "method": "ping"}', ".5, ", "e9}"])
+def test_the_beginning_of_a_number_is_no_id(bare: Raw, end: str):
+    """Another request may wait for an answer to it."""
+    bare.write(f'{{"jsonrpc": "2.0", "id": 12{end}'.encode())
+    bare.send("ping", 98)
+    assert bare.answer()["id"] == 98
+
+
 def test_a_question_with_half_a_surrogate_pair_is_searched(bare: Raw):
     said = rb'{"name": "search", "arguments": {"question": "ostrich \ud800 half \ud83d\ude00"}}'
     bare.write(b'{"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": ' + said + b"}")
     assert "ostrich" in bare.answer()["result"]["structuredContent"]["hits"][0]["line"]
 
 
-@pytest.mark.parametrize("how", ["closed", "terminated", "sleep", "regex", "stuck", "unread", "full"])
+@pytest.mark.parametrize(
+    "how", ["closed", "terminated", "interrupted", "sleep", "regex", "stuck", "unread", "full"]
+)
 def test_it_ends_with_its_client(chats: Path, how: str):
     with raw(*ODD, str(chats), "--rank", "colbert") as server:
         server.shake_hands()
@@ -445,12 +455,14 @@ def test_it_ends_with_its_client(chats: Path, how: str):
         start = time.monotonic()
         if how == "terminated":
             server.process.send_signal(signal.SIGTERM)
+        elif how == "interrupted":
+            server.process.send_signal(signal.SIGINT)
         elif how == "unread":
             server.process.stdout.close()
             server.send("tools/list", 1)
         else:
             server.process.stdin.close()
-        assert server.process.wait(10) == 0
+        assert server.process.wait(10) == (130 if how == "interrupted" else 0)
         assert time.monotonic() - start < 5
         assert b"Traceback" not in b"".join(server.said)
 

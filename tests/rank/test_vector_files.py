@@ -545,3 +545,14 @@ class TestBehindTheMemory:
         run = one._model.run
         monkeypatch.setattr(one._model, "run", lambda rows: [v + np.float32(1e-6) for v in run(rows)])
         assert one._identity(folder, "model.onnx") != before
+
+
+def test_a_link_to_itself_in_the_cache_is_counted_as_nothing_and_cleared(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = home() / "model"
+    folder.mkdir(parents=True)
+    link = folder / "loop.vectors"
+    link.symlink_to(link)
+    assert usage().turns == 0
+    clear()
+    assert not link.is_symlink()

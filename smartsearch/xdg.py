@@ -1,0 +1,27 @@
+"""Where this user's own files are, by the XDG base directories or below the home folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+NOWHERE = Path(os.devnull)
+"""The home of a user who has none: nothing is in it, and nothing can be made there."""
+
+
+def folder(variable: str, usual: str, env: Mapping[str, str] | None = None, home: Path | None = None) -> Path:
+    """What `variable` names, else `usual` in the home folder; it need not exist.
+
+    A relative path does not count, of the home folder neither: the current folder may be somebody else's.
+    """
+    named = Path((os.environ if env is None else env).get(variable, ""))
+    return named if named.is_absolute() else (home or _home()) / usual
+
+
+def _home() -> Path:
+    try:
+        found = Path.home()
+    except RuntimeError:  # no HOME, and no user of that number
+        return NOWHERE
+    return found if found.is_absolute() else NOWHERE
