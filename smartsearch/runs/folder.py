@@ -24,8 +24,9 @@ import orjson
 
 from smartsearch.errors import InputError, UsageError
 from smartsearch.output import record
+from smartsearch.private import locked
 from smartsearch.runs.plan import Plan, Shard
-from smartsearch.runs.storage import Storage, is_uri, locked, storage
+from smartsearch.runs.storage import Storage, is_uri, storage
 from smartsearch.runs.types import Answer, Input
 
 FLUSH_SECONDS = 5.0
