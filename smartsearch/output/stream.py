@@ -6,6 +6,7 @@ import contextlib
 import errno
 import io
 import os
+import re
 import stat
 import sys
 import time
@@ -104,7 +105,8 @@ def fail(error: SmartsearchError, *, as_json: bool) -> None:
         with contextlib.suppress(UsageError):  # standard output cannot be written: said in words
             write_json(record.error(error))
             return
-    talk(error.message + (f"\n  try: {error.hint}" if error.hint else ""))
+    said = [one_line(part) for part in re.split(r"\n(?=  )", error.message)]  # as `listed` makes them
+    talk("\n".join([*said, *([f"  try: {one_line(error.hint)}"] if error.hint else [])]))
 
 
 def coloured(choice: str, env: Mapping[str, str] | None = None) -> bool:
