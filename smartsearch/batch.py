@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -55,11 +56,12 @@ class Outcome:
 
 @dataclass
 class Done:
-    """What an earlier run left in its output file: the ids, the lines without one, and its failures."""
+    """What an earlier run left in its output file: ids, lines without one, failures, and bytes of it all."""
 
     ids: set[Identity] = field(default_factory=set)
     lines: set[int] = field(default_factory=set)
     failed: int = 0
+    size: int = 0
 
     def __len__(self) -> int:
         return len(self.ids) + len(self.lines)
@@ -129,13 +131,15 @@ def values_of(raw: bytes) -> dict[str, Any]:
     """The object of a line. Raises InputError."""
     try:
         values = json.loads(raw.decode("utf-8-sig"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: no UTF-8, no JSON, a number of 5,000 digits
         raise InputError(f"not a line of JSON: {error}", hint=_SHAPE) from error
     if not isinstance(values, dict):
         raise InputError("not a JSON object", hint=_SHAPE)
     return values
 
 
+_HALF = re.compile(r"[\ud800-\udfff]")
+"""Half a surrogate pair: JSON can write it and UTF-8 cannot, so no record could name such an id."""
 _SHAPE = '{"id": "q1", "question": "...", "paths": ["chats/"], "conversation": "..."} on one line'
 
 
@@ -146,6 +150,8 @@ def identity_of(values: dict[str, Any]) -> Identity:
         raise InputError("no id: a string or a whole number", hint=_SHAPE)
     if isinstance(identity, int) and abs(identity) > 2**53:
         raise InputError("the id is a number of more than 53 bits", hint="make it a string")
+    if isinstance(identity, str) and not identity.isascii() and _HALF.search(identity):
+        raise InputError("the id holds half a character (`\\ud800`)", hint="an id of whole characters")
     return identity
 
 
@@ -189,6 +195,7 @@ def resume(output: Path) -> Done:
             whole += len(raw)
     with output.open("rb+") as file:
         file.truncate(whole)
+    done.size = whole
     return done
 
 
@@ -196,12 +203,12 @@ def _note(done: Done, raw: bytes, where: str) -> None:
     try:
         record = json.loads(raw)
         identity, line = record["id"], record.get("line", 0)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if identity is None:
+            done.lines.add(line)
+        else:
+            done.ids.add(identity)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
             f"{where} is no result of a batch", hint="--out another file, or leave out --resume"
         ) from error
-    if identity is None:
-        done.lines.add(line)
-    else:
-        done.ids.add(identity)
     done.failed += "error" in record

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from enum import IntEnum
 
 
@@ -69,6 +70,11 @@ class SearchTimeout(SmartsearchError):
         super().__init__(message, hint=hint, kind=kind, retryable=retryable)
 
 
+def listed(*lines: str) -> str:
+    """A message of these lines: a newline in one of them, such as in a file's name, begins none."""
+    return "\n  ".join(line.replace("\n", "\\n") for line in lines)
+
+
 def unexpected(error: Exception) -> SmartsearchError:
     """An error nobody foresaw, as one a script can branch on."""
     said = str(error).strip().splitlines()
@@ -78,6 +84,11 @@ def unexpected(error: Exception) -> SmartsearchError:
             hint="a higher limit (ulimit -v, ulimit -u), --threads 1, or fewer and smaller transcripts",
             kind="memory",
             retryable=True,
+        )
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        where = f"{error.filename}: " if error.filename else ""
+        return SmartsearchError(
+            f"{where}{error.strerror}", hint="room on that disk", kind="output", retryable=True
         )
     return SmartsearchError(
         f"{type(error).__name__}: {said[0] if said else 'no message'}",

@@ -53,6 +53,19 @@ def levels(folder: Path) -> tuple[Path, Path, Path]:
     return folder.parents[1], folder.parents[0], folder
 
 
+def locked(descriptor: int) -> bool | None:
+    """Whether the lock of an open file or folder is ours now; None where the system has no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True
+
+
 @contextmanager
 def alone(root: Path, *, wait: bool) -> Iterator[bool]:
     """Whether no other process changes what is in `root` while the block runs."""

@@ -232,7 +232,7 @@ def _in_order(
     with batch.lines(questions, _standard_input([questions])) as (lines, total):
         left = None if total is None else max(total - len(done), 0)
         with (
-            stream.sink(out, append=resume) as put,
+            stream.sink(out, append=resume, size=done.size) as put,
             stream.progress(left, wanted=progress.progress == "auto" and not records_scroll_by) as step,
         ):
             for outcome in batch.run(lines, answer, done):

@@ -12,7 +12,7 @@ import typer
 
 from smartsearch.ask import UNPARSED_ABOVE
 from smartsearch.config import build
-from smartsearch.errors import ExitCode, InputError, UsageError
+from smartsearch.errors import ExitCode, InputError, UsageError, listed
 from smartsearch.options import (
     FILTERS,
     OUTPUT,
@@ -342,4 +342,4 @@ def _text(stdin: BinaryIO) -> str:
 
 def _nothing(skipped: Sequence[Skipped]) -> InputError:
     reasons = [f"{one.path}: {one.reason}" for one in skipped[:5]]
-    return InputError("\n  ".join(["nothing could be read", *reasons]), kind="nothing_read")
+    return InputError(listed("nothing could be read", *reasons), kind="nothing_read")

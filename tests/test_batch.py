@@ -33,6 +33,9 @@ def test_results_come_in_input_order_with_their_ids():
         (b'{"question": "x"}', "no id"),
         (b'{"id": true, "question": "x"}', "no id"),
         (b'{"id": 1}', "no question"),
+        (b'{"id": ' + b"9" * 5000 + b', "question": "x"}', "not a line of JSON"),
+        (b'{"id": 1, "question": "x", "y": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "not a line of JSON"),
+        (b'{"id": "\\ud800", "question": "x"}', "half a character"),
         (b'{"id": 1, "question": " "}', "no question"),
         (b'{"id": 1, "question": "x", "paths": 3}', "paths is not"),
         (b'{"id": 1, "question": "x", "conversation": ["a", 1]}', "conversation is not"),
@@ -101,7 +104,9 @@ def test_resume_from_nothing(tmp_path: Path):
     assert len(batch.resume(tmp_path / "none.jsonl")) == 0
 
 
-@pytest.mark.parametrize("content", [b"hello\n", b'{"no": "id"}\n', b"[1]\n", b"3\n"])
+@pytest.mark.parametrize(
+    "content", [b"hello\n", b'{"no": "id"}\n', b"[1]\n", b"3\n", b'{"id": []}\n', b"[" * 100_000 + b"\n"]
+)
 def test_resume_refuses_and_leaves_alone_a_file_that_is_not_its_own(tmp_path: Path, content: bytes):
     out = tmp_path / "notes.txt"
     out.write_bytes(content)

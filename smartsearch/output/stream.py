@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
+import re
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,6 +18,7 @@ from typing import BinaryIO, TextIO
 from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.output import record
 from smartsearch.output.plain import one_line, safe
+from smartsearch.private import locked
 
 
 class PipeClosed(Exception):
@@ -72,8 +76,8 @@ def _flush(stream: TextIO) -> None:
 
 
 def talk(text: str) -> None:
-    """Say something to the person: standard error, never in the way of the data."""
-    with contextlib.suppress(BrokenPipeError):
+    """Say something to the person: standard error, never in the way of the data or of the exit code."""
+    with contextlib.suppress(OSError):  # a pipe that nobody reads, a disk that is full
         sys.stderr.write(f"smartsearch: {safe(text)}\n")
         sys.stderr.flush()
 
@@ -101,7 +105,8 @@ def fail(error: SmartsearchError, *, as_json: bool) -> None:
         with contextlib.suppress(UsageError):  # standard output cannot be written: said in words
             write_json(record.error(error))
             return
-    talk(error.message + (f"\n  try: {error.hint}" if error.hint else ""))
+    said = [one_line(part) for part in re.split(r"\n(?=  )", error.message)]  # as `listed` makes them
+    talk("\n".join([*said, *([f"  try: {one_line(error.hint)}"] if error.hint else [])]))
 
 
 def coloured(choice: str, env: Mapping[str, str] | None = None) -> bool:
@@ -239,8 +244,12 @@ def counted(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
-def sink(out: Path | None, *, append: bool) -> Iterator[Callable[[record.Json], None]]:
-    """Where a batch's records go, one flushed line each: a file, or standard output."""
+def sink(out: Path | None, *, append: bool, size: int = 0) -> Iterator[Callable[[record.Json], None]]:
+    """Where a batch's records go, one flushed line each: a file, or standard output.
+
+    With `append` the file is gone on with, if it still has `size` bytes. Raises UsageError where it has not,
+    where another process writes to it, and where it cannot be written.
+    """
     if out is None:
         yield lambda value: write([record.dumps(value)])
         return
@@ -250,24 +259,41 @@ def sink(out: Path | None, *, append: bool) -> Iterator[Callable[[record.Json], 
 
     def put(value: record.Json) -> None:
         nonlocal file
-        if file is None:  # only now, so that a run that fails before its first record leaves the old file
-            file = _opened(out, append=append)
-        file.write(record.dumps(value).encode() + b"\n")
-        file.flush()
+        with _telling(out):
+            if file is None:  # only now: a run that fails before its first record leaves the old file
+                file = _opened(out, size if append else None)
+            file.write(record.dumps(value).encode() + b"\n")
+            file.flush()
 
     try:
         yield put
         if file is None and not append:
-            _opened(out, append=False).close()
+            with _telling(out):
+                file = _opened(out, None)
     finally:
         if file is not None:
-            file.close()
+            with contextlib.suppress(OSError):  # all is flushed, or it was told that it cannot be
+                file.close()
 
 
-def _opened(out: Path, *, append: bool) -> BinaryIO:
+@contextmanager
+def _telling(out: Path) -> Iterator[None]:
     try:
-        return out.open("ab" if append else "wb")
+        yield
     except OSError as error:
+        hint = "room on that disk" if error.errno == errno.ENOSPC else "another --out"
+        raise UsageError(f"{out} cannot be written: {error.strerror}", hint=hint, kind="output") from error
+
+
+def _opened(out: Path, size: int | None) -> BinaryIO:
+    """The file, this process's alone, to go on behind its `size` bytes; emptied for None."""
+    file = out.open("ab")
+    found = os.fstat(file.fileno())
+    if locked(file.fileno()) is False or size not in (None, found.st_size):
+        file.close()
         raise UsageError(
-            f"{out} cannot be written: {error.strerror}", hint="another --out", kind="output"
-        ) from error
+            f"another process writes to {out}", hint="wait for it, or another --out", kind="output"
+        )
+    if size is None and stat.S_ISREG(found.st_mode):
+        file.truncate(0)
+    return file

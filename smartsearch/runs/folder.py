@@ -22,10 +22,11 @@ from typing import IO, Any
 
 import orjson
 
-from smartsearch.errors import InputError, UsageError
+from smartsearch.errors import InputError, UsageError, listed
 from smartsearch.output import record
+from smartsearch.private import locked
 from smartsearch.runs.plan import Plan, Shard
-from smartsearch.runs.storage import Storage, is_uri, locked, storage
+from smartsearch.runs.storage import Storage, is_uri, storage
 from smartsearch.runs.types import Answer, Input
 
 FLUSH_SECONDS = 5.0
@@ -116,7 +117,7 @@ class RunFolder:
             differing = list(_differences(held, identity))
             if differing:
                 raise UsageError(
-                    f"{self._storage.where()} holds another run:\n  " + "\n  ".join(differing),
+                    listed(f"{self._storage.where()} holds another run:", *differing),
                     hint="another --out, or remove that folder",
                     kind="other_run",
                 )

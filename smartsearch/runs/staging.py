@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from smartsearch.errors import InputError
+from smartsearch.private import locked
 from smartsearch.runs.faults import StorageError, faults
 from smartsearch.runs.remote import Remote
-from smartsearch.runs.storage import is_uri, locked, shown
+from smartsearch.runs.storage import is_uri, shown
 from smartsearch.transcripts.archive import is_archive
 from smartsearch.transcripts.files import Selection
 from smartsearch.types import Hit, Result, Skipped, Turn

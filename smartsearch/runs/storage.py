@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Protocol
 from urllib.parse import unquote, urlsplit
 
+from smartsearch.private import locked
 from smartsearch.runs.faults import StorageError, faults
 
 _URI = re.compile(r"[A-Za-z][\w+.:-]*://")
@@ -218,19 +219,6 @@ def _sweep(left: Path) -> None:
         ours = locked(file.fileno())
         if ours or (ours is None and time.time() - os.fstat(file.fileno()).st_mtime > DAY):
             left.unlink()
-
-
-def locked(descriptor: int) -> bool | None:
-    """Whether the lock of an open file or folder is ours now; None where the file system has no locks."""
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
 
 
 def _sync(folder: Path) -> None:

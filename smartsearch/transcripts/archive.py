@@ -11,6 +11,7 @@ import gzip
 import os
 import stat
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -31,6 +32,7 @@ FREE = 1 << 22
 """What a packed file, or all members of an archive together, may come to in any case."""
 _OTHERS = (FormatError, SmartsearchError, MemoryError)
 """Errors that say something else than that an archive is damaged, as all others of an unpacker do."""
+_LAST = "only the last was read; unpack it to read the others"
 _HEADER = 30
 """Bytes before a member's name."""
 _OPEN = 4
@@ -71,7 +73,11 @@ def file_of(path: str) -> str:
 
 
 def members(path: str) -> Iterator[str | Skipped]:
-    """The names of the files in an archive, sorted; hidden ones and those of macOS's own left out."""
+    """The names of the files in an archive, sorted; hidden ones and those of macOS's own left out.
+
+    A leading `./` is no part of a name. A name that leads out of the archive, and one that several files
+    have, is reported: of those only the last can be read.
+    """
     try:
         archive = _archive(path)
     except OSError as error:
@@ -80,14 +86,24 @@ def members(path: str) -> Iterator[str | Skipped]:
     except FormatError as error:
         yield Skipped(path, error.kind, str(error))
         return
-    names = sorted(info.filename for info in archive.infolist() if not info.is_dir())
+    names = sorted(_short(info.filename) for info in archive.infolist() if not info.is_dir())
     if len(names) > MEMBERS:
         yield Skipped(path, "too_large", f"{len(names):,} files in one archive, the limit is {MEMBERS:,}")
         return
     left = most = _allowed(os.fstat(archive.fp.fileno()).st_size if archive.fp else 0)
-    for name in dict.fromkeys(names):
-        if any(part.startswith(".") or part == "__MACOSX" for part in name.split("/")):
+    for name, count in Counter(names).items():
+        parts = [part for part in name.split("/") if part != "."]
+        if ".." in parts:
+            yield Skipped(
+                f"{path}/{name}", "unsafe_name", "its name leads out of the archive; unpack it yourself"
+            )
             continue
+        if any(part.startswith(".") or part == "__MACOSX" for part in parts):
+            continue
+        if count > 1:
+            yield Skipped(
+                f"{path}/{name}", "same_name", f"{count:,} files in the archive have this name; {_LAST}"
+            )
         info = archive.getinfo(name)
         if info.file_size > _allowed(info.compress_size):
             yield name  # refused by itself
@@ -97,6 +113,13 @@ def members(path: str) -> Iterator[str | Skipped]:
         else:
             left -= info.file_size
             yield name
+
+
+def _short(name: str) -> str:
+    """A member's name without the `./` before it that some archivers write."""
+    while name.startswith("./"):
+        name = name[2:]
+    return name
 
 
 def size(path: str, name: str) -> int:
@@ -193,6 +216,7 @@ def _opened(path: str, _bounds: tuple[str, ...], state: tuple[int, ...]) -> zipf
     try:
         archive = zipfile.ZipFile(file)
         _check_apart(archive)
+        archive.NameToInfo = {_short(info.filename): info for info in archive.infolist()}
     except (OSError, *_OTHERS):
         raise
     except Exception as error:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from smartsearch.errors import CacheError, InputError
+from smartsearch.errors import CacheError, InputError, listed
 from smartsearch.private import home
 from smartsearch.transcripts import opening
 from smartsearch.transcripts.faults import NotByLine
@@ -279,4 +279,4 @@ def _nothing_read(skipped: Sequence[Skipped]) -> InputError:
     reasons = [f"{s.path}: {s.reason}" for s in skipped[:5]]
     reasons += [f"and {len(skipped) - 5:,} more"] if len(skipped) > 5 else []
     hint = "`smartsearch formats` lists what can be read; --input-format overrules the detection"
-    return InputError("\n  ".join(["nothing could be read", *reasons]), hint=hint, kind="nothing_read")
+    return InputError(listed("nothing could be read", *reasons), hint=hint, kind="nothing_read")

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from smartsearch.errors import InputError
+from smartsearch.errors import InputError, listed
 from smartsearch.transcripts import archive, opening
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.jsontext import LINE_SUFFIXES
@@ -111,13 +111,17 @@ def every(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]
 
 
 def _named(path: str, selection: Selection) -> Iterator[str | Skipped]:
+    if not path:
+        raise InputError(
+            "a path is empty", hint="is a variable not set? . is the current folder", kind="path_not_found"
+        )
     try:
         mode = Path(path).stat().st_mode
     except (FileNotFoundError, NotADirectoryError, ValueError):
         if inside := archive.split(path):
             yield from _inside(*inside, path)
             return
-        message = f"no such file or folder: {path}"
+        message = listed(f"no such file or folder: {path}")
         raise InputError(message, hint=_nearest(path), kind="path_not_found") from None
     except OSError as error:
         yield Skipped(path, "unreadable", error.strerror or str(error))
@@ -139,7 +143,7 @@ def _inside(outer: str, name: str, path: str) -> Iterator[str | Skipped]:
     faults = [n for n in names if isinstance(n, Skipped)]
     if not below and not faults:
         hint = f"`smartsearch formats detect {outer}` lists what is in it"
-        raise InputError(f"no such file in the archive: {path}", hint=hint, kind="path_not_found")
+        raise InputError(listed(f"no such file in the archive: {path}"), hint=hint, kind="path_not_found")
     yield from faults
     yield from (f"{outer}/{n}" for n in below if n == name or Selection().takes(n, n))
 

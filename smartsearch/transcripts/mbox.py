@@ -75,7 +75,7 @@ class _Mail:
 
 def detect(source: Source) -> bool:
     """Whether the file begins with a `From ` line and a header."""
-    return source.text.startswith("From ") and _BORDER.match(source.text[:4096]) is not None
+    return _BORDER.match(source.text[:4096].lstrip()) is not None
 
 
 def read(source: Source) -> Iterator[Record]:
@@ -117,7 +117,8 @@ def _split(text: str) -> Iterator[tuple[int, str, str]]:
     begin: re.Match[str] | None = None
     for found in _BORDER.finditer(text):
         at = found.start()
-        if at and text[max(0, at - 4) : at].replace("\r", "")[-2:] != "\n\n":
+        before = text[max(0, at - 4) : at].replace("\r", "")
+        if before[-2:] != "\n\n" and (begin or before.strip()):
             continue
         if begin:
             yield line, begin.group(), text[begin.end() : at]

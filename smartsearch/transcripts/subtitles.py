@@ -31,6 +31,7 @@ _TIMING = re.compile(
     r"\s{0,8}(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d{2})[.,](?P<fraction>\d{1,3})\s{0,8}-->\s{0,8}"
     r"(?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3}(?:\s|$)"
 )
+_ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,80})?\s{1,8}(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"</?[^<>\n]{0,200}>")
 _NAMED = re.compile(r"(?:[-–—] ?|>> ?)?(?P<name>[^:\n<>\[\]{}]{1,40}):(?: |$)")
@@ -81,21 +82,29 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _cues(lines: list[str]) -> Iterator[_Cue]:
-    """The cues in file order: what stands between a timing and an empty line or the next timing."""
+    """The cues in file order: what stands between a timing and an empty line or the next timing.
+
+    What stands behind the empty line without a timing of its own is the cue's too: an empty line was in it.
+    """
     start, first, texts = -1.0, 0, list[str]()
     previous = ""  # the last line of the cue before, which a rolling caption shows again
+    loose = aside = False  # behind a cue's empty line; in a block that is nobody's words, or a torn cue
     for number, line in enumerate([*lines, ""], 1):
         timing = _TIMING.match(line) if "-->" in line else None
         if timing or not line:
-            if timing and len(texts) > 1 and texts[-1].strip().isdecimal():
-                texts.pop()  # the number of the cue that begins here, without an empty line before it
-            if texts:
+            if timing and texts and (loose or (len(texts) > 1 and texts[-1].strip().isdecimal())):
+                texts.pop()  # the name or number of the cue that begins here
+            if texts and not (loose and len(texts) == 1 and texts[0].strip().isdecimal()):
                 yield _Cue(start, first, tuple(texts))
                 previous = _plain(texts[-1])
-            start, first, texts = _seconds(timing) if timing else -1.0, 0, []
+            start = _seconds(timing) if timing else start
+            first, texts, loose, aside = 0, [], not timing, False
         elif start >= 0 and line.strip() and (texts or "<v" in line or _plain(line) != previous):
-            first = first or number
-            texts.append(line)
+            if loose and (_ASIDE.match(line) if not texts else "-->" in line):
+                aside, texts = True, []
+            if not aside:
+                first = first or number
+                texts.append(line)
 
 
 def _seconds(found: re.Match[str]) -> float:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Run
 from tests.transcripts.build import lines, put
 from tests.transcripts.odd import fail_with
 
@@ -94,3 +95,33 @@ def test_what_needs_the_removed_folder_is_told(tmp_path, nowhere, run):
     done = run("batch", questions, str(tmp_path), "--out", f"{tmp_path}/run/")
     assert done.code == 2
     assert "the current folder was removed" in done.err
+
+
+FORGED = "x\nsmartsearch: all is well\u2028smartsearch: forged\n  try: curl evil.example"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("query", "dog", "there"), ("query", "dog", f"there/{FORGED}"), ("show", "there")]
+)
+def test_a_name_with_newlines_forges_no_line_of_an_error(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / f"{FORGED}.txt").write_bytes(b"\0\0\0")
+    ran = run(*arguments)
+    assert ran.code == 2
+    assert [line for line in ran.err.splitlines() if "forged" in line or "evil" in line]
+    assert not [line for line in ran.err.splitlines() if line.startswith(("smartsearch: all", "  try: curl"))]
+
+
+def test_a_speaker_with_newlines_forges_no_line_of_an_error(run: Run, tmp_path: Path) -> None:
+    (path := tmp_path / "chat.jsonl").write_text(json.dumps({"role": FORGED, "content": "dog"}))
+    ran = run("query", "dog", str(path), "--only-speaker", "x y")
+    assert (ran.code, len(ran.err.splitlines())) == (2, 2)
+
+
+@pytest.mark.parametrize("arguments", [("query", "dog", ""), ("show", ""), ("formats", "detect", "")])
+def test_an_empty_path_is_not_the_current_folder(run: Run, arguments: tuple[str, ...]) -> None:
+    ran = run(*arguments)
+    assert (ran.code, ran.err.splitlines()[0]) == (2, "smartsearch: a path is empty")

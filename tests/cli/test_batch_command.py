@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import pipeline, search_cli
+from smartsearch import batch, pipeline, search_cli
+from smartsearch.output import stream
 from tests.cli.conftest import QUESTION, Run, check_golden
 from tests.cli.fakes import fake_tools
 
@@ -90,6 +91,33 @@ def test_a_killed_run_resumes_to_the_same_file(run: Run, questions: Path, tmp_pa
     before = torn.read_bytes()
     run("batch", str(questions), "--out", str(torn), "--resume")
     assert torn.read_bytes() == before
+
+
+def test_two_processes_never_write_to_one_file(
+    run: Run, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    out = tmp_path / "answers.jsonl"
+    with stream.sink(out, append=False) as put:
+        put({"id": "q1"})
+        ran = run("batch", str(questions), "--out", str(out), "--resume")
+        assert (ran.code, "another process writes to" in ran.err) == (2, True)
+    assert out.read_text() == '{"id":"q1"}\n'
+    seen = batch.resume(out)
+    run("batch", str(questions), "--out", str(out), "--resume")  # and is done before we begin
+    before = out.read_text()
+    monkeypatch.setattr(batch, "resume", lambda _: seen)
+    ran = run("batch", str(questions), "--out", str(out), "--resume")
+    assert (ran.code, out.read_text()) == (2, before)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_output_file_on_a_full_disk_is_told_as_one(run: Run, questions: Path, tmp_path: Path):
+    (out := tmp_path / "answers.jsonl").symlink_to("/dev/full")
+    ran = run("batch", str(questions), "--out", str(out))
+    assert (ran.code, ran.err) == (
+        2,
+        f"smartsearch: {out} cannot be written: No space left on device\n  try: room on that disk\n",
+    )
 
 
 def test_errors_of_the_whole_run_are_json_on_standard_output(run: Run):

@@ -95,6 +95,34 @@ def test_a_full_disk_is_told_as_one(folder: Path, option: list[str]):
     )
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    ("command", "code"), [("query support nosuch.txt", 2), ("query support - chat.txt", 0)]
+)
+def test_an_error_or_a_warning_that_cannot_be_written_leaves_the_exit_code(
+    folder: Path, command: str, code: int
+):
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, str(FAKES), *command.split()],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=full,
+            timeout=60,
+        )
+    assert (ran.returncode, bool(ran.stdout)) == (code, code == 0)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_help_on_a_full_disk_is_no_bug(folder: Path):
+    command = [sys.executable, str(FAKES), "--help"]
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    said = "smartsearch: No space left on device\n  try: room on that disk\n"
+    assert (ran.returncode, ran.stderr.decode()) == (2, said)
+
+
 def test_utf_8_out_whatever_the_locale(folder: Path):
     env = environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     ran = smartsearch(folder, "query", "café", "--json", "-n1", env=env)

@@ -56,10 +56,23 @@ def test_large_groups_are_cut_and_small_ones_share_a_task_whole(tmp_path: Path):
 
 
 def test_lines_that_cannot_be_asked_are_told_by_line(tmp_path: Path):
-    lines = [question(1), b"nonsense", b"", question(1), {"id": "x"}, question(2)]
+    lines = [
+        question(1),
+        b"nonsense",
+        b"",
+        question(1),
+        {"id": "x"},
+        question(2),
+        b'{"id": ' + b"9" * 5000 + b"}",
+    ]
     made = plan.read(written(tmp_path, lines))
-    assert list(made.lines) == [1, 2, 4, 5, 6]
-    assert {line: identity for line, (identity, _) in made.refused.items()} == {2: None, 4: 1, 5: "x"}
+    assert list(made.lines) == [1, 2, 4, 5, 6, 7]
+    assert {line: identity for line, (identity, _) in made.refused.items()} == {
+        2: None,
+        4: 1,
+        5: "x",
+        7: None,
+    }
     assert made.refused[4][1].message == "the id 1 stands on line 1 already"
 
 

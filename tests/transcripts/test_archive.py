@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -45,6 +46,34 @@ def test_members_are_files_of_the_archive_in_order_of_names(tmp_path):
     assert said(read_back)[2:] == [("Maya", "the spare key is at Tarik's"), ("Jonas", "thanks")]
     assert (read_back.skipped, read_back.warnings) == ((), ())
     assert {turn.conversation for turn in read_back.turns} == {"a", "talk"}
+
+
+def test_members_whose_names_begin_with_a_dot_and_a_slash_are_read(tmp_path):
+    path = zipped(tmp_path, "export.zip", {"./chat.txt": CHAT, "./b/./talk.txt": CHAT, "./.hidden.txt": CHAT})
+    read_back = read([str(path)])
+    assert [turn.path for turn in read_back.turns[::2]] == [f"{path}/b/./talk.txt", f"{path}/chat.txt"]
+    assert len(read([f"{path}/chat.txt"]).turns) == 2
+    assert read_back.skipped == ()
+
+
+def test_members_that_cannot_be_told_apart_or_lead_out_of_the_archive_are_reported(tmp_path):
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as made, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, content in [
+            ("a.txt", "Maya: one\n"),
+            ("./a.txt", CHAT),
+            ("../b.txt", CHAT),
+            ("c/../d.txt", CHAT),
+        ]:
+            made.writestr(name, content)
+    read_back = read([str(path)])
+    assert said(read_back) == [("Maya", "the spare key is at Tarik's"), ("Jonas", "thanks")]
+    assert [(skip.path.removeprefix(f"{path}/"), skip.kind) for skip in read_back.skipped] == [
+        ("../b.txt", "unsafe_name"),
+        ("a.txt", "same_name"),
+        ("c/../d.txt", "unsafe_name"),
+    ]
 
 
 @pytest.mark.parametrize("part", ["b/talk.txt", "b", "b/"])

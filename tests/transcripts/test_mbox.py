@@ -126,6 +126,11 @@ def test_plain_text_goes_before_html_and_files_are_captions(tmp_path: Path) -> N
     assert (turn.text, turn.caption) == ("plain", "[image a.png] [file pläne.txt] [mail Old]")
 
 
+def test_empty_lines_before_the_first_mail_hide_none(tmp_path: Path) -> None:
+    read = box(tmp_path, "\n \r\n", mail("one"), mail("two"))
+    assert [(turn.text, turn.line) for turn in read.turns] == [("one", 3), ("two", 9)]
+
+
 def test_from_in_a_text_is_no_border(tmp_path: Path) -> None:
     body = "one\n\nFrom here on: we paint\n\n>From Ole at 10:30\nSubject: no header\n>>From deeper"
     (turn,) = box(tmp_path, mail(body)).turns

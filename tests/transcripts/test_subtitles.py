@@ -36,6 +36,29 @@ def test_cues_of_one_speaker_join_to_the_end_of_a_sentence(tmp_path: Path) -> No
     ]
 
 
+def test_an_empty_line_within_a_cue_hides_nothing_of_it(tmp_path: Path) -> None:
+    text = (
+        "1\n00:00:01,000 --> 00:00:02,000\nMaya: The varnish\n\nhas come.\n\n"
+        "2\n00:00:03,000 --> 00:00:04,000\n\nJonas: Three tins.\nMaya: Good.\n\n3\n\n"
+        "4\n00:00:05,000 --> 00:00:06,000\nJonas: Yes.\n\nJonas: No.\n"
+    )
+    assert said(corpus(tmp_path, "talk.srt", text)) == [
+        ("Maya", "The varnish has come."),
+        ("Jonas", "Three tins."),
+        ("Maya", "Good."),
+        ("Jonas", "Yes."),
+        ("Jonas", "No."),
+    ]
+
+
+def test_what_is_nobodys_words_stays_out(tmp_path: Path) -> None:
+    text = vtt(("00:00:01", "<v Maya>hi.")) + "NOTE Confidence: 0.9\nmore\n\nSTYLE\n::cue {}\n\nab-12\n"
+    assert said(corpus(tmp_path, "talk.vtt", text + vtt(("00:00:03", "<v Jonas>yo."))[8:])) == [
+        ("Maya", "hi."),
+        ("Jonas", "yo."),
+    ]
+
+
 def test_without_a_sentence_a_turn_is_a_minute(tmp_path: Path) -> None:
     cues = [(f"00:0{n // 60}:{n % 60:02}", f"<v Maya>word{n}") for n in range(0, 120, 20)]
     read = corpus(tmp_path, "talk.vtt", vtt(*cues))
