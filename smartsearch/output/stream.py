@@ -18,7 +18,6 @@ from typing import BinaryIO, TextIO
 from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.output import record
 from smartsearch.output.plain import one_line, safe
-from smartsearch.private import locked
 
 
 class PipeClosed(Exception):
@@ -287,6 +286,8 @@ def _telling(out: Path) -> Iterator[None]:
 
 def _opened(out: Path, size: int | None) -> BinaryIO:
     """The file, this process's alone, to go on behind its `size` bytes; emptied for None."""
+    from smartsearch.private import locked
+
     file = out.open("ab")
     found = os.fstat(file.fileno())
     if locked(file.fileno()) is False or size not in (None, found.st_size):
