@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,9 @@ from smartsearch.config import Config
 from smartsearch.parse import Parser, without_torch
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.types import Corpus, Turn
+
+with contextlib.suppress(ValueError):  # not in the main thread
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts deaf to it
 
 HERE = Path(__file__).parent
 SLOW = {
