@@ -82,6 +82,15 @@ def no_warm_process(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.getbasetemp()))
 
 
+@pytest.fixture(autouse=True)
+def same_umask():
+    """`serve`, run in this very process, makes what comes after it private."""
+    before = os.umask(0o022)
+    os.umask(before)
+    yield
+    os.umask(before)
+
+
 @pytest.fixture(scope="session")
 def nlp():
     with without_torch():

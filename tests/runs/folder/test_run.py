@@ -300,7 +300,8 @@ def test_what_a_killed_process_left_goes(asked: Lines, write, run: Run):
 def test_a_folder_that_a_run_makes_is_its_user_s_alone(tmp_path: Path):
     """One that is there already is as its user wants it."""
     theirs, ours = tmp_path / "theirs", tmp_path / "above" / "ours"
-    theirs.mkdir(mode=0o755)
+    theirs.mkdir()
+    theirs.chmod(0o755)  # whatever the umask is
     for place in (theirs, ours):
         with run_folder.RunFolder(str(place), Shard(1, 1)).alone():
             pass
