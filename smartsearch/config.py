@@ -3,7 +3,7 @@
 Precedence: command line > `SMARTSEARCH_*` environment > project file > user file > default.
 A project file (`.smartsearch.toml`, which may come with somebody else's repository) can set numbers
 and modes but never name a model, a profile or a path to load, nor start a process that stays, nor say
-what is masked, where a turn is cut, or that the network may be used.
+what is masked or that the network may be used.
 """
 
 from __future__ import annotations
@@ -47,10 +47,7 @@ LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
 MODELS = ("profile", "parser", "crossencoder", "colbert")
 """Keys that decide which code or weights are loaded."""
-UNTRUSTED = (
-    *MODELS,
-    *("cache", "cache_size", "daemon", "trusted_hosts", "offline", "redact"),
-)
+UNTRUSTED = (*MODELS, "cache", "cache_size", "daemon", "trusted_hosts", "offline", "redact")
 """Keys a project file may not set: those, what is kept in the user's cache, what starts a process that
 stays, where turns may be sent, and whether secrets are masked (they are before turns are cut, so that no
 budget shows one)."""
