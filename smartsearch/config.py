@@ -14,8 +14,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from smartsearch.errors import ConfigError
 from smartsearch.runtime import xdg
@@ -31,103 +32,234 @@ OTHER_VARIABLES = ("DEBUG", "PAGER", "EDITOR_URL")
 """What may follow the prefix beside a setting's name; and all that begins with a word of `OTHER_PREFIXES`."""
 OTHER_PREFIXES = ("LLM_", "READER_", "JUDGE_")
 
-CHOICES: dict[str, tuple[str, ...]] = {
-    "truncate": ("none", "fixed", "adaptive"),
-    "fill": ("stop", "skip", "cut"),
-    "mode": ("or", "and"),
-    "semantic": ("off", "fallback", "always"),
-    "entity_source": ("top10", "all"),
-    "order": ("rank", "time"),
-    "fuse": ("learned", "rrf"),
-    "daemon": ("auto", "always", "never"),
-}
 RANKERS = ("ce", "colbert")
 COMPRESSIONS = ("dates", "speakers", "repeats")
 LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
-MODELS = ("profile", "parser", "crossencoder", "colbert")
-"""Keys that decide which code or weights are loaded."""
-UNTRUSTED = (*MODELS, "cache", "cache_size", "daemon", "trusted_hosts", "offline", "redact")
-"""Keys a project file may not set: those, what is kept in the user's cache, what starts a process that
-stays, where turns may be sent, and whether secrets are masked (they are before turns are cut, so that no
-budget shows one)."""
 LARGEST_FILE = 2**16
 """Bytes of a settings file: all that can be set takes a twentieth of it."""
+
+
+Panel = Literal["Budget", "Retrieval", "Ranking", "Filters", "Output", "Run"]
+"""Where `--help` lists a setting's option."""
+Part = Literal["find", "rank", "cut", "run"]
+
+
+def setting(
+    default: Any,
+    help: str = "",
+    panel: Panel | None = None,
+    *flags: str,
+    choices: tuple[str, ...] = (),
+    lowest: int = 0,
+    metavar: str = "",
+    shown: str = "",
+    part: Part = "run",
+    trusted: bool = False,
+) -> Any:
+    """A field of `Config`: all that the command line, files, environment, cache keys and docs know of it.
+
+    With a `panel` it is an option, `--name` unless `flags` say otherwise, of some `choices` or a number from
+    `lowest` up. `shown` is what help says of the default. `part` is the part of a search that it changes: keys
+    of what is kept hold the settings of the parts that made it, and none of `run`. A project file may not set
+    what is `trusted`.
+    """
+    described = {"help": help, "panel": panel, "flags": flags, "choices": choices, "lowest": lowest}
+    described |= {"metavar": metavar, "shown": shown, "part": part, "trusted": trusted}
+    return dataclasses.field(default=default, metadata=described)
+
+
+_find, _rank = partial(setting, part="find"), partial(setting, part="rank")
+_cut, _run = partial(setting, part="cut"), partial(setting, part="run")
 
 
 @dataclass(frozen=True)
 class Config:
     """Everything a search depends on beside the question and the turns."""
 
-    # Parse (paper 3.1; seeds 1.5)
-    weight_propn: float = 3.0
-    weight_noun: float = 2.0
-    weight_verb: float = 1.0
-    weight_entity: float = 1.0  # added to a token inside a named entity
-    min_length: int = 3  # characters of a term
-    min_length_propn: int = 2  # characters of a proper noun
+    system: str = _find(
+        "smartsearch", "Which memory system answers, see `smartsearch systems`.", "Ranking", metavar="NAME"
+    )
 
-    # Retrieve (paper 3.2; seeds 1.5)
-    mode: str = "or"
-    word_boundary: bool = False
-    hops: int = 3  # grep hops in all; the longest oracle trace has 3 (paper table 1)
-    entity_source: str = "top10"
-    hop_sources: int = 10  # turns whose entities and nouns feed the next hop
-    hop_terms: int = 10  # new terms a hop may add
-    weight_hop: float = 2.5
-    prf: bool = True
-    prf_min_turns: int = 2  # of the top `hop_sources` turns
-    weight_prf: float = 0.5
-    fuzzy: bool = True
-    fuzzy_cutoff: float = 80.0  # rapidfuzz ratio, 0-100
-    fuzzy_words: int = 3  # nearest words taken for a term without a hit
-    semantic: str = "fallback"
-    semantic_below: int = 5  # candidates of hop 1 under which the fallback fires
-    semantic_top: int = 50  # turns the dense search adds
-    semantic_max_turns: int = 5000  # beyond it the fallback is left out and said so (2.5 ms a turn)
-    pool: int = 200  # candidates: fewer are filled up by meaning (docs/decisions/0007); 0 = the paper's way
-    pool_max_turns: int = 1000  # in a larger haystack nothing is filled up
-    dates: bool = True  # the question's dates are looked for in the turns' times (docs/decisions/0013)
-    weight_date: float = 2.0  # of such a date, as of a noun
-    now: str = ""  # ISO day that relative dates count from; empty = the clock's
-    speaker: tuple[str, ...] = ()  # whose turns are preferred
-    weight_speaker: float = 4.0  # of a preferred speaker's turns, as of a name in the question
+    # Parse (paper 3.1)
+    weight_propn: float = _find(3.0)
+    weight_noun: float = _find(2.0)
+    weight_verb: float = _find(1.0)
+    weight_entity: float = _find(1.0)  # added to a token inside a named entity
+    min_length: int = _find(3)  # characters of a term
+    min_length_propn: int = _find(2)  # characters of a proper noun
+
+    # Retrieve (paper 3.2)
+    hops: int = _find(3, "Most steps from name to name; 1 is a plain grep.", "Retrieval")  # paper table 1
+    prf: bool = _find(True, "One more step over nouns that several of the best turns share.", "Retrieval")
+    mode: str = _find(
+        "or",
+        "A turn must contain any term (or), or every term of the question and no hops (and).",
+        "Retrieval",
+        choices=("or", "and"),
+    )
+    semantic: str = _find(
+        "fallback",
+        "Search by meaning: off, when words find too little, always.",
+        "Retrieval",
+        choices=("off", "fallback", "always"),
+    )
+    pool: int = _find(  # docs/decisions: few candidates
+        200,
+        "Fewer candidates are filled up with the nearest in meaning; 0 is the paper's way.",
+        "Retrieval",
+    )
+    word_boundary: bool = _find(False, "Match terms as whole words only.", "Retrieval")
+    entity_source: str = _find(
+        "top10", "Turns whose names feed the next hop.", "Retrieval", choices=("top10", "all")
+    )
+    fuzzy: bool = _find(True, "Match a term that hits nothing to the nearest words.", "Retrieval")
+    dates: bool = _find(True, "Look for the question's dates among the turns' dates.", "Retrieval")
+    hop_sources: int = _find(10)  # turns whose entities and nouns feed the next hop
+    hop_terms: int = _find(10)  # new terms a hop may add
+    weight_hop: float = _find(2.5)
+    prf_min_turns: int = _find(2)  # of the top `hop_sources` turns
+    weight_prf: float = _find(0.5)
+    fuzzy_cutoff: float = _find(80.0)  # rapidfuzz ratio, 0-100
+    fuzzy_words: int = _find(3)  # nearest words taken for a term without a hit
+    semantic_below: int = _find(5)  # candidates of hop 1 under which the fallback fires
+    semantic_top: int = _find(50)  # turns the dense search adds
+    semantic_max_turns: int = _find(5000)  # beyond it the fallback is left out and said so (2.5 ms a turn)
+    pool_max_turns: int = _find(1000)  # in a larger haystack nothing is filled up
+    weight_date: float = _find(2.0)  # of a date of the question in a turn's time, as of a noun
+    weight_speaker: float = _find(4.0)  # of a preferred speaker's turns, as of a name in the question
+    speaker: tuple[str, ...] = _find(
+        (),
+        "Prefer this speaker's turns: they rank twice as high, and no other is left out (repeatable).",
+        "Filters",
+        metavar="NAME",
+        shown="-",
+    )
+    now: str = _find(
+        "",
+        "The day that `last week` counts from, here and in the question: a date.",
+        "Filters",
+        metavar="DATE",
+        shown="today",
+    )
 
     # Rank (paper 3.3)
-    profile: str = "embedded"
-    parser: str = ""  # overrides the profile's: a spaCy name or folder
-    crossencoder: str = ""  # overrides the profile's: a hub id or folder
-    colbert: str = ""  # overrides the profile's: a hub id or folder
-    rank: tuple[str, ...] = RANKERS
-    fuse: str = "learned"  # where the profile has weights for it, else rrf (docs/decisions/0008)
-    weight_ce: float = 0.7
-    weight_colbert: float = 0.3
-    rrf_k: int = 60
-    speaker_rank: float = 0.5  # of its rank: where a preferred speaker's turn moves (docs/decisions/0013)
-    candidates: int = -1  # turns the cross-encoder sees: -1 = the default cascade, 0 = all
-    cascade: int = 112  # what -1 means with both rankers (docs/decisions/0002)
-    colbert_turns: int = 1024  # turns ColBERT sees unless `candidates` is 0
+    profile: str = _rank("embedded", "Set of models, see `smartsearch models list`.", "Ranking", trusted=True)
+    parser: str = _rank(
+        "",
+        "A spaCy pipeline: name, or folder as ./PATH.",
+        "Ranking",
+        metavar="MODEL",
+        shown="the profile's",
+        trusted=True,
+    )
+    crossencoder: str = _rank(
+        "",
+        "A cross-encoder: hub id, or folder as ./PATH.",
+        "Ranking",
+        metavar="MODEL",
+        shown="the profile's",
+        trusted=True,
+    )
+    colbert: str = _rank(
+        "",
+        "A ColBERT model: hub id, or folder as ./PATH.",
+        "Ranking",
+        metavar="MODEL",
+        shown="the profile's",
+        trusted=True,
+    )
+    rank: tuple[str, ...] = _rank(
+        RANKERS, "Which rankers run.", "Ranking", choices=("ce,colbert", "ce", "colbert", "none")
+    )
+    fuse: str = _rank(  # learned where the profile has weights for it, else rrf
+        "learned",
+        "How the rankers' scores become one order: learned weights, or the paper's rrf.",
+        "Ranking",
+        choices=("learned", "rrf"),
+    )
+    candidates: int = _rank(  # -1: the default cascade; 0: all
+        -1,
+        "Turns the cross-encoder reads: a number, or `all` as in the paper (slower).",
+        "Retrieval",
+        lowest=-1,
+        metavar="N|all",
+        shown="112 with both rankers, else all",
+    )
+    weight_ce: float = _rank(0.7)
+    weight_colbert: float = _rank(0.3)
+    rrf_k: int = _rank(60)
+    speaker_rank: float = _rank(0.5)  # of its rank: where a preferred speaker's turn moves
+    cascade: int = _rank(112)  # what `candidates` -1 means with both rankers
+    colbert_turns: int = _rank(1024)  # turns ColBERT sees unless `candidates` is 0
 
     # Truncate (paper 3.4)
-    truncate: str = "adaptive"
-    budget: int = 0  # words; 0 = 4,000 adaptive, 2,000 fixed
-    tokens: int = 0  # tokens of the named tokenizer; 0 = no ceiling
-    alpha: float = 0.03
-    top_k: int = 60
-    fill: str = "stop"
-    order: str = "rank"
-    limit: int = 0  # hits shown; 0 = all that survive the cut
-    compress: tuple[str, ...] = ()  # of COMPRESSIONS (docs/decisions/0014)
+    truncate: str = _cut(
+        "adaptive",
+        "How the ranked list is cut: not, by words, or by score.",
+        "Budget",
+        choices=("none", "fixed", "adaptive"),
+    )
+    budget: int = _cut(  # 0: 4,000 adaptive, 2,000 fixed
+        0, "Most words in all.", "Budget", metavar="WORDS", shown="4000 adaptive, 2000 fixed"
+    )
+    tokens: int = _cut(
+        0,
+        "Most tokens in all, counted with the tokenizer the output names.",
+        "Budget",
+        shown="no ceiling",
+    )
+    alpha: float = _cut(
+        0.03, "adaptive: a turn stays if its score is at least this share of the best score.", "Budget"
+    )
+    top_k: int = _cut(60, "adaptive: most turns looked at, by rank.", "Budget", lowest=1)
+    fill: str = _cut(
+        "stop",
+        "At the first turn that does not fit: stop, skip it, or cut it.",
+        "Budget",
+        choices=("stop", "skip", "cut"),
+    )
+    order: str = _cut(
+        "rank", "Order of the turns that stay: by rank, or by time.", "Budget", choices=("rank", "time")
+    )
+    compress: tuple[str, ...] = _cut(
+        (),
+        "Say once what turns repeat, in --format context and in what the budget counts: dates, speakers "
+        "(initials and a legend), repeats (alike turns merged).",
+        "Budget",
+        metavar="dates,speakers,repeats",
+        shown="none",
+    )
+    limit: int = _cut(0, "Most turns shown, best first.", "Output", "--limit", "-n", shown="all")
 
     # Run
-    redact: bool = False  # mask secrets in whatever is printed or sent (redact/)
-    threads: int = 0  # 0 = the cores this process may use
-    timeout: float = 0.0  # seconds; 0 = none
-    offline: bool = False
-    cache: bool = True  # ColBERT's vectors of turns on disk (docs/decisions/0009)
-    cache_size: int = 1024  # MiB of them at most; 0 = none
-    daemon: str = "auto"  # whether `query` asks the warm process (docs/serve.md)
-    trusted_hosts: tuple[str, ...] = ()  # that `answer` may send turns to without asking (docs/answer.md)
+    redact: bool = _cut(
+        False, "Mask keys, passwords, card and account numbers (docs/answer.md).", "Output", trusted=True
+    )
+    threads: int = _run(0, "Threads the models use.", "Run", shown="all cores")
+    timeout: float = _run(
+        0.0,
+        "Give up on a question after this long.",
+        "Run",
+        metavar="SECONDS",
+        shown="never",
+    )
+    offline: bool = _run(False, "Never ask the model hub for anything.", "Run", trusted=True)
+    cache: bool = _run(
+        True,
+        "Keep ColBERT's vectors of turns (`smartsearch cache`), and use an index (`smartsearch index`).",
+        "Run",
+        trusted=True,
+    )
+    cache_size: int = _run(1024, trusted=True)  # MiB of vectors at most; 0 = none
+    daemon: str = _run(
+        "auto",
+        "Ask the warm process of `smartsearch serve`: auto, if one runs; always, and start one; never.",
+        "Run",
+        choices=("auto", "always", "never"),
+        trusted=True,
+    )
+    trusted_hosts: tuple[str, ...] = _run((), trusted=True)  # `answer` sends there unasked
 
     @property
     def cache_bytes(self) -> int:
@@ -136,7 +268,7 @@ class Config:
 
     @property
     def word_budget(self) -> int:
-        """The ceiling in words: as given, else 4,000 adaptive and 2,000 fixed (seeds 1.5)."""
+        """The ceiling in words: as given, else 4,000 adaptive and 2,000 fixed (paper 4.1)."""
         return self.budget or (2000 if self.truncate == "fixed" else 4000)
 
     @property
@@ -147,6 +279,17 @@ class Config:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1
+
+
+FIELDS = {field.name: field for field in dataclasses.fields(Config)}
+"""Every setting by its name."""
+MODELS = ("profile", "parser", "crossencoder", "colbert")
+"""Settings that decide which weights are loaded."""
+
+
+def names(*parts: Part) -> tuple[str, ...]:
+    """The settings that change these parts of a search."""
+    return tuple(name for name, field in FIELDS.items() if field.metadata["part"] in parts)
 
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -161,30 +304,28 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "index-free": {"rank": ("ce",), "semantic": "off", "dates": False},
 }
-"""Named bundles of options: the paper's own settings (seeds 1.2, 1.5)."""
+"""Named bundles of options: the paper's own settings."""
 
 
 def check(config: Config) -> Config:
     """Return `config` or raise ConfigError naming the first value that makes no sense."""
-    for name, allowed in CHOICES.items():
-        if getattr(config, name) not in allowed:
-            raise ConfigError(f"{name} is {getattr(config, name)!r}", hint=f"one of {', '.join(allowed)}")
+    for name, field in FIELDS.items():
+        value, allowed = getattr(config, name), field.metadata["choices"]
+        if isinstance(value, str) and allowed and value not in allowed:
+            raise ConfigError(f"{name} is {value!r}", hint=f"one of {', '.join(allowed)}")
     if len(set(config.rank) & set(RANKERS)) < len(config.rank):
         raise ConfigError(f"rank is {','.join(config.rank)!r}", hint="ce,colbert, ce, colbert or none")
     if set(config.compress) - set(COMPRESSIONS):
         said = ",".join(config.compress)
         raise ConfigError(f"compress is {said!r}", hint=f"some of {','.join(COMPRESSIONS)}, or none")
-    for field in dataclasses.fields(config):
-        value = getattr(config, field.name)
-        lowest = -1 if field.name == "candidates" else 0
+    for name, field in FIELDS.items():
+        value, lowest = getattr(config, name), field.metadata["lowest"]
         if isinstance(value, int | float) and not lowest <= value < LARGEST:
-            raise ConfigError(f"{field.name} is {value}", hint=f"a number from {lowest} up")
+            raise ConfigError(f"{name} is {value}", hint=f"a number from {lowest} up")
     if not 0.0 <= config.alpha < 1.0:
         raise ConfigError(f"alpha is {config.alpha}", hint="a share of the best score, 0 up to 1")
     if config.now and not _is_day(config.now):
         raise ConfigError(f"now is {config.now!r}", hint="an ISO date, such as 2023-05-08")
-    if config.top_k < 1:
-        raise ConfigError(f"top_k is {config.top_k}", hint="1 or more")
     return config
 
 
@@ -331,7 +472,7 @@ def _file_values(path: Path, *, trusted: bool) -> dict[str, Any]:
     except (OSError, ValueError) as error:  # no TOML, no UTF-8, a number of thousands of digits
         raise ConfigError(f"{path}: {error}", hint="mend or remove the file") from error
     for name in table:
-        if not trusted and name in UNTRUSTED:
+        if not trusted and name in FIELDS and FIELDS[name].metadata["trusted"]:
             raise ConfigError(
                 f"{path}: a project file may not set {name!r}",
                 hint="set it in the user file, the environment or on the command line",

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from smartsearch.errors import SmartsearchError
 
@@ -152,7 +153,8 @@ class Candidate:
 class Scores:
     """A turn's scores. `ce` is a sigmoid in (0, 1); None where the scorer did not see the turn.
 
-    `fused` is the learned fusion's, None where a scorer did not see the turn or RRF decided.
+    `fused` is the learned fusion's, None where a scorer did not see the turn or RRF decided. `more` holds the
+    scores of other systems, by scorer.
     """
 
     match: float
@@ -160,6 +162,7 @@ class Scores:
     colbert: float | None = None
     rrf: float = 0.0
     fused: float | None = None
+    more: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -233,8 +236,25 @@ class ModelInfo:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What an answer took: calls of a language model, tokens it read and wrote, seconds.
+
+    `seconds` are the question's own; `ingest_seconds` those that making the memory took, 0 where it was there.
+    """
+
+    model_calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    ingest_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class Trace:
-    """What every stage did, for `--explain` and JSON. Times are milliseconds, keyed by stage."""
+    """What every stage did, for `--explain` and JSON. Times are milliseconds, keyed by stage.
+
+    Terms, hops and the fallback are SmartSearch's; `own` holds what another system tells of itself.
+    """
 
     terms: tuple[Term, ...] = ()
     hops: tuple[HopTrace, ...] = ()
@@ -243,13 +263,15 @@ class Trace:
     timing_ms: dict[str, float] = field(default_factory=dict)
     models: tuple[ModelInfo, ...] = ()
     degraded: tuple[str, ...] = ()
+    cost: Cost = Cost()
+    own: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Result:
     """The answer to one question: hits in rank order, the budget, the trace, what went wrong.
 
-    `filters` has those that were given, by name.
+    `filters` has those that were given, by name; `system` names the one that answered.
     """
 
     query: str
@@ -261,6 +283,7 @@ class Result:
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
     filters: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    system: str = "smartsearch"
 
 
 @dataclass(frozen=True)

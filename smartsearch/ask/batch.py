@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,14 +18,15 @@ from smartsearch.errors import (
     UsageError,
     unexpected,
 )
+from smartsearch.transcripts.filters import NAMES, Filters
 from smartsearch.types import Answered, Identity, Result
 
 FATAL = (ModelError, ConfigError, UsageError)
 """Errors that every further question would meet too: they end the run."""
 
-FILTERS = ("conversation", "session", "since", "until", "now", "speaker", "only_speaker", "role")
+FILTERS = (*NAMES, "now", "speaker")
 """What a line may say for itself, as the options of these names do for all."""
-SINGLE = ("since", "until", "now")
+SINGLE = (*(f.name for f in fields(Filters) if isinstance(f.default, str)), "now")
 
 
 @dataclass(frozen=True)

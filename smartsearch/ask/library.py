@@ -1,4 +1,4 @@
-"""One question over some transcripts: read them, search them, time both. `query` and `batch` share it."""
+"""Transcripts made ready for search, each read once while it is among the last used."""
 
 from __future__ import annotations
 
@@ -32,38 +32,6 @@ UNPARSED_ABOVE = 24 * 2**20
 """Bytes of transcripts beyond which JSONL messages are scanned and not parsed: a second's parsing."""
 
 V = TypeVar("V")
-
-
-@dataclass(frozen=True)
-class Scope:
-    """What is searched: paths (`-` is standard input) and the filters over what they hold (filters.py).
-
-    `indexed` says whether an index may stand in for files (transcripts/large/indexed.py).
-    """
-
-    paths: tuple[str, ...] = (".",)
-    conversations: tuple[str, ...] = ()
-    sessions: tuple[str, ...] = ()
-    globs: tuple[str, ...] = ()
-    excludes: tuple[str, ...] = ()
-    input_format: str = "auto"
-    indexed: bool = True
-    only_speakers: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
-    since: str = ""
-    until: str = ""
-    own: tuple[str, ...] = ()  # real paths of the command's own files, which are no transcripts
-
-    @property
-    def filters(self) -> Filters:
-        """The filters that work on turns."""
-        return Filters(**{field.name: getattr(self, field.name) for field in fields(Filters)})
-
-    @property
-    def unfiltered(self) -> Scope:
-        """The same files without them."""
-        none: dict[str, Any] = {field.name: field.default for field in fields(Filters)}
-        return replace(self, **none)
 
 
 class Library:
@@ -177,80 +145,6 @@ def _sifted(corpus: Corpus, filters: Filters) -> tuple[list[int] | None, tuple[s
     sieve = Sieve(filters)
     kept = [index for index, turn in enumerate(corpus.turns) if sieve(facts(turn))]
     return kept, sieve.warnings()
-
-
-def ask(question: str, source: Scope, config: Config, tools: Callable[[], Tools], library: Library) -> Result:
-    """The answer of `search`, with what reading said and how long loading, reading and all of it took.
-
-    `tools` is called after the transcripts are read, so that models can load meanwhile.
-    """
-    return ask_around(question, source, config, tools, library)[0]
-
-
-def ask_around(
-    question: str,
-    source: Scope,
-    config: Config,
-    tools: Callable[[], Tools],
-    library: Library,
-    before: int = 0,
-    after: int = 0,
-) -> tuple[Result, Sequence[Nearby]]:
-    """As `ask`, with up to so many turns around each hit; without any where none are wanted."""
-    from smartsearch.transcripts.faults import IndexFault, NotByLine
-
-    try:
-        return _ask(question, source, config, tools, library, before, after)
-    except NotByLine as error:
-        library.read_whole(source)
-        result, around = _ask(question, source, config, tools, library, before, after)
-        said = (error.message,) if isinstance(error, IndexFault) else ()
-        return replace(result, warnings=(*said, *result.warnings)), around
-
-
-def _ask(
-    question: str,
-    source: Scope,
-    config: Config,
-    tools: Callable[[], Tools],
-    library: Library,
-    before: int,
-    after: int,
-) -> tuple[Result, Sequence[Nearby]]:
-    start = time.perf_counter()
-    haystack = library.haystack(source)
-    read = time.perf_counter()
-    ready = tools()
-    loaded = time.perf_counter()
-    from smartsearch.systems.smartsearch.pipeline import search
-
-    result = search(question, haystack, config, ready)
-    spent = {"load": loaded - read, "read": read - start, "total": time.perf_counter() - start}
-    timing = result.trace.timing_ms | {stage: seconds * 1000.0 for stage, seconds in spent.items()}
-    corpus = haystack.corpus
-    around = nearby(corpus, result.hits, before, after) if before or after else ()
-    whole = replace(
-        result,
-        trace=replace(result.trace, timing_ms=timing),
-        skipped=corpus.skipped,
-        warnings=(*corpus.warnings, *haystack.warnings, *result.warnings),
-        filters=_given(source, config),
-    )
-    return whole, around
-
-
-def _given(source: Scope, config: Config) -> dict[str, tuple[str, ...]]:
-    """The filters that were given, and the speakers preferred, by the names of the options."""
-    given = {
-        "conversation": source.conversations,
-        "session": source.sessions,
-        "since": (source.since,) if source.since else (),
-        "until": (source.until,) if source.until else (),
-        "speaker": config.speaker,
-        "only_speaker": source.only_speakers,
-        "role": source.roles,
-    }
-    return {name: values for name, values in given.items() if values}
 
 
 def _kept(cache: OrderedDict[Hashable, V], size: int, key: Hashable, make: Callable[[], V]) -> V:

@@ -19,7 +19,7 @@ import smartsearch
 from smartsearch.bench.grid import Ranker, Retrieval
 from smartsearch.bench.store import Store, corpus_digest, digest
 from smartsearch.bench.types import BenchQuestion, Indices
-from smartsearch.config import Config
+from smartsearch.config import Config, names
 from smartsearch.errors import ModelError
 from smartsearch.models.tools import Tools
 from smartsearch.rank.head import among, head
@@ -266,11 +266,10 @@ def reading(ranker: Ranker, pool: Indices, colbert: Floats | None, previous: Seq
     return pool[head(among(previous, pool.tolist()), colbert[pool], ranker.head)]
 
 
-_FIELDS = [field.name for field in dataclasses.fields(Config)]
 _NO_DAY = "1970-01-01"
 """What relative dates count from where a question has no day: a benchmark says the same tomorrow."""
 
-_RETRIEVAL_FIELDS = _FIELDS[: _FIELDS.index("profile")]
+_RETRIEVAL_FIELDS = tuple(name for name in names("find") if name != "system")
 
 
 def _code_digest() -> str:

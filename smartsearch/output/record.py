@@ -36,6 +36,7 @@ def result(
         "tool_version": __version__,
         "query": answer.query,
         **({"filters": answer.filters} if answer.filters else {}),
+        "system": answer.system,
         "profile": answer.profile,
         "degraded": list(trace.degraded),
         "fallback": trace.fallback,
@@ -43,6 +44,8 @@ def result(
         "budget": budget(answer.budget, config),
         "timing_ms": {stage: round(trace.timing_ms.get(stage, 0.0), 1) for stage in STAGES},
         "models": [dataclasses.asdict(model) for model in trace.models],
+        "cost": {name: _round(value) for name, value in vars(trace.cost).items()},
+        **({"trace": trace.own} if trace.own else {}),
         "threads": answer.threads,
         "terms": [term(t) for t in trace.terms],
         "hops": [hop(h) for h in trace.hops],
@@ -157,6 +160,7 @@ def scores(given: Scores) -> Json:
         "colbert": None if given.colbert is None else _round(given.colbert),
         "rrf": _round(given.rrf),
         "fused": None if given.fused is None else _round(given.fused),
+        **{name: _round(value) for name, value in given.more.items()},
     }
 
 

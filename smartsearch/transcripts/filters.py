@@ -1,11 +1,15 @@
-"""Which turns a search may find: by conversation, session, speaker, role and time. Turns in, a choice out."""
+"""Which turns a search may find: by conversation, session, speaker, role and time. Turns in, a choice out.
+
+A new filter is a field of `Filters` and what it asks of a turn in `Sieve`: the command line, the lines of a
+batch, run folders and the JSON record take it from there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from smartsearch.errors import InputError, UsageError
 from smartsearch.types import Turn, fold
@@ -24,6 +28,11 @@ NEAREST = 3
 """Names that are offered in the place of an unknown one."""
 
 
+def _filter(help: str, metavar: str, default: tuple[str, ...] | str = ()) -> Any:
+    """A field of `Filters`: several names where the default is a tuple, else one text."""
+    return field(default=default, metadata={"help": help, "metavar": metavar})
+
+
 @dataclass(frozen=True)
 class Filters:
     """What has to be true of a turn; what is empty asks for nothing.
@@ -31,17 +40,49 @@ class Filters:
     `since` and `until` are the first and last second, ISO 8601 with the offset of the user's own clock.
     """
 
-    conversations: tuple[str, ...] = ()
-    sessions: tuple[str, ...] = ()
-    only_speakers: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
-    since: str = ""
-    until: str = ""
+    conversation: tuple[str, ...] = _filter("Only this conversation, by id or title (repeatable).", "ID")
+    session: tuple[str, ...] = _filter("Only this session, by id or title (repeatable).", "ID")
+    since: str = _filter(
+        "Only turns from this time on: 2023-05-08, 2023-05, 7d, 2w, yesterday, last week, may 2023, "
+        "2023-05-08T13:00+02:00. Turns without a time are left out; those without an offset are taken as "
+        "your own clock's.",
+        "WHEN",
+        "",
+    )
+    until: str = _filter("Only turns up to the end of this day, month or time.", "WHEN", "")
+    only_speaker: tuple[str, ...] = _filter(
+        "Only this speaker's turns, by name or one word of it (repeatable). --speaker loses fewer answers.",
+        "NAME",
+    )
+    role: tuple[str, ...] = _filter(
+        "Only turns of this role: user, assistant, system or tool (repeatable).", "ROLE"
+    )
 
     @property
-    def given(self) -> bool:
-        """Whether anything is asked for."""
-        return any(getattr(self, field.name) for field in fields(self))
+    def given(self) -> dict[str, tuple[str, ...]]:
+        """Those that ask for something, by name."""
+        values = {name: getattr(self, name) for name in NAMES}
+        return {name: (v,) if isinstance(v, str) else v for name, v in values.items() if v}
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any], now: str = "") -> Filters:
+        """The filters as written, by name, on the day `now`: lists or tuples of names, or one text.
+
+        None and empty ask for nothing. Raises UsageError for a role or a time that is none.
+        """
+        values = {
+            f.name: tuple(said.get(f.name) or ()) if isinstance(f.default, tuple) else said.get(f.name)
+            for f in fields(cls)
+        }
+        values["role"] = roles(values["role"])
+        if values["since"] is not None or values["until"] is not None:
+            from smartsearch.text import when
+
+            values["since"], values["until"] = when.bounds(values["since"], values["until"], when.today(now))
+        return cls(**{name: value for name, value in values.items() if value})
+
+
+NAMES = tuple(field.name for field in fields(Filters))
 
 
 class Facts(NamedTuple):
@@ -96,10 +137,10 @@ class Sieve:
 
     def __init__(self, filters: Filters) -> None:
         self._named = [
-            _Named("conversation", filters.conversations, _names),
-            _Named("session", filters.sessions, _names),
-            _Named("speaker", filters.only_speakers, speaks),
-            _Named("role", filters.roles, has_role),
+            _Named("conversation", filters.conversation, _names),
+            _Named("session", filters.session, _names),
+            _Named("speaker", filters.only_speaker, speaks),
+            _Named("role", filters.role, has_role),
         ]
         self._since, self._until = filters.since, filters.until
         self._between = _between(filters.since, filters.until) if filters.since or filters.until else None

@@ -17,15 +17,12 @@ from smartsearch.ask.library import Scope
 from smartsearch.ask.runs.plan import Plan, Shard
 from smartsearch.ask.runs.records import comparable
 from smartsearch.ask.runs.storage import shown
-from smartsearch.config import Config
+from smartsearch.config import Config, names
 from smartsearch.output import record
 
 SCHEMA_VERSION = 1
 LISTED = 1000
 """Failures and skipped files that are listed; all are counted."""
-HOW = ("threads", "timeout", "offline", "cache", "cache_size", "daemon", "trusted_hosts")
-"""Settings that decide how a run goes and not what it answers."""
-
 Json = dict[str, Any]
 
 
@@ -44,7 +41,7 @@ def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: di
         },
         "shard": {"number": shard.number, "of": shard.of, "task_lines": plan.size},
         "source": {**searched, "paths": [shown(path) for path in source.paths]},
-        "config": {name: value for name, value in asdict(config).items() if name not in HOW},
+        "config": {name: value for name, value in asdict(config).items() if name not in names("run")},
         "models": models,
     }
     whole: Json = orjson.loads(record.dumps(made))  # with lists for tuples, as a plan that is read again

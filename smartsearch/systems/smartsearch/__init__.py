@@ -1,1 +1,47 @@
-"""SmartSearch: grep, hops, two rankers, a cut."""
+"""SmartSearch: grep, hops, two rankers and a cut; no memory but the transcripts themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smartsearch.systems.base import Card, Empty, Memory, Progress
+
+if TYPE_CHECKING:
+    from smartsearch.config import Config
+    from smartsearch.models.tools import Tools
+    from smartsearch.retrieve.grep import Haystack
+    from smartsearch.types import Result
+
+CARD = Card(
+    "smartsearch",
+    "Substring grep, entity and feedback hops, a cross-encoder and a ColBERT fused, a score-adaptive cut.",
+    paper="SmartSearch: How Ranking Beats Structure for Conversational Memory Retrieval",
+    fidelity="faithful",
+    whole=False,
+)
+
+
+class SmartSearch:
+    """The method of the paper with the models `tools`."""
+
+    card = CARD
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+
+    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
+        """Nothing: every question reads the transcripts themselves."""
+        return Empty()
+
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+        """The turns that answer `question`, ranked and cut to the budget (paper section 3)."""
+        from smartsearch.systems.smartsearch.pipeline import search
+
+        return search(question, corpus, config, self.tools)
+
+
+def load(config: Config, tools: Callable[[Config], Tools]) -> SmartSearch:
+    """SmartSearch with the models of the config's profile. Raises ModelError."""
+    return SmartSearch(tools(config))

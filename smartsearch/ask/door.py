@@ -1,0 +1,135 @@
+"""One question over some transcripts: the one way in for every command, and what each of them gets.
+
+The transcripts are read and filtered, a system searches, what was said on the way is added, and secrets are
+masked: here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from smartsearch import systems
+from smartsearch.ask.library import Library
+from smartsearch.ask.scope import Scope
+from smartsearch.config import Config
+from smartsearch.transcripts.nearby import nearby
+from smartsearch.types import Nearby, Result, Turn
+
+if TYPE_CHECKING:
+    from smartsearch.retrieve.grep import Haystack
+    from smartsearch.systems.base import Memory, System
+
+Opening = Callable[[], "System"]
+"""Gives the system; called after the transcripts are read, so that its models can load meanwhile."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """An answer, and the turns around each hit where such were asked for.
+
+    `sources` are the turns of the hits as the transcripts have them, for what is made of them and not shown.
+    """
+
+    result: Result
+    around: tuple[Nearby, ...] = ()
+    sources: tuple[Turn, ...] = ()
+
+
+_MEMORIES: WeakKeyDictionary[Haystack, dict[tuple[object, ...], Memory]] = WeakKeyDictionary()
+"""Of transcripts that are held, what systems made of them."""
+
+
+def find(
+    question: str,
+    scope: Scope,
+    config: Config,
+    opening: Opening,
+    library: Library,
+    before: int = 0,
+    after: int = 0,
+) -> Found:
+    """What the config's system finds, with up to so many turns around each hit.
+
+    Raises SmartsearchError: nothing can be read, no such name, a model is missing, time is up.
+    """
+    from smartsearch.transcripts.faults import IndexFault, NotByLine
+
+    if systems.card(config.system).whole:
+        library.read_whole(scope)
+    try:
+        found = _found(question, scope, config, opening, library, before, after)
+    except NotByLine as error:
+        library.read_whole(scope)
+        found = _found(question, scope, config, opening, library, before, after)
+        if isinstance(error, IndexFault):
+            warnings = (error.message, *found.result.warnings)
+            found = replace(found, result=replace(found.result, warnings=warnings))
+    if config.redact:
+        from smartsearch.text.redact import redacted_result
+
+        result, around = redacted_result(found.result, found.around)
+        return replace(found, result=result, around=tuple(around))
+    return found
+
+
+def _found(
+    question: str,
+    scope: Scope,
+    config: Config,
+    opening: Opening,
+    library: Library,
+    before: int,
+    after: int,
+) -> Found:
+    start = time.perf_counter()
+    haystack = library.haystack(scope)
+    read = time.perf_counter()
+    system = opening()
+    loaded = time.perf_counter()
+    memory = _memory(system, haystack, config)
+    prepared = time.perf_counter()
+    result = system.search(question, haystack, memory, config)
+    ended = time.perf_counter()
+    spent = {"load": loaded - read, "read": read - start, "total": ended - start}
+    timing = result.trace.timing_ms | {stage: seconds * 1000.0 for stage, seconds in spent.items()}
+    cost = replace(result.trace.cost, seconds=ended - prepared, ingest_seconds=prepared - loaded)
+    corpus = haystack.corpus
+    around = nearby(corpus, result.hits, before, after) if before or after else ()
+    given = scope.filters.given | ({"speaker": config.speaker} if config.speaker else {})
+    whole = replace(
+        result,
+        trace=replace(result.trace, timing_ms=timing, cost=cost),
+        skipped=corpus.skipped,
+        warnings=(*corpus.warnings, *haystack.warnings, *result.warnings),
+        filters=given,
+    )
+    return Found(whole, tuple(around), tuple(hit.turn for hit in result.hits))
+
+
+def _memory(system: System, haystack: Haystack, config: Config) -> Memory:
+    """What the system makes of the transcripts, made once while they are held."""
+    held = _MEMORIES.setdefault(haystack, {})
+    key = (system.card.name, id(system))
+    if key not in held:
+        held[key] = system.prepare(haystack, _folder(system, config), lambda done, of: None)
+    return held[key]
+
+
+def _folder(system: System, config: Config) -> Path | None:
+    """Where the system may keep what it makes, if anywhere."""
+    if not (system.card.keeps and config.cache_bytes):
+        return None
+    from smartsearch.errors import CacheError
+    from smartsearch.runtime import private
+
+    try:
+        folder = private.home("systems") / system.card.name
+        private.make(folder)
+    except (CacheError, OSError):
+        return None
+    return folder

@@ -1,0 +1,73 @@
+"""What is searched: which files, and which of their turns. As it was written, and as it is on a given day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from smartsearch.ask.batch import SINGLE, Question
+from smartsearch.config import Config
+from smartsearch.errors import InputError, UsageError
+from smartsearch.transcripts.filters import Filters
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is searched: paths (`-` is standard input) and the filters over what they hold.
+
+    `indexed` says whether an index may stand in for files, `own` are real paths of the command's own files,
+    which are no transcripts.
+    """
+
+    paths: tuple[str, ...] = (".",)
+    filters: Filters = Filters()
+    globs: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
+    input_format: str = "auto"
+    indexed: bool = True
+    own: tuple[str, ...] = ()
+
+    @property
+    def unfiltered(self) -> Scope:
+        """The same files without a choice among their turns."""
+        return replace(self, filters=Filters())
+
+
+@dataclass(frozen=True)
+class Written:
+    """The choice of files and turns as it was written: by name, with days such as `7d` still to be counted."""
+
+    filters: Mapping[str, Any] = field(default_factory=dict)
+    globs: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
+    input_format: str = "auto"
+
+    def scope(self, paths: Sequence[str] | None, config: Config, own: tuple[str, ...] = ()) -> Scope:
+        """What is searched under `paths`, by default the current folder, on the config's day.
+
+        Raises UsageError.
+        """
+        chosen = Filters.of(self.filters, config.now)
+        files = tuple(paths or (".",))
+        return Scope(files, chosen, self.globs, self.excludes, self.input_format, config.cache, own)
+
+    def own(self, question: Question, scope: Scope, config: Config) -> tuple[Scope, Config]:
+        """`scope` and `config` with what a line of a batch says for itself.
+
+        Raises InputError where that makes no sense.
+        """
+        said = dict(question.filters)
+        paths = question.paths or scope.paths
+        if not said:
+            return replace(scope, paths=paths), config
+        from smartsearch.text.when import day_of
+
+        speaker = said.pop("speaker", config.speaker)
+        try:
+            now = day_of(said.pop("now")[0]) if "now" in said else config.now
+            given = {name: v[0] if name in SINGLE else v for name, v in said.items()}
+            chosen = Filters.of({**self.filters, **given}, now)
+        except UsageError as error:
+            raise InputError(error.message, hint=error.hint, kind=error.kind) from error
+        return replace(scope, paths=paths, filters=chosen), replace(config, now=now, speaker=speaker)

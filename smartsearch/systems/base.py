@@ -1,0 +1,88 @@
+"""What a memory system is: it may prepare transcripts, and it finds the turns that answer a question.
+
+A system is a module with `CARD` and `load`, and a line in the table of `smartsearch/systems/__init__.py`. Then
+`--system NAME` serves in `query`, `answer`, `batch`, `serve`, `mcp` and `bench`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from smartsearch.config import Config
+from smartsearch.models.tools import Tools
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.types import Result
+
+Needs = Literal["none", "torch", "llm", "logprobs"]
+"""What a system runs on beside numpy and onnxruntime: torch, a language model, or one that gives logprobs."""
+Fidelity = Literal["faithful", "approximate", "rule"]
+"""How near it is to its paper: as published, with parts replaced, or a plain rule without models."""
+
+Progress = Callable[[int, int], None]
+"""Called with what is done and what there is of it, in a unit of the system's own."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a system is, known before it is loaded.
+
+    `packages` are modules that it imports beside the base install, `extra` the extra that brings them. `whole`
+    says that it reads every turn: large transcripts are parsed for it and not scanned. `keeps` says that its
+    memory is worth a folder in the user's cache.
+    """
+
+    name: str
+    summary: str
+    paper: str = ""
+    needs: Needs = "none"
+    fidelity: Fidelity = "rule"
+    packages: tuple[str, ...] = ()
+    extra: str = ""
+    whole: bool = True
+    keeps: bool = False
+
+
+class Memory(Protocol):
+    """What a system holds of some transcripts between questions.
+
+    `fingerprint` tells it from every other: of the system, its settings and models, and the turns. Keys of
+    kept answers, identities of runs and receipts of measurements hold it; empty, it adds nothing to them.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """Hexadecimal, or empty where there is nothing but the transcripts themselves."""
+
+
+class Empty:
+    """The memory of a system that reads the transcripts themselves."""
+
+    fingerprint = ""
+
+
+class System(Protocol):
+    """A memory system, its models loaded."""
+
+    @property
+    def card(self) -> Card:
+        """What it is."""
+
+    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
+        """The memory of all turns of `corpus.corpus`, whatever may be found of them.
+
+        `folder` is the system's own, for it to keep what was costly; turns that it holds already, of an
+        earlier state of the transcripts, are not worked on again. None: keep nothing. Raises SmartsearchError.
+        """
+
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+        """The turns among `corpus.indices` that answer `question`, best first, cut as `config` says.
+
+        Hits are turns of the corpus, whatever the system's own unit is. Raises SmartsearchError.
+        """
+
+
+Load = Callable[[Config, Callable[[Config], Tools]], System]
+"""What a system's module calls `load`: the system for a Config; the second argument loads models."""
