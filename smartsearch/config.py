@@ -20,6 +20,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from smartsearch.errors import ConfigError
 from smartsearch.runtime import xdg
+from smartsearch.runtime.extras import needs
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -60,9 +61,9 @@ def setting(
     """A field of `Config`: all that the command line, files, environment, cache keys and docs know of it.
 
     With a `panel` it is an option, `--name` unless `flags` say otherwise, of some `choices` or a number from
-    `lowest` up. `shown` is what help says of the default. `part` is the part of a search that it changes: keys
-    of what is kept hold the settings of the parts that made it, and none of `run`. A project file may not set
-    what is `trusted`.
+    `lowest` up. `shown` is what help says of the default. `part` is the part of a search that it changes:
+    keys of what is kept hold the settings of the parts that made it, and none of `run`. A project file may
+    not set what is `trusted`.
     """
     described = {"help": help, "panel": panel, "flags": flags, "choices": choices, "lowest": lowest}
     described |= {"metavar": metavar, "shown": shown, "part": part, "trusted": trusted}
@@ -78,7 +79,7 @@ class Config:
     """Everything a search depends on beside the question and the turns."""
 
     system: str = _find(
-        "smartsearch", "Which memory system answers, see `smartsearch systems`.", "Ranking", metavar="NAME"
+        "smartsearch", "Which memory system answers.", "Ranking", metavar="NAME", trusted=True
     )
 
     # Parse (paper 3.1)
@@ -144,7 +145,12 @@ class Config:
     )
 
     # Rank (paper 3.3)
-    profile: str = _rank("embedded", "Set of models, see `smartsearch models list`.", "Ranking", trusted=True)
+    profile: str = _rank(
+        "embedded",
+        f"Set of models, see `smartsearch models list`; paper {needs('hub')}.",
+        "Ranking",
+        trusted=True,
+    )
     parser: str = _rank(
         "",
         "A spaCy pipeline: name, or folder as ./PATH.",
@@ -155,7 +161,7 @@ class Config:
     )
     crossencoder: str = _rank(
         "",
-        "A cross-encoder: hub id, or folder as ./PATH.",
+        f"A cross-encoder: folder as ./PATH, or hub id, which {needs('hub')}.",
         "Ranking",
         metavar="MODEL",
         shown="the profile's",
@@ -163,7 +169,7 @@ class Config:
     )
     colbert: str = _rank(
         "",
-        "A ColBERT model: hub id, or folder as ./PATH.",
+        f"A ColBERT model: folder as ./PATH, or hub id, which {needs('hub')}.",
         "Ranking",
         metavar="MODEL",
         shown="the profile's",

@@ -13,8 +13,19 @@ from smartsearch.errors import SmartsearchError
 Identity = str | int
 """The id of a question in a batch."""
 
-STAGES = ("load", "read", "parse", "retrieve", "colbert", "crossencoder", "rank", "truncate", "total")
-"""The stages that are timed, in the order they are shown."""
+STAGES = (
+    "load",
+    "read",
+    "ingest",
+    "parse",
+    "retrieve",
+    "colbert",
+    "crossencoder",
+    "rank",
+    "truncate",
+    "total",
+)
+"""The stages that are timed, in the order they are shown; `ingest` is a system's memory being made."""
 
 
 def fold(text: str) -> str:
@@ -237,16 +248,11 @@ class ModelInfo:
 
 @dataclass(frozen=True)
 class Cost:
-    """What an answer took: calls of a language model, tokens it read and wrote, seconds.
-
-    `seconds` are the question's own; `ingest_seconds` those that making the memory took, 0 where it was there.
-    """
+    """What an answer took of a language model: calls, tokens read and tokens written."""
 
     model_calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
-    seconds: float = 0.0
-    ingest_seconds: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from datetime import date
 
 import pytest
 
-from smartsearch.ask.library import Scope, filtered
+from smartsearch.ask.library import filtered
+from smartsearch.ask.scope import Scope
 from smartsearch.errors import InputError
 from smartsearch.text.when import since, until
 from smartsearch.transcripts.filters import Filters, Sieve, facts, speaks
@@ -70,7 +71,7 @@ def test_turns_without_a_time_are_left_out_and_counted():
         ["day"],
         ["2 turns without a time were left out: --since and --until cannot tell"],
     )
-    some, said = passed(turns, until="2023", only_speakers=("ann",))
+    some, said = passed(turns, until="2023", only_speaker=("ann",))
     assert some == []
     assert said[0] == "1 turn without a time was left out: --since and --until cannot tell"
     assert said[1] == "none of 3 turns passes the filters"
@@ -90,7 +91,7 @@ PEOPLE = (
     [(("ann",), "ab"), (("Ann Lee",), "a"), (("lee", "anna"), "ac"), (("zoë",), "d"), (("ZOE\u0308",), "d")],
 )
 def test_a_speaker_is_known_by_the_whole_name_or_a_word_of_it(names, expected):
-    texts, _ = passed(PEOPLE, only_speakers=names)
+    texts, _ = passed(PEOPLE, only_speaker=names)
     assert "".join(texts) == expected
 
 
@@ -106,12 +107,12 @@ def test_a_part_of_a_word_is_no_name(wanted, name, same):
     [(("user",), "ab"), (("assistant",), "cd"), (("tool", "user"), "abe"), (("system",), "")],
 )
 def test_roles_by_what_sources_call_them(roles, expected):
-    assert "".join(passed(PEOPLE, roles=roles)[0]) == expected
+    assert "".join(passed(PEOPLE, role=roles)[0]) == expected
 
 
 def test_an_unknown_speaker_names_the_nearest():
     with pytest.raises(InputError) as caught:
-        passed(PEOPLE, only_speakers=("Anne Lee",))
+        passed(PEOPLE, only_speaker=("Anne Lee",))
     assert (caught.value.kind, caught.value.message) == ("unknown_speaker", "no speaker 'Anne Lee'")
     assert caught.value.hint.startswith("the closest are Ann Lee")
 
@@ -126,11 +127,11 @@ TALKS = (
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"conversations": ("trip to oslo",)}, "ab"),
-        ({"conversations": ("C-2",)}, "c"),
-        ({"conversations": ("c-1",), "sessions": ("S2",)}, "b"),
-        ({"sessions": ("taxes",)}, "c"),
-        ({"sessions": ("s1", "s2")}, "abc"),
+        ({"conversation": ("trip to oslo",)}, "ab"),
+        ({"conversation": ("C-2",)}, "c"),
+        ({"conversation": ("c-1",), "session": ("S2",)}, "b"),
+        ({"session": ("taxes",)}, "c"),
+        ({"session": ("s1", "s2")}, "abc"),
     ],
 )
 def test_conversations_and_sessions_go_by_id_or_title(given, expected):
@@ -139,7 +140,7 @@ def test_conversations_and_sessions_go_by_id_or_title(given, expected):
 
 def test_an_unknown_conversation_offers_titles_too():
     with pytest.raises(InputError) as caught:
-        passed(TALKS, conversations=("trip to olso",))
+        passed(TALKS, conversation=("trip to olso",))
     assert caught.value.hint == "the closest are Trip to Oslo"
 
 
@@ -149,6 +150,8 @@ def test_nothing_asked_for_keeps_the_corpus():
 
 
 def test_what_training_gets_is_only_what_passes():
-    corpus = filtered(Corpus(TIMES, warnings=("old",)), Scope(since=since("2023-05-09", NOW)))
+    corpus = filtered(
+        Corpus(TIMES, warnings=("old",)), Scope(filters=Filters(since=since("2023-05-09", NOW)))
+    )
     assert [turn.text for turn in corpus.turns] == ["late"]
     assert corpus.warnings == ("old",)

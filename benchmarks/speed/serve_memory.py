@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 
 from smartsearch import transcripts
-from smartsearch.ask.library import Scope
+from smartsearch.ask.scope import Scope
 from smartsearch.cli import serve as serve_cli
 from smartsearch.config import Config
 from smartsearch.serve.warm import client, place, wire

@@ -76,23 +76,25 @@ class Ours:
         from smartsearch.ask.library import Library
         from smartsearch.config import build
         from smartsearch.models import profiles
+        from smartsearch.systems.smartsearch import SmartSearch
 
         self._config = build({"threads": threads or None})
         self._library = Library()
         self._tools = profiles.load(self._config)
+        self._system = SmartSearch(self._tools)
 
     def open(self, path: str) -> Json:
         """Read a file or folder."""
-        from smartsearch.ask.library import Scope
+        from smartsearch.ask.scope import Scope
 
         self._scope = Scope((path,))
         return {"turns": len(self._library.haystack(self._scope))}
 
     def ask(self, question: str) -> Json:
         """Answer a question as `query` does."""
-        from smartsearch.ask.library import ask
+        from smartsearch.ask.door import find
 
-        result = ask(question, self._scope, self._config, lambda: self._tools, self._library)
+        result = find(question, self._scope, self._config, lambda: self._system, self._library).result
         said = [hit.turn.text for hit in result.hits[:10]]
         return {"timing_ms": result.trace.timing_ms, "candidates": result.trace.candidates, "said": said}
 

@@ -17,6 +17,7 @@ from smartsearch import systems
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
+from smartsearch.systems.base import quietly
 from smartsearch.transcripts.nearby import nearby
 from smartsearch.types import Nearby, Result, Turn
 
@@ -40,7 +41,7 @@ class Found:
     sources: tuple[Turn, ...] = ()
 
 
-_MEMORIES: WeakKeyDictionary[Haystack, dict[tuple[object, ...], Memory]] = WeakKeyDictionary()
+_MEMORIES: WeakKeyDictionary[Haystack, dict[tuple[str, str], Memory]] = WeakKeyDictionary()
 """Of transcripts that are held, what systems made of them."""
 
 
@@ -52,8 +53,9 @@ def find(
     library: Library,
     before: int = 0,
     after: int = 0,
+    notes: tuple[str, ...] = (),
 ) -> Found:
-    """What the config's system finds, with up to so many turns around each hit.
+    """What the config's system finds, with up to so many turns around each hit; `notes` are told with it.
 
     Raises SmartsearchError: nothing can be read, no such name, a model is missing, time is up.
     """
@@ -69,6 +71,10 @@ def find(
         if isinstance(error, IndexFault):
             warnings = (error.message, *found.result.warnings)
             found = replace(found, result=replace(found.result, warnings=warnings))
+    if notes:
+        trace = found.result.trace
+        trace = replace(trace, degraded=(*trace.degraded, *notes))
+        found = replace(found, result=replace(found.result, trace=trace))
     if config.redact:
         from smartsearch.text.redact import redacted_result
 
@@ -94,16 +100,15 @@ def _found(
     memory = _memory(system, haystack, config)
     prepared = time.perf_counter()
     result = system.search(question, haystack, memory, config)
-    ended = time.perf_counter()
-    spent = {"load": loaded - read, "read": read - start, "total": ended - start}
+    spent = {"read": read - start, "load": loaded - read, "ingest": prepared - loaded}
+    spent["total"] = time.perf_counter() - start
     timing = result.trace.timing_ms | {stage: seconds * 1000.0 for stage, seconds in spent.items()}
-    cost = replace(result.trace.cost, seconds=ended - prepared, ingest_seconds=prepared - loaded)
     corpus = haystack.corpus
     around = nearby(corpus, result.hits, before, after) if before or after else ()
     given = scope.filters.given | ({"speaker": config.speaker} if config.speaker else {})
     whole = replace(
         result,
-        trace=replace(result.trace, timing_ms=timing, cost=cost),
+        trace=replace(result.trace, timing_ms=timing),
         skipped=corpus.skipped,
         warnings=(*corpus.warnings, *haystack.warnings, *result.warnings),
         filters=given,
@@ -114,9 +119,9 @@ def _found(
 def _memory(system: System, haystack: Haystack, config: Config) -> Memory:
     """What the system makes of the transcripts, made once while they are held."""
     held = _MEMORIES.setdefault(haystack, {})
-    key = (system.card.name, id(system))
+    key = (system.card.name, system.fingerprint)
     if key not in held:
-        held[key] = system.prepare(haystack, _folder(system, config), lambda done, of: None)
+        held[key] = system.prepare(haystack, _folder(system, config), quietly)
     return held[key]
 
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import io
 import threading
-import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
-from smartsearch.config import Config
+from smartsearch.ask.scope import Scope
 from smartsearch.errors import InputError
 from smartsearch.transcripts.filters import Filters, Sieve, facts
-from smartsearch.transcripts.nearby import nearby
-from smartsearch.types import Corpus, Nearby, Result
+from smartsearch.types import Corpus
 
 if TYPE_CHECKING:
-    from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.transcripts import Parts, Watch
 

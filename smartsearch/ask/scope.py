@@ -9,7 +9,7 @@ from typing import Any
 from smartsearch.ask.batch import SINGLE, Question
 from smartsearch.config import Config
 from smartsearch.errors import InputError, UsageError
-from smartsearch.transcripts.filters import Filters
+from smartsearch.transcripts.filters import NONE, Filters
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Scope:
     """
 
     paths: tuple[str, ...] = (".",)
-    filters: Filters = Filters()
+    filters: Filters = NONE
     globs: tuple[str, ...] = ()
     excludes: tuple[str, ...] = ()
     input_format: str = "auto"
@@ -31,12 +31,12 @@ class Scope:
     @property
     def unfiltered(self) -> Scope:
         """The same files without a choice among their turns."""
-        return replace(self, filters=Filters())
+        return replace(self, filters=NONE)
 
 
 @dataclass(frozen=True)
 class Written:
-    """The choice of files and turns as it was written: by name, with days such as `7d` still to be counted."""
+    """The choice of files and turns as it was written, by name; `7d` is still to be counted from a day."""
 
     filters: Mapping[str, Any] = field(default_factory=dict)
     globs: tuple[str, ...] = ()

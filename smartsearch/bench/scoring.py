@@ -6,7 +6,6 @@ question. Retrieval is the pipeline's own `gather`, the texts are the rankers' o
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

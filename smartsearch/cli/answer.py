@@ -105,11 +105,8 @@ def answer(
     config = search.config()
     endpoint = None if ask.show_prompt else _endpoint(ask, config)
     view = View("json" if ask.json else "text", ask.around, ask.around)
-    found, around = searched(question, paths, config, filters, view, progress)
-    if config.redact:
-        from smartsearch.text.redact import redacted_result
-
-        found, around = redacted_result(found, around)
+    answer = searched(question, paths, config, filters, view, progress)
+    found, around = answer.result, answer.around
     from smartsearch.ask.answering import cited, prompt
 
     asked = prompt(found.query, found.hits, around, today(config.now))

@@ -156,7 +156,7 @@ def bench(
     from smartsearch.bench import console as table
     from smartsearch.bench import session
 
-    config = models.models()
+    config = models.config()
     readers = Readers(llm)
     planned = session.plan(_request(data, which, rows, report.live), config)
     for warning in _warnings(planned):

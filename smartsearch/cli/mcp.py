@@ -53,7 +53,7 @@ def mcp(
             f"the current folder is {Path.cwd()}: that is everything", hint="name a PATH to serve"
         )
     config = search.config()
-    scope = replace(filters.source(paths), indexed=config.cache)
+    scope = filters.scope(paths, config)
     roots = Roots(scope.paths, Selection(scope.globs, scope.excludes))
     if sys.stdin.isatty():
         stream.talk("this speaks the Model Context Protocol and waits for a client; Ctrl-D ends it")

@@ -5,17 +5,18 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 import typer
 
-from smartsearch.ask.batch import SINGLE, Question
-from smartsearch.ask.library import Scope
-from smartsearch.config import CHOICES, PRESETS, Config, build
-from smartsearch.errors import InputError, UsageError
+from smartsearch.ask.scope import Scope, Written
+from smartsearch.config import FIELDS, MODELS, PRESETS, Config, build
+from smartsearch.errors import UsageError
 from smartsearch.output.show import View
 from smartsearch.runtime.extras import needs
+from smartsearch.systems import SYSTEMS
+from smartsearch.transcripts.filters import Filters
 
 PANELS = DATA, GRID, LLM, BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, FOLDER, RUN = (
     "Data",
@@ -29,7 +30,6 @@ PANELS = DATA, GRID, LLM, BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, FOLDER, R
     "Run folder",
     "Run",
 )
-RANKS = ("ce,colbert", "ce", "colbert", "none")
 FORMATS = ("text", "json", "jsonl", "md", "context", "html")
 COLORS = ("auto", "always", "never")
 PROGRESS = ("auto", "none")
@@ -50,21 +50,24 @@ def without_markup(help: str) -> str:
     return help.replace("[", "\\[")
 
 
-def setting(name: str, panel: str, help: str, *flags: str, shown: str = "", **extra: Any) -> Any:
-    """An option that sets the Config field `name`; unsaid is None, so that files and environment count."""
-    default = getattr(Config(), name)
-    extra.setdefault("choices", CHOICES.get(name, ()))
-    if isinstance(default, int | float) and not extra["choices"]:
-        extra.setdefault("metavar", "N")
-    extra["show_default"] = shown or (default if isinstance(default, str) and default else f"{default:g}")
-    return option(panel, help, *(flags or (f"--{name.replace('_', '-')}",)), **extra)
-
-
-def switch(name: str, panel: str, help: str) -> Any:
-    """A pair `--name/--no-name` for a Config field that is true or false."""
+def setting(name: str) -> Any:
+    """The option of a Config field, as it is described there; unsaid is None: files and environment count."""
+    about = FIELDS[name].metadata
+    default: Any = FIELDS[name].default
     dashed = name.replace("_", "-")
-    shown = "on" if getattr(Config(), name) else "off"
-    return option(panel, help, f"--{dashed}/--no-{dashed}", show_default=shown)
+    if isinstance(default, bool):
+        shown = "on" if default else "off"
+        return option(about["panel"], about["help"], f"--{dashed}/--no-{dashed}", show_default=shown)
+    extra: dict[str, Any] = {"choices": about["choices"], "metavar": about["metavar"] or None}
+    if isinstance(default, int | float) and about["lowest"] >= 0:
+        extra["min"] = about["lowest"]
+        extra["metavar"] = about["metavar"] or "N"
+    if name in _COMPLETED:
+        extra["autocompletion"] = _COMPLETED[name]
+    said = (default,) if isinstance(default, str) else default
+    shown = f"{default:g}" if isinstance(default, int | float) else ",".join(said)
+    extra["show_default"] = False if about["shown"] == "-" else about["shown"] or shown
+    return option(about["panel"], about["help"], *(about["flags"] or (f"--{dashed}",)), **extra)
 
 
 def _profiles() -> list[str]:
@@ -96,292 +99,106 @@ def hyperlinks_option() -> Any:
     return option(OUTPUT, "Make places links to the files.", default="auto", choices=COLORS)
 
 
+def input_format_option() -> Any:
+    """`--input-format`: the same in every command that reads transcripts."""
+    said = "Read every file as this, see `smartsearch formats`."
+    return option(FILTERS, said, "--input-format", default="auto", metavar="NAME", autocompletion=_formats)
+
+
 def pager_option() -> Any:
     """`--pager/--no-pager`: the same in every command whose output can be long."""
     said = "On a terminal, show what is longer than the screen in $SMARTSEARCH_PAGER, $PAGER or less."
     return option(OUTPUT, said, "--pager/--no-pager", default=True, show_default="on")
 
 
-@dataclass(frozen=True)
-class ModelOptions:
-    """Which models run and how."""
-
-    profile: str | None = setting(
-        "profile",
-        RANKING,
-        f"Set of models, see `smartsearch models list`; paper {needs('hub')}.",
-        autocompletion=_profiles,
-    )
-    parser: str | None = setting(
-        "parser",
-        RANKING,
-        "A spaCy pipeline: name, or folder as ./PATH.",
-        metavar="MODEL",
-        shown="the profile's",
-    )
-    crossencoder: str | None = setting(
-        "crossencoder",
-        RANKING,
-        f"A cross-encoder: folder as ./PATH, or hub id, which {needs('hub')}.",
-        metavar="MODEL",
-        shown="the profile's",
-    )
-    colbert: str | None = setting(
-        "colbert",
-        RANKING,
-        f"A ColBERT model: folder as ./PATH, or hub id, which {needs('hub')}.",
-        metavar="MODEL",
-        shown="the profile's",
-    )
-
-    threads: int | None = setting("threads", RUN, "Threads the models use.", min=0, shown="all cores")
-    offline: bool | None = switch("offline", RUN, "Never ask the model hub for anything.")
-
-    def models(self) -> Config:
-        """The Config of these options over environment and files. Raises ConfigError."""
-        return build({field.name: getattr(self, field.name) for field in fields(ModelOptions)})
+_COMPLETED = {"profile": _profiles, "system": lambda: list(SYSTEMS)}
+_NUMBERS: dict[str, Any] = {"int": int, "float": float, "bool": bool}
 
 
-@dataclass(frozen=True)
-class SearchOptions(ModelOptions):
-    """What becomes the Config: the same for one question and for many."""
+class Settings:
+    """Settings as typed, by name; `names` are those that a command takes."""
 
-    truncate: str | None = setting(
-        "truncate", BUDGET, "How the ranked list is cut: not, by words, or by score."
-    )
-    budget: int | None = setting(
-        "budget", BUDGET, "Most words in all.", metavar="WORDS", min=0, shown="4000 adaptive, 2000 fixed"
-    )
-    tokens: int | None = setting(
-        "tokens",
-        BUDGET,
-        "Most tokens in all, counted with the tokenizer the output names.",
-        min=0,
-        shown="no ceiling",
-    )
-    alpha: float | None = setting(
-        "alpha", BUDGET, "adaptive: a turn stays if its score is at least this share of the best score."
-    )
-    top_k: int | None = setting("top_k", BUDGET, "adaptive: most turns looked at, by rank.", min=1)
-    fill: str | None = setting(
-        "fill", BUDGET, "At the first turn that does not fit: stop, skip it, or cut it."
-    )
-    order: str | None = setting("order", BUDGET, "Order of the turns that stay: by rank, or by time.")
+    names: ClassVar[tuple[str, ...]] = ()
 
-    compress: str | None = setting(
-        "compress",
-        BUDGET,
-        "Say once what turns repeat, in --format context and in what the budget counts: dates, speakers "
-        "(initials and a legend), repeats (alike turns merged).",
-        metavar="dates,speakers,repeats",
-        shown="none",
-    )
+    def __init__(self, **said: Any) -> None:
+        self.said = said
 
-    hops: int | None = setting("hops", RETRIEVAL, "Most steps from name to name; 1 is a plain grep.", min=0)
-    prf: bool | None = switch(
-        "prf", RETRIEVAL, "One more step over nouns that several of the best turns share."
-    )
-    mode: str | None = setting(
-        "mode",
-        RETRIEVAL,
-        "A turn must contain any term (or), or every term of the question and no hops (and).",
-    )
-    semantic: str | None = setting(
-        "semantic", RETRIEVAL, "Search by meaning: off, when words find too little, always."
-    )
-    pool: int | None = setting(
-        "pool", RETRIEVAL, "Fewer candidates are filled up with the nearest in meaning; 0 is the paper's way."
-    )
-    word_boundary: bool | None = switch("word_boundary", RETRIEVAL, "Match terms as whole words only.")
-    entity_source: str | None = setting("entity_source", RETRIEVAL, "Turns whose names feed the next hop.")
-    fuzzy: bool | None = switch("fuzzy", RETRIEVAL, "Match a term that hits nothing to the nearest words.")
-    candidates: str | None = setting(
-        "candidates",
-        RETRIEVAL,
-        "Turns the cross-encoder reads: a number, or `all` as in the paper (slower).",
-        metavar="N|all",
-        shown=f"{Config().cascade} with both rankers, else all",
-    )
-
-    rank: str | None = setting(
-        "rank", RANKING, "Which rankers run.", choices=RANKS, shown=",".join(Config().rank)
-    )
-    fuse: str | None = setting(
-        "fuse", RANKING, "How the rankers' scores become one order: learned weights, or the paper's rrf."
-    )
-    preset: str | None = option(
-        RANKING,
-        "A named bundle of options, the paper's own settings; models come from --profile.",
-        "--preset",
-        choices=tuple(PRESETS),
-    )
-
-    speaker: list[str] | None = option(  # noqa: RUF009 - a field
-        FILTERS,
-        "Prefer this speaker's turns: they rank twice as high, and no other is left out (repeatable).",
-        "--speaker",
-        metavar="NAME",
-    )
-    now: str | None = option(
-        FILTERS,
-        "The day that `last week` counts from, here and in the question: a date.",
-        "--now",
-        metavar="DATE",
-        show_default="today",
-    )
-    dates: bool | None = switch("dates", RETRIEVAL, "Look for the question's dates among the turns' dates.")
-
-    limit: int | None = setting(
-        "limit", OUTPUT, "Most turns shown, best first.", "--limit", "-n", min=0, shown="all"
-    )
-
-    redact: bool | None = switch(
-        "redact", OUTPUT, "Mask keys, passwords, card and account numbers (docs/answer.md)."
-    )
-
-    timeout: float | None = setting(
-        "timeout", RUN, "Give up on a question after this long.", metavar="SECONDS", min=0, shown="never"
-    )
-    cache: bool | None = switch(
-        "cache",
-        RUN,
-        "Keep ColBERT's vectors of turns (`smartsearch cache`), and use an index (`smartsearch index`).",
-    )
+    @classmethod
+    def parameters(cls) -> Iterator[inspect.Parameter]:
+        """One option a setting."""
+        for name in cls.names:
+            kind = _NUMBERS.get(str(FIELDS[name].type), str)
+            if name in ("speaker", "candidates"):
+                kind = list[str] if name == "speaker" else str
+            yield _parameter(name, kind | None, setting(name))
 
     def config(self) -> Config:
-        """The Config of these options over environment and files. Raises ConfigError or UsageError."""
-        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "preset"}
-        if self.rank is not None:
-            given["rank"] = tuple(name for name in self.rank.split(",") if name != "none")
-        if self.compress is not None:
-            given["compress"] = tuple(name for name in self.compress.split(",") if name not in ("", "none"))
-        if self.candidates is not None:
-            given["candidates"] = _count_or_all(self.candidates)
-        if self.speaker is not None:
-            given["speaker"] = tuple(self.speaker)
-        if self.now is not None:
+        """The Config of these settings over environment and files. Raises ConfigError or UsageError."""
+        given = dict(self.said)
+        preset = given.pop("preset", None) or ""
+        for name in ("rank", "compress"):
+            if given.get(name) is not None:
+                given[name] = tuple(part for part in given[name].split(",") if part not in ("", "none"))
+        if given.get("candidates") is not None:
+            given["candidates"] = _count_or_all(given["candidates"])
+        if given.get("speaker") is not None:
+            given["speaker"] = tuple(given["speaker"])
+        if given.get("now") is not None:
             from smartsearch.text.when import day_of
 
-            given["now"] = day_of(self.now)
-        return build(given, preset=self.preset or "")
+            given["now"] = day_of(given["now"])
+        return build(given, preset=preset)
 
 
-@dataclass(frozen=True)
-class QueryOptions(SearchOptions):
+class ModelOptions(Settings):
+    """Which models run and how."""
+
+    names = (*MODELS, "threads", "offline")
+
+
+class QueryOptions(Settings):
     """What becomes the Config of one question."""
 
-    daemon: str | None = setting(
-        "daemon",
-        RUN,
-        "Ask the warm process of `smartsearch serve`: auto, if one runs; always, and start one; never.",
-    )
+    names = tuple(name for name, field in FIELDS.items() if field.metadata["panel"])
+
+    @classmethod
+    def parameters(cls) -> Iterator[inspect.Parameter]:
+        """One option a setting, and `--preset` for a bundle of them."""
+        yield from super().parameters()
+        said = "A named bundle of options, the paper's own settings; models come from --profile."
+        yield _parameter("preset", str | None, option(RANKING, said, "--preset", choices=tuple(PRESETS)))
 
 
-@dataclass(frozen=True)
+class SearchOptions(QueryOptions):
+    """What becomes the Config of many questions."""
+
+    names = tuple(name for name in QueryOptions.names if name != "daemon")
+
+
 class FilterOptions:
-    """Which of the transcripts are searched."""
+    """Which of the transcripts are searched, as typed."""
 
-    conversation: list[str] | None = option(  # noqa: RUF009 - a field
-        FILTERS, "Only this conversation, by id or title (repeatable).", "--conversation", metavar="ID"
-    )
-    session: list[str] | None = option(  # noqa: RUF009 - a field
-        FILTERS, "Only this session, by id or title (repeatable).", "--session", metavar="ID"
-    )
-    since: str | None = option(
-        FILTERS,
-        "Only turns from this time on: 2023-05-08, 2023-05, 7d, 2w, yesterday, last week, may 2023, "
-        "2023-05-08T13:00+02:00. Turns without a time are left out; those without an offset are taken as "
-        "your own clock's.",
-        "--since",
-        metavar="WHEN",
-    )
-    until: str | None = option(
-        FILTERS, "Only turns up to the end of this day, month or time.", "--until", metavar="WHEN"
-    )
-    only_speaker: list[str] | None = option(  # noqa: RUF009 - a field
-        FILTERS,
-        "Only this speaker's turns, by name or one word of it (repeatable). --speaker loses fewer answers.",
-        "--only-speaker",
-        metavar="NAME",
-    )
-    role: list[str] | None = option(  # noqa: RUF009 - a field
-        FILTERS,
-        "Only turns of this role: user, assistant, system or tool (repeatable).",
-        "--role",
-        metavar="ROLE",
-    )
-    glob: list[str] | None = option(  # noqa: RUF009 - a field
-        FILTERS, "Only files whose path matches (repeatable).", "--glob", "-g", metavar="GLOB"
-    )
-    exclude: list[str] | None = option(  # noqa: RUF009 - a field
-        FILTERS, "Leave out files whose path matches (repeatable).", "--exclude", metavar="GLOB"
-    )
-    input_format: str = option(
-        FILTERS,
-        "Read every file as this, see `smartsearch formats`.",
-        "--input-format",
-        default="auto",
-        metavar="NAME",
-        autocompletion=_formats,
-    )
+    def __init__(self, **said: Any) -> None:
+        globs, excludes = (tuple(said.pop(name, None) or ()) for name in ("glob", "exclude"))
+        self.written = Written(said, globs, excludes, said.pop("input_format", "auto"))
 
-    def source(self, paths: Sequence[str] | None, now: str = "") -> Scope:
-        """The source of these filters over `paths`, by default the current folder, on the day `now`.
+    @classmethod
+    def parameters(cls) -> Iterator[inspect.Parameter]:
+        """One option a filter, and those that choose files."""
+        for field in dataclasses.fields(Filters):
+            kind = list[str] if isinstance(field.default, tuple) else str
+            flag = f"--{field.name.replace('_', '-')}"
+            declared = option(FILTERS, field.metadata["help"], flag, metavar=field.metadata["metavar"])
+            yield _parameter(field.name, kind | None, declared)
+        globs = ("glob", "Only files whose path matches (repeatable).", "--glob", "-g")
+        excludes = ("exclude", "Leave out files whose path matches (repeatable).", "--exclude")
+        for name, said, *flags in (globs, excludes):
+            yield _parameter(name, list[str] | None, option(FILTERS, said, *flags, metavar="GLOB"))
+        yield _parameter("input_format", str, input_format_option())
 
-        Raises UsageError.
-        """
-        since, until = _bounds(self.since, self.until, now)
-        return Scope(
-            tuple(paths or (".",)),
-            tuple(self.conversation or ()),
-            tuple(self.session or ()),
-            tuple(self.glob or ()),
-            tuple(self.exclude or ()),
-            self.input_format,
-            only_speakers=tuple(self.only_speaker or ()),
-            roles=_roles(self.role or ()),
-            since=since,
-            until=until,
-        )
-
-    def own(self, question: Question, source: Scope, config: Config) -> tuple[Scope, Config]:
-        """`source` and `config` with what a line of a batch says for itself.
-
-        Raises InputError where that makes no sense.
-        """
-        said = question.filters
-        if not said:
-            return replace(source, paths=question.paths or source.paths), config
-        from smartsearch.text.when import day_of
-
-        given: dict[str, Any] = {
-            name: values[0] if name in SINGLE else list(values)
-            for name, values in said.items()
-            if name not in ("now", "speaker")
-        }
-        try:
-            now = day_of(said["now"][0]) if "now" in said else config.now
-            scope = replace(self, **given).source(question.paths or source.paths, now)
-        except UsageError as error:
-            raise InputError(error.message, hint=error.hint, kind=error.kind) from error
-        how = replace(config, now=now, speaker=said.get("speaker", config.speaker))
-        return replace(scope, indexed=source.indexed, own=source.own), how
-
-
-def _bounds(since: str | None, until: str | None, now: str) -> tuple[str, str]:
-    if since is None and until is None:
-        return "", ""
-    from smartsearch.text import when
-
-    return when.bounds(since, until, when.today(now))
-
-
-def _roles(given: Sequence[str]) -> tuple[str, ...]:
-    if not given:
-        return ()
-    from smartsearch.transcripts.filters import roles
-
-    return roles(given)
+    def scope(self, paths: Sequence[str] | None, config: Config, own: tuple[str, ...] = ()) -> Scope:
+        """What is searched under `paths`, by default the current folder. Raises UsageError."""
+        return self.written.scope(paths, config, own)
 
 
 @dataclass(frozen=True)
@@ -502,37 +319,48 @@ class ProgressOptions:
 
 
 def takes_records(command: Callable[..., int]) -> Callable[..., int]:
-    """`command` as Typer should see it: each parameter that is a record, spread into one option a field."""
+    """`command` as Typer should see it: each parameter that is a record, spread into its options."""
     hints = get_type_hints(command, include_extras=True)
     parameters = inspect.signature(command).parameters
-    records = {name: hints[name] for name in parameters if dataclasses.is_dataclass(hints[name])}
+    records = {name: spread for name in parameters if (spread := _spread(hints[name])) is not None}
     plain = [p.replace(annotation=hints[p.name]) for p in parameters.values() if p.name not in records]
-    spread = [p for record in records.values() for p in _parameters(record)]
-    spread.sort(key=lambda p: PANELS.index(get_args(p.annotation)[1].rich_help_panel))
+    options = [p for record in records.values() for p in record]
+    options.sort(key=lambda p: PANELS.index(get_args(p.annotation)[1].rich_help_panel))
 
     def collected(**values: Any) -> int:
         for name, record in records.items():
-            values[name] = record(**{field.name: values.pop(field.name) for field in fields(record)})
+            values[name] = hints[name](**{p.name: values.pop(p.name) for p in record})
         return command(**values)
 
-    collected.__name__, collected.__module__ = command.__name__, command.__module__
-    collected.__doc__ = without_markup(command.__doc__ or "")
-    collected.__annotations__ = {p.name: p.annotation for p in (*plain, *spread)}
-    collected.__signature__ = inspect.Signature([*plain, *spread])  # type: ignore[attr-defined]
+    collected.__name__, collected.__doc__, collected.__module__ = (
+        command.__name__,
+        command.__doc__,
+        command.__module__,
+    )
+    collected.__annotations__ = {p.name: p.annotation for p in (*plain, *options)}
+    collected.__signature__ = inspect.Signature([*plain, *options])  # type: ignore[attr-defined]
     return collected
 
 
-def _parameters(record: type) -> Iterator[inspect.Parameter]:
+def _spread(record: Any) -> list[inspect.Parameter] | None:
+    """The options of a record: those it gives, else its fields; None for what is no record."""
+    if hasattr(record, "parameters"):
+        return list(record.parameters())
+    if not dataclasses.is_dataclass(record):
+        return None
     kinds = get_type_hints(record)
-    for field in fields(record):
-        kind: Any = kinds[field.name]
-        choices = field.metadata["choices"]
-        if choices:
-            kind = Literal[choices] if field.default is not None else Literal[choices] | None
-        annotation = Annotated[kind, field.metadata["option"]]
-        yield inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotation
-        )
+    return [_parameter(field.name, kinds[field.name], field) for field in fields(record)]
+
+
+def _parameter(name: str, kind: Any, field: Any) -> inspect.Parameter:
+    """A parameter of a command that is the option which `field`, made by `option`, declares."""
+    choices = field.metadata["choices"]
+    if choices:
+        kind = Literal[choices] if field.default is not None else Literal[choices] | None
+    annotation = Annotated[kind, field.metadata["option"]]
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotation
+    )
 
 
 def _count_or_all(text: str) -> int:

@@ -47,10 +47,10 @@ def run(
     shard = plan.Shard.parse(options.shard)
     folder = RunFolder(out, shard, parquet=options.out_format == "parquet")
     config = replace(config, now=config.now or folder.now or date.today().isoformat())
-    source = replace(filters.source(paths, config.now), indexed=config.cache)
     own = tuple(os.path.realpath(name) for name in (out, questions) if not is_uri(name))
     Selection(own=own).refuse_own([path for path in paths or () if not is_uri(path)])
-    setup = Setup(config, replace(source, own=own), filters, str(Path.cwd()), options.stall, LOADER)
+    source = filters.scope(paths, config, own)
+    setup = Setup(config, source, filters.written, str(Path.cwd()), options.stall, LOADER)
     from smartsearch.models.profiles import fingerprints
 
     with _fetched(questions) as file, folder.alone(), _terminated():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
 
 import typer
 
+from smartsearch import systems
 from smartsearch.ask import batch
-from smartsearch.ask.library import STDIN_BYTES, Library, Scope, ask, ask_around, in_background
+from smartsearch.ask.door import Found, Opening, find
+from smartsearch.ask.library import STDIN_BYTES, Library, in_background
+from smartsearch.ask.scope import Scope
 from smartsearch.cli.options import (
     FilterOptions,
     OutputOptions,
@@ -31,7 +34,7 @@ from smartsearch.output.show import View
 from smartsearch.runtime import ending
 from smartsearch.runtime.deadline import deadline
 from smartsearch.runtime.extras import needs
-from smartsearch.types import Nearby, Result
+from smartsearch.types import Result
 
 if TYPE_CHECKING:
     from smartsearch.models.tools import Tools
@@ -81,13 +84,9 @@ def query(
     """Print the turns that answer QUESTION, best first."""
     view = out.view()
     config = search.config()
-    answer, around = searched(question, paths, config, filters, view, progress)
-    if config.redact:
-        from smartsearch.text.redact import redacted_result
-
-        answer, around = redacted_result(answer, around)
-    show.show(answer, around, config, view)
-    return ExitCode.FOUND if answer.hits else ExitCode.NOTHING
+    found = searched(question, paths, config, filters, view, progress)
+    show.show(found.result, found.around, config, view)
+    return ExitCode.FOUND if found.result.hits else ExitCode.NOTHING
 
 
 def searched(
@@ -97,11 +96,11 @@ def searched(
     filters: FilterOptions,
     view: View,
     progress: ProgressOptions,
-) -> tuple[Result, Sequence[Nearby]]:
-    """The answer to one question typed at a prompt, within its time limit, and the turns around its hits."""
+) -> Found:
+    """The answer to one question typed at a prompt, within its time limit."""
     if not question.strip():
         raise UsageError("the question is empty", hint='smartsearch query "When did ...?" chats/')
-    source = replace(filters.source(paths, config.now), indexed=config.cache)
+    source = filters.scope(paths, config)
     stdin = _standard_input(source.paths)
     with (
         deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
@@ -110,9 +109,7 @@ def searched(
         return _answer(_utf8(question), source, config, view, stdin)
 
 
-def _answer(
-    question: str, source: Scope, config: Config, view: View, stdin: BinaryIO | None
-) -> tuple[Result, Sequence[Nearby]]:
+def _answer(question: str, source: Scope, config: Config, view: View, stdin: BinaryIO | None) -> Found:
     """What the warm process answers, if the options want one and there is one; else what this one does."""
     cold = ""
     if config.daemon != "never":
@@ -123,18 +120,14 @@ def _answer(
             told = client.ask(
                 wire.Request(question, source, here, view.before, view.after, view.traced), stdin
             )
-            return told.result, told.around
+            return Found(told.result, told.around)
         except client.NotWarm as error:
             cold = str(error)
             if stdin is not None and error.piped:
                 stdin = io.BytesIO(error.piped + stdin.read(STDIN_BYTES))
+    notes = (f"answered without the warm process: {cold}",) if cold else ()
     library = Library(stdin)
-    result, around = ask_around(question, source, config, _loading(config), library, view.before, view.after)
-    return (_noted(result, f"answered without the warm process: {cold}") if cold else result), around
-
-
-def _noted(result: Result, said: str) -> Result:
-    return replace(result, trace=replace(result.trace, degraded=(*result.trace.degraded, said)))
+    return find(question, source, config, _loading(config), library, view.before, view.after, notes)
 
 
 def batch_command(
@@ -208,26 +201,21 @@ def _in_order(
     """Answer line by line in this process, to a file or standard output."""
     if out is not None and _same_file(out, [questions, *(paths or [])]):
         raise UsageError(f"--out {out} is one of the inputs", hint="another file")
-    source = replace(filters.source(paths, config.now), indexed=config.cache)
     own = tuple(os.path.realpath(name) for name in (questions, out) if name is not None and name != "-")
-    source = replace(source, own=own)
+    source = filters.scope(paths, config, own)
     if questions == "-" and "-" in source.paths:
         raise UsageError(
             "- stands for the questions and for the transcripts", hint="give one of them as a file"
         )
     done = batch.resume(out) if resume and out else batch.Done()
     library = Library(_standard_input(source.paths))
-    tools = _loading(config)
+    system = _loading(config)
     complained: set[str] = set()
 
     def answer(question: batch.Question) -> Result:
-        own, how = filters.own(question, source, config)
+        own, how = filters.written.own(question, source, config)
         with deadline(config.timeout):
-            result = ask(question.text, own, how, tools, library)
-        if config.redact:
-            from smartsearch.text.redact import redacted_result
-
-            result = redacted_result(result)[0]
+            result = find(question.text, own, how, system, library).result
         show.complain(result, complained)
         return result
 
@@ -275,9 +263,9 @@ def _standard_input(paths: Sequence[str]) -> BinaryIO | None:
     return sys.stdin.buffer
 
 
-def _loading(config: Config) -> Callable[[], Tools]:
-    """Begin to load the models in the background."""
-    return in_background(lambda: load_tools(config))
+def _loading(config: Config) -> Opening:
+    """Begin to load the system and its models in the background."""
+    return in_background(lambda: systems.load(config, load_tools))
 
 
 def _stop(error: SearchTimeout, *, as_json: bool) -> NoReturn:

@@ -73,7 +73,7 @@ def serve(
         return _status(as_json=json)
     if stop:
         return stop_all()
-    _serve(search.models(), idle)
+    _serve(search.config(), idle)
     return ExitCode.FOUND
 
 

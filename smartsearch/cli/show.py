@@ -12,13 +12,13 @@ import typer
 
 from smartsearch.ask.library import UNPARSED_ABOVE
 from smartsearch.cli.options import (
-    FILTERS,
     OUTPUT,
     color_option,
     hyperlinks_option,
+    input_format_option,
     option,
     pager_option,
-    switch,
+    setting,
 )
 from smartsearch.config import build
 from smartsearch.errors import ExitCode, InputError, UsageError, listed
@@ -85,16 +85,8 @@ class ShowOptions:
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
     pager: bool = pager_option()
-    redact: bool | None = switch(
-        "redact", OUTPUT, "Mask keys, passwords, card and account numbers (docs/answer.md)."
-    )
-    input_format: str = option(
-        FILTERS,
-        "Read every file as this, see `smartsearch formats`.",
-        "--input-format",
-        default="auto",
-        metavar="NAME",
-    )
+    redact: bool | None = setting("redact")
+    input_format: str = input_format_option()
 
     @property
     def whole(self) -> str:

@@ -19,6 +19,7 @@ from smartsearch.cli.options import (
     option,
     setting,
 )
+from smartsearch.config import Config
 from smartsearch.errors import ExitCode, InputError, UsageError
 from smartsearch.output import show, stream
 from smartsearch.output.record import SCHEMA_VERSION
@@ -63,7 +64,7 @@ class TrainOptions:
         metavar="N",
     )
     seed: int = option(RUN, "Of the order in which questions are seen.", default=13, min=0, metavar="N")
-    threads: int | None = setting("threads", RUN, "Threads the training uses.", min=0, shown="all cores")
+    threads: int | None = setting("threads")
 
 
 def train(
@@ -108,7 +109,7 @@ def _turns(filters: FilterOptions, paths: Sequence[str] | None) -> tuple[Turn, .
     from smartsearch import transcripts
     from smartsearch.ask.library import filtered
 
-    source = filters.source(paths)
+    source = filters.scope(paths, Config())
     corpus = transcripts.read(
         list(source.paths), input_format=source.input_format, globs=source.globs, excludes=source.excludes
     )

@@ -44,7 +44,7 @@ def result(
         "budget": budget(answer.budget, config),
         "timing_ms": {stage: round(trace.timing_ms.get(stage, 0.0), 1) for stage in STAGES},
         "models": [dataclasses.asdict(model) for model in trace.models],
-        "cost": {name: _round(value) for name, value in vars(trace.cost).items()},
+        "cost": dataclasses.asdict(trace.cost),
         **({"trace": trace.own} if trace.own else {}),
         "threads": answer.threads,
         "terms": [term(t) for t in trace.terms],

@@ -133,7 +133,7 @@ def _sifted(parts: Sequence[Haystack | Lines], filters: Filters) -> tuple[NDArra
     Of lines only those are looked at that can hold the name of a speaker who is asked for; all of them where
     that leaves nothing, for then it has to be said what the turns of others lack, or do not.
     """
-    if filters.only_speakers:
+    if filters.only_speaker:
         with suppress(InputError):
             kept, said = _passing(parts, filters, all_lines=False)
             if kept.any():
@@ -152,7 +152,7 @@ def _passing(
         else:
             places = np.arange(len(part))
             if not all_lines:
-                places = np.unique(np.concatenate([part.with_word(name) for name in filters.only_speakers]))
+                places = np.unique(np.concatenate([part.with_word(name) for name in filters.only_speaker]))
             found = [known is not None and sieve(known) for known in part.facts(places)]
             passed[places] = found
         kept.append(passed)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from smartsearch.config import Config
 from smartsearch.errors import ConfigError
+from smartsearch.runtime import extras
 
 if TYPE_CHECKING:
     from smartsearch.models.tools import Tools
@@ -40,7 +41,7 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     Raises ConfigError, ModelError, and SmartsearchError (kind "package") where an extra is not installed.
     """
     module = _module(config.system)
-    if missing := [name for name in module.CARD.packages if not lean.installed(name)]:
-        raise lean.needs(f"--system {config.system}", missing[0], module.CARD.extra)
+    if module.CARD.extra:
+        extras.require(module.CARD.extra, f"--system {config.system}")
     system: System = module.load(config, tools)
     return system

@@ -1,7 +1,7 @@
 """What a memory system is: it may prepare transcripts, and it finds the turns that answer a question.
 
-A system is a module with `CARD` and `load`, and a line in the table of `smartsearch/systems/__init__.py`. Then
-`--system NAME` serves in `query`, `answer`, `batch`, `serve`, `mcp` and `bench`.
+A system is a module with `CARD` and `load`, and a line in the table of `smartsearch/systems/__init__.py`.
+Then `--system NAME` serves in `query`, `answer`, `batch`, `serve`, `mcp` and `bench`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,17 @@ Progress = Callable[[int, int], None]
 """Called with what is done and what there is of it, in a unit of the system's own."""
 
 
+def quietly(_done: int, _of: int) -> None:
+    """Progress that nobody is told of."""
+
+
 @dataclass(frozen=True)
 class Card:
     """What a system is, known before it is loaded.
 
-    `packages` are modules that it imports beside the base install, `extra` the extra that brings them. `whole`
-    says that it reads every turn: large transcripts are parsed for it and not scanned. `keeps` says that its
-    memory is worth a folder in the user's cache.
+    `extra` is the extra of the install that it needs. `whole` says that it reads every turn: large
+    transcripts are parsed for it and not scanned. `keeps` says that its memory is worth a folder in the
+    user's cache.
     """
 
     name: str
@@ -39,7 +43,6 @@ class Card:
     paper: str = ""
     needs: Needs = "none"
     fidelity: Fidelity = "rule"
-    packages: tuple[str, ...] = ()
     extra: str = ""
     whole: bool = True
     keeps: bool = False
@@ -70,11 +73,16 @@ class System(Protocol):
     def card(self) -> Card:
         """What it is."""
 
+    @property
+    def fingerprint(self) -> str:
+        """What tells its answers from those of other settings and models of its own; empty for SmartSearch,
+        whose settings and models every key holds anyway."""
+
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """The memory of all turns of `corpus.corpus`, whatever may be found of them.
 
-        `folder` is the system's own, for it to keep what was costly; turns that it holds already, of an
-        earlier state of the transcripts, are not worked on again. None: keep nothing. Raises SmartsearchError.
+        `folder` is the system's own, for it to keep what was costly, None for nothing. Turns that it holds
+        already, of an earlier state of the transcripts, are not worked on again. Raises SmartsearchError.
         """
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:

@@ -7,7 +7,7 @@ batch, run folders and the JSON record take it from there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -64,13 +64,17 @@ class Filters:
         values = {name: getattr(self, name) for name in NAMES}
         return {name: (v,) if isinstance(v, str) else v for name, v in values.items() if v}
 
+    def over(self, others: Filters) -> Filters:
+        """These, and where one of them asks for nothing, that of `others`."""
+        return replace(others, **{name: v for name in NAMES if (v := getattr(self, name))})
+
     @classmethod
     def of(cls, said: Mapping[str, Any], now: str = "") -> Filters:
         """The filters as written, by name, on the day `now`: lists or tuples of names, or one text.
 
         None and empty ask for nothing. Raises UsageError for a role or a time that is none.
         """
-        values = {
+        values: dict[str, Any] = {
             f.name: tuple(said.get(f.name) or ()) if isinstance(f.default, tuple) else said.get(f.name)
             for f in fields(cls)
         }
@@ -82,6 +86,7 @@ class Filters:
         return cls(**{name: value for name, value in values.items() if value})
 
 
+NONE = Filters()
 NAMES = tuple(field.name for field in fields(Filters))
 
 

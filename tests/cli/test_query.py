@@ -214,7 +214,7 @@ def test_ctrl_c_is_130(run: Run, monkeypatch: pytest.MonkeyPatch):
     def interrupted(*arguments: object):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(search_cli, "ask_around", interrupted)
+    monkeypatch.setattr(search_cli, "find", interrupted)
     assert run("query", QUESTION).code == 130
 
 

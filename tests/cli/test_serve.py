@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.ask.library import Scope
+from smartsearch.ask.scope import Scope
 from smartsearch.cli import search as search_cli
 from smartsearch.config import Config
 from smartsearch.serve.warm import client, place, wire

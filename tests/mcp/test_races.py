@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch.ask import library as ask
-from smartsearch.ask.library import Scope
+from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
 from smartsearch.serve.mcp.arguments import SearchArguments

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from smartsearch.ask.library import Scope
+from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import InputError, ModelError, SmartsearchError, UsageError
 from smartsearch.serve.mcp import roots as module

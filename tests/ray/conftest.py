@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smartsearch.ask.library import Scope
 from smartsearch.ask.runs.types import Item, Setup, Task
-from smartsearch.cli.options import FilterOptions
+from smartsearch.ask.scope import Scope, Written
 from smartsearch.config import Config
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def setup(folder: Path) -> Setup:
     return Setup(
-        Config(cache=False), Scope(("chats",)), FilterOptions(), str(folder), loader="tests.ray.fakes:tools"
+        Config(cache=False), Scope(("chats",)), Written(), str(folder), loader="tests.ray.fakes:tools"
     )
 
 

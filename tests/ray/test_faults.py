@@ -14,11 +14,11 @@ pytest.importorskip("ray")
 
 import ray
 
-from smartsearch.ask.library import Scope
 from smartsearch.ask.runs import ray_engine
 from smartsearch.ask.runs.records import comparable
 from smartsearch.ask.runs.supervise import Worker
 from smartsearch.ask.runs.types import Answer, Report, Setup, Task
+from smartsearch.ask.scope import Scope
 from smartsearch.errors import ModelError
 from tests.ray.conftest import STORE, tasks
 

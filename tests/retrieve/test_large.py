@@ -10,13 +10,17 @@ from dataclasses import replace
 import pytest
 
 from smartsearch import transcripts
-from smartsearch.ask.library import Library, Scope, ask, ask_around
+from smartsearch.ask.door import find
+from smartsearch.ask.library import Library
+from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import InputError
 from smartsearch.retrieve.fields import dates
 from smartsearch.retrieve.grep import Haystack, by_match_weight, grep, match_weight, merge
 from smartsearch.retrieve.large import LargeHaystack
 from smartsearch.retrieve.likely import likeliest
+from smartsearch.systems.smartsearch import SmartSearch
+from smartsearch.transcripts.filters import Filters
 from smartsearch.types import Term
 from tests.cli.fakes import fake_tools
 
@@ -32,8 +36,12 @@ TERMS = [
 ]
 
 
-def tools():
-    return fake_tools(Config())
+def system():
+    return SmartSearch(fake_tools(Config()))
+
+
+def ask(*given):
+    return find(*given).result
 
 
 def chat(path, seed, turns=150):
@@ -146,7 +154,7 @@ QUESTIONS = ("where is the dog in New York ?", "did Ilya rain ?", "a garden", "n
 def test_an_answer_is_the_same_whether_lines_are_parsed_or_not(folder, question):
     config = Config(pool=0, semantic="off", truncate="none")
     scope = Scope((str(folder),))
-    answers = [ask(question, scope, config, tools, Library(unparsed_above=above)) for above in (0, 1 << 40)]
+    answers = [ask(question, scope, config, system, Library(unparsed_above=above)) for above in (0, 1 << 40)]
     one, other = (replace(a, trace=replace(a.trace, timing_ms={})) for a in answers)
     assert one.hits == other.hits
     assert one.trace.candidates == other.trace.candidates
@@ -160,7 +168,7 @@ def test_a_file_that_cannot_be_read_by_line_after_all_is_read_whole(folder):
     library = Library(unparsed_above=0)
     scope = Scope((str(folder),))
     assert isinstance(library.haystack(scope), LargeHaystack)
-    answer = ask("zither", scope, Config(semantic="off"), tools, library)
+    answer = ask("zither", scope, Config(semantic="off"), system, library)
     assert answer.hits[0].turn.text == "the hidden zither"
     assert not isinstance(library.haystack(scope), LargeHaystack)
 
@@ -177,9 +185,9 @@ def test_a_line_beside_a_hit_that_does_not_stand_alone_makes_all_be_read_whole(t
     rows = [*alone, {"role": "user", "content": "the telescope"}, {"messages": alone[:2]}]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     library, where, config = Library(unparsed_above=0), Scope((str(tmp_path),)), Config(rank=(), limit=1)
-    result, around = ask_around("telescope", where, config, tools, library, 1, 1)
-    assert [hit.turn.text for hit in result.hits] == ["the telescope"]
-    assert [turn.text for turn in around[0].before] == ["said 29"]
+    found = find("telescope", where, config, system, library, 1, 1)
+    assert [hit.turn.text for hit in found.result.hits] == ["the telescope"]
+    assert [turn.text for turn in found.around[0].before] == ["said 29"]
 
 
 NAMES = (["Mara", "Ilya Lee", "Ole"], ["user", "assistant"])
@@ -201,11 +209,11 @@ def talk(path, seed, turns=80):
 
 FILTERS = (
     {"since": "2023-05-01T00:00:00+00:00"},
-    {"since": "2023-04-10T00:00:00+00:00", "until": "2023-05-20T23:59:59+00:00", "roles": ("assistant",)},
-    {"only_speakers": ("lee",)},
-    {"only_speakers": ("ole", "MARA"), "until": "2023-05-20T23:59:59+00:00"},
-    {"conversations": ("A",), "sessions": ("s1",)},
-    {"roles": ("tool",)},
+    {"since": "2023-04-10T00:00:00+00:00", "until": "2023-05-20T23:59:59+00:00", "role": ("assistant",)},
+    {"only_speaker": ("lee",)},
+    {"only_speaker": ("ole", "MARA"), "until": "2023-05-20T23:59:59+00:00"},
+    {"conversation": ("A",), "session": ("s1",)},
+    {"role": ("tool",)},
 )
 
 
@@ -224,7 +232,7 @@ def both(scope):
 
 @pytest.mark.parametrize("given", FILTERS)
 def test_the_same_turns_pass_whether_lines_are_parsed_or_not(talks, given):
-    parsed, large = both(Scope((str(talks),), **given))
+    parsed, large = both(Scope((str(talks),), filters=Filters(**given)))
     assert isinstance(large, LargeHaystack)
     assert not isinstance(parsed, LargeHaystack)
 
@@ -235,22 +243,19 @@ def test_the_same_turns_pass_whether_lines_are_parsed_or_not(talks, given):
     assert len(large) == len(parsed)
     for word in ("dog", "York", "user"):
         assert turns(large, large.turns_with(word)) == turns(parsed, parsed.turns_with(word))
-    if "only_speakers" not in given:  # else the lines of others are not looked at, and not counted
+    if "only_speaker" not in given:  # else the lines of others are not looked at, and not counted
         assert large.warnings == parsed.warnings
 
 
 @pytest.mark.parametrize("given", FILTERS)
 def test_an_answer_with_filters_a_date_and_a_preferred_speaker_is_the_same(talks, given):
     config = Config(pool=0, semantic="off", truncate="none", speaker=("mara",), fuzzy=False)
-    question = "Where was the dog in New York in 2023 ?"
-    answers = [
-        ask(question, Scope((str(talks),), **given), config, tools, Library(unparsed_above=above))
-        for above in (0, 1 << 40)
-    ]
+    question, scope = "Where was the dog in New York in 2023 ?", Scope((str(talks),), Filters(**given))
+    answers = [ask(question, scope, config, system, Library(unparsed_above=above)) for above in (0, 1 << 40)]
     one, other = ([(hit.turn, hit.scores, set(hit.terms)) for hit in a.hits] for a in answers)
     assert one == other
     assert answers[0].filters == answers[1].filters
-    assert one or given.get("roles") == ("tool",)
+    assert one or given.get("role") == ("tool",)
 
 
 def test_what_nothing_passes_is_said_alike_whether_lines_are_parsed_or_not(tmp_path):
@@ -261,24 +266,24 @@ def test_what_nothing_passes_is_said_alike_whether_lines_are_parsed_or_not(tmp_p
     for above in (1 << 40, 0):
         with pytest.raises(InputError) as caught:
             Library(unparsed_above=above).haystack(
-                Scope((str(tmp_path),), sessions=("s1",), only_speakers=("Bob",))
+                Scope((str(tmp_path),), Filters(session=("s1",), only_speaker=("Bob",)))
             )
         assert (caught.value.message, caught.value.hint) == (
             "no speaker 'Bob'",
             "the closest are Maya, Jonas",
         )
-    parsed, large = both(Scope((str(tmp_path),), only_speakers=("Bob",), roles=("tool",)))
+    parsed, large = both(Scope((str(tmp_path),), Filters(only_speaker=("Bob",), role=("tool",))))
     assert large.warnings == parsed.warnings == ("none of 4 turns passes the filters",)
 
 
 def test_an_unknown_speaker_of_lines_is_an_error_with_the_nearest(talks):
     for name, hint in (("Maria", "the closest are Mara"), ("zither", "the closest are user, Ole, Ilya Lee")):
         with pytest.raises(InputError) as caught:
-            Library(unparsed_above=0).haystack(Scope((str(talks),), only_speakers=(name,)))
+            Library(unparsed_above=0).haystack(Scope((str(talks),), filters=Filters(only_speaker=(name,))))
         assert caught.value.kind == "unknown_speaker"
         assert caught.value.hint == hint
     with pytest.raises(InputError) as caught:
-        ask("dog", Scope((str(talks),)), Config(speaker=("Maria",)), tools, Library(unparsed_above=0))
+        ask("dog", Scope((str(talks),)), Config(speaker=("Maria",)), system, Library(unparsed_above=0))
     assert caught.value.kind == "unknown_speaker"
 
 
@@ -299,15 +304,18 @@ def test_a_date_lifts_a_line_that_words_alone_would_leave_unread(tmp_path):
 
 def test_turns_left_out_by_a_filter_are_still_the_context_of_others(talks):
     """As with grep: -C shows what was really said before and after."""
-    scope = Scope((str(talks / "c.txt"),), only_speakers=("Ole",))
-    result, around = ask_around("rain", scope, Config(rank=()), tools, Library(), 1, 1)
-    assert [hit.turn.text for hit in result.hits] == ["no rain"]
-    assert [turn.text for turn in around[0].before] == ["the dog of York"]
+    scope = Scope((str(talks / "c.txt"),), filters=Filters(only_speaker=("Ole",)))
+    found = find("rain", scope, Config(rank=()), system, Library(), 1, 1)
+    assert [hit.turn.text for hit in found.result.hits] == ["no rain"]
+    assert [turn.text for turn in found.around[0].before] == ["the dog of York"]
     rows = [{"role": "user", "name": name, "content": f"the dog {n}"} for n, name in enumerate("AABAB")]
     (talks / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     for above in (0, 1 << 40):
-        scope = Scope((str(talks / "a.jsonl"),), only_speakers=("b",))
-        result, around = ask_around("dog", scope, Config(rank=()), tools, Library(unparsed_above=above), 1, 1)
-        assert [hit.turn.text for hit in result.hits] == ["the dog 2", "the dog 4"]
-        assert [[turn.text for turn in near.before] for near in around] == [["the dog 1"], ["the dog 3"]]
-        assert [[turn.text for turn in near.after] for near in around] == [["the dog 3"], []]
+        scope = Scope((str(talks / "a.jsonl"),), filters=Filters(only_speaker=("b",)))
+        found = find("dog", scope, Config(rank=()), system, Library(unparsed_above=above), 1, 1)
+        assert [hit.turn.text for hit in found.result.hits] == ["the dog 2", "the dog 4"]
+        assert [[turn.text for turn in near.before] for near in found.around] == [
+            ["the dog 1"],
+            ["the dog 3"],
+        ]
+        assert [[turn.text for turn in near.after] for near in found.around] == [["the dog 3"], []]

@@ -20,14 +20,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from smartsearch import transcripts
-from smartsearch.ask.library import Library, Scope, ask
+from smartsearch.ask.door import find
+from smartsearch.ask.library import Library
+from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import CacheError, InputError
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.large import LargeHaystack
 from smartsearch.runtime.private import alone
+from smartsearch.systems.smartsearch import SmartSearch
 from smartsearch.transcripts.faults import IndexFault
-from smartsearch.transcripts.filters import facts
+from smartsearch.transcripts.filters import Filters, facts
 from smartsearch.transcripts.large import index_store, indexing
 from smartsearch.transcripts.large.index_store import (
     DAMAGED,
@@ -336,9 +339,10 @@ QUESTIONS = ("where is the dog in New York ?", "did Ilya rain ?", "a garden", "T
 
 def answers(folder, question, **how):
     config = Config(pool=0, semantic="off", truncate="none")
-    scope = Scope((str(folder),), **how)
+    scope = Scope((str(folder),), filters=Filters(**how))
     libraries = Library(unparsed_above=0), Library(unparsed_above=1 << 40)
-    found = [ask(question, scope, config, lambda: fake_tools(Config()), library) for library in libraries]
+    system = SmartSearch(fake_tools(Config()))
+    found = [find(question, scope, config, lambda: system, library).result for library in libraries]
     return [
         replace(
             answer,
@@ -363,12 +367,12 @@ def test_an_answer_is_the_same_with_and_without(folder, question):
 
 
 FILTERS = (
-    {"sessions": ("session_2",)},
-    {"conversations": ("ONE",), "until": "2023-05-08T23:59:59+00:00"},
-    {"only_speakers": ("ünal",)},
+    {"session": ("session_2",)},
+    {"conversation": ("ONE",), "until": "2023-05-08T23:59:59+00:00"},
+    {"only_speaker": ("ünal",)},
     {"since": "2023-05-08T13:00:00+00:00"},
-    {"roles": ("user",), "only_speakers": ("Mara", "ilya")},
-    {"roles": ("system",)},
+    {"role": ("user",), "only_speaker": ("Mara", "ilya")},
+    {"role": ("system",)},
 )
 
 
@@ -395,7 +399,7 @@ def test_filters_over_a_record_that_rotted_go_by_the_files(folder):
         database.execute(
             "UPDATE turns SET record = CAST(replace(CAST(record AS TEXT), 'Mara', 'Mira') AS BLOB)"
         )
-    answer, plain = answers(folder, "dog", only_speakers=("Mara",))
+    answer, plain = answers(folder, "dog", only_speaker=("Mara",))
     assert answer.hits == plain.hits
     assert "is damaged" in answer.warnings[0]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from smartsearch.ask.library import Scope
+from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.serve.warm.codec import decode, encode
 from smartsearch.serve.warm.wire import Answer, Request

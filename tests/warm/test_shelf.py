@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.ask.library import Scope
+from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import InputError
 from smartsearch.serve.warm import shelf
 from smartsearch.serve.warm.server import Files
 from smartsearch.serve.warm.shelf import Reading, Shelf
+from smartsearch.transcripts.filters import Filters
 
 HERE = Scope((".",))
 
@@ -115,7 +116,7 @@ def test_a_wrong_path_is_the_error_of_reading_and_nothing_is_kept(chats: Path):
         kept.haystack(str(chats), Scope(("a.tx",)))
     assert (caught.value.kind, caught.value.hint) == ("path_not_found", "did you mean a.txt?")
     with pytest.raises(InputError) as caught:
-        kept.haystack(str(chats), Scope((".",), conversations=("none",)))
+        kept.haystack(str(chats), Scope((".",), filters=Filters(conversation=("none",))))
     assert caught.value.kind == "unknown_conversation"
     assert texts(kept, chats) == ["hello", "hi there"]
 

@@ -13,10 +13,10 @@ from typing import Any
 import orjson
 
 from smartsearch import __version__
-from smartsearch.ask.library import Scope
 from smartsearch.ask.runs.plan import Plan, Shard
 from smartsearch.ask.runs.records import comparable
 from smartsearch.ask.runs.storage import shown
+from smartsearch.ask.scope import Scope
 from smartsearch.config import Config, names
 from smartsearch.output import record
 
@@ -29,7 +29,8 @@ Json = dict[str, Any]
 def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: dict[str, str]) -> Json:
     """What must be the same for a run to go on: anything that an answer depends on but the transcripts."""
     questions = plan.questions
-    searched = {name: value for name, value in asdict(source).items() if name not in ("indexed", "own")}
+    searched = {name: value for name, value in vars(source).items() if name not in ("indexed", "own")}
+    searched |= {"filters": source.filters.given}
     made = {
         "schema_version": SCHEMA_VERSION,
         "tool_version": __version__,

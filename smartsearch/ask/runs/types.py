@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from smartsearch.ask.library import Scope
-    from smartsearch.cli.options import FilterOptions
+    from smartsearch.ask.scope import Scope, Written
     from smartsearch.config import Config
 
 LIMIT = 600.0
@@ -73,7 +72,7 @@ class Setup:
 
     config: Config
     source: Scope
-    filters: FilterOptions
+    filters: Written
     cwd: str
     limit: float = LIMIT
     loader: str = "smartsearch.models.profiles:load_ready"

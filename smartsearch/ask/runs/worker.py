@@ -23,12 +23,15 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from smartsearch import systems
 from smartsearch.ask import batch
 from smartsearch.ask.batch import FATAL
-from smartsearch.ask.library import Library, Scope, ask, in_background
+from smartsearch.ask.door import find
+from smartsearch.ask.library import Library, in_background
 from smartsearch.ask.runs.records import answered, failed, identity_of
 from smartsearch.ask.runs.staging import Staging
 from smartsearch.ask.runs.types import GRACE, TRIES, Answer, Input, Item, Setup
+from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SearchTimeout, SmartsearchError, unexpected
 from smartsearch.runtime import ending
@@ -48,7 +51,7 @@ class Answerer:
         self._tell = tell
         self._library = Library(watch=self)
         self._staging = Staging(globs=setup.source.globs)
-        self._tools = in_background(lambda: pkgutil.resolve_name(setup.loader)(self._config))
+        self._system = in_background(lambda: systems.load(self._config, pkgutil.resolve_name(setup.loader)))
         self._limit = setup.config.timeout or setup.limit
         self._reading = ""
         self._line = 0
@@ -58,7 +61,7 @@ class Answerer:
 
     def load(self) -> None:
         """Wait for the models. Raises what every question would meet."""
-        self._tools()
+        self._system()
 
     def answer(self, item: Item) -> Answer:
         """The record of one line, whatever happens but for errors that every line would meet (FATAL)."""
@@ -100,12 +103,7 @@ class Answerer:
 
     def _search(self, question: str, source: Scope, config: Config) -> Result:
         local = replace(source, paths=self._staging.local(source.paths))
-        result = self._staging.restored(ask(question, local, config, self._tools, self._library))
-        if config.redact:
-            from smartsearch.text.redact import redacted_result
-
-            return redacted_result(result)[0]
-        return result
+        return self._staging.restored(find(question, local, config, self._system, self._library).result)
 
     def _named(self, error: SmartsearchError) -> SmartsearchError:
         """The error with the user's own paths."""

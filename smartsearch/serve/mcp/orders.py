@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from smartsearch.ask.library import Scope
+from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
 from smartsearch.serve.mcp.brief import Json

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from smartsearch.ask.library import Scope, ask
+from smartsearch import systems
+from smartsearch.ask.door import Found, find
+from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.serve.mcp import brief, status
@@ -16,16 +18,16 @@ from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments
 from smartsearch.serve.mcp.brief import Json, Reply, Wanted
 from smartsearch.serve.mcp.roots import Place, Places, Roots, where
 from smartsearch.serve.warm.shelf import Reading, Shelf
-from smartsearch.text.redact import redacted_result, redacted_turns
-from smartsearch.text.when import bounds, today
+from smartsearch.text.redact import redacted_turns
 from smartsearch.transcripts.faults import NotByLine
-from smartsearch.transcripts.filters import roles
+from smartsearch.transcripts.filters import Filters
 from smartsearch.transcripts.nearby import nearby
 from smartsearch.transcripts.opening import confined
-from smartsearch.types import Corpus, Hit, Result, Scores, Turn
+from smartsearch.types import Corpus, Hit, Scores, Turn
 
 if TYPE_CHECKING:
     from smartsearch.models.tools import Tools
+    from smartsearch.systems.base import System
 
 ANY_WORDS = 10**8
 """The word budget of a search unless one is set: lines are short however long the turns are."""
@@ -82,21 +84,18 @@ class Answers:
         """A short line for each of the best turns. Raises SmartsearchError."""
         speaker = arguments.speakers or self._config.speaker
         config = replace(self._config, limit=0, budget=self._config.budget or ANY_WORDS, speaker=speaker)
-        day = today(config.now)
-        since, until = bounds(arguments.since.strip() or None, arguments.until.strip() or None, day)
+        said = {"since": arguments.since.strip() or None, "until": arguments.until.strip() or None}
+        own = Filters.of({**said, "role": arguments.roles}, config.now)
         within = self._within([self._roots.resolve(path) for path in arguments.paths])
-        scope = replace(
-            within,
-            since=since or within.since,
-            until=until or within.until,
-            roles=roles(arguments.roles) or within.roles,
-        )
+        scope = replace(within, filters=own.over(within.filters))
+        reading = Reading(self._shelf, "/", None)
         with confined(self._roots.paths):
-            result = ask(arguments.question, scope, config, self._models, Reading(self._shelf, "/", None))
+            found = find(arguments.question, scope, config, self._system, reading)
+        result = found.result
         most = min(arguments.limit, self._config.limit or arguments.limit)
         best = {hit.rank for hit in sorted(result.hits, key=lambda hit: hit.rank)[:most]}
-        shown = [hit for hit in result.hits if hit.rank in best]
-        return self._shown(result, shown, arguments.line)
+        shown = [n for n, hit in enumerate(result.hits) if hit.rank in best]
+        return self._shown(found, shown, arguments.line)
 
     def expand(self, arguments: ExpandArguments) -> Reply:
         """The full text of turns, with those around each. Raises SmartsearchError where none is found."""
@@ -149,16 +148,15 @@ class Answers:
         """The filters over `paths`, or over all there is."""
         return replace(self._scope, paths=tuple(paths) or self._roots.paths)
 
-    def _shown(self, result: Result, shown: Sequence[Hit], most: int) -> Reply:
-        hits = []
-        masked = {hit.rank: hit for hit in shown}
-        if self._config.redact:
-            result = redacted_result(result)[0]
-            masked = {hit.rank: hit for hit in result.hits}
-        for hit in shown:
-            turn = hit.turn
+    def _system(self) -> System:
+        return systems.load(self._config, lambda _: self._models())
+
+    def _shown(self, found: Found, shown: Sequence[int], most: int) -> Reply:
+        hits, result = [], found.result
+        for n in shown:
+            turn = found.sources[n]
             place = where(turn, self._roots.shown(turn.path))
-            record = {**brief.hit(masked[hit.rank], place, most), "id": brief.identity(turn)}
+            record = {**brief.hit(result.hits[n], place, most), "id": brief.identity(turn)}
             self.places.keep({record["id"]: Place(turn.path, turn.line, turn.pointer)})
             hits.append(record)
         dropped = Counter(d.reason for d in result.budget.dropped)
@@ -173,8 +171,8 @@ class Answers:
             "next": _next(bool(hits), dropped["limit"]),
         }
         cut = ", ".join(f"{count:,} {_CUT.get(why, why)}" for why, count in answer.get("cut", {}).items())
-        found = f"{len(hits)} of {answer['candidates']:,} candidates{f' (cut: {cut})' if cut else ''}"
-        lines = [found, *map(brief.hit_line, hits), *(f"note: {text}" for text in answer.get("notes", ()))]
+        count = f"{len(hits)} of {answer['candidates']:,} candidates{f' (cut: {cut})' if cut else ''}"
+        lines = [count, *map(brief.hit_line, hits), *(f"note: {text}" for text in answer.get("notes", ()))]
         return Reply(answer, "\n".join([*lines, f"next: {answer['next']}"]))
 
     def _tried(self, name: str, around: int, corpora: dict[str, Corpus]) -> list[Wanted] | InputError:

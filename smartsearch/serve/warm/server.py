@@ -24,7 +24,8 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 import smartsearch
-from smartsearch.ask.library import ask_around
+from smartsearch import systems
+from smartsearch.ask.door import find
 from smartsearch.config import MODELS, Config, check
 from smartsearch.errors import SmartsearchError, unexpected
 from smartsearch.runtime import ending
@@ -211,16 +212,17 @@ class Server:
         if not same:
             raise _Unsuited("it sees other files than you do")
         library = Reading(self._shelf, request.folder, job.piped)
-        result, around = ask_around(
+        system = systems.load(request.config, lambda _: self._tools)
+        found = find(
             request.question,
             request.scope,
             request.config,
-            lambda: self._tools,
+            lambda: system,
             library,
             request.before,
             request.after,
         )
-        return Answer(result if request.explain else _light(result), tuple(around))
+        return Answer(found.result if request.explain else _light(found.result), found.around)
 
     def _accept(self, listener: socket.socket) -> None:
         while not self._ending:

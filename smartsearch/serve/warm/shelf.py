@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smartsearch.ask.library import Library, Scope
+from smartsearch.ask.library import Library
+from smartsearch.ask.scope import Scope
 from smartsearch.errors import InputError
 from smartsearch.transcripts.archive import file_of
 from smartsearch.transcripts.files import Selection, find, size

@@ -14,7 +14,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from smartsearch.ask.library import Scope
+from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.types import Nearby, Result
 

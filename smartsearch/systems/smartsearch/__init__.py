@@ -27,6 +27,7 @@ class SmartSearch:
     """The method of the paper with the models `tools`."""
 
     card = CARD
+    fingerprint = ""
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools

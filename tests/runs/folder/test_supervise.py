@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.ask.library import Scope
 from smartsearch.ask.runs.supervise import Closed, Worker
 from smartsearch.ask.runs.types import Item, Report, Setup, Task
-from smartsearch.cli.options import FilterOptions
+from smartsearch.ask.scope import Scope, Written
 from smartsearch.config import Config
 from smartsearch.errors import InputError, ModelError, SmartsearchError
 
@@ -24,7 +23,7 @@ from smartsearch.errors import InputError, ModelError, SmartsearchError
 def setup(asked: list, chats: Path) -> Setup:
     config = Config(now="2024-06-01", cache=False, daemon="never")
     source = Scope((".",), indexed=False)
-    return Setup(config, source, FilterOptions(), str(chats), 20.0, "tests.runs.folder.fakes:poisoned")
+    return Setup(config, source, Written(), str(chats), 20.0, "tests.runs.folder.fakes:poisoned")
 
 
 def task(*questions: str, paths: str = ".") -> Task:

@@ -6,12 +6,11 @@ import hashlib
 import time
 from pathlib import Path
 
-from smartsearch.ask.library import Scope
 from smartsearch.ask.runs import worker
 from smartsearch.ask.runs.storage import storage
 from smartsearch.ask.runs.types import Answer, Input, Setup
 from smartsearch.ask.runs.worker import Answerer
-from smartsearch.cli.options import FilterOptions
+from smartsearch.ask.scope import Scope, Written
 from smartsearch.config import Config
 from smartsearch.errors import SearchTimeout
 from tests.runs.folder.test_supervise import task
@@ -19,9 +18,7 @@ from tests.runs.folder.test_supervise import task
 
 def answerer(chats: Path, tell, loader: str = "tools", limit: float = 0.5) -> Answerer:
     config = Config(now="2024-06-01", cache=False, daemon="never")
-    setup = Setup(
-        config, Scope((".",)), FilterOptions(), str(chats), limit, f"tests.runs.folder.fakes:{loader}"
-    )
+    setup = Setup(config, Scope((".",)), Written(), str(chats), limit, f"tests.runs.folder.fakes:{loader}")
     made = Answerer(setup, 1, tell)
     made.load()
     return made
