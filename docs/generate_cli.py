@@ -30,7 +30,7 @@ Standard output carries data only; warnings and progress go to standard error, p
 Both are UTF-8 whatever the locale. On a terminal `query` prints a list for reading; in a pipe one line a turn,
 `path:line:[date] speaker: text`, or `path#pointer:...` where the format has no lines (an RFC 6901 pointer).
 Newlines inside a turn are written `\\n`, control characters `\\x1b`, so that no transcript can drive a terminal; marks that turn the direction of
-text are left out, in names of files spelt out. JSON escapes them all. Colour, pager, links and `show`: [docs/terminal.md](terminal.md).
+text are left out, in names of files spelt out. JSON escapes them all. Colour, pager, links and `show`: [terminal.md](terminal.md).
 Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep.
 
 `--explain` says what every stage did. In a pipe, and with `--format md` and `context`, it adds lines that begin with `# `. On a terminal it
@@ -162,7 +162,7 @@ ColBERT's vectors of the turns that `query` and `batch` read are kept in `$XDG_C
 user only; answers are the same without them. They hold no text, but who can read them can learn something of it. `SMARTSEARCH_CACHE_SIZE` (or
 `cache_size` in your own configuration file) is their limit in MiB: 1024, 0 for none; the least used go first. [How and why](decisions/0009-vector-cache.md).
 
-An index (`smartsearch index`) lies beside them and does hold the text: [docs/index.md](index.md).
+An index (`smartsearch index`) lies beside them and does hold the text: [serve.md](serve.md#the-index).
 """
 
 
