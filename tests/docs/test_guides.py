@@ -12,9 +12,8 @@ import pytest
 
 from tests.docs.shell import ROOT, Shell, commands, filled, furnish, sections
 
-DOCUMENTS = sorted(
-    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").rglob("*.md")]
-)
+FOLDERS = (".", "docs", "docs/decisions", "benchmarks", "benchmarks/reports", "recipe", "smartsearch/models")
+DOCUMENTS = sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*.md"))
 GUIDES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/how-to.md")}
 SECTIONS = [
     (guide, heading)
