@@ -58,16 +58,17 @@ A closed pipe (`| head`) ends quietly with 0.
 added. Two runs over the same files with the same models and threads give the same bytes but for `timing_ms`.
 
 ```
-{"schema_version": 1, "tool_version": "", "query": "", "profile": "",
+{"schema_version": 1, "tool_version": "", "query": "", "system": "", "profile": "",
  "degraded": [],          what was left out, and how to have it
  "fallback": "",          what the parser used where it found no noun, name or verb
  "candidates": 0,         turns that retrieval found, before ranking and the cut
  "budget": {"truncate": "", "words": 0, "used_words": 0, "tokens": 0, "used_tokens": 0, "tokenizer": "",
             "alpha": 0, "tau": 0, "top_k": 0, "fill": "", "limit": 0, "cut_text": false,
             "dropped": {"top_k": 0, "tau": 0, "budget": 0}},
- "timing_ms": {"load": 0, "read": 0, "parse": 0, "retrieve": 0, "colbert": 0, "crossencoder": 0, "rank": 0,
+ "timing_ms": {"load": 0, "read": 0, "ingest": 0, "parse": 0, "retrieve": 0, "colbert": 0, "crossencoder": 0, "rank": 0,
                "truncate": 0, "total": 0},
  "models": [{"role": "", "id": "", "revision": "", "precision": ""}],
+ "cost": {"model_calls": 0, "tokens_in": 0, "tokens_out": 0},      of a language model, where the system asks one
  "threads": 0,
  "terms": [{"text": "", "kind": "", "weight": 0, "hop": 0}],      FUZZY and DATE terms also have their "source"
  "hops": [{"hop": 0, "kind": "", "terms": [""], "found": 0, "total": 0}],

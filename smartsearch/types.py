@@ -168,7 +168,7 @@ class Scores:
     scores of other systems, by scorer.
     """
 
-    match: float
+    match: float = 0.0
     ce: float | None = None
     colbert: float | None = None
     rrf: float = 0.0

@@ -1,4 +1,4 @@
-"""The memory systems, by name. A new one is a module with `CARD` and `load`, and a line here."""
+"""The memory systems, by name. A new one is a module with `card` and `load`, and a line here."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from smartsearch.models.tools import Tools
     from smartsearch.systems.base import Card, System
 
+_BASELINES = "smartsearch.systems.baselines"
 SYSTEMS = {
     "smartsearch": "smartsearch.systems.smartsearch",
-    "bm25": "smartsearch.systems.bm25",
-    "bm25_neighbours": "smartsearch.systems.bm25_neighbours",
-    "minilm": "smartsearch.systems.minilm",
-    "grep": "smartsearch.systems.grep",
+    "bm25": _BASELINES,
+    "bm25_neighbours": _BASELINES,
+    "minilm": _BASELINES,
+    "grep": _BASELINES,
 }
+"""By name, the module of each. The plain searches share one."""
 
 
 def _module(name: str) -> Any:
@@ -31,7 +33,7 @@ def _module(name: str) -> Any:
 
 def card(name: str) -> Card:
     """What the system of that name is. Raises ConfigError where there is none."""
-    found: Card = _module(name).CARD
+    found: Card = _module(name).card(name)
     return found
 
 
@@ -40,8 +42,7 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
 
     Raises ConfigError, ModelError, and SmartsearchError (kind "package") where an extra is not installed.
     """
-    module = _module(config.system)
-    if module.CARD.extra:
-        extras.require(module.CARD.extra, f"--system {config.system}")
-    system: System = module.load(config, tools)
+    if extra := card(config.system).extra:
+        extras.require(extra, f"--system {config.system}")
+    system: System = _module(config.system).load(config, tools)
     return system

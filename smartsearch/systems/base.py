@@ -1,6 +1,6 @@
 """What a memory system is: it may prepare transcripts, and it finds the turns that answer a question.
 
-A system is a module with `CARD` and `load`, and a line in the table of `smartsearch/systems/__init__.py`.
+A system is a module with `card` and `load`, and a line in the table of `smartsearch/systems/__init__.py`.
 Then `--system NAME` serves in `query`, `answer`, `batch`, `serve`, `mcp` and `bench`.
 """
 

@@ -43,6 +43,11 @@ class SmartSearch:
         return search(question, corpus, config, self.tools)
 
 
+def card(name: str) -> Card:
+    """What it is."""
+    return CARD
+
+
 def load(config: Config, tools: Callable[[Config], Tools]) -> SmartSearch:
     """SmartSearch with the models of the config's profile. Raises ModelError."""
     return SmartSearch(tools(config))

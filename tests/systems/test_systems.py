@@ -1,0 +1,141 @@
+"""The seam: every system answers behind the same door, and each command takes it by name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from smartsearch import systems
+from smartsearch.ask.door import find
+from smartsearch.ask.library import Library
+from smartsearch.ask.scope import Scope
+from smartsearch.config import Config
+from smartsearch.errors import ConfigError
+from smartsearch.systems.base import Card, Empty
+from smartsearch.types import Budget, Hit, Result, Scores, Trace
+from tests.cli.fakes import fake_tools
+
+PLAIN = ("bm25", "bm25_neighbours", "grep")
+TALK = (
+    "Ann: Where did you leave the canoe?",
+    "Ben: In the shed behind the bakery.",
+    "Ann: The token is ghp_0123456789abcdefghijABCDEFGHIJ012345, keep it.",
+    "Ben: And the paddles hang in the kitchen.",
+)
+
+
+@pytest.fixture
+def talk(tmp_path):
+    (tmp_path / "talk.txt").write_text("\n".join(TALK), encoding="utf-8")
+    return tmp_path
+
+
+def answered(folder, question, library=None, **settings):
+    config = Config(**settings)
+    return find(
+        question,
+        Scope((str(folder),)),
+        config,
+        lambda: systems.load(config, fake_tools),
+        library or Library(),
+    ).result
+
+
+def test_every_system_has_a_card():
+    for name in systems.SYSTEMS:
+        card = systems.card(name)
+        assert card.name == name
+        assert card.summary
+
+
+def test_an_unknown_system_is_an_error_with_those_there_are():
+    with pytest.raises(ConfigError) as caught:
+        systems.load(Config(system="elastic"), fake_tools)
+    assert "smartsearch, bm25" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_plain_search_finds_turns_and_cuts_them_as_the_settings_say(talk, name):
+    result = answered(talk, "canoe and paddles in the kitchen", system=name, limit=2)
+    assert result.system == name
+    assert result.hits[0].turn.text == "And the paddles hang in the kitchen."
+    assert result.hits[0].scores.more[name] > 0
+    assert len(result.hits) == 2
+    assert not answered(talk, "zeppelin", system=name).hits
+
+
+def test_its_scores_stand_in_the_record(run, talk):
+    record = run("query", "the paddles", str(talk), "--system", "grep", "--json").record
+    assert record["system"] == "grep"
+    assert record["hits"][0]["scores"]["grep"] == 1.0
+    assert record["hits"][0]["scores"]["ce"] is None
+    assert record["cost"] == {"model_calls": 0, "tokens_in": 0, "tokens_out": 0}
+
+
+def test_secrets_are_masked_and_filters_hold_whatever_the_system(talk):
+    result = answered(talk, "token", system="grep", redact=True)
+    assert "ghp_" not in result.hits[0].turn.text
+    config = Config(system="grep")
+    from smartsearch.transcripts.filters import Filters
+
+    scope = Scope((str(talk),), Filters(only_speaker=("Ben",)))
+    found = find("the canoe the kitchen", scope, config, lambda: systems.load(config, fake_tools), Library())
+    assert {hit.turn.speaker for hit in found.result.hits} == {"Ben"}
+
+
+def test_a_batch_asks_the_system_too(run, talk, tmp_path):
+    questions = tmp_path / "q.jsonl"
+    questions.write_text(json.dumps({"id": "q", "question": "the shed"}), encoding="utf-8")
+    record = json.loads(run("batch", str(questions), str(talk), "--system", "grep").out)
+    assert record["system"] == "grep"
+    assert record["hits"][0]["text"] == "In the shed behind the bakery."
+
+
+def test_a_project_file_cannot_choose_the_system(run, talk, monkeypatch):
+    (talk / ".smartsearch.toml").write_text('system = "grep"\n', encoding="utf-8")
+    monkeypatch.chdir(talk)
+    ran = run("query", "the shed")
+    assert ran.code == 2
+    assert "system" in ran.err
+
+
+class Stranger:
+    """A system with a memory: it counts how often it had to make one, and finds the longest turn."""
+
+    card = Card("stranger", "the longest turn")
+    fingerprint = "1"
+
+    def __init__(self):
+        self.made = 0
+
+    def prepare(self, corpus, folder, progress):
+        self.made += 1
+        return Empty()
+
+    def search(self, question, corpus, memory, config):
+        index = max(corpus.indices, key=lambda i: len(corpus.corpus.turns[i].text))
+        hit = Hit(1, corpus.corpus.turns[index], Scores(more={"length": 1.0}), index=index)
+        budget = Budget("none", 0, 0, 0.0, 0.0, 0)
+        trace = Trace(own={"longest": index})
+        return Result(question, "", (hit,), budget, trace, system=self.card.name)
+
+
+def test_a_stranger_is_a_module_and_a_line(talk, monkeypatch):
+    """Its memory is made once while the transcripts are held, and its own part of the trace is told."""
+    import sys
+    from types import ModuleType
+
+    stranger = Stranger()
+    module = ModuleType("stranger")
+    module.card = lambda name: stranger.card
+    module.load = lambda config, tools: stranger
+    monkeypatch.setitem(sys.modules, "stranger", module)
+    monkeypatch.setitem(systems.SYSTEMS, "stranger", "stranger")
+    library = Library()
+    for _ in range(2):
+        result = answered(talk, "?", library, system="stranger")
+    assert result.hits[0].turn.text.startswith("The token")
+    assert stranger.made == 1
+    assert replace(result.trace, timing_ms={}).own == {"longest": 2}
