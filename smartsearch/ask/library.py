@@ -69,8 +69,9 @@ class Library:
 
     def read_whole(self, source: Scope) -> None:
         """From now on parse every line of `source`."""
-        self._whole.add(source.unfiltered)
-        self._haystacks.pop(source, None)
+        if source.unfiltered not in self._whole:
+            self._whole.add(source.unfiltered)
+            self._haystacks.pop(source, None)
 
     def _read(self, source: Scope, *, whole: bool) -> Corpus | Parts:
         """The transcripts, with lines unparsed where they are large and not wanted whole."""
