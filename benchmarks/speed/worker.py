@@ -75,11 +75,11 @@ class Ours:
     def __init__(self, threads: int) -> None:
         from smartsearch.ask.library import Library
         from smartsearch.config import build
-        from smartsearch.models import profiles
+        from smartsearch.models import loading
 
         self._config = build({"threads": threads or None})
         self._library = Library()
-        self._tools = profiles.load(self._config)
+        self._tools = loading.load_tools(self._config, cache=False)
 
     def open(self, path: str) -> Json:
         """Read a file or folder."""

@@ -132,7 +132,7 @@ def _models(config: Config) -> Iterator[Finding]:
     from smartsearch.models import profiles
 
     try:
-        rows = profiles.verify(config.profile)
+        rows = profiles.status(config.profile, deep=True)
     except SmartsearchError as error:
         yield Finding("models", "failure", error.message, error.hint)
         return
@@ -148,14 +148,14 @@ def _models(config: Config) -> Iterator[Finding]:
 
 def _search(config: Config) -> Iterator[Finding]:
     """One question over three turns, with the models as configured."""
-    from smartsearch.models import profiles
+    from smartsearch.models import loading
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.smartsearch.pipeline import search
     from smartsearch.types import Corpus, Turn
 
     start = time.perf_counter()
     try:
-        tools = profiles.load(config)
+        tools = loading.load_tools(config, cache=False)
         haystack = Haystack(Corpus(tuple(Turn(text, speaker) for speaker, text in _SAID)))
         first = search(_ASKED, haystack, config, tools)
         loaded = time.perf_counter()

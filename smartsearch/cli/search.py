@@ -57,13 +57,6 @@ smartsearch batch questions.jsonl chats/ --out run/ --workers 8
 """
 
 
-def load_tools(config: Config) -> Tools:
-    """The models of the config's profile. Tests put their fakes here."""
-    from smartsearch.models import profiles
-
-    return profiles.load_cached(config)
-
-
 def query(
     question: Annotated[
         str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
@@ -277,7 +270,9 @@ def _standard_input(paths: Sequence[str]) -> BinaryIO | None:
 
 def _loading(config: Config) -> Callable[[], Tools]:
     """Begin to load the models in the background."""
-    return in_background(lambda: load_tools(config))
+    from smartsearch.models import loading
+
+    return in_background(lambda: loading.load_tools(config))
 
 
 def _stop(error: SearchTimeout, *, as_json: bool) -> NoReturn:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch.ask import batch
-from smartsearch.cli import search as search_cli
+from smartsearch.models import loading
 from smartsearch.output import stream
 from smartsearch.systems.smartsearch import pipeline
 from tests.cli.conftest import QUESTION, Run, check_golden
@@ -60,7 +60,7 @@ def test_models_are_loaded_and_files_read_once(run: Run, questions: Path, monkey
     def noted(read):
         return lambda paths, **rest: reads.append(paths) or read(paths, **rest)
 
-    monkeypatch.setattr(search_cli, "load_tools", lambda config: loads.append(config) or fake_tools(config))
+    monkeypatch.setattr(loading, "load_tools", lambda config: loads.append(config) or fake_tools(config))
     for name in ("read", "read_large"):
         monkeypatch.setattr(transcripts, name, noted(getattr(transcripts, name)))
     assert run("batch", str(questions)).code == 0

@@ -76,4 +76,4 @@ class Setup:
     filters: FilterOptions
     cwd: str
     limit: float = LIMIT
-    loader: str = "smartsearch.models.profiles:load_ready"
+    loader: str = "smartsearch.models.loading:load_ready"
