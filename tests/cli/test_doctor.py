@@ -6,10 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
+import smartsearch
 from smartsearch.cli import checks as doctor
 from smartsearch.errors import ModelError
 from smartsearch.models import loading, profiles
+from smartsearch.runtime import extras
 from smartsearch.transcripts.large import indexing
 from tests.cli.conftest import Run
 from tests.cli.fakes import fake_tools
@@ -103,11 +106,21 @@ def test_an_index_whose_transcripts_are_gone_is_a_warning(run: Run, chats: Path,
 
 
 def test_a_package_that_is_missing_or_too_old_is_told(run: Run, monkeypatch):
-    wanted = [("no-such-package", lambda _: True), ("numpy", lambda _: False)]
+    wanted = [Requirement("no-such-package>=1"), Requirement("numpy<1")]
     monkeypatch.setattr(doctor, "_requirements", lambda: iter(wanted))
     (missing, old) = troubles(run, code=2)
     assert missing == ("install", "failure", "the package no-such-package is missing")
     assert (old[1], old[2].startswith("numpy ")) == ("warning", True)
+    assert "pip install 'no-such-package>=1'" in run("doctor").out
+
+
+def test_the_extras_are_told(run: Run, monkeypatch):
+    monkeypatch.setattr(extras, "EXTRAS", {"hub": ("no_such",), "batch": ("nor_this",), "mcp": ("json",)})
+    said = [said for area, _, said in found(run) if area == "install"]
+    assert said[0].endswith(str(Path(smartsearch.__file__).parent))
+    assert said[-1] == (
+        "with the extras mcp; not installed: hub, batch (pip install 'smartsearch[hub,batch]' brings them)"
+    )
 
 
 @pytest.mark.models

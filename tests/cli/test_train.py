@@ -80,7 +80,10 @@ def test_our_own_profiles_cannot_be_trained_over(run: Run, talks: str) -> None:
 def test_a_missing_package_names_the_extra(run: Run, talks: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(extras.EXTRAS, "train", ("no_such_package",))
     error = run("train", talks, "--json").record["error"]
-    assert (error["kind"], error["message"]) == ("package", "train needs no_such_package, not installed")
+    assert (error["kind"], error["message"]) == (
+        "package",
+        "train needs packages that are not installed: no_such_package",
+    )
     assert "smartsearch[train]" in error["hint"]
 
 

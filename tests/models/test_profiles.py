@@ -77,14 +77,14 @@ def test_a_model_that_is_missing_is_an_error_at_once(no_hub):
 @pytest.mark.parametrize("given", [{"profile": "paper"}, {"crossencoder": "a/b"}, {"colbert": "a/b"}])
 def test_without_what_runs_them_a_model_of_the_hub_names_the_extra(given, monkeypatch):
     monkeypatch.setitem(extras.EXTRAS, "hub", ("no_such_package",))
-    with pytest.raises(SmartsearchError, match="needs no_such_package") as caught:
+    with pytest.raises(SmartsearchError, match="not installed: no_such_package") as caught:
         loading.load_tools(Config(**given))
     assert (caught.value.kind, caught.value.hint) == ("package", "pip install 'smartsearch[hub]'")
 
 
 def test_what_could_not_run_is_not_pulled(monkeypatch):
     monkeypatch.setitem(extras.EXTRAS, "hub", ("no_such_package",))
-    with pytest.raises(SmartsearchError, match="profile paper needs no_such_package"):
+    with pytest.raises(SmartsearchError, match="profile paper needs packages that are not installed"):
         profiles.pull("paper")
 
 
