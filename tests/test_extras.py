@@ -23,9 +23,8 @@ def test_what_is_missing_is_named_with_the_command(monkeypatch):
     monkeypatch.setitem(extras.EXTRAS, "batch", ("json", "no_such_package"))
     with pytest.raises(SmartsearchError) as caught:
         extras.require("batch", "--out s3://bucket/run")
-    assert (
-        caught.value.message == "--out s3://bucket/run needs packages that are not installed: no_such_package"
-    )
+    said = "--out s3://bucket/run needs packages that are not installed: no_such_package"
+    assert caught.value.message == said
     assert (caught.value.kind, caught.value.hint) == ("package", "pip install 'smartsearch[batch]'")
     monkeypatch.setitem(extras.EXTRAS, "batch", ("json",))
     extras.require("batch", "--out s3://bucket/run")
