@@ -13,6 +13,7 @@ import pytest
 from smartsearch.ask import batch
 from smartsearch.models import loading
 from smartsearch.output import stream
+from smartsearch.runtime import extras
 from smartsearch.systems.smartsearch import pipeline
 from tests.cli.conftest import QUESTION, Run, check_golden
 from tests.cli.fakes import fake_tools
@@ -141,3 +142,20 @@ def test_a_question_that_takes_too_long_fails_alone(
     assert ran.code == 2
     assert [r["error"]["kind"] for r in records[:2]] == ["timeout", "timeout"]
     assert records[2]["hits"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("s3://b/questions.jsonl", "--out", "run"),
+        ("questions.jsonl", "s3://b/chats", "--out", "run"),
+        ("questions.jsonl", "--out", "s3://b/run"),
+        ("questions.jsonl", "--out", "run", "--out-format", "parquet"),
+    ],
+)
+def test_what_needs_an_extra_says_so_before_anything_is_asked(run: Run, chats: Path, monkeypatch, given):
+    monkeypatch.setitem(extras.EXTRAS, "batch", ("no_such_package",))
+    (chats / "questions.jsonl").write_text('{"id": "1", "question": "Who moved?"}\n')
+    ran = run("batch", *given)
+    assert (ran.code, "try: pip install 'smartsearch[batch]'" in ran.err) == (2, True)
+    assert not (chats / "run").exists()
