@@ -2,8 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# Byte code is made of what is imported, not of everything: a fifth of the disk and of the time.
-PIP    := $(BIN)/pip install -qq --disable-pip-version-check --no-compile
+PIP    := $(BIN)/pip install -qq --disable-pip-version-check
 DATA   ?= ../shared/data
 
 BASE   := $(VENV)/.installed-base

@@ -16,7 +16,7 @@ import numpy as np
 
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.config import build
-from smartsearch.models import profiles
+from smartsearch.models import loading
 from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.smartsearch.pipeline import search
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="the figures as JSON")
     given = parser.parse_args()
     config = build({"truncate": "none"}, env={})
-    tools = profiles.load(config, cache=True)
+    tools = loading.load_tools(config)
     tallies: dict[tuple[str, tuple[str, ...]], list[tuple[float, int, int]]] = {}
     seen = 0
     for group in open_dataset(str(given.data)).groups():

@@ -17,7 +17,7 @@ from dataclasses import replace
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config
-from smartsearch.models import profiles
+from smartsearch.models import loading
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.text.when import find
@@ -65,7 +65,7 @@ def main() -> None:
     base = Config(truncate="none", dates=given.what == "dates")
     if given.rank == "none":
         base = replace(base, rank=(), semantic="off")
-    tools = profiles.load(base, cache=True)
+    tools = loading.load_tools(base)
     ways: dict[str, Way]
     if given.what == "dates":
         some = spread([asked for asked in questions(given.data) if find(asked[0].text)], given.questions)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from smartsearch.config import Config
-from smartsearch.models import profiles
+from smartsearch.models import loading
 from smartsearch.models.tools import Tools
 from smartsearch.transcripts import corpus
 
@@ -34,7 +34,7 @@ def poisoned(config: Config) -> Tools:
     """Reading a file or being asked a question with a word of poison does what the word says."""
     if group := os.environ.get(GROUP):
         (Path(group) / "cgroup.procs").write_text(str(os.getpid()))
-    tools = profiles.load_cached(config)
+    tools = loading.load_tools(config)
     load = corpus.load
 
     def read(path: str, *rest: Any) -> bytes:

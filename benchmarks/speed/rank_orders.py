@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config, build
-from smartsearch.models import profiles
+from smartsearch.models import loading
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cascade import rank
 from smartsearch.rank.windows import best_windows, scored_windows
@@ -268,7 +268,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="write the figures here too")
     given = parser.parse_args(arguments)
     config = build({})
-    tools = profiles.load(config)
+    tools = loading.load_tools(config, cache=False)
     results = {}
     for name in given.sets.split(","):
         if not (given.data / name).exists():

@@ -75,12 +75,12 @@ class Ours:
     def __init__(self, threads: int) -> None:
         from smartsearch.ask.library import Library
         from smartsearch.config import build
-        from smartsearch.models import profiles
+        from smartsearch.models import loading
         from smartsearch.systems.smartsearch import SmartSearch
 
         self._config = build({"threads": threads or None})
         self._library = Library()
-        self._tools = profiles.load(self._config)
+        self._tools = loading.load_tools(self._config, cache=False)
         self._system = SmartSearch(self._tools)
 
     def open(self, path: str) -> Json:

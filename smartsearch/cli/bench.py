@@ -244,7 +244,7 @@ def _measured(
     from smartsearch.bench.receipt import receipt
     from smartsearch.bench.scoring import Scoring
     from smartsearch.bench.store import Store
-    from smartsearch.models import profiles
+    from smartsearch.models import loading, profiles
 
     @contextmanager
     def stage(title: str, total: int) -> Iterator[Callable[[], None]]:
@@ -253,7 +253,7 @@ def _measured(
 
     with Store(store) as kept:
         with stream.status("loading the models", wanted=progress):
-            tools = profiles.load(config)
+            tools = loading.load_tools(config, cache=False)
         origin = receipt(["smartsearch", *sys.argv[1:]], config, tools.models)  # the code as it was loaded
         scoring = Scoring(tools, kept, config, profiles.fingerprints(config))
         try:

@@ -9,15 +9,20 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+import smartsearch
 from smartsearch import __version__
 from smartsearch.config import Config, build, project_file, settings, unknown_variables, user_file
 from smartsearch.errors import CacheError, ConfigError, SmartsearchError
+from smartsearch.runtime import extras
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 State = Literal["ok", "note", "warning", "failure"]
 
@@ -65,34 +70,40 @@ def examine(env: Mapping[str, str] | None = None, *, search: bool = True) -> Ite
 
 
 def _install() -> Iterator[Finding]:
-    yield Finding("install", "ok", f"smartsearch {__version__} in {Path(__file__).parent}")
+    yield Finding("install", "ok", f"smartsearch {__version__} in {Path(smartsearch.__file__).parent}")
     python = ".".join(map(str, sys.version_info[:3]))
     yield Finding("install", "ok", f"Python {python} at {sys.executable}")
-    for name, wanted in _requirements():
+    for need in _requirements():
+        hint = extras.installing(f"{need.name}{need.specifier}")
         try:
-            found = version(name)
+            found = version(need.name)
         except PackageNotFoundError:
-            yield Finding(
-                "install", "failure", f"the package {name} is missing", "pip install --upgrade smartsearch"
-            )
+            yield Finding("install", "failure", f"the package {need.name} is missing", hint)
             continue
-        if not wanted(found):
-            hint = "pip install --upgrade --force-reinstall smartsearch"
-            yield Finding("install", "warning", f"{name} {found} is not a version smartsearch is for", hint)
+        if not need.specifier.contains(found, prereleases=True):
+            said = f"{need.name} {found} is not a version smartsearch is for"
+            yield Finding("install", "warning", said, hint)
+    yield Finding("install", "ok", _extras())
 
 
-def _requirements() -> Iterator[tuple[str, Callable[[str], bool]]]:
-    """The packages a bare install needs here, and whether a version will do."""
+def _extras() -> str:
+    """Which extras are installed, and how the others are."""
+    absent = [extra for extra in extras.EXTRAS if extras.lacking(extra)]
+    there = [extra for extra in extras.EXTRAS if extra not in absent]
+    said = f"with the extras {', '.join(there)}" if there else "without extras"
+    brought = f" ({extras.command(*absent)} brings them)"
+    return f"{said}; not installed: {', '.join(absent)}{brought}" if absent else said
+
+
+def _requirements() -> Iterator[Requirement]:
+    """The packages a bare install needs here."""
     from packaging.requirements import Requirement
 
-    try:
-        listed = requires("smartsearch") or []
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return
-    for line in listed:
-        need = Requirement(line)
-        if need.marker is None or need.marker.evaluate({"extra": ""}):
-            yield need.name, lambda found, need=need: need.specifier.contains(found, prereleases=True)  # type: ignore[misc]
+    with contextlib.suppress(PackageNotFoundError):  # run from a checkout that is not installed
+        for line in requires("smartsearch") or []:
+            need = Requirement(line)
+            if need.marker is None or need.marker.evaluate({"extra": ""}):
+                yield need
 
 
 def _settings() -> Iterator[Finding]:
@@ -132,7 +143,7 @@ def _models(config: Config) -> Iterator[Finding]:
     from smartsearch.models import profiles
 
     try:
-        rows = profiles.verify(config.profile)
+        rows = profiles.status(config.profile, deep=True)
     except SmartsearchError as error:
         yield Finding("models", "failure", error.message, error.hint)
         return
@@ -148,14 +159,14 @@ def _models(config: Config) -> Iterator[Finding]:
 
 def _search(config: Config) -> Iterator[Finding]:
     """One question over three turns, with the models as configured."""
-    from smartsearch.models import profiles
+    from smartsearch.models import loading
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.smartsearch.pipeline import search
     from smartsearch.types import Corpus, Turn
 
     start = time.perf_counter()
     try:
-        tools = profiles.load(config)
+        tools = loading.load_tools(config, cache=False)
         haystack = Haystack(Corpus(tuple(Turn(text, speaker) for speaker, text in _SAID)))
         first = search(_ASKED, haystack, config, tools)
         loaded = time.perf_counter()

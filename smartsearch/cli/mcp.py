@@ -23,7 +23,7 @@ smartsearch mcp ~/.claude/projects --exclude '*secret*'
 """
 
 
-LOADER = "smartsearch.models.profiles:load_cached"
+LOADER = "smartsearch.models.loading:load_tools"
 """What loads the models, in the process that holds them. Tests put their fakes here."""
 
 

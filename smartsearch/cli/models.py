@@ -51,7 +51,7 @@ def verify(profile: Profile = None, json: AsJson = False) -> int:
     """Compare the model files with their hashes. A missing model counts only if its profile is named."""
     from smartsearch.models import profiles
 
-    rows = [row for name in _names(profile) for row in profiles.verify(name)]
+    rows = [row for name in _names(profile) for row in profiles.status(name, deep=True)]
     bad = [row for row in rows if row.state == "damaged" or (profile and row.state != "ok")]
     if json and bad:
         raise _unsound(bad)

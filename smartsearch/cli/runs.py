@@ -22,6 +22,7 @@ from smartsearch.cli.options import FilterOptions, RunOptions
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import stream
+from smartsearch.runtime import extras
 from smartsearch.transcripts.files import Selection
 
 LOADER = Setup.loader
@@ -44,6 +45,8 @@ def run(
             "a run folder needs files: standard input cannot be read again",
             hint="--out answers.jsonl, or files",
         )
+    for place in filter(is_uri, (questions, out, *(paths or ()))):
+        extras.require("batch", shown(place))
     shard = plan.Shard.parse(options.shard)
     folder = RunFolder(out, shard, parquet=options.out_format == "parquet")
     config = replace(config, now=config.now or folder.now or date.today().isoformat())

@@ -37,7 +37,7 @@ from smartsearch.runtime.extras import needs
 from smartsearch.types import Result
 
 if TYPE_CHECKING:
-    from smartsearch.models.tools import Tools
+    pass
 
 JSON_FORMATS = ("json", "jsonl")
 
@@ -58,13 +58,6 @@ smartsearch batch questions.jsonl chats/ --out answers.jsonl --resume
 
 smartsearch batch questions.jsonl chats/ --out run/ --workers 8
 """
-
-
-def load_tools(config: Config) -> Tools:
-    """The models of the config's profile. Tests put their fakes here."""
-    from smartsearch.models import profiles
-
-    return profiles.load_cached(config)
 
 
 def query(
@@ -265,7 +258,9 @@ def _standard_input(paths: Sequence[str]) -> BinaryIO | None:
 
 def _loading(config: Config) -> Opening:
     """Begin to load the system and its models in the background."""
-    return in_background(lambda: systems.load(config, load_tools))
+    from smartsearch.models import loading
+
+    return in_background(lambda: systems.load(config, loading.load_tools))
 
 
 def _stop(error: SearchTimeout, *, as_json: bool) -> NoReturn:

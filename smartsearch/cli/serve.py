@@ -21,7 +21,6 @@ from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
 
 if TYPE_CHECKING:
-    from smartsearch.models.tools import Tools
     from smartsearch.serve.warm.place import Place
 
 EXAMPLES = """Examples:
@@ -34,13 +33,6 @@ smartsearch serve --stop
 """
 ENDING = 15.0
 """Seconds that a warm process is given to finish before it is killed."""
-
-
-def load_tools(config: Config) -> Tools:
-    """The models of the config's profile. Tests put their fakes here."""
-    from smartsearch.models import profiles
-
-    return profiles.load_cached(config)
 
 
 def serve(
@@ -95,9 +87,10 @@ def _serve(config: Config, idle: float) -> None:
         raise UsageError(
             f"a warm process with these models runs already, pid {pid}", hint="smartsearch serve --stop"
         )
+    from smartsearch.models import loading
     from smartsearch.serve.warm import server
 
-    tools = load_tools(config)
+    tools = loading.load_tools(config)
     server.warm_up(tools, config)
     files = server.Files(config)
     os.chdir("/")

@@ -21,8 +21,8 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 
 
 def needs(extra: str) -> str:
-    """The sentence for the help of an option."""
-    return f"needs `{_installing(extra)}`"
+    """What the help of an option says of its extra."""
+    return f"needs `pip install 'smartsearch[{extra}]'`"
 
 
 def lacking(extra: str) -> list[str]:
@@ -36,23 +36,23 @@ def require(extra: str, what: str) -> None:
     Raises SmartsearchError of the kind "package".
     """
     if missing := lacking(extra):
-        raise SmartsearchError(
-            f"{what} needs {', '.join(missing)}, not installed", hint=command(extra), kind="package"
-        )
+        said = f"{what} needs packages that are not installed: {', '.join(missing)}"
+        raise SmartsearchError(said, hint=command(extra), kind="package")
 
 
-def command(extra: str) -> str:
-    """The command that brings an extra to the environment that runs: a tool's own has no pip to call."""
+def command(*extras: str) -> str:
+    """The command that brings extras to the environment that runs."""
+    return installing(f"smartsearch[{','.join(extras)}]")
+
+
+def installing(requirement: str) -> str:
+    """The command that installs something in the environment that runs: that of a tool has no pip to call."""
     prefix = Path(sys.prefix)
     if (prefix / "uv-receipt.toml").is_file():
-        return f"uv {_installing(extra).replace('install', f'install --python {prefix}')}"
+        return f"uv pip install --python {prefix} '{requirement}'"
     if (prefix / "pipx_metadata.json").is_file():
-        return f"pipx runpip smartsearch {_installing(extra).removeprefix('pip ')}"
-    return _installing(extra)
-
-
-def _installing(extra: str) -> str:
-    return f"pip install 'smartsearch[{extra}]'"
+        return f"pipx runpip {prefix.name} install '{requirement}'"
+    return f"pip install '{requirement}'"
 
 
 def _is_there(name: str) -> bool:

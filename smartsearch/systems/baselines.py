@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
-from smartsearch.models.profiles import tokenizer
+from smartsearch.models.loading import tokenizer
 from smartsearch.models.tools import Tools
 from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.text import spoken_date

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.config import Config
-from smartsearch.models import manifest, profiles
+from smartsearch.models import loading, manifest
 from smartsearch.models.tools import Tools
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
@@ -168,7 +168,7 @@ def report(questions: Sequence[Asked]) -> Iterator[dict[str, object]]:
 
 def tools_of(crossencoder: Path | None, colbert: Path | None, threads: int) -> Tools:
     """The shipped tools, with other rankers where given."""
-    tools = profiles.load(Config(threads=threads))
+    tools = loading.load_tools(Config(threads=threads), cache=False)
     scorers = dict(tools.scorers)
     if crossencoder:
         scorers["ce"] = OnnxCrossEncoder(crossencoder, threads)

@@ -9,7 +9,7 @@ import pytest
 
 from smartsearch.cli import app as cli
 from smartsearch.llm import Client
-from smartsearch.models import profiles
+from smartsearch.models import loading, profiles
 from tests.bench.conftest import fingerprints, tools_with_parser
 from tests.llm_server import llm_server
 from tests.transcripts.build import lines, put
@@ -22,7 +22,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "no-config"))
-    monkeypatch.setattr(profiles, "load", tools_with_parser)
+    monkeypatch.setattr(loading, "load_tools", lambda config, cache: tools_with_parser(config))
     monkeypatch.setattr(profiles, "fingerprints", lambda config: fingerprints(tools_with_parser(config)))
     monkeypatch.chdir(tmp_path)
 

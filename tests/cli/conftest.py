@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch.cli import app as cli
-from smartsearch.cli import search as search_cli
+from smartsearch.models import loading
 from tests.cli.fakes import fake_tools
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -55,7 +55,7 @@ def chats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "chat.txt").write_text(CHAT, encoding="utf-8")
     (folder / "talk.json").write_text(json.dumps(MESSAGES), encoding="utf-8")
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(search_cli, "load_tools", fake_tools)
+    monkeypatch.setattr(loading, "load_tools", fake_tools)
     return folder
 
 

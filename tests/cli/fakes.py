@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.cli import app as cli
-from smartsearch.cli import search as search_cli
-from smartsearch.cli import serve as serve_cli
 from smartsearch.config import Config
+from smartsearch.models import loading
 from smartsearch.models.tools import Tools
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.serve.warm import client
@@ -45,7 +44,7 @@ def shared(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
     return np.array([len(asked & {w.lower() for w in words(text)}) for text in texts], dtype=np.float64)
 
 
-def fake_tools(config: Config) -> Tools:
+def fake_tools(config: Config, *, cache: bool = True) -> Tools:
     return Tools(
         FakeParser(),  # type: ignore[arg-type]
         {"ce": lambda q, t: 1 / (1 + np.exp(3 - 2 * shared(q, t))), "colbert": lambda q, t: shared(q, t) / 3},
@@ -58,7 +57,7 @@ def fake_tools(config: Config) -> Tools:
 
 
 if __name__ == "__main__":
-    search_cli.load_tools = serve_cli.load_tools = fake_tools
+    loading.load_tools = fake_tools
     client.PROGRAM = (sys.executable, __file__)
     sys.argv[0] = "smartsearch"
     cli.main()

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from smartsearch.cli import app as cli
-from smartsearch.cli import serve as serve_cli
 from smartsearch.config import Config
+from smartsearch.models import loading
 from smartsearch.models.tools import Tools
 from smartsearch.serve.warm import server
 from tests.cli.fakes import fake_tools
@@ -34,7 +34,7 @@ def odd_tools(config: Config) -> Tools:
     return replace(tools, scorers={**tools.scorers, "colbert": rank})
 
 
-serve_cli.load_tools = odd_tools
+loading.load_tools = odd_tools
 server.HUNG = float(os.environ.get("TEST_HUNG", server.HUNG))
 sys.argv[0] = "smartsearch"
 cli.main()

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from smartsearch.ask import batch
-from smartsearch.cli import search as search_cli
+from smartsearch.models import loading
 from smartsearch.output import stream
+from smartsearch.runtime import extras
 from smartsearch.systems.smartsearch import pipeline
 from tests.cli.conftest import QUESTION, Run, check_golden
 from tests.cli.fakes import fake_tools
@@ -60,7 +61,7 @@ def test_models_are_loaded_and_files_read_once(run: Run, questions: Path, monkey
     def noted(read):
         return lambda paths, **rest: reads.append(paths) or read(paths, **rest)
 
-    monkeypatch.setattr(search_cli, "load_tools", lambda config: loads.append(config) or fake_tools(config))
+    monkeypatch.setattr(loading, "load_tools", lambda config: loads.append(config) or fake_tools(config))
     for name in ("read", "read_large"):
         monkeypatch.setattr(transcripts, name, noted(getattr(transcripts, name)))
     assert run("batch", str(questions)).code == 0
@@ -141,3 +142,20 @@ def test_a_question_that_takes_too_long_fails_alone(
     assert ran.code == 2
     assert [r["error"]["kind"] for r in records[:2]] == ["timeout", "timeout"]
     assert records[2]["hits"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("s3://b/questions.jsonl", "--out", "run"),
+        ("questions.jsonl", "s3://b/chats", "--out", "run"),
+        ("questions.jsonl", "--out", "s3://b/run"),
+        ("questions.jsonl", "--out", "run", "--out-format", "parquet"),
+    ],
+)
+def test_what_needs_an_extra_says_so_before_anything_is_asked(run: Run, chats: Path, monkeypatch, given):
+    monkeypatch.setitem(extras.EXTRAS, "batch", ("no_such_package",))
+    (chats / "questions.jsonl").write_text('{"id": "1", "question": "Who moved?"}\n')
+    ran = run("batch", *given)
+    assert (ran.code, "try: pip install 'smartsearch[batch]'" in ran.err) == (2, True)
+    assert not (chats / "run").exists()

@@ -6,10 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
+import smartsearch
 from smartsearch.cli import checks as doctor
 from smartsearch.errors import ModelError
-from smartsearch.models import profiles
+from smartsearch.models import loading, profiles
+from smartsearch.runtime import extras
 from smartsearch.transcripts.large import indexing
 from tests.cli.conftest import Run
 from tests.cli.fakes import fake_tools
@@ -17,7 +20,7 @@ from tests.cli.fakes import fake_tools
 
 @pytest.fixture(autouse=True)
 def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(profiles, "load", fake_tools)
+    monkeypatch.setattr(loading, "load_tools", fake_tools)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     runtime = tmp_path.parent / "run"  # a socket's path must be short
     runtime.mkdir(mode=0o700, exist_ok=True)
@@ -49,9 +52,9 @@ def test_every_area_is_looked_at(run: Run):
 
 
 def test_a_model_that_is_damaged_fails_with_what_to_do(run: Run, monkeypatch):
-    real = profiles.verify("embedded")
+    real = profiles.status("embedded")
     bad = [row if row.role != "colbert" else type(row)(**{**vars(row), "state": "damaged"}) for row in real]
-    monkeypatch.setattr(profiles, "verify", lambda _: bad)
+    monkeypatch.setattr(profiles, "status", lambda _, deep: bad)
     ran = run("doctor")
     assert ran.code == 2
     lines = ran.out.splitlines()
@@ -65,9 +68,9 @@ def test_models_that_do_not_load_and_wrong_answers_fail(run: Run, monkeypatch):
     def missing(*_, **__):
         raise ModelError("the crossencoder is missing", hint="get it")
 
-    monkeypatch.setattr(profiles, "load", missing)
+    monkeypatch.setattr(loading, "load_tools", missing)
     assert ("search", "failure", "the crossencoder is missing") in troubles(run, code=2)
-    monkeypatch.setattr(profiles, "load", fake_tools)
+    monkeypatch.setattr(loading, "load_tools", fake_tools)
     monkeypatch.setattr(doctor, "_SAID", (("Maya", "The cake."), ("Jonas", "The spare key is here.")))
     assert [t[:2] for t in troubles(run, code=2)] == [("search", "failure")]
 
@@ -103,11 +106,21 @@ def test_an_index_whose_transcripts_are_gone_is_a_warning(run: Run, chats: Path,
 
 
 def test_a_package_that_is_missing_or_too_old_is_told(run: Run, monkeypatch):
-    wanted = [("no-such-package", lambda _: True), ("numpy", lambda _: False)]
+    wanted = [Requirement("no-such-package>=1"), Requirement("numpy<1")]
     monkeypatch.setattr(doctor, "_requirements", lambda: iter(wanted))
     (missing, old) = troubles(run, code=2)
     assert missing == ("install", "failure", "the package no-such-package is missing")
     assert (old[1], old[2].startswith("numpy ")) == ("warning", True)
+    assert "pip install 'no-such-package>=1'" in run("doctor").out
+
+
+def test_the_extras_are_told(run: Run, monkeypatch):
+    monkeypatch.setattr(extras, "EXTRAS", {"hub": ("no_such",), "batch": ("nor_this",), "mcp": ("json",)})
+    said = [said for area, _, said in found(run) if area == "install"]
+    assert said[0].endswith(str(Path(smartsearch.__file__).parent))
+    assert said[-1] == (
+        "with the extras mcp; not installed: hub, batch (pip install 'smartsearch[hub,batch]' brings them)"
+    )
 
 
 @pytest.mark.models

@@ -21,8 +21,8 @@ def two_profiles(monkeypatch: pytest.MonkeyPatch):
         "paper": [status("paper", "colbert", "missing")],
     }
     monkeypatch.setattr(profiles, "PROFILES", found)
-    for name in ("status", "verify", "pull"):
-        monkeypatch.setattr(profiles, name, found.__getitem__)
+    for name in ("status", "pull"):
+        monkeypatch.setattr(profiles, name, lambda profile, deep=False: found[profile])
 
 
 def test_models_are_listed_as_columns_and_as_json(run: Run):
@@ -42,7 +42,7 @@ def test_verify_minds_a_missing_model_only_of_a_named_profile(run: Run):
 
 
 def test_verify_minds_a_damaged_model(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(profiles, "verify", lambda name: [status(name, "parser", "damaged")])
+    monkeypatch.setattr(profiles, "status", lambda name, deep: [status(name, "parser", "damaged")])
     assert run("models", "verify").code == 2
     ran = run("models", "verify", "--json")
     assert (ran.code, json.loads(ran.out)["error"]["kind"]) == (2, "model_damaged")

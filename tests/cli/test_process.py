@@ -133,9 +133,11 @@ def test_utf_8_out_whatever_the_locale(folder: Path):
 
 def test_ctrl_c_is_130_and_says_nothing(folder: Path):
     program = (
-        "import pathlib, signal, sys; from smartsearch.cli import app as cli, search as search_cli; "
+        "import pathlib, signal, sys\n"
+        "from smartsearch.cli import app as cli\n"
+        "from smartsearch.models import loading\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler); "  # background jobs start with it ignored
-        "search_cli.load_tools = lambda config: pathlib.Path('ready').touch(); "
+        "loading.load_tools = lambda config: pathlib.Path('ready').touch(); "
         "sys.argv = ['smartsearch', 'query', 'support', '-']; cli.main()"
     )
     reader, writer = os.pipe()
@@ -227,8 +229,8 @@ def test_a_ctrl_c_after_the_answer_changes_nothing(folder: Path):
 
 def test_an_error_does_not_wait_for_models_that_still_load(folder: Path):
     program = (
-        "import sys, time; from smartsearch.cli import app as cli, search as search_cli; "
-        "search_cli.load_tools = lambda config: time.sleep(30); "
+        "import sys, time; from smartsearch.cli import app as cli; from smartsearch.models import loading; "
+        "loading.load_tools = lambda config: time.sleep(30); "
         "sys.argv = ['smartsearch', 'query', 'x', 'nowhere']; cli.main()"
     )
     start = time.perf_counter()
@@ -240,11 +242,11 @@ def test_an_error_does_not_wait_for_models_that_still_load(folder: Path):
 def test_a_search_deep_in_threads_ends_at_its_timeout(folder: Path):
     program = (
         f"import sys, time; sys.path.insert(0, {str(FAKES.parent)!r}); import fakes\n"
-        "from smartsearch.cli import app as cli, search as search_cli\n"
+        "from smartsearch.cli import app as cli; from smartsearch.models import loading\n"
         "from dataclasses import replace\n"
         "slow = lambda q, t: time.sleep(30)\n"
         "scorers = {'ce': slow, 'colbert': slow}\n"
-        "search_cli.load_tools = lambda c: replace(fakes.fake_tools(c), scorers=scorers)\n"
+        "loading.load_tools = lambda c: replace(fakes.fake_tools(c), scorers=scorers)\n"
         "sys.argv = ['smartsearch', 'query', 'support', '--candidates', 'all', '--timeout', '.5', '--json']\n"
         "cli.main()"
     )
@@ -259,7 +261,8 @@ import contextlib, signal, sys, time
 sys.path[:0] = [{fakes!r}, {root!r}]
 import fakes
 from dataclasses import replace
-from smartsearch.cli import app as cli, search as search_cli
+from smartsearch.cli import app as cli
+from smartsearch.models import loading
 from smartsearch.rank.cache.vector_files import VectorFiles
 from smartsearch.rank.cache.vector_folder import home
 from tests.rank.tiny import vectors
@@ -269,7 +272,7 @@ def colbert(question, texts):
     files.put({{text: vectors(text) for text in texts}})
     {then}
     return fakes.shared(question, texts)
-search_cli.load_tools = lambda config: replace(fakes.fake_tools(config), scorers={{"colbert": colbert}})
+loading.load_tools = lambda config: replace(fakes.fake_tools(config), scorers={{"colbert": colbert}})
 sys.argv = ["smartsearch", "query", "support", "chat.txt", "--rank", "colbert", "--timeout", "60"]
 cli.main()
 """

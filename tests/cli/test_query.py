@@ -16,6 +16,7 @@ from smartsearch.cli import search as search_cli
 from smartsearch.cli.options import PANELS
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
+from smartsearch.models import loading
 from tests.cli.conftest import QUESTION, Ran, Run, check_golden
 from tests.cli.fakes import fake_tools
 from tests.output.samples import Outline
@@ -157,7 +158,7 @@ def test_warnings_and_skipped_files_are_told_on_standard_error_and_in_json(run: 
 
 def test_options_reach_the_config_and_presets_yield_to_them(run: Run, monkeypatch: pytest.MonkeyPatch):
     seen: list[Config] = []
-    monkeypatch.setattr(search_cli, "load_tools", lambda config: seen.append(config) or fake_tools(config))
+    monkeypatch.setattr(loading, "load_tools", lambda config: seen.append(config) or fake_tools(config))
     given = "--preset paper-locomo --budget 50 --no-prf --fuzzy --rank ce --candidates 7"
     run("query", QUESTION, *given.split(), "--order", "time", "--threads", "1")
     config = seen[0]
@@ -182,7 +183,7 @@ def test_a_question_that_takes_too_long_is_a_timeout(run: Run, monkeypatch: pyte
     def slow(config: Config):
         time.sleep(5)
 
-    monkeypatch.setattr(search_cli, "load_tools", slow)
+    monkeypatch.setattr(loading, "load_tools", slow)
     start = time.perf_counter()
     ran = run("query", QUESTION, "--timeout", "0.2", "--json")
     assert time.perf_counter() - start < 2
@@ -193,7 +194,7 @@ def test_a_missing_model_is_told_with_what_to_do(run: Run, monkeypatch: pytest.M
     def missing(config: Config):
         raise ModelError("no model here", hint="smartsearch models pull paper", kind="model_missing")
 
-    monkeypatch.setattr(search_cli, "load_tools", missing)
+    monkeypatch.setattr(loading, "load_tools", missing)
     ran = run("query", QUESTION)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == "smartsearch: no model here\n  try: smartsearch models pull paper\n"
@@ -203,7 +204,7 @@ def test_a_bug_is_an_internal_error_and_its_traceback_on_request(run: Run, monke
     def bug(config: Config):
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr(search_cli, "load_tools", bug)
+    monkeypatch.setattr(loading, "load_tools", bug)
     ran = run("query", QUESTION, "--json")
     assert (ran.code, ran.record["error"]["kind"], ran.err) == (2, "internal", "")
     monkeypatch.setenv("SMARTSEARCH_DEBUG", "1")

@@ -23,8 +23,8 @@ from pathlib import Path
 import pytest
 
 from smartsearch.ask.scope import Scope
-from smartsearch.cli import search as search_cli
 from smartsearch.config import Config
+from smartsearch.models import loading
 from smartsearch.serve.warm import client, place, wire
 from tests.cli.conftest import QUESTION, Ran, Run
 from tests.cli.test_process import FAKES, HEAVY
@@ -92,7 +92,7 @@ def only_warm(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(config: Config) -> None:
         raise AssertionError("answered in process")
 
-    monkeypatch.setattr(search_cli, "load_tools", none)
+    monkeypatch.setattr(loading, "load_tools", none)
 
 
 def bare(ran: Ran) -> Ran:
@@ -162,7 +162,7 @@ def test_the_answer_is_the_same_bytes(
     cold = ran("--daemon", "never")
     monkeypatch.setenv("XDG_RUNTIME_DIR", shared)
     with monkeypatch.context() as patched:
-        patched.setattr(search_cli, "load_tools", None)
+        patched.setattr(loading, "load_tools", None)
         warm = ran()
     assert warm == cold
 

@@ -25,7 +25,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 import smartsearch
-from smartsearch.cli import mcp as mcp_cli
+from smartsearch.runtime import extras
 from smartsearch.serve.mcp import brief
 from smartsearch.serve.mcp.desk import WAITING
 from smartsearch.serve.mcp.messages import LONGEST
@@ -486,7 +486,7 @@ def test_a_whole_disk_is_served_only_when_it_is_named(monkeypatch: pytest.Monkey
 def test_without_the_sdk_the_error_names_what_to_install(monkeypatch: pytest.MonkeyPatch, capfd):
     from smartsearch.cli import app as cli
 
-    monkeypatch.setattr(mcp_cli, "find_spec", lambda _name: None)
+    monkeypatch.setitem(extras.EXTRAS, "mcp", ("no_such_package",))
     assert cli.run(["mcp"]) == 2
     assert "pip install 'smartsearch[mcp]'" in capfd.readouterr().err
 

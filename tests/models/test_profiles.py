@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from smartsearch.config import Config
-from smartsearch.errors import ModelError
-from smartsearch.models import manifest, profiles, store
+from smartsearch.errors import ModelError, SmartsearchError
+from smartsearch.models import loading, manifest, profiles, store
 from smartsearch.rank.cache.vector_folder import usage
-from smartsearch.runtime import ending
+from smartsearch.runtime import ending, extras
 from smartsearch.systems.smartsearch.pipeline import search
 from tests.conftest import haystack
 from tests.rank import tiny
@@ -21,7 +20,8 @@ from tests.rank import tiny
 
 @pytest.fixture
 def no_hub(tmp_path, monkeypatch):
-    """An empty hub cache and no network."""
+    """An empty hub cache and no network; that its packages are there is taken for granted."""
+    monkeypatch.setitem(extras.EXTRAS, "hub", ())
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -29,18 +29,18 @@ def no_hub(tmp_path, monkeypatch):
 
 def test_an_unknown_profile_names_the_known_ones():
     with pytest.raises(ModelError, match="'nope'") as caught:
-        profiles.load(Config(profile="nope"))
+        loading.load_tools(Config(profile="nope"))
     assert "embedded" in caught.value.hint
 
 
 def test_overrides_replace_one_model_of_a_profile():
     profile = profiles.profile_of(Config(crossencoder="some/model"))
-    assert profile.crossencoder.name == "some/model"
-    assert profile.colbert.name == "shipped:colbert"
+    assert profile["crossencoder"].name == "some/model"
+    assert profile["colbert"].name == "shipped:colbert"
 
 
 def test_hub_models_are_pinned():
-    for ref in (profiles.PROFILES["paper"].crossencoder, profiles.PROFILES["paper"].colbert):
+    for ref in (profiles.PROFILES["paper"]["crossencoder"], profiles.PROFILES["paper"]["colbert"]):
         assert len(ref.revision) == 40
 
 
@@ -61,18 +61,31 @@ def test_a_pull_without_the_hub_is_an_error_worth_retrying(no_hub, monkeypatch):
 
 
 def test_a_profile_without_a_cross_encoder_cannot_rank_by_it(no_hub, monkeypatch):
-    bare = profiles.Profile("bare", "", profiles.ModelRef("x"), None, None)
-    monkeypatch.setitem(profiles.PROFILES, "bare", bare)
+    monkeypatch.setitem(profiles.PROFILES, "bare", {"parser": store.ModelRef("x")})
     with pytest.raises(ModelError, match="no crossencoder"):
-        profiles.load(Config(profile="bare"))
+        loading.load_tools(Config(profile="bare"))
 
 
 def test_a_model_that_is_missing_is_an_error_at_once(no_hub):
     with pytest.raises(ModelError, match="nobody/nothing") as caught:
-        profiles.load(Config(crossencoder="nobody/nothing"))
+        loading.load_tools(Config(crossencoder="nobody/nothing"))
     assert caught.value.kind == "model_missing"
     with pytest.raises(ModelError, match="no_such_pipeline"):
-        profiles.load(Config(parser="no_such_pipeline"))
+        loading.load_tools(Config(parser="no_such_pipeline"))
+
+
+@pytest.mark.parametrize("given", [{"profile": "paper"}, {"crossencoder": "a/b"}, {"colbert": "a/b"}])
+def test_without_what_runs_them_a_model_of_the_hub_names_the_extra(given, monkeypatch):
+    monkeypatch.setitem(extras.EXTRAS, "hub", ("no_such_package",))
+    with pytest.raises(SmartsearchError, match="not installed: no_such_package") as caught:
+        loading.load_tools(Config(**given))
+    assert (caught.value.kind, caught.value.hint) == ("package", "pip install 'smartsearch[hub]'")
+
+
+def test_what_could_not_run_is_not_pulled(monkeypatch):
+    monkeypatch.setitem(extras.EXTRAS, "hub", ("no_such_package",))
+    with pytest.raises(SmartsearchError, match="profile paper needs packages that are not installed"):
+        profiles.pull("paper")
 
 
 def test_a_folder_of_the_current_directory_never_stands_in_for_a_profiles_model(
@@ -89,7 +102,7 @@ def test_a_folder_of_the_current_directory_never_stands_in_for_a_profiles_model(
 def test_a_folder_that_is_no_model_says_what_is_wanted(tmp_path, monkeypatch, nlp):
     monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     (tmp_path / "notes.txt").write_text("no model")
-    tools = profiles.load(Config(crossencoder=str(tmp_path), rank=("ce",)))
+    tools = loading.load_tools(Config(crossencoder=str(tmp_path), rank=("ce",)))
     with pytest.raises(ModelError, match="cannot be loaded") as caught:
         tools.scorers["ce"]("q", ["t"])
     assert caught.value.kind == "model_unfit"
@@ -99,7 +112,7 @@ def test_a_loader_s_own_kind_of_error_is_told_as_the_model_s(tmp_path, monkeypat
     monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     folder = tiny.cross_encoder(tmp_path / "ce")
     (folder / "model.safetensors").write_bytes(b"torn")
-    tools = profiles.load(Config(crossencoder=str(folder), rank=("ce",)))
+    tools = loading.load_tools(Config(crossencoder=str(folder), rank=("ce",)))
     with pytest.raises(ModelError, match="cannot be loaded as a crossencoder") as caught:
         tools.scorers["ce"]("q", ["t"])
     assert caught.value.kind == "model_unfit"
@@ -108,7 +121,7 @@ def test_a_loader_s_own_kind_of_error_is_told_as_the_model_s(tmp_path, monkeypat
 def test_a_limit_on_memory_that_is_too_low_is_told_before_anything_is_loaded(monkeypatch):
     monkeypatch.setattr("resource.getrlimit", lambda which: (600_000 * 1024, -1))
     with pytest.raises(ModelError, match=r"the limit on memory \(ulimit -v\) is 585 MiB") as caught:
-        profiles.load(Config())
+        loading.load_tools(Config())
     assert (caught.value.kind, caught.value.hint[:10]) == ("memory", "ulimit -v ")
 
 
@@ -116,7 +129,7 @@ def test_folders_of_either_kind_load_as_rankers(tmp_path, monkeypatch, nlp):
     monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     ours = tiny.onnx_folder(tmp_path / "ce", "crossencoder")
     hub = tiny.colbert(tmp_path / "colbert")
-    tools = profiles.load(Config(crossencoder=str(ours), colbert=str(hub)))
+    tools = loading.load_tools(Config(crossencoder=str(ours), colbert=str(hub)))
     assert tools.scorers["ce"]("q", ["dog"]).shape == (1,)
     assert tools.scorers["colbert"]("q", ["dog"]).shape == (1,)
     info = {m.role: (m.precision, m.revision[:6]) for m in tools.models.values()}
@@ -136,7 +149,7 @@ def test_vectors_are_kept_on_disk_only_where_that_is_asked_for(tmp_path, monkeyp
         (chosen, True, 2),
         (chosen, True, 2),
     ):
-        tools = profiles.load(config, cache=cache)
+        tools = loading.load_tools(config, cache=cache)
         scores.append(tools.scorers["colbert"]("q", ["dog", "rain"]).tolist())
         ending.finish()
         assert usage().turns == turns
@@ -149,7 +162,7 @@ def test_what_could_not_be_kept_is_in_the_answer(tmp_path, monkeypatch, nlp):
     monkeypatch.setattr("smartsearch.rank.cache.vector_files.FREE", 2**62)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     config = Config(colbert=str(tiny.onnx_folder(tmp_path / "colbert", "colbert")), rank=("colbert",))
-    tools = profiles.load(config, cache=True)
+    tools = loading.load_tools(config)
     result = search("Where is the dog?", haystack("Mara: dog", "Ilya: rain"), config, tools)
     assert [note for note in result.trace.degraded if "no room for ColBERT's vectors" in note]
 
@@ -157,7 +170,7 @@ def test_what_could_not_be_kept_is_in_the_answer(tmp_path, monkeypatch, nlp):
 def test_without_a_home_nothing_is_kept(monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "home", no_home)
-    assert profiles._cache_home() is None
+    assert loading._cache_home() is None
 
 
 def no_home():
@@ -166,22 +179,23 @@ def no_home():
 
 def test_a_profile_without_colbert_searches_with_what_it_has(tmp_path, monkeypatch, nlp):
     monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
-    ours = profiles.ModelRef(str(tiny.onnx_folder(tmp_path / "ce", "crossencoder")), given=True)
-    parser = profiles.PROFILES["embedded"].parser
-    monkeypatch.setitem(profiles.PROFILES, "one", profiles.Profile("one", "", parser, ours, None))
+    ours = store.ModelRef(str(tiny.onnx_folder(tmp_path / "ce", "crossencoder")), given=True)
+    parser = profiles.PROFILES["embedded"]["parser"]
+    monkeypatch.setitem(profiles.PROFILES, "one", {"parser": parser, "crossencoder": ours})
     config = Config(profile="one", semantic="always")
-    result = search("Where is the dog?", haystack("Mara: dog", "Ilya: rain"), config, profiles.load(config))
+    tools = loading.load_tools(config)
+    result = search("Where is the dog?", haystack("Mara: dog", "Ilya: rain"), config, tools)
     assert [m.role for m in result.trace.models] == ["parser", "crossencoder"]
     assert result.hits[0].scores.ce is not None
     assert "no ColBERT" in result.trace.degraded[0]
     with pytest.raises(ModelError, match="no colbert"):
-        profiles.load(Config(profile="one", rank=("colbert",)))
+        loading.load_tools(Config(profile="one", rank=("colbert",)))
 
 
 def test_the_other_ranker_is_refused(tmp_path, monkeypatch, nlp):
     monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     folder = tiny.onnx_folder(tmp_path / "colbert", "colbert")
-    tools = profiles.load(Config(crossencoder=str(folder), rank=("ce",)))
+    tools = loading.load_tools(Config(crossencoder=str(folder), rank=("ce",)))
     with pytest.raises(ModelError, match="holds a colbert"):
         tools.scorers["ce"]("q", ["t"])
 
@@ -195,9 +209,9 @@ def test_a_changed_byte_in_a_shipped_model_is_found(tmp_path, monkeypatch):
     manifest.write()
     manifest.read.cache_clear()
     try:
-        assert {s.state for s in profiles.verify("embedded")} == {"ok"}
+        assert {s.state for s in profiles.status("embedded", deep=True)} == {"ok"}
         (tmp_path / "colbert" / "weights").write_bytes(b"12346")
-        assert {s.role: s.state for s in profiles.verify("embedded")}["colbert"] == "damaged"
+        assert {s.role: s.state for s in profiles.status("embedded", deep=True)}["colbert"] == "damaged"
         assert {s.state for s in profiles.status("embedded")} == {"ok"}
         (tmp_path / "colbert" / "weights").unlink()
         assert {s.role: s.state for s in profiles.status("embedded")}["colbert"] == "missing"
@@ -205,18 +219,12 @@ def test_a_changed_byte_in_a_shipped_model_is_found(tmp_path, monkeypatch):
         manifest.read.cache_clear()
 
 
-def test_ready_tools_have_their_rankers_loaded(monkeypatch):
-    loaded: list[str] = []
-
-    def slow(name: str) -> profiles._Deferred:
-        def opened() -> object:
-            time.sleep(0.2)
-            loaded.append(name)
-            return lambda question, texts: None
-
-        return profiles._Deferred(opened)  # type: ignore[arg-type]
-
-    tools = SimpleNamespace(scorers={name: slow(name) for name in ("ce", "colbert")})
-    monkeypatch.setattr(profiles, "load_cached", lambda config: tools)
-    profiles.load_ready(Config(rank=("ce",)))
-    assert loaded == ["ce"]  # the other is not asked for
+def test_ready_tools_have_their_rankers_loaded(tmp_path, monkeypatch, nlp):
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+    opened = loading.Ranker._scorer
+    slow = lambda self, folder: time.sleep(0.2) or opened(self, folder)  # noqa: E731
+    monkeypatch.setattr(loading.Ranker, "_scorer", slow)
+    folders = {role: str(tiny.onnx_folder(tmp_path / role, role)) for role in ("crossencoder", "colbert")}
+    tools = loading.load_ready(Config(rank=("ce",), **folders))
+    assert tools.scorers["ce"].begin().done()
+    assert tools.scorers["colbert"]._future is None  # it is not asked for

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch.config import Config
-from smartsearch.models import manifest, profiles
+from smartsearch.models import loading, manifest, profiles
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
 from smartsearch.retrieve.grep import Haystack
@@ -40,14 +40,14 @@ def test_a_score_does_not_depend_on_company_or_threads(scorer):
 
 
 def test_the_shipped_files_are_those_of_the_manifest_and_at_most_60_mb():
-    assert {s.state for s in profiles.verify("embedded")} == {"ok"}
+    assert {s.state for s in profiles.status("embedded", deep=True)} == {"ok"}
     files = [f for name in manifest.FOLDERS for f in (manifest.SHIPPED / name).rglob("*") if f.is_file()]
     assert sum(f.stat().st_size for f in files) <= 60_000_000
 
 
 @pytest.fixture(scope="module")
 def tools():
-    return profiles.load(Config())
+    return loading.load_tools(Config())
 
 
 def answers():
@@ -72,7 +72,7 @@ def test_the_same_question_twice_is_the_same_to_the_last_digit(tools):
     haystack = Haystack(read([str(ROOT / "docs" / "samples")]))
     question = "What does Jonas's new flatmate do for work?"
     results = [
-        search(question, haystack, Config(), t) for t in (tools, tools, profiles.load(Config(threads=1)))
+        search(question, haystack, Config(), t) for t in (tools, tools, loading.load_tools(Config(threads=1)))
     ]
     bare = [
         dataclasses.replace(r, threads=0, trace=dataclasses.replace(r.trace, timing_ms={})) for r in results

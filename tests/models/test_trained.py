@@ -13,7 +13,7 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError, UsageError
-from smartsearch.models import profiles, trained
+from smartsearch.models import loading, profiles, trained
 from smartsearch.systems.smartsearch.pipeline import search
 from tests.conftest import haystack
 from tests.rank import tiny
@@ -67,7 +67,7 @@ def test_half_a_profile_is_none(home: Path) -> None:
     (home / "half" / "crossencoder").mkdir(parents=True)
     assert trained.names() == []
     with pytest.raises(ModelError, match="no profile named 'half'") as caught:
-        profiles.load(Config(profile="half"))
+        loading.load_tools(Config(profile="half"))
     assert caught.value.kind == "profile_unknown"
 
 
@@ -81,7 +81,8 @@ def test_search_runs_with_it_and_says_what_ran(home: Path, monkeypatch: pytest.M
     monkeypatch.setattr("smartsearch.text.parse.load", load)
     folder = profile(home / "mine")
     config = Config(profile="mine")
-    result = search("Where is the dog?", haystack("Mara: dog", "Ilya: rain"), config, profiles.load(config))
+    tools = loading.load_tools(config)
+    result = search("Where is the dog?", haystack("Mara: dog", "Ilya: rain"), config, tools)
     assert result.profile == "mine"
     assert asked == [False]
     model = hashlib.sha256((folder / "colbert" / "model.onnx").read_bytes()).hexdigest()
@@ -91,10 +92,10 @@ def test_search_runs_with_it_and_says_what_ran(home: Path, monkeypatch: pytest.M
 
 def test_a_changed_file_and_a_missing_ranker_are_found(home: Path) -> None:
     folder = profile(home / "mine")
-    assert {s.state for s in profiles.verify("mine")} == {"ok"}
+    assert {s.state for s in profiles.status("mine", deep=True)} == {"ok"}
     with (folder / "crossencoder" / "model.onnx").open("ab") as file:
         file.write(b"!")
-    assert {s.role: s.state for s in profiles.verify("mine")}["crossencoder"] == "damaged"
+    assert {s.role: s.state for s in profiles.status("mine", deep=True)}["crossencoder"] == "damaged"
     for path in (folder / "colbert").iterdir():
         path.unlink()
     (folder / "colbert").rmdir()
@@ -185,8 +186,8 @@ def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
 
 
 def test_the_fusion_belongs_to_the_shipped_rankers_and_those_adapted_from_them():
-    assert profiles._fusion(Config())
-    assert profiles._fusion(Config(profile="mine")) == profiles._fusion(Config())
-    assert profiles._fusion(Config(profile="paper")) == {}
-    assert profiles._fusion(Config(profile="mine", crossencoder="some/model")) == {}
-    assert profiles._fusion(Config(colbert="some/model")) == {}
+    assert loading._fusion(Config())
+    assert loading._fusion(Config(profile="mine")) == loading._fusion(Config())
+    assert loading._fusion(Config(profile="paper")) == {}
+    assert loading._fusion(Config(profile="mine", crossencoder="some/model")) == {}
+    assert loading._fusion(Config(colbert="some/model")) == {}

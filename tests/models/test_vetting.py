@@ -10,7 +10,7 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.models import profiles, vetting
+from smartsearch.models import loading, profiles, vetting
 from tests.rank import tiny
 
 EVIL = """
@@ -48,7 +48,7 @@ def test_a_repository_that_holds_a_folder_named_as_a_hub_model_runs_nothing(
     planted(tmp_path / "acme" / "colbert-x", ran)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelError, match="'acme/colbert-x' is not on this machine") as caught:
-        profiles.load(Config(**{role: "acme/colbert-x"}))
+        loading.load_tools(Config(**{role: "acme/colbert-x"}))
     assert "./acme/colbert-x" in caught.value.hint
     assert not ran.exists()
 
@@ -59,7 +59,7 @@ def test_a_folder_that_is_asked_for_runs_nothing_either(
 ):
     monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     folder = planted(tmp_path / "x", ran)
-    tools = profiles.load(Config(rank=(name,), **{role: str(folder)}))
+    tools = loading.load_tools(Config(rank=(name,), **{role: str(folder)}))
     with pytest.raises(ModelError, match=r"not loaded: modules.json names 'evil.Model'") as caught:
         tools.scorers[name]("q", ["t"])
     assert caught.value.kind == "model_unsafe"
@@ -163,12 +163,12 @@ def test_a_pipeline_of_other_parts_than_spacy_s_is_refused(
 ):
     (tmp_path / "config.cfg").write_text(PIPELINE.format(nlp=nlp_says, part=part), encoding="utf-8")
     with pytest.raises(ModelError, match=why) as caught:
-        profiles.load(Config(parser=str(tmp_path)))
+        loading.load_tools(Config(parser=str(tmp_path)))
     assert caught.value.kind == "model_unsafe"
 
 
 def test_the_shipped_pipeline_and_spacy_s_own_pass(tmp_path: Path, nlp):
-    vetting.check_parser(profiles.PROFILES["embedded"].parser.shipped)
+    vetting.check_parser(profiles.PROFILES["embedded"]["parser"].shipped)
     nlp.to_disk(tmp_path / "own")
     vetting.check_parser(tmp_path / "own")
 
@@ -176,5 +176,5 @@ def test_the_shipped_pipeline_and_spacy_s_own_pass(tmp_path: Path, nlp):
 def test_a_folder_that_is_no_pipeline_says_what_is_wanted(tmp_path: Path):
     (tmp_path / "notes.txt").write_text("no pipeline")
     with pytest.raises(ModelError, match=r"no config.cfg that can be read") as caught:
-        profiles.load(Config(parser=str(tmp_path)))
+        loading.load_tools(Config(parser=str(tmp_path)))
     assert caught.value.kind == "model_unfit"

@@ -107,12 +107,11 @@ def test_chats_become_a_profile_that_search_can_load(
     assert about["metrics"]["adapted"]["held_out"]["fused"]["n"] == 8
     assert [path.name for path in place.parent.iterdir()] == ["mine"]
     assert (place / "colbert" / "model.onnx").read_bytes() != (shipped / "colbert/model.onnx").read_bytes()
-    assert {s.role: s.state for s in profiles.verify("mine")}["crossencoder"] == "ok"
+    assert {s.role: s.state for s in profiles.status("mine", deep=True)}["crossencoder"] == "ok"
     assert json.loads((place / "crossencoder" / "config.json").read_text())["calibration"] == [0.5, -2.0]
     assert "calibration" not in json.loads((place / "colbert" / "config.json").read_text())
-    config = profiles.profile_of(Config(profile="mine"))
-    assert config.crossencoder is not None
-    assert config.crossencoder.name == str(place / "crossencoder")
+    profile = profiles.profile_of(Config(profile="mine"))
+    assert profile["crossencoder"].name == str(place / "crossencoder")
     assert capsys.readouterr().out == ""
 
 

@@ -75,4 +75,4 @@ class Setup:
     filters: Written
     cwd: str
     limit: float = LIMIT
-    loader: str = "smartsearch.models.profiles:load_ready"
+    loader: str = "smartsearch.models.loading:load_ready"

@@ -1,0 +1,226 @@
+"""The models of a profile, loaded: the parser here, the rankers in threads of their own, the tokenizer."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smartsearch.config import Config, is_path
+from smartsearch.errors import CacheError, ModelError, SmartsearchError
+from smartsearch.models import manifest, profiles, store, vetting
+from smartsearch.models.profiles import SCORERS
+from smartsearch.models.store import ModelRef
+from smartsearch.runtime import extras
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from smartsearch.models.tools import Tools
+    from smartsearch.rank.truncate import Tokenizer
+    from smartsearch.retrieve.semantic import Scorer
+
+LEAST_ROOM, ROOM_A_CORE = 600 * 2**20, 32 * 2**20
+"""Bytes of addresses that the shipped models and their libraries take, and more for each core's thread."""
+TOKENIZER = "wordpiece-30522 (bert-base-uncased)"
+"""What tokens are counted with, whatever the profile, so that counts compare."""
+
+
+def load_tools(config: Config, *, cache: bool = True) -> Tools:
+    """The tools of the config's profile. The rankers load in the background while the parser loads here.
+
+    With `cache`, ColBERT's vectors are kept on disk as the config says. Nothing is fetched: a hub model must
+    have been pulled before. Raises ModelError when the profile is unknown or a model it needs is missing,
+    SmartsearchError (kind "package") when one needs an extra. What is wrong with the weights of a ranker is
+    told when it is first asked for scores.
+    """
+    _check_room()
+    from smartsearch.models.tools import Tools
+    from smartsearch.text import parse
+
+    if config.offline:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    profile = profiles.profile_of(config)
+    limit = config.cache_bytes if cache else 0
+    rankers = {
+        name: Ranker(name, profile[role], config.cores, limit)
+        for name, role in SCORERS.items()
+        if role in profile
+    }
+    wanted = _wanted(config, rankers)
+    parser = profiles.located("parser", profile["parser"])
+    for ranker in wanted:
+        ranker.begin()
+    if profile["parser"].given and is_path(profile["parser"].name):
+        vetting.check_parser(parser)
+    light = profile["parser"].shipped is not None and not any(r.needs_torch for r in rankers.values())
+    nlp = parse.load(str(parser), needs_torch=not light)
+    infos = {"parser": store.info("parser", profile["parser"], parser)}
+    for name, ranker in rankers.items():
+        if ranker.folder is not None:
+            infos[name] = store.info(ranker.role, ranker.ref, ranker.folder)
+
+    def notes() -> list[str]:
+        return [ranker.note for ranker in rankers.values() if ranker.note]
+
+    return Tools(parse.Parser(nlp), dict(rankers), tokenizer(), infos, _fusion(config), notes)
+
+
+def _wanted(config: Config, rankers: dict[str, Ranker]) -> list[Ranker]:
+    """The rankers that the config asks for. Raises ModelError or SmartsearchError where one cannot load."""
+    wanted = [rankers[name] for name in config.rank if name in rankers]
+    lacking = [SCORERS[name] for name in config.rank if name not in rankers]
+    if lacking and (not wanted or "crossencoder" in lacking):
+        raise ModelError(f"profile {config.profile} has no {lacking[0]}", hint="another --rank or --profile")
+    for ranker in wanted:
+        ranker.check()
+    return wanted
+
+
+def load_ready(config: Config) -> Tools:
+    """As `load_tools`, when the rankers are there too: their loading is not a question's time."""
+    tools = load_tools(config)
+    for name in config.rank:
+        if isinstance(ranker := tools.scorers.get(name), Ranker):
+            ranker.begin().result()
+    return tools
+
+
+def _check_room() -> None:
+    """That a limit on memory leaves room for the models: libraries in C end the process where it does not.
+
+    Raises ModelError.
+    """
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - Windows
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    needed = LEAST_ROOM + (os.cpu_count() or 1) * ROOM_A_CORE
+    if limit not in (resource.RLIM_INFINITY, -1) and limit < needed:
+        raise ModelError(
+            f"the limit on memory (ulimit -v) is {limit // 2**20:,} MiB; the models need {needed // 2**20:,}",
+            hint=f"ulimit -v {needed // 1024}, or unlimited",
+            kind="memory",
+        )
+
+
+def _fusion(config: Config) -> dict[str, float]:
+    """The weights of the learned fusion: ours for the shipped rankers and for those adapted from them."""
+    ours = config.profile == "embedded" or config.profile not in profiles.PROFILES
+    if not ours or config.crossencoder or config.colbert or not manifest.FUSION.is_file():
+        return {}
+    return dict(json.loads(manifest.FUSION.read_text(encoding="utf-8"))["weights"])
+
+
+class Ranker:
+    """A scorer of a profile. It loads in a thread of its own once begun, and answers when it is there.
+
+    `limit` is what ColBERT's vectors on disk may take in bytes, 0 for none.
+    """
+
+    def __init__(self, name: str, ref: ModelRef, threads: int, limit: int) -> None:
+        self.role, self.ref = SCORERS[name], ref
+        self.folder = store.locate(self.role, ref)
+        self._threads, self._limit = threads, limit
+        self._future: Future[Scorer] | None = None
+
+    @property
+    def needs_torch(self) -> bool:
+        """Whether the libraries of the hub run it: all but the shipped and those that were trained here."""
+        if self.folder is None:
+            return not (self.ref.shipped or is_path(self.ref.name))
+        return not store.is_export(self.folder)
+
+    def check(self) -> Path:
+        """Its folder. Raises SmartsearchError where it, or what runs it, is not on this machine."""
+        if self.needs_torch:
+            extras.require("hub", f"the {self.role} {self.ref.name!r}")
+        if self.folder is None:
+            raise profiles.missing(self.role, self.ref)
+        return self.folder
+
+    def begin(self) -> Future[Scorer]:
+        """Load it, if that has not begun; the future has the scorer."""
+        if self._future is None:
+            pool = ThreadPoolExecutor(1)
+            self._future = pool.submit(self._opened)
+            pool.shutdown(wait=False)
+        return self._future
+
+    @property
+    def note(self) -> str:
+        """What the scorer had to do without, if it is there."""
+        there = self._future is not None and self._future.done() and self._future.exception() is None
+        return getattr(self.begin().result(), "note", "") if there else ""
+
+    def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """The score of each text."""
+        return self.begin().result()(question, texts)
+
+    def _opened(self) -> Scorer:
+        folder = self.check()
+        try:
+            return self._scorer(folder)
+        except SmartsearchError:
+            raise
+        except Exception as error:  # each library has errors of its own
+            said = str(error).strip().splitlines() or [type(error).__name__]
+            raise ModelError(
+                f"{folder} cannot be loaded as a {self.role}: {said[0][:200]}",
+                hint="a sentence-transformers CrossEncoder or a PyLate ColBERT, by hub id or folder",
+                kind="model_unfit",
+            ) from error
+
+    def _scorer(self, folder: Path) -> Scorer:
+        """The ranker in a folder of our own format, or of the hub's where nothing in it runs as code."""
+        from smartsearch.rank.colbert import HubColbert, OnnxColbert
+        from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder
+
+        crosses = self.role == "crossencoder"
+        if not store.in_our_format(self.role, folder):
+            vetting.check(folder)
+            return (HubCrossEncoder if crosses else HubColbert)(str(folder), self._threads)
+        if crosses:
+            return OnnxCrossEncoder(folder, self._threads)
+        cache = _cache_home() if self._limit else None
+        return OnnxColbert(folder, self._threads, cache=cache, limit=self._limit)
+
+
+def _cache_home() -> Path | None:
+    """Where ColBERT's vectors are kept, or None where there is no place for them."""
+    from smartsearch.rank.cache.vector_folder import home
+
+    try:
+        return home()
+    except CacheError:
+        return None
+
+
+@lru_cache(maxsize=1)
+def _shipped_tokenizer() -> Callable[[str], int]:
+    from tokenizers import Tokenizer
+
+    path = manifest.SHIPPED / "crossencoder" / "tokenizer.json"
+    if not path.is_file():
+        raise ModelError(
+            f"the shipped tokenizer is not in {path.parent}",
+            hint="install smartsearch again",
+            kind="model_missing",
+        )
+    wordpiece = Tokenizer.from_file(str(path))
+    wordpiece.no_truncation()
+    wordpiece.no_padding()
+    return lambda text: len(wordpiece.encode(text, add_special_tokens=False).ids)
+
+
+def tokenizer() -> Tokenizer:
+    """The named tokenizer of budgets and reports; its file is read at the first count."""
+    from smartsearch.rank.truncate import Tokenizer
+
+    return Tokenizer(TOKENIZER, lambda text: _shipped_tokenizer()(text))
