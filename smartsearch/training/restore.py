@@ -31,7 +31,6 @@ class Stored:
 
     weights: Weights
     head_size: int
-    epsilon: float
 
 
 def read(path: Path) -> Stored:
@@ -49,7 +48,7 @@ def read(path: Path) -> Stored:
     for node in graph.node:
         if node.op_type == "MatMulInteger":
             weights[_module(node, readers) + ".weight"] = _matrix(node, tensors)
-    return Stored(weights, _head_size(graph, path), _epsilon(graph))
+    return Stored(weights, _head_size(graph, path))
 
 
 def _plain(tensors: dict[str, NDArray[Any]]) -> Weights:
@@ -105,12 +104,7 @@ def _head_size(graph: Any, path: Path) -> int:
             size = constants.get(node.input[3])
             if size is not None:
                 return int(size.reshape(-1)[0])
-    raise ModelError(f"{path} is no encoder that `training export` wrote", kind="model_unfit")
-
-
-def _epsilon(graph: Any) -> float:
-    norm = next(node for node in graph.node if node.op_type == "LayerNormalization")
-    return float(next(a.f for a in norm.attribute if a.name == "epsilon"))
+    raise ModelError(f"{path} is no encoder that smartsearch exported", kind="model_unfit")
 
 
 def _bert_config(stored: Stored, prefix: str) -> Any:
@@ -129,7 +123,6 @@ def _bert_config(stored: Stored, prefix: str) -> Any:
         intermediate_size=shape("encoder.layer.0.intermediate.dense")[0],
         max_position_embeddings=shape("embeddings.position_embeddings")[0],
         type_vocab_size=shape("embeddings.token_type_embeddings")[0],
-        layer_norm_eps=stored.epsilon,
         num_labels=1,
     )
 

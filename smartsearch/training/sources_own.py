@@ -17,9 +17,8 @@ from dataclasses import dataclass, replace
 
 from smartsearch.errors import InputError
 from smartsearch.training.chats import Chat, Labelled
-from smartsearch.training.data import first_person
 from smartsearch.training.overlap import words
-from smartsearch.training.sources_chat import made_questions
+from smartsearch.training.questions import first_person, made_questions
 from smartsearch.types import Turn
 
 PART = 30

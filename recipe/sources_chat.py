@@ -12,16 +12,12 @@ from typing import Any
 
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.overlap import Overlap, words
-from smartsearch.training.questions import asked_of, from_statement, last_question, statements_in
+from smartsearch.training.questions import MACHINE, from_statement, made_questions
 from smartsearch.types import Turn
 
 SPACED = re.compile(r"(?<!\s)\s+(?=[?.!,;:'’]|n't)")
 PREFIX = re.compile(r"^\(?(Me|[A-Z][\w ().]{1,24}?)\)?: ")
-MACHINE = frozenset(("Assistant", "The", "All", "Both", ""))
-"""Speakers of whom no question is made and who have no first name."""
 MARK = re.compile(r"\{[a-z]+\}")
-VAGUE = re.compile(r"\b(?:you|your|this|that|it)\b|n't")
-"""A made question with one of these means something only where it was said."""
 LONG_RANGE = 150
 """Meeting turns; a longer labelled range says too little about which turn answers."""
 MOST_EVIDENCE = 14
@@ -39,23 +35,6 @@ def _tidy(text: str) -> str:
 
 def _random_day(rng: random.Random, year: int = 0) -> str:
     return f"{year or rng.randint(2015, 2026)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
-
-
-def made_questions(turns: list[Turn], rng: random.Random, share: float) -> list[Labelled]:
-    """Rule-made questions of a chat: two-turn exchanges, and first-person statements (a `share` of them)."""
-    made: list[Labelled] = []
-    for i, turn in enumerate(turns):
-        reply = turns[i + 1] if i + 1 < len(turns) else None
-        same = reply is not None and reply.session == turn.session and reply.speaker != turn.speaker
-        if reply is not None and same and reply.speaker not in MACHINE and len(reply.text.split()) >= 4:
-            asked = asked_of(last_question(turn.text), turn.speaker, reply.speaker)
-            if len(asked.split()) >= 4:
-                made.append(Labelled(asked, (i + 1,), "exchange", context=True))
-        for statement in statements_in(turn.text, turn.speaker) if turn.speaker not in MACHINE else ():
-            question = from_statement(statement, rng) if rng.random() < share else ""
-            if len(question.split()) >= 5 and not VAGUE.search(question):
-                made.append(Labelled(question, (i,), "statement", answer=statement))
-    return made
 
 
 def friendsqa(folder: Path, rng: random.Random) -> Iterator[Chat]:
