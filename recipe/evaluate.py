@@ -9,21 +9,21 @@ from pathlib import Path
 
 from recipe.data import read_groups
 from smartsearch.training.chats import Group
-from smartsearch.training.evaluate import fused, rank_of_first, summary
+from smartsearch.training.evaluate import ranks_of, summary
 from smartsearch.training.shipped import Scorer, colbert_scorer, cross_scorer
 
 
-def compare(
-    trials: Sequence[Group], cross: Scorer, colbert: Scorer
-) -> dict[str, dict[str, dict[str, float]]]:
+def compare(trials: Sequence[Group], cross: Scorer, late: Scorer) -> dict[str, dict[str, dict[str, float]]]:
     """Metrics of both rankers and their fusion, over all trials and by source."""
-    found: dict[str, dict[str, list[int]]] = {}
-    for trial in trials:
-        one, two = cross(trial.question, trial.texts), colbert(trial.question, trial.texts)
-        for name, scores in (("crossencoder", one), ("colbert", two), ("rrf", fused(one, two))):
-            for part in ("all", trial.source):
-                found.setdefault(part, {}).setdefault(name, []).append(rank_of_first(scores))
-    return {part: {name: summary(ranks) for name, ranks in rows.items()} for part, rows in found.items()}
+    found = ranks_of(trials, cross, late)
+    sources = [trial.source for trial in trials]
+    return {
+        part: {
+            role: summary([rank for rank, source in zip(ranks, sources) if part in ("all", source)])
+            for role, ranks in found.items()
+        }
+        for part in ("all", *dict.fromkeys(sources))
+    }
 
 
 def main(argv: Sequence[str]) -> int:

@@ -82,7 +82,7 @@ def ask(chat: Chat, tools: Tools, config: Config) -> Iterator[Asked]:
 
 
 def orders(asked: Asked) -> dict[str, list[int]]:
-    """The candidates by ColBERT, by the cross-encoder (what it did not read comes last), and by both fused."""
+    """The candidates by ColBERT, by the cross-encoder (the unread last), and by both fused."""
     late = order({i: float(asked.colbert[i]) for i in asked.candidates.tolist()})
     cross = order({i: float(asked.logit[i]) for i in late if not np.isnan(asked.logit[i])})
     both = order(rrf(zip(WEIGHTS, (cross, late), strict=True), RRF_K))

@@ -31,7 +31,7 @@ from smartsearch.errors import SmartsearchError
 from smartsearch.models import manifest, profiles, trained
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.training.chats import Chat, Group, Labelled
-from smartsearch.training.evaluate import fused, mrr, rank_of_first, summary
+from smartsearch.training.evaluate import Ranks, mrr, ranks_of, summary
 from smartsearch.training.groups import COMPLETE, Mix, make_groups, make_trials
 from smartsearch.training.shipped import colbert_scorer, cross_scorer, load_config
 from smartsearch.training.sources_own import Own
@@ -50,14 +50,11 @@ MOST_QUESTIONS, MOST_TRIALS, MOST_GENERAL, CANDIDATES = 6000, 200, 60, 64
 """Trained on, measured on, measured on other people's conversations; turns to choose from in each."""
 DEAREST = 0.02
 """Fused MRR that questions of other people's conversations may lose."""
-ROLES = ("crossencoder", "colbert", "fused")
 LEFT_OVER = 86400
 """Seconds after which the working folder of a run that was killed is removed; no run takes as long."""
 
 Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 """`stage(title, steps)` shows that something begins, and gives what counts one more step as done."""
-Ranks = dict[str, list[int]]
-"""The rank of the right text in each trial, by ranker."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ class Measured:
     def record(self) -> dict[str, dict[str, dict[str, float]]]:
         """R@1, R@5, R@10 and MRR by ranker, for both sets of questions."""
         return {
-            name: {role: summary(ranks[role]) for role in ROLES}
+            name: {role: summary(found) for role, found in ranks.items()}
             for name, ranks in (("held_out", self.own), ("general", self.general))
         }
 
@@ -122,9 +119,9 @@ def adapt(own: Own, wish: Wish, stage: Stage) -> Outcome:
     """
     place = trained.target(wish.name)
     remove_leftovers(trained.home())
-    os.environ["HF_HUB_OFFLINE"] = "1"  # everything is here
     trials = make_trials(own.held_out, MOST_TRIALS, CANDIDATES, random.Random(0))
-    general = _general()
+    unseen = [chat for chat in written_chats() if held_out(chat)]
+    general = make_trials(unseen, MOST_GENERAL, CANDIDATES, random.Random(0))
     with trained.workshop() as work, _quiet():
         figures = {"shipped": _measured(manifest.SHIPPED, "shipped", trials, general, wish, stage)}
         if (place / trained.ABOUT).is_file():
@@ -188,12 +185,6 @@ def _hash(trials: Sequence[Group]) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def _general() -> list[Group]:
-    """Trials of the written conversations that the shipped rankers were not trained on."""
-    unseen = [chat for chat in written_chats() if held_out(chat)]
-    return make_trials(unseen, MOST_GENERAL, CANDIDATES, random.Random(0))
-
-
 def _measured(
     folder: Path, name: str, trials: Sequence[Group], general: Sequence[Group], wish: Wish, stage: Stage
 ) -> Measured:
@@ -201,17 +192,8 @@ def _measured(
     cross = cross_scorer(folder / "crossencoder", wish.threads)
     late = colbert_scorer(folder / "colbert", wish.threads)
 
-    def ranks(group: Sequence[Group]) -> Ranks:
-        found: Ranks = {role: [] for role in ROLES}
-        for trial in group:
-            one, two = cross(trial.question, trial.texts), late(trial.question, trial.texts)
-            for role, scores in zip(ROLES, (one, two, fused(one, two)), strict=True):
-                found[role].append(rank_of_first(scores))
-            step()
-        return found
-
     with stage(f"measuring the {name} rankers", len(trials) + len(general)) as step:
-        return Measured(ranks(trials), ranks(general))
+        return Measured(ranks_of(trials, cross, late, step), ranks_of(general, cross, late, step))
 
 
 def _train(own: Own, work: Path, wish: Wish, stage: Stage) -> tuple[dict[str, int], dict[str, float]]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from smartsearch.rank.fuse import order, rrf
+from smartsearch.training.chats import Group
+from smartsearch.training.shipped import Scorer
 
 RRF_K, WEIGHTS = 60, (0.7, 0.3)
 """The paper's fusion (section 3.3): cross-encoder 0.7, ColBERT 0.3."""
+ROLES = ("crossencoder", "colbert", "fused")
+Ranks = dict[str, list[int]]
+"""The rank of the right text in each trial, by role."""
 
 
 def rank_of_first(scores: Sequence[float]) -> int:
@@ -20,6 +25,19 @@ def fused(first: Sequence[float], second: Sequence[float]) -> list[float]:
     orders = [order(dict(enumerate(scores))) for scores in (first, second)]
     found = rrf(zip(WEIGHTS, orders, strict=True), RRF_K)
     return [found[i] for i in range(len(first))]
+
+
+def ranks_of(
+    trials: Sequence[Group], cross: Scorer, late: Scorer, step: Callable[[], None] = lambda: None
+) -> Ranks:
+    """The ranks by each ranker and by both fused; `step` is called after each trial."""
+    found: Ranks = {role: [] for role in ROLES}
+    for trial in trials:
+        one, two = cross(trial.question, trial.texts), late(trial.question, trial.texts)
+        for role, scores in zip(ROLES, (one, two, fused(one, two)), strict=True):
+            found[role].append(rank_of_first(scores))
+        step()
+    return found
 
 
 def mrr(ranks: Sequence[int]) -> float:

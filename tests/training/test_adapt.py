@@ -17,6 +17,7 @@ from smartsearch.models import manifest, profiles, trained
 from smartsearch.training import adapt
 from smartsearch.training import export as exporting
 from smartsearch.training.adapt import Measured, Wish, better_of, better_worse, refusal
+from smartsearch.training.chats import Chat
 from smartsearch.training.sources_own import read_own
 from tests.rank import tiny
 from tests.training.test_sources_own import chats
@@ -25,7 +26,7 @@ WISH = Wish("mine", minutes=0.01)
 
 
 def measured(own: list[int], general: list[int]) -> Measured:
-    return Measured(dict.fromkeys(adapt.ROLES, own), dict.fromkeys(adapt.ROLES, general))
+    return Measured({"fused": own}, {"fused": general})
 
 
 def test_only_a_higher_mrr_is_kept() -> None:
@@ -171,12 +172,12 @@ def test_held_out_questions_do_not_depend_on_the_seed(
 
 def test_half_of_what_is_trained_on_is_other_peoples(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = read_own(chats(60))
-    other = [adapt.data.Chat("written", "a1_x", own.held_out[0].turns, own.held_out[0].questions)]
+    other = [Chat("written", "a1_x", own.held_out[0].turns, own.held_out[0].questions)]
     mine, rehearsed = adapt._groups(own, other, WISH, lambda: None)
     assert len(mine) > len(rehearsed) > 0
     assert {group.source for group in mine} == {"own"}
     assert {group.source for group in rehearsed} == {"written"}
-    shown = " ".join(text for group in mine for text in (group.right, *group.wrong))
+    shown = " ".join(text for group in mine for text in group.texts)
     assert not any(turn.text in shown for turn in own.held_out[0].turns)
 
 

@@ -1,19 +1,20 @@
-"""The one-command recipe names steps and options that exist, in an order in which each finds its input."""
+"""The one-command recipe names steps that exist, in an order in which each finds its input."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from smartsearch.training.recipe import COMMANDS, steps
+from recipe.__main__ import COMMANDS
+from recipe.rounds import steps
 
 
 def test_every_step_exists_and_finds_what_an_earlier_one_wrote() -> None:
     written: set[str] = set()
     for command, arguments in steps(Path("source"), Path("work")):
-        assert command in COMMANDS
+        assert command in (*COMMANDS, "manifest")
         paths = [a for a in arguments if a.startswith("work/")]
         place = {"export": 2, "validate": -1}.get(command, 1)
-        made = [arguments[place]] if command not in ("calibrate", "fusion") else []
+        made = [] if command in ("calibrate", "fusion", "manifest") else [arguments[place]]
         assert set(paths) - set(made) <= written, (command, arguments)
         written |= set(made)
 

@@ -1,0 +1,25 @@
+"""Validation measures, by hand-worked examples."""
+
+from __future__ import annotations
+
+from smartsearch.training.chats import Group
+from smartsearch.training.evaluate import fused, rank_of_first, ranks_of, summary
+
+
+def test_ties_count_against_the_right_turn() -> None:
+    assert rank_of_first([1.0, 1.0, 0.5]) == 2
+
+
+def test_summary_of_ranks() -> None:
+    assert summary([1, 4, 20]) == {"n": 3, "R@1": 0.3333, "R@5": 0.6667, "R@10": 0.6667, "MRR": 0.4333}
+
+
+def test_fusion_weighs_the_cross_encoder_more() -> None:
+    scores = fused([3.0, 2.0], [2.0, 3.0])
+    assert scores == [0.7 / 61 + 0.3 / 62, 0.7 / 62 + 0.3 / 61]
+
+
+def test_each_ranker_and_both_rank_every_trial() -> None:
+    trials = [Group("a", "k", "c", "q", "right", ["longer wrong", "no"])]
+    found = ranks_of(trials, lambda q, t: [float(len(x)) for x in t], lambda q, t: [1.0, 0.0, 0.0])
+    assert found == {"crossencoder": [2], "colbert": [1], "fused": [2]}
