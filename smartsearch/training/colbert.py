@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from smartsearch.training.chats import Group
 from smartsearch.training.shipped import Scorer
-from smartsearch.training.start import NO_DROPOUT, Drawn, in_parts, minilm_folder
+from smartsearch.training.start import NO_DROPOUT, in_parts, minilm_folder
 
 DIMENSION, QUERY_LENGTH, DOCUMENT_LENGTH = 96, 32, 128
 """Of a token vector, and tokens of a question (padded with [MASK]) and of a text."""
@@ -81,7 +82,7 @@ class ColbertLearner:
             {"params": list(self.model[1].parameters()), "full": HEAD_RATE},
         ]
 
-    def loss(self, batch: Sequence[Drawn]) -> Any:
+    def loss(self, batch: Sequence[Group]) -> Any:
         """See `loss_of`."""
         import torch
 

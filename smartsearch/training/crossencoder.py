@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from smartsearch.training.bert import first_token_logits
-from smartsearch.training.start import DECAY, NO_DROPOUT, Drawn, in_parts, minilm_folder
+from smartsearch.training.chats import Group
+from smartsearch.training.start import DECAY, NO_DROPOUT, in_parts, minilm_folder
 
 MAX_LENGTH = 128
 """Tokens of question and text together; longer texts lose their end (the context comes last)."""
@@ -84,7 +85,7 @@ class CrossEncoderLearner:
             for decay in (True, False)
         ]
 
-    def loss(self, batch: Sequence[Drawn]) -> Any:
+    def loss(self, batch: Sequence[Group]) -> Any:
         """See `group_loss`."""
         pairs = [(drawn.question, text) for drawn in batch for text in drawn.texts]
         return group_loss(self._logits(pairs, 4).view(len(batch), -1))

@@ -71,7 +71,13 @@ def export_crossencoder(trained: Path, work: Path) -> dict[str, Any]:
     inner = AutoModelForSequenceClassification.from_pretrained(trained, attn_implementation="eager")
     names = ["input_ids", "attention_mask", "token_type_ids"]
     _write(Logits(inner), inner.bert, names, "logits", AutoTokenizer.from_pretrained(trained), work)
-    return {"kind": "crossencoder", "max_length": 128, "truncation": "only_second", "output": "logits"}
+    return {
+        "kind": "crossencoder",
+        "max_length": 128,
+        "truncation": "only_second",
+        "output": "logits",
+        "heads": int(inner.config.num_attention_heads),
+    }
 
 
 def export_colbert(trained: Path, work: Path) -> dict[str, Any]:
@@ -104,6 +110,7 @@ def export_colbert(trained: Path, work: Path) -> dict[str, Any]:
         "attend_to_expansion_tokens": bool(model.attend_to_expansion_tokens),
         "skiplist_ids": sorted(set(model.skiplist)),
         "output": "vectors",
+        "heads": int(encoder.config.num_attention_heads),
     }
 
 

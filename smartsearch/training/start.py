@@ -6,7 +6,7 @@ import importlib.util
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -67,15 +67,7 @@ class Clock:
         return done / WARMUP if done < WARMUP else (1.0 - done) / (1.0 - WARMUP)
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A group as one batch has it: the right text comes first."""
-
-    question: str
-    texts: list[str]
-
-
-def batches(groups: Sequence[Group], size: int, wrong: int, rng: random.Random) -> Iterator[list[Drawn]]:
+def batches(groups: Sequence[Group], size: int, wrong: int, rng: random.Random) -> Iterator[list[Group]]:
     """Endless batches of `size` groups, groups of like length together.
 
     `wrong` wrong texts of each are drawn anew in every epoch; a group that has fewer is left out.
@@ -88,8 +80,7 @@ def batches(groups: Sequence[Group], size: int, wrong: int, rng: random.Random) 
             chunks = [part[i : i + size] for i in range(0, len(part), size)]
             for chunk in rng.sample(chunks, len(chunks)):
                 if len(chunk) == size:
-                    chosen = [groups[i] for i in chunk]
-                    yield [Drawn(g.question, [g.right, *rng.sample(g.wrong, wrong)]) for g in chosen]
+                    yield [replace(groups[i], wrong=rng.sample(groups[i].wrong, wrong)) for i in chunk]
 
 
 def in_parts(
@@ -115,7 +106,7 @@ class Learner(Protocol):
     def parameters(self) -> list[dict[str, Any]]:
         """The optimizer's parameter groups, each with its full learning rate as `full`."""
 
-    def loss(self, batch: Sequence[Drawn]) -> Any:
+    def loss(self, batch: Sequence[Group]) -> Any:
         """The loss of a batch, a tensor of one value."""
 
     def score(self, question: str, texts: list[str]) -> list[float]:

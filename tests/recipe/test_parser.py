@@ -12,7 +12,6 @@ from recipe.parser_corpus import (
     Sentence,
     augment,
     casual,
-    clean,
     held_out,
     lowered,
     read_columns,
@@ -70,50 +69,22 @@ def test_treebank_joins_tags_spacing_and_cleaned_entities(tmp_path: Path) -> Non
     assert read_conllu(tmp_path / "a.conllu", {}) == []  # without an entity layer
 
 
-@pytest.mark.parametrize(
-    ("tag", "ours"),
-    [
-        ("B-PER", "B-PERSON"),
-        ("B-corporation", "B-ORG"),
-        ("B-OTH", "O"),
-        ("B-O", "O"),
-        ("B-location,B-group", "B-LOC"),
-        ("O", "O"),
-    ],
-)
-def test_clean_maps_labels_and_drops_stray_tags(tag: str, ours: str) -> None:
-    assert clean(tag) == ours
-
-
-def test_io_scheme_becomes_iob2() -> None:
+def test_columns_are_read_with_their_labels_mapped_to_ours(tmp_path: Path) -> None:
+    path = tmp_path / "x.conll"
+    path.write_text(
+        "-DOCSTART- O\n\nAnna\tB-person\nLee\tI-person\nsmiles\tB-OTH\n\t\n"
+        "in O\nOslo I-LOC\nAcme B-corporation,B-group\n\n"
+        "@\tB-PER\nanna\tB-PER\nhi\tB-O\n@bob\tB-PER\n",
+        encoding="utf-8",
+    )
+    found = read_columns(path)
+    assert [(s.text, s.ents, s.tags) for s in found] == [
+        ("Anna Lee smiles", ("B-PERSON", "I-PERSON", "O"), ()),
+        ("in Oslo Acme", ("O", "B-LOC", "B-ORG"), ()),
+        ("@anna hi @bob", ("O", "O", "O", "O"), ()),  # handles are no people
+    ]
     assert to_iob2(["I-ORG", "I-ORG", "O", "I-LOC"]) == ("B-ORG", "I-ORG", "O", "B-LOC")
     assert to_iob2(["B-LOC", "I-ORG"]) == ("B-LOC", "B-ORG")
-
-
-def test_columns_split_at_white_space_lines_and_skip_document_marks(tmp_path: Path) -> None:
-    path = tmp_path / "x.conll"
-    rows = [
-        "-DOCSTART- O",
-        "",
-        "Anna\tB-person",
-        "Lee\tI-person",
-        "smiles\tO",
-        "\t",
-        "in O",
-        "Oslo I-LOC",
-        "",
-    ]
-    path.write_text("\n".join(rows), encoding="utf-8")
-    first, second = read_columns(path)
-    assert (first.words, first.ents) == (("Anna", "Lee", "smiles"), ("B-PERSON", "I-PERSON", "O"))
-    assert (second.words, second.ents, second.tags) == (("in", "Oslo"), ("O", "B-LOC"), ())
-
-
-def test_handles_are_no_people(tmp_path: Path) -> None:
-    path = tmp_path / "x.conll"
-    path.write_text("@\tB-PER\nanna\tB-PER\nhi\tO\n@bob\tB-PER\n", encoding="utf-8")
-    assert read_columns(path)[0].ents == ("O", "O", "O", "O")
-    assert read_columns(path)[0].text == "@anna hi @bob"
 
 
 def test_spacing_glues_clitics_and_marks() -> None:
@@ -158,24 +129,18 @@ def test_every_phrase_can_be_filled(rng: random.Random) -> None:
         assert book.fill(action.split(maxsplit=1)[1])
 
 
-def test_template_columns_align_and_entities_are_well_formed(rng: random.Random) -> None:
+def test_template_columns_align_and_repeat_with_the_seed(rng: random.Random) -> None:
     for s in templates(Phrasebook(rng), 200, 200):
         assert len(s.words) == len(s.spaces) == len(s.tags) == len(s.ents)
         assert to_iob2(s.ents) == s.ents
-
-
-def test_full_name_is_one_person(rng: random.Random) -> None:
+    first, second = (templates(Phrasebook(random.Random(7)), 20, 20) for _ in range(2))
+    assert first == second
     tokens = Phrasebook(rng).fill("{name} {surname} called/V")
     assert [e for _, _, e in tokens] == ["B-PERSON", "I-PERSON", "O"]
 
 
-def test_templates_repeat_with_the_seed() -> None:
-    first, second = (templates(Phrasebook(random.Random(7)), 20, 20) for _ in range(2))
-    assert first == second
-
-
 def test_gold_documents_align_with_run_time_tokens() -> None:
-    spacy = pytest.importorskip("spacy")
+    import spacy
     from spacy.training import Example
 
     nlp = spacy.blank("en")
@@ -185,7 +150,8 @@ def test_gold_documents_align_with_run_time_tokens() -> None:
 
 
 def test_rules_find_dates_events_and_numbers() -> None:
-    spacy = pytest.importorskip("spacy")
+    import spacy
+
     nlp = spacy.blank("en")
     doc = nlp(
         "On 8 May, 2023 and last summer we ran the boston marathon, 30 dollars, at the Lake View Regatta."

@@ -94,16 +94,14 @@ def test_fusion_finds_the_feature_that_tells_right_from_wrong() -> None:
 
 
 def test_fusion_is_written_for_the_calibrated_model(tmp_path: Path) -> None:
-    for name in ("raw", "calibrated"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "model.onnx").write_bytes(b"one")
-    (tmp_path / "raw" / "config.json").write_text("{}")
-    (tmp_path / "calibrated" / "config.json").write_text('{"calibration": [0.5, -3.0]}')
-    write_samples(tmp_path / "s.npz", [asked(), asked((0,)), asked((5,))], tmp_path / "raw")
     found = {}
-    for name in ("raw", "calibrated"):
-        out = tmp_path / f"{name}.json"
-        fusion.main([str(tmp_path / "s.npz"), str(tmp_path / name), "--out", str(out)])
+    for name, config in (("raw", "{}"), ("calibrated", '{"calibration": [0.5, -3.0]}')):
+        folder, out = tmp_path / name, tmp_path / f"{name}.json"
+        folder.mkdir()
+        (folder / "model.onnx").write_bytes(b"one")
+        (folder / "config.json").write_text(config)
+        write_samples(tmp_path / "s.npz", [asked(), asked((0,)), asked((5,))], folder)
+        assert fusion.main([str(tmp_path / "s.npz"), str(folder), "--out", str(out)]) == 0
         found[name] = json.loads(out.read_text())["weights"]
     assert found["calibrated"]["ce"] == pytest.approx(2 * found["raw"]["ce"], rel=0.02, abs=1e-4)
     assert found["calibrated"]["colbert"] == pytest.approx(found["raw"]["colbert"], rel=0.02, abs=1e-4)

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from smartsearch.config import Config
-from smartsearch.models import manifest, profiles, trained
+from smartsearch.models import manifest, profiles
 from smartsearch.training import adapt
 from smartsearch.training import export as exporting
-from smartsearch.training.adapt import Measured, Wish, better_of, better_worse, refusal
+from smartsearch.training.adapt import Measured, Wish, better_worse, refusal
 from smartsearch.training.chats import Chat
 from smartsearch.training.sources_own import read_own
 from tests.rank import tiny
@@ -29,23 +29,23 @@ def measured(own: list[int], general: list[int]) -> Measured:
     return Measured({"fused": own}, {"fused": general})
 
 
-def test_only_a_higher_mrr_is_kept() -> None:
-    present = measured([1, 2], [1])  # MRR .75
-    assert refusal(present, present, measured([1, 1], [1])) == ""
-    assert "0.7500, not above the 0.7500" in refusal(present, present, measured([2, 1], [1]))
-    assert "0.6667, not above" in refusal(present, present, measured([1, 3], [1]))
-
-
-def test_an_earlier_profile_is_what_must_be_surpassed() -> None:
-    shipped, earlier = measured([4, 4], [1]), measured([1, 2], [1])
-    assert refusal(earlier, shipped, measured([2, 2], [1]))
-
-
-def test_an_earlier_profile_below_the_shipped_rankers_is_no_bar() -> None:
-    shipped, earlier = measured([1, 2], [1]), measured([4, 4], [1])
-    assert "0.5000, not above the 0.7500" in refusal(earlier, shipped, measured([2, 2], [1]))
-    assert refusal(earlier, shipped, measured([1, 1], [1])) == ""
-    assert better_of(earlier, shipped) is shipped
+@pytest.mark.parametrize(
+    ("present", "shipped", "adapted", "told"),
+    [
+        ([1, 2], [1, 2], [1, 1], ""),
+        ([1, 2], [1, 2], [2, 1], "0.7500, not above the 0.7500"),
+        ([1, 2], [1, 2], [1, 3], "0.6667, not above"),
+        ([1, 2], [4, 4], [2, 2], "not above the 0.7500"),  # of an earlier profile
+        ([4, 4], [1, 2], [2, 2], "not above the 0.7500"),  # which may be worse than the shipped rankers
+        ([4, 4], [1, 2], [1, 1], ""),
+    ],
+)
+def test_only_what_is_above_all_there_was_is_kept(
+    present: list[int], shipped: list[int], adapted: list[int], told: str
+) -> None:
+    reason = refusal(*(measured(ranks, [1]) for ranks in (present, shipped, adapted)))
+    assert told in reason
+    assert bool(told) == bool(reason)
 
 
 def test_a_gain_that_costs_other_peoples_questions_is_refused() -> None:
@@ -190,7 +190,3 @@ def test_what_a_killed_run_left_a_day_ago_is_removed(tmp_path: Path) -> None:
     adapt.remove_leftovers(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".train-new", "mine"]
     adapt.remove_leftovers(tmp_path / "absent")
-
-
-def test_a_name_is_looked_for_where_profiles_lie(place: Path) -> None:
-    assert trained.target("mine") == place
