@@ -19,25 +19,17 @@ from smartsearch.rank.crossencoder import sigmoid
 
 
 def fit(logits: Floats, right: Floats, weights: Floats) -> tuple[float, float]:
-    """(scale, shift) that maximise the weighted likelihood of `right` (0 or 1), by damped Newton steps."""
+    """(scale, shift) that maximise the weighted likelihood of `right` (0 or 1)."""
+    from scipy.optimize import minimize
+
     inputs = np.stack([logits, np.ones_like(logits)])
 
-    def loss(found: Floats) -> float:
+    def loss(found: Floats) -> tuple[float, Floats]:
         value = found @ inputs
-        return float(weights @ (np.logaddexp(0.0, value) - right * value))
+        slope = inputs @ (weights * (sigmoid(value) - right))
+        return float(weights @ (np.logaddexp(0.0, value) - right * value)), slope
 
-    found = np.zeros(2)
-    for _ in range(100):
-        chance = sigmoid(found @ inputs)
-        slope = inputs @ (weights * (right - chance))
-        curve = (inputs * (weights * chance * (1.0 - chance))) @ inputs.T + 1e-12 * np.eye(2)
-        step = np.linalg.solve(curve, slope)
-        size = 1.0
-        while loss(found + size * step) > loss(found) and size > 1e-6:
-            size /= 2
-        found = found + size * step
-        if np.abs(step).max() < 1e-9:
-            break
+    found = minimize(loss, np.zeros(2), jac=True, method="BFGS", options={"gtol": 1e-9}).x
     return float(found[0]), float(found[1])
 
 

@@ -33,7 +33,8 @@ def _tidy(text: str) -> str:
     return SPACED.sub("", MARK.sub("", text)).replace(" gon na", " gonna").replace("`` ", '"').strip()
 
 
-def _random_day(rng: random.Random, year: int = 0) -> str:
+def random_day(rng: random.Random, year: int = 0) -> str:
+    """A date of the year given, or of one from 2015 to 2026."""
     return f"{year or rng.randint(2015, 2026)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
 
 
@@ -44,7 +45,7 @@ def friendsqa(folder: Path, rng: random.Random) -> Iterator[Chat]:
         for scene in _load(path)["data"]:
             episode = scene["title"].rpartition("_")[0]
             turns, asked, names = episodes.setdefault(episode, ([], [], set()))
-            day = _random_day(rng)
+            day = random_day(rng)
             for paragraph in scene["paragraphs"]:
                 start = len(turns)
                 for utterance in paragraph["utterances:"]:
@@ -67,7 +68,7 @@ def friendsqa(folder: Path, rng: random.Random) -> Iterator[Chat]:
 def qmsum(folder: Path, rng: random.Random) -> Iterator[Chat]:
     """Meetings; the turns of the labelled range that share most with query and answer are right."""
     for path in sorted(folder.rglob("*.json")):
-        meeting, day = _load(path), _random_day(rng)
+        meeting, day = _load(path), random_day(rng)
         turns = [
             Turn(_tidy(turn["content"]), turn["speaker"], day, session=path.stem)
             for turn in meeting["meeting_transcripts"]
@@ -209,7 +210,7 @@ def topical_chat(folder: Path, rng: random.Random) -> Iterator[Chat]:
         for first in range(0, len(talks), 8):
             turns: list[Turn] = []
             for key, talk in talks[first : first + 8]:
-                day = _random_day(rng, 2023)
+                day = random_day(rng, 2023)
                 turns += [
                     Turn(said["message"].strip(), said["agent"].replace("agent_", "Agent"), day, session=key)
                     for said in talk["content"]
