@@ -68,7 +68,7 @@ class Corpora:
 
 
 def read_all(data: Path, rng: random.Random) -> Corpora:
-    """Read, split and augment every source below `data` (the folders of `train/` in SOURCES.md)."""
+    """Read, split and augment every source below `data` (the parser's sources of the model card)."""
     ewt = {}
     for split, ud, ner in (
         ("train", "en_ewt-ud-train.reconstructed.conllu", "en_ewt-ud-train.iob2.old"),

@@ -79,7 +79,7 @@ def steps(source: Path, work: Path, counts: Mapping[str, int] = STEPS) -> list[t
 def main(argv: Sequence[str]) -> int:
     """`python -m recipe all DATA/train --work build/models`."""
     options = argparse.ArgumentParser(prog="recipe all", description=__doc__)
-    options.add_argument("data", type=Path, help="the folder of training sources (SOURCES.md)")
+    options.add_argument("data", type=Path, help="the folder of training sources, one folder each")
     options.add_argument("--work", type=Path, default=Path("build/models"), help="checkpoints and logs")
     chosen = options.parse_args(argv)
     for command, arguments in steps(chosen.data, chosen.work):

@@ -1,4 +1,4 @@
-"""Readers of the dialogue sources: files as published (SOURCES.md) to labelled chats."""
+"""Readers of the dialogue sources: files as published (see the model card) to labelled chats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts and faults of the written conversations; or they as a file that `smartsearch bench` reads."""
+"""The written conversations: counts, faults, and a file of them that `smartsearch bench` reads."""
 
 from __future__ import annotations
 

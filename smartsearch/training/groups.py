@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from smartsearch.rank.colbert import OnnxColbert
-from smartsearch.rank.text import MONTHS, scored_text
+from smartsearch.rank.text import scored_text, spoken_date
 from smartsearch.training.chats import Chat, Group, Labelled
 from smartsearch.training.names import pick_names, replace_names
 from smartsearch.training.overlap import Overlap, crop, words
@@ -41,18 +41,10 @@ COMPLETE = Mix(long=(75,), dated=0.85, context=0.85, when=0.06)
 """For conversations with complete labels: nearly as search shows them."""
 
 
-def _when(time: str, rng: random.Random) -> str:
+def _when(date: str, rng: random.Random) -> str:
     """` in May 2023` or ` on 8 May 2023` for a date, so that dates in questions meet dates of turns."""
-    year, month, day = time[:10].split("-")
-    name = MONTHS[int(month) - 1]
-    return rng.choice(
-        (
-            f" in {name} {year}",
-            f" in {name}",
-            f" on {int(day)} {name} {year}",
-            f" on {name} {int(day)}, {year}",
-        )
-    )
+    day, month, year = date.split()
+    return rng.choice((f" in {month} {year}", f" in {month}", f" on {date}", f" on {month} {day}, {year}"))
 
 
 def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, rng: random.Random) -> Group:
@@ -69,8 +61,9 @@ def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, r
     context = asked.context or rng.random() < mix.context
     limit = rng.choice(mix.long)
     query, wanted = words(asked.question), words(asked.question) | words(asked.answer)
-    if dated and right.time and DATABLE.match(question) and rng.random() < mix.when:
-        question = question[:-1].rstrip() + _when(right.time, rng) + "?"
+    date = spoken_date(right.time) if dated else ""
+    if date and DATABLE.match(question) and rng.random() < mix.when:
+        question = question[:-1].rstrip() + _when(date, rng) + "?"
 
     def text(i: int) -> str:
         turn, before = chat.turns[i], chat.turns[i - 1] if i else None

@@ -91,3 +91,14 @@ def test_trials_of_a_short_chat_borrow_turns() -> None:
     other = Chat("x", "d", tuple(Turn(f"Something else {i}") for i in range(30)))
     (trial,) = make_trials([CHAT, other], 5, 25, random.Random(0))
     assert len(trial.wrong) == 22  # all but the two right ones and the related one
+
+
+def test_a_question_gets_the_date_of_its_turn_where_there_is_one() -> None:
+    mix = replace(PLAIN, when=1.0)
+    for time, dates in (
+        ("2024-03-05T10:00", {"in March", "in March 2024", "on 5 March 2024", "on March 5, 2024"}),
+        ("10:00", {""}),
+    ):
+        chat = replace(CHAT, turns=tuple(replace(turn, time=time) for turn in CHAT.turns))
+        asked = {render_group(chat, ASKED, [5, 1], mix, random.Random(n)).question for n in range(40)}
+        assert asked == {f"What did Anna say {date}".strip() + "?" for date in dates}
