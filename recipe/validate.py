@@ -21,7 +21,7 @@ from recipe.sources_chat import read_chats
 from recipe.sources_real import asked as asked_chats
 from smartsearch.config import Config
 from smartsearch.models import manifest, profiles
-from smartsearch.pipeline import Tools, dense_search
+from smartsearch.models.tools import Tools
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
 from smartsearch.rank.fuse import order, rrf
@@ -29,6 +29,7 @@ from smartsearch.rank.head import among, head
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import gather
+from smartsearch.systems.smartsearch.pipeline import dense_search
 from smartsearch.training.chats import Chat
 from smartsearch.training.evaluate import RRF_K, WEIGHTS
 from smartsearch.training.sources_written import written_chats

@@ -21,15 +21,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from smartsearch import __version__
 from smartsearch.config import Config
-from smartsearch.errors import SmartsearchError
 from smartsearch.models import manifest, profiles, trained
 from smartsearch.rank.colbert import OnnxColbert
+from smartsearch.runtime import extras
 from smartsearch.training.chats import Chat, Group, Labelled
 from smartsearch.training.evaluate import Ranks, mrr, ranks_of, summary
 from smartsearch.training.groups import COMPLETE, Mix, make_groups, make_trials
@@ -38,7 +37,6 @@ from smartsearch.training.sources_own import Own
 from smartsearch.training.sources_written import held_out, written_chats
 from smartsearch.training.start import Clock, Learner, Plan, fit
 
-PACKAGES = ("torch", "transformers", "sentence_transformers", "pylate", "onnx")
 SHARE = {"crossencoder": 0.6, "colbert": 0.4}
 """Of the minutes."""
 PLANS = {"crossencoder": Plan(0.0, wrong=4, scale=0.2), "colbert": Plan(0.0, wrong=3, scale=0.2)}
@@ -104,11 +102,7 @@ class Outcome:
 
 def check_packages() -> None:
     """Say at once, not after reading, that a package of the extra is missing."""
-    missing = [name for name in PACKAGES if find_spec(name) is None]
-    if missing:
-        raise SmartsearchError(
-            f"train needs {', '.join(missing)}", hint="pip install 'smartsearch[train]'", kind="package"
-        )
+    extras.require("train", "train")
 
 
 def adapt(own: Own, wish: Wish, stage: Stage) -> Outcome:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from smartsearch.rank.cache.vectors import maxsim
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.text import scored_texts
-from smartsearch.rank.vectors import maxsim
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.overlap import Overlap, words
 from smartsearch.types import Corpus

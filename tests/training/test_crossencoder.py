@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
+
 from smartsearch.training.bert import first_token_logits
 from smartsearch.training.chats import Group
 from smartsearch.training.crossencoder import BINARY, encode, group_loss
@@ -12,6 +14,7 @@ from smartsearch.training.start import WARMUP, Clock, batches
 from tests.rank import tiny
 
 
+@pytest.mark.torch
 def test_logits_and_gradient_are_the_models_own(tmp_path: Path) -> None:
     import torch
     from transformers import AutoModelForSequenceClassification
@@ -35,6 +38,7 @@ def test_logits_and_gradient_are_the_models_own(tmp_path: Path) -> None:
     assert torch.allclose(first_token_logits(model, **alone), found[1][0][1:], atol=1e-5)
 
 
+@pytest.mark.torch
 def test_a_question_longer_than_the_model_reads_leaves_room_for_the_text(tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
@@ -46,6 +50,7 @@ def test_a_question_longer_than_the_model_reads_leaves_room_for_the_text(tmp_pat
     assert sum(batch["attention_mask"][1]) == 5
 
 
+@pytest.mark.torch
 def test_the_loss_is_a_softmax_and_a_little_binary_cross_entropy() -> None:
     import torch
     from torch.nn import functional
