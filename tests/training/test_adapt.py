@@ -66,13 +66,8 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("shipped")
     cross = tiny.cross_encoder(folder / "trained-ce")
     late = folder / "trained-colbert"
-    ColBERT(
-        str(tiny.bert(folder / "base")),
-        embedding_size=96,
-        query_length=16,
-        document_length=48,
-        device="cpu",
-    ).save(str(late))
+    sizes = {"embedding_size": 96, "query_length": 16, "document_length": 48}
+    ColBERT(str(tiny.bert(folder / "base")), device="cpu", **sizes).save(str(late))
     exporting.export("crossencoder", cross, folder / "crossencoder", {})
     exporting.export("colbert", late, folder / "colbert", {})
     path = folder / "crossencoder" / "config.json"
@@ -126,12 +121,14 @@ def _copies_the_shipped(shipped: Path):
     return train
 
 
-def test_what_is_no_better_is_not_written(
+def test_what_is_no_better_is_not_written_and_held_out_questions_do_not_depend_on_the_seed(
     place: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adapt, "_train", _copies_the_shipped(shipped))
-    outcome = adapt.adapt(read_own(chats(60)), WISH, silent)
-    assert (outcome.written, outcome.usable) == (False, False)
+    own = read_own(chats(60))
+    outcomes = [adapt.adapt(own, Wish("mine", seed=seed), silent) for seed in (1, 2)]
+    assert [(outcome.written, outcome.usable) for outcome in outcomes] == [(False, False)] * 2
+    assert len({outcome.about["held_out_sha256"] for outcome in outcomes}) == 1
     assert list(place.parent.iterdir()) == []
 
 
@@ -157,17 +154,6 @@ def test_an_interrupt_leaves_nothing_behind(place: Path, monkeypatch: pytest.Mon
     with pytest.raises(KeyboardInterrupt):
         adapt.adapt(read_own(chats(60)), WISH, silent)
     assert list(place.parent.iterdir()) == []
-
-
-def test_held_out_questions_do_not_depend_on_the_seed(
-    place: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(adapt, "_train", _copies_the_shipped(shipped))
-    found = {
-        adapt.adapt(read_own(chats(60)), Wish("mine", seed=seed), silent).about["held_out_sha256"]
-        for seed in (1, 2)
-    }
-    assert len(found) == 1
 
 
 def test_half_of_what_is_trained_on_is_other_peoples(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
