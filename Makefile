@@ -92,4 +92,4 @@ scale: $(RAY) ## measure what batches cost at size, with Ray too, and write docs
 	$(BIN)/python benchmarks/scale_page.py --record .out/scale/record.json
 
 models: $(TRAIN) ## train the shipped models again from DATA (six hours and more on 2 cores)
-	$(BIN)/python -m smartsearch.training all $(DATA)/train
+	$(BIN)/python -m recipe all $(DATA)/train

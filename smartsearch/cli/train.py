@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +24,7 @@ from smartsearch.output import show, stream
 from smartsearch.output.record import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from smartsearch.training.adapt import Outcome, Wish
+    from smartsearch.training.adapt import Outcome, Stage, Wish
     from smartsearch.training.sources_own import Own
     from smartsearch.types import Turn
 
@@ -127,13 +126,8 @@ def _wish(wanted: TrainOptions) -> Wish:
     return Wish(wanted.name, wanted.minutes, cores, wanted.seed)
 
 
-def _stages(wanted: bool) -> Callable[[str, int], Any]:
-    @contextmanager
-    def stage(title: str, total: int) -> Iterator[Callable[[], None]]:
-        with stream.progress(total, wanted=wanted, title=title) as step:
-            yield step
-
-    return stage
+def _stages(wanted: bool) -> Stage:
+    return lambda title, total: stream.progress(total, wanted=wanted, title=title)
 
 
 def _talk_of(own: Own) -> None:
@@ -146,11 +140,7 @@ def _dry_run(own: Own, as_json: bool) -> int:
     from smartsearch.training import sources_own
 
     rows = [
-        {
-            "use": use,
-            "question": asked.question,
-            "turn": chat.turns[asked.gold[0]].rendered,
-        }
+        {"use": use, "question": asked.question, "turn": chat.turns[asked.gold[0]].rendered}
         for use, chats in (("train", own.trained), ("measure", own.held_out))
         for chat, asked in _spread([(chat, asked) for chat in chats for asked in chat.questions])
     ]

@@ -38,7 +38,7 @@ class OnnxCrossEncoder:
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """Scores of `texts` in their order, shape (n,). Long turns are read up to the pair's limit.
 
-        With a calibration in `config.json` it is the chance that a turn answers (training/calibrate.py).
+        With a calibration in `config.json` it is the chance that a turn answers (recipe/calibrate.py).
         """
         return sigmoid(self._scale * self.logits(question, texts) + self._shift)
 

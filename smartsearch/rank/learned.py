@@ -2,7 +2,7 @@
 
 RRF (paper 3.3) sees ranks alone. The scores say more, and so do the neighbours: an answer stands near its
 question, and the turn after it often repeats its words. The weights belong to a pair of rankers and come with
-them (training/fusion.py, docs/decisions/0008); every part of the sum is a score that `--explain` shows.
+them (recipe/fusion.py, docs/decisions/0008); every part of the sum is a score that `--explain` shows.
 """
 
 from __future__ import annotations

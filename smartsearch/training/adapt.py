@@ -15,12 +15,11 @@ import logging
 import os
 import random
 import shutil
-import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -28,18 +27,20 @@ from typing import Any
 from smartsearch import __version__
 from smartsearch.config import Config
 from smartsearch.models import manifest, profiles, trained
+from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.runtime import extras
-from smartsearch.training import data
 from smartsearch.training.chats import Chat, Group, Labelled
-from smartsearch.training.evaluate import fused, rank_of_first, summary
+from smartsearch.training.evaluate import Ranks, mrr, ranks_of, summary
+from smartsearch.training.groups import COMPLETE, Mix, make_groups, make_trials
 from smartsearch.training.shipped import colbert_scorer, cross_scorer, load_config
 from smartsearch.training.sources_own import Own
-from smartsearch.training.sources_written import written_chats
+from smartsearch.training.sources_written import held_out, written_chats
+from smartsearch.training.start import Clock, Learner, Plan, fit
 
 SHARE = {"crossencoder": 0.6, "colbert": 0.4}
 """Of the minutes."""
-SCALE = 0.2
-"""Of the full learning rates."""
+PLANS = {"crossencoder": Plan(0.0, wrong=4, scale=0.2), "colbert": Plan(0.0, wrong=3, scale=0.2)}
+"""Minutes follow from what is asked for."""
 TIMES, SECONDS = 2.0, 0.35
 """How often a group may be seen, and what one takes where the shipped models were trained (one slow core):
 with few groups training is shorter than the minutes given."""
@@ -47,16 +48,11 @@ MOST_QUESTIONS, MOST_TRIALS, MOST_GENERAL, CANDIDATES = 6000, 200, 60, 64
 """Trained on, measured on, measured on other people's conversations; turns to choose from in each."""
 DEAREST = 0.02
 """Fused MRR that questions of other people's conversations may lose."""
-WATCHED = 50
-"""Trials the trainers print figures of while they run; they ask for that many."""
-ROLES = ("crossencoder", "colbert", "fused")
 LEFT_OVER = 86400
 """Seconds after which the working folder of a run that was killed is removed; no run takes as long."""
 
 Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 """`stage(title, steps)` shows that something begins, and gives what counts one more step as done."""
-Ranks = dict[str, list[int]]
-"""The rank of the right text in each trial, by ranker."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +75,12 @@ class Measured:
     @property
     def mrr(self) -> float:
         """Fused, on the held-out questions."""
-        return _mrr(self.own["fused"])
+        return mrr(self.own["fused"])
 
     def record(self) -> dict[str, dict[str, dict[str, float]]]:
         """R@1, R@5, R@10 and MRR by ranker, for both sets of questions."""
         return {
-            name: {role: summary(ranks[role]) for role in ROLES}
+            name: {role: summary(found) for role, found in ranks.items()}
             for name, ranks in (("held_out", self.own), ("general", self.general))
         }
 
@@ -117,9 +113,9 @@ def adapt(own: Own, wish: Wish, stage: Stage) -> Outcome:
     """
     place = trained.target(wish.name)
     remove_leftovers(trained.home())
-    os.environ["HF_HUB_OFFLINE"] = "1"  # everything is here
-    trials = data.make_trials(own.held_out, MOST_TRIALS, CANDIDATES, random.Random(0))
-    general = _general()
+    trials = make_trials(own.held_out, MOST_TRIALS, CANDIDATES, random.Random(0))
+    unseen = [chat for chat in written_chats() if held_out(chat)]
+    general = make_trials(unseen, MOST_GENERAL, CANDIDATES, random.Random(0))
     with trained.workshop() as work, _quiet():
         figures = {"shipped": _measured(manifest.SHIPPED, "shipped", trials, general, wish, stage)}
         if (place / trained.ABOUT).is_file():
@@ -159,7 +155,7 @@ def refusal(present: Measured, shipped: Measured, adapted: Measured) -> str:
     bar = better_of(present, shipped).mrr
     if adapted.mrr <= bar:
         return f"fused MRR on the held-out turns is {adapted.mrr:.4f}, not above the {bar:.4f} there was"
-    lost = _mrr(shipped.general["fused"]) - _mrr(adapted.general["fused"])
+    lost = mrr(shipped.general["fused"]) - mrr(adapted.general["fused"])
     if lost > DEAREST:
         return f"fused MRR on other people's conversations fell by {lost:.4f}, more than {DEAREST}"
     return ""
@@ -178,19 +174,9 @@ def better_worse(before: Sequence[int], after: Sequence[int]) -> tuple[int, int]
     return sum(b > a for b, a in pairs), sum(b < a for b, a in pairs)
 
 
-def _mrr(ranks: Sequence[int]) -> float:
-    return sum(1 / rank for rank in ranks) / (len(ranks) or 1)
-
-
 def _hash(trials: Sequence[Group]) -> str:
-    text = json.dumps([trial.record() for trial in trials], ensure_ascii=False, sort_keys=True)
+    text = json.dumps([asdict(trial) for trial in trials], ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-
-
-def _general() -> list[Group]:
-    """Trials of the written conversations that the shipped rankers were not trained on."""
-    unseen = [chat for chat in written_chats() if data.held_out(chat, data.Mix().held_out)]
-    return data.make_trials(unseen, MOST_GENERAL, CANDIDATES, random.Random(0))
 
 
 def _measured(
@@ -200,54 +186,62 @@ def _measured(
     cross = cross_scorer(folder / "crossencoder", wish.threads)
     late = colbert_scorer(folder / "colbert", wish.threads)
 
-    def ranks(group: Sequence[Group]) -> Ranks:
-        found: Ranks = {role: [] for role in ROLES}
-        for trial in group:
-            texts = [trial.right, *trial.wrong]
-            one, two = cross(trial.question, texts), late(trial.question, texts)
-            for role, scores in zip(ROLES, (one, two, fused(one, two)), strict=True):
-                found[role].append(rank_of_first(scores))
-            step()
-        return found
-
     with stage(f"measuring the {name} rankers", len(trials) + len(general)) as step:
-        return Measured(ranks(trials), ranks(general))
+        return Measured(ranks_of(trials, cross, late, step), ranks_of(general, cross, late, step))
 
 
 def _train(own: Own, work: Path, wish: Wish, stage: Stage) -> tuple[dict[str, int], dict[str, float]]:
     """Both rankers into `work/new`; how many groups there were, and the minutes each took."""
     import torch
 
-    from smartsearch.training import colbert, crossencoder
     from smartsearch.training.export import export
     from smartsearch.training.restore import restore
 
     torch.set_num_threads(wish.threads)
-    known = [chat for chat in written_chats() if not data.held_out(chat, data.Mix().held_out)]
+    known = [chat for chat in written_chats() if not held_out(chat)]
     with stage("making training groups", len(own.trained) + len(known)) as step:
         mine, rehearsed = _groups(own, known, wish, step)
     groups = [*mine, *rehearsed]
     random.Random(wish.seed).shuffle(groups)
-    (work / "data").mkdir()
-    data.write_groups(work / "data" / "groups.jsonl", groups)
-    data.write_groups(work / "data" / "trials.jsonl", _watched(groups))
     enough = len(groups) * TIMES * SECONDS / 60
     spent = {}
-    for kind, train in (("crossencoder", crossencoder.main), ("colbert", colbert.main)):
+    for kind, plan in PLANS.items():
         minutes = spent[kind] = round(min(wish.minutes * SHARE[kind], enough), 4)
-        start = work / f"{kind}-start"
-        options = {"start": start, "minutes": minutes, "scale": SCALE, "seed": wish.seed}
-        if kind == "colbert":
-            options["teacher"] = work / "new" / "crossencoder"
-        restore(kind, manifest.SHIPPED / kind, start)
-        with stage(f"training the {kind}, seconds", round(minutes * 60)) as step, _ticking(step):
-            train([*map(str, (work / "data", work / kind)), *(f"--{k}={v}" for k, v in options.items())])
+        restore(kind, manifest.SHIPPED / kind, work / f"{kind}-start")
+        learner = _learner(kind, work, wish)
+        with stage(f"training the {kind}, seconds", round(minutes * 60)) as step:
+            fit(learner, groups, replace(plan, minutes=minutes), random.Random(wish.seed), _ticking(step))
+        learner.save(work / kind)
         notes = {"profile": wish.name, "minutes": minutes, "groups": len(groups), "seed": wish.seed}
         with stage(f"exporting the {kind}", 1) as step:
             export(kind, work / kind, work / "new" / kind, notes)
             step()
     keep_calibration(work / "new" / "crossencoder")
     return {"own": len(mine), "written": len(rehearsed)}, spent
+
+
+def _learner(kind: str, work: Path, wish: Wish) -> Learner:
+    """The restored ranker; a ColBERT learns from the cross-encoder that was adapted before it."""
+    from smartsearch.training.colbert import ColbertLearner
+    from smartsearch.training.crossencoder import CrossEncoderLearner
+
+    start = work / f"{kind}-start"
+    if kind == "crossencoder":
+        return CrossEncoderLearner(start, wish.seed)
+    return ColbertLearner(start, wish.seed, cross_scorer(work / "new" / "crossencoder", wish.threads))
+
+
+def _ticking(step: Callable[[], None]) -> Callable[[Clock, float], None]:
+    """A watch that counts a step for each second of the run."""
+    told = 0
+
+    def watch(clock: Clock, _loss: float) -> None:
+        nonlocal told
+        while told < int(clock.seconds):
+            told += 1
+            step()
+
+    return watch
 
 
 def keep_calibration(folder: Path) -> None:
@@ -269,17 +263,15 @@ def _groups(
 
     Only the latter have complete labels: of one's own, what a ColBERT ranks high may be right.
     """
-    from smartsearch.training.mine import Miner
-
     rng = random.Random(wish.seed)
     mine: list[Group] = []
     for chat, asked in _drawn(own.trained, MOST_QUESTIONS, rng):
-        mine += data.make_groups(chat, asked, data.Mix(), rng)
+        mine += make_groups(chat, asked, Mix(), rng)
         step()
-    miner = Miner(manifest.SHIPPED / "colbert", wish.threads)
+    miner = OnnxColbert(manifest.SHIPPED / "colbert", wish.threads)
     rehearsed: list[Group] = []
     for chat, asked in _drawn(known, len(mine), rng):
-        rehearsed += data.make_groups(chat, asked, data.WRITTEN, rng, miner)
+        rehearsed += make_groups(chat, asked, COMPLETE, rng, miner)
         step()
     return mine, rng.sample(rehearsed, min(len(rehearsed), len(mine)))
 
@@ -292,30 +284,6 @@ def _drawn(chats: Sequence[Chat], most: int, rng: random.Random) -> Iterator[tup
         drawn.setdefault(i, []).append(asked)
     for i, chat in enumerate(chats):
         yield chat, drawn.get(i, [])
-
-
-def _watched(groups: Sequence[Group]) -> list[Group]:
-    """What the trainers print figures of: a few short trials, for their time is taken from training."""
-    repeated = [groups[i % len(groups)] for i in range(WATCHED)]
-    return [Group(g.source, g.kind, g.chat, g.question, g.right, g.wrong[:1]) for g in repeated]
-
-
-@contextmanager
-def _ticking(step: Callable[[], None]) -> Iterator[None]:
-    """Count a step each second while the block runs."""
-    done = threading.Event()
-
-    def tick() -> None:
-        while not done.wait(1.0):
-            step()
-
-    thread = threading.Thread(target=tick, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
 
 
 @contextmanager

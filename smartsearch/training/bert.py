@@ -2,33 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-Attend = Callable[[Any, Any, Any, Any], Any]
-"""(query [n, heads, asking, d], key and value [n, heads, tokens, d], seen [n, 1, 1, tokens]) to a mix."""
 
-
-def fast_attention(query: Any, key: Any, value: Any, seen: Any) -> Any:
-    """torch's fused attention."""
-    from torch.nn import functional
-
-    return functional.scaled_dot_product_attention(query, key, value, attn_mask=seen)
-
-
-def plain_attention(query: Any, key: Any, value: Any, seen: Any) -> Any:
-    """The same, spelt out: onnxruntime runs it faster than what torch exports of the fused one."""
-    scores = query @ key.transpose(2, 3) / query.shape[-1] ** 0.5
-    return (scores + (1.0 - seen.to(scores.dtype)) * -1e4).softmax(-1) @ value
-
-
-def first_token_logits(
-    model: Any,
-    input_ids: Any,
-    attention_mask: Any,
-    token_type_ids: Any,
-    attend: Attend = fast_attention,
-) -> Any:
+def first_token_logits(model: Any, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
     """Logits [n] of a `BertForSequenceClassification` with one label; inputs [n, tokens] as it takes them.
 
     The numbers of the model's own forward without dropout. A step of training takes three quarters of
@@ -39,21 +16,25 @@ def first_token_logits(
     seen = attention_mask[:, None, None].bool()
     *most, last = bert.encoder.layer
     for layer in most:
-        hidden = _layer(layer, hidden, hidden, seen, attend)
-    hidden = _layer(last, hidden[:, :1], hidden, seen, attend)
+        hidden = _layer(layer, hidden, hidden, seen)
+    hidden = _layer(last, hidden[:, :1], hidden, seen)
     return model.classifier(bert.pooler(hidden))[:, 0]
 
 
-def _layer(layer: Any, asking: Any, hidden: Any, seen: Any, attend: Attend) -> Any:
-    """The layer's output for the tokens `asking`, which attend to those of `hidden` that are `seen`."""
+def _layer(layer: Any, asking: Any, hidden: Any, seen: Any) -> Any:
+    """The layer's output for the tokens `asking`, which attend to those of `hidden` that are `seen`.
+
+    The attention is spelt out: torch's fused one is slower backwards, and its export slower to run.
+    """
     attention = layer.attention.self
 
     def heads(values: Any) -> Any:
         shape = (values.shape[0], -1, attention.num_attention_heads, attention.attention_head_size)
         return values.view(shape).transpose(1, 2)
 
-    mixed = attend(
-        heads(attention.query(asking)), heads(attention.key(hidden)), heads(attention.value(hidden)), seen
-    )
+    query = heads(attention.query(asking))
+    key, value = heads(attention.key(hidden)), heads(attention.value(hidden))
+    scores = query @ key.transpose(2, 3) / query.shape[-1] ** 0.5
+    mixed = (scores + (1.0 - seen.to(scores.dtype)) * -1e4).softmax(-1) @ value
     attended = layer.attention.output(mixed.transpose(1, 2).flatten(2), asking)
     return layer.output(layer.intermediate(attended), attended)

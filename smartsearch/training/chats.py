@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 
 from smartsearch.types import Turn
 
@@ -45,19 +45,16 @@ class Chat:
 
 @dataclass(frozen=True)
 class Group:
-    """One question with its right text and wrong texts of the same conversation, as models read them.
-
-    `also` are further right texts: of a list each item is one.
-    """
+    """One question with its right text and wrong texts of the same conversation, as models read them."""
 
     source: str
     kind: str
     chat: str
     question: str
     right: str
-    wrong: list[str] = field(default_factory=list)
-    also: list[str] = field(default_factory=list)
+    wrong: list[str]
 
-    def record(self) -> dict[str, object]:
-        """The JSONL record of the group."""
-        return asdict(self)
+    @property
+    def texts(self) -> list[str]:
+        """All texts, the right one first."""
+        return [self.right, *self.wrong]

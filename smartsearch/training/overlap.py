@@ -38,7 +38,7 @@ class Overlap:
     def score(self, query: set[str], index: int) -> float:
         """Idf of the shared words, damped for long turns as BM25 does with b = 0.5."""
         found = self.sets[index]
-        shared = sum(self.idf[word] for word in query & found)
+        shared = math.fsum(self.idf[word] for word in query & found)  # the same in any order
         return shared / (0.5 + 0.5 * len(found) / self.mean)
 
     def top(self, query: set[str], limit: int) -> list[int]:

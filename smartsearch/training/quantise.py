@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 POSITIONS = 160
 """Tokens the shipped models can read; both cut at 128."""
-
-
 SMOOTHING = 0.75
 """How much of the inputs' range goes into the weights: 0 nothing, 1 all (SmoothQuant, section 4)."""
 SMOOTHED, INVERSE = ".smoothed", ".inverse"

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 
+from smartsearch.training.chats import Labelled
+from smartsearch.types import Turn
+
+MACHINE = frozenset(("Assistant", "The", "All", "Both", ""))
+"""Speakers of whom no question is made and who have no first name."""
+VAGUE = re.compile(r"\b(?:you|your|this|that|it)\b|n't")
+"""A made question with one of these means something only where it was said."""
 IRREGULAR: dict[str, str] = dict(
     re.findall(
         r"\b(\w+):(\w+)",
@@ -91,6 +99,17 @@ NOT_ASKED = re.compile(
     r"\bI\b|\bwe\b|\bthat\?|\bit\?|\bthis\?|what do you (?:think|mean|say)\?|how about you|do you think so|"
     r"don't you think",
     re.IGNORECASE,
+)
+
+
+TO_FIRST = (
+    (r"\bUser's\b", "my"),
+    (r"\b([Dd])oes User\b", r"\1o I"),
+    (r"\b([Ii])s User\b", r"am I"),
+    (r"\b([Hh])as User\b", r"\1ave I"),
+    (r"\bUser\b", "I"),
+    (r"\btheir\b", "my"),
+    (r"\bthem\b", "me"),
 )
 
 
@@ -213,3 +232,27 @@ def last_question(text: str) -> str:
     """The question that ends a turn, or an empty text."""
     found = ASKS.search(text)
     return found.group(1).strip() if found else ""
+
+
+def first_person(question: str) -> str:
+    """A question about `User` as the user asks it: `What does User plan` becomes `What do I plan`."""
+    for pattern, new in TO_FIRST:
+        question = re.sub(pattern, new, question)
+    return question[:1].upper() + question[1:]
+
+
+def made_questions(turns: Sequence[Turn], rng: random.Random, share: float) -> list[Labelled]:
+    """Rule-made questions of a chat: two-turn exchanges, and first-person statements (a `share` of them)."""
+    made: list[Labelled] = []
+    for i, turn in enumerate(turns):
+        reply = turns[i + 1] if i + 1 < len(turns) else None
+        same = reply is not None and reply.session == turn.session and reply.speaker != turn.speaker
+        if reply is not None and same and reply.speaker not in MACHINE and len(reply.text.split()) >= 4:
+            asked = asked_of(last_question(turn.text), turn.speaker, reply.speaker)
+            if len(asked.split()) >= 4:
+                made.append(Labelled(asked, (i + 1,), "exchange", context=True))
+        for statement in statements_in(turn.text, turn.speaker) if turn.speaker not in MACHINE else ():
+            question = from_statement(statement, rng) if rng.random() < share else ""
+            if len(question.split()) >= 5 and not VAGUE.search(question):
+                made.append(Labelled(question, (i,), "statement", answer=statement))
+    return made

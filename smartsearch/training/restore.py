@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,25 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.errors import ModelError
 from smartsearch.training.quantise import INVERSE, SMOOTHED
 from smartsearch.training.shipped import load_config
 
+HEADS = 12
+"""Of attention, where `config.json` does not say: of the first models."""
 LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
 Weights = dict[str, NDArray[np.float32]]
 
 
-@dataclass(frozen=True)
-class Stored:
-    """What a file holds: tensors by their torch names, and what the names do not tell."""
-
-    weights: Weights
-    head_size: int
-    epsilon: float
-
-
-def read(path: Path) -> Stored:
-    """The float tensors of a file that `quantise` made. Raises ModelError where the file is another."""
+def read(path: Path) -> Weights:
+    """The float tensors of a file that `quantise` made, by their torch names."""
     import onnx
     from onnx import numpy_helper
 
@@ -49,7 +40,7 @@ def read(path: Path) -> Stored:
     for node in graph.node:
         if node.op_type == "MatMulInteger":
             weights[_module(node, readers) + ".weight"] = _matrix(node, tensors)
-    return Stored(weights, _head_size(graph, path), _epsilon(graph))
+    return weights
 
 
 def _plain(tensors: dict[str, NDArray[Any]]) -> Weights:
@@ -91,45 +82,22 @@ def _matrix(node: Any, tensors: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
     return np.ascontiguousarray(scaled.T)
 
 
-def _head_size(graph: Any, path: Path) -> int:
-    """The last axis of the shape [batch, tokens, heads, size] that the first layer's query is given."""
-    from onnx import numpy_helper
-
-    constants = {
-        node.output[0]: numpy_helper.to_array(node.attribute[0].t)
-        for node in graph.node
-        if node.op_type == "Constant" and node.attribute[0].name == "value"
-    }
-    for node in graph.node:
-        if node.op_type == "Concat" and len(node.input) == 4:
-            size = constants.get(node.input[3])
-            if size is not None:
-                return int(size.reshape(-1)[0])
-    raise ModelError(f"{path} is no encoder that `training export` wrote", kind="model_unfit")
-
-
-def _epsilon(graph: Any) -> float:
-    norm = next(node for node in graph.node if node.op_type == "LayerNormalization")
-    return float(next(a.f for a in norm.attribute if a.name == "epsilon"))
-
-
-def _bert_config(stored: Stored, prefix: str) -> Any:
+def _bert_config(weights: Weights, prefix: str, heads: int) -> Any:
     from transformers import BertConfig
 
     def shape(name: str) -> tuple[int, ...]:
-        return stored.weights[f"{prefix}{name}.weight"].shape
+        return weights[f"{prefix}{name}.weight"].shape
 
-    layers = {int(found[1]) for name in stored.weights if (found := LAYER.search(name))}
+    layers = {int(found[1]) for name in weights if (found := LAYER.search(name))}
     vocabulary, hidden = shape("embeddings.word_embeddings")
     return BertConfig(
         vocab_size=vocabulary,
         hidden_size=hidden,
         num_hidden_layers=len(layers),
-        num_attention_heads=hidden // stored.head_size,
+        num_attention_heads=heads,
         intermediate_size=shape("encoder.layer.0.intermediate.dense")[0],
         max_position_embeddings=shape("embeddings.position_embeddings")[0],
         type_vocab_size=shape("embeddings.token_type_embeddings")[0],
-        layer_norm_eps=stored.epsilon,
         num_labels=1,
     )
 
@@ -156,11 +124,11 @@ def restore_crossencoder(folder: Path, out: Path) -> None:
     """Write a CrossEncoder folder to `out` from the exported one in `folder`."""
     from transformers import BertForSequenceClassification
 
-    stored = read(folder / "model.onnx")
-    model = BertForSequenceClassification(_bert_config(stored, "inner.bert."))
-    _load(model, stored.weights, "inner.")
+    weights, facts = read(folder / "model.onnx"), load_config(folder)
+    model = BertForSequenceClassification(_bert_config(weights, "inner.bert.", facts.get("heads", HEADS)))
+    _load(model, weights, "inner.")
     model.save_pretrained(out)
-    _tokenizer(folder, int(load_config(folder)["max_length"])).save_pretrained(out)
+    _tokenizer(folder, int(facts["max_length"])).save_pretrained(out)
 
 
 def restore_colbert(folder: Path, out: Path) -> None:
@@ -168,9 +136,9 @@ def restore_colbert(folder: Path, out: Path) -> None:
     from pylate import models
     from transformers import BertModel
 
-    stored, facts = read(folder / "model.onnx"), load_config(folder)
-    encoder = BertModel(_bert_config(stored, "encoder."), add_pooling_layer=False)
-    _load(encoder, stored.weights, "encoder.")
+    weights, facts = read(folder / "model.onnx"), load_config(folder)
+    encoder = BertModel(_bert_config(weights, "encoder.", facts.get("heads", HEADS)), add_pooling_layer=False)
+    _load(encoder, weights, "encoder.")
     tokenizer = _tokenizer(folder, int(facts["document_length"]))
     with TemporaryDirectory() as base:
         encoder.save_pretrained(base)
@@ -186,7 +154,7 @@ def restore_colbert(folder: Path, out: Path) -> None:
             attend_to_expansion_tokens=bool(facts["attend_to_expansion_tokens"]),
             skiplist_words=tokenizer.convert_ids_to_tokens(facts["skiplist_ids"]),
         )
-        _load(model[1].linear, stored.weights, "dense.")
+        _load(model[1].linear, weights, "dense.")
         model.save(str(out))
 
 

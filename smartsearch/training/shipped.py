@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
-from smartsearch.training.evaluate import Scorer
+
+Scorer = Callable[[str, list[str]], list[float]]
+"""A question and texts to a score a text, in their order."""
 
 
 def load_config(folder: Path) -> dict[str, Any]:
@@ -26,3 +29,7 @@ def colbert_scorer(folder: Path, threads: int = 2, model: str = "model.onnx") ->
     """MaxSim scores of texts for a question by the exported ColBERT."""
     scorer = OnnxColbert(folder, threads, model)
     return lambda question, texts: scorer(question, texts).tolist()
+
+
+SCORERS: dict[str, Callable[..., Scorer]] = {"crossencoder": cross_scorer, "colbert": colbert_scorer}
+"""By the kind of ranker."""

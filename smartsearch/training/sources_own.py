@@ -14,12 +14,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from smartsearch.errors import InputError
 from smartsearch.training.chats import Chat, Labelled
-from smartsearch.training.data import first_person
 from smartsearch.training.overlap import words
-from smartsearch.training.sources_chat import made_questions
+from smartsearch.training.questions import first_person, made_questions
 from smartsearch.types import Turn
 
 PART = 30
@@ -104,18 +104,14 @@ class _Part:
 
 def _parts(turns: Sequence[Turn]) -> Iterator[_Part]:
     """Runs of turns of one session of one conversation, of one day where there are no sessions."""
-    run: list[Turn] = []
 
     def place(turn: Turn) -> tuple[str, ...]:
         return (turn.path, turn.conversation, turn.session, "" if turn.session else turn.date)
 
-    for turn in turns:
-        if run and (len(run) == PART or place(turn) != place(run[-1])):
-            yield _Part(tuple(run))
-            run = []
-        run.append(turn)
-    if run:
-        yield _Part(tuple(run))
+    for _, run in groupby(turns, place):
+        said = tuple(run)
+        for start in range(0, len(said), PART):
+            yield _Part(said[start : start + PART])
 
 
 def _without_copies(parts: Iterable[_Part]) -> Iterator[_Part]:

@@ -1,4 +1,4 @@
-"""Conversations and questions written for smartsearch (`written/*.txt`, MIT): reader and checker.
+"""Conversations and questions written for smartsearch (`written/*.txt`, MIT).
 
 A file holds one conversation as sessions of numbered turns, then its questions:
 
@@ -16,12 +16,8 @@ turns that touch the matter and are used neither as right nor as wrong.
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from smartsearch.training.chats import Chat, Labelled
@@ -37,148 +33,83 @@ HEAD = re.compile(r"# (\w+): (.+)")
 SESSION = re.compile(r"== (\d+) \| (\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d)?)\s*$")
 LINE = re.compile(r"(\d+)\.(\d+) ([^:]{1,30}): (.+)")
 PHOTO = re.compile(r"\s*\{(?:photo|image): ([^}]*)\}")
-NAME = re.compile(r"[A-Z][a-zA-Z'’-]+")
 
 
-@dataclass(frozen=True)
-class Written:
-    """A conversation with its questions, and what its file has wrong (`line: message`)."""
+def _ids(field: str, places: dict[str, int]) -> tuple[int, ...]:
+    """The turns that a field names, each once."""
+    keys = field.lstrip("~ ").replace(",", " ").split()
+    missing = [key for key in keys if key not in places]
+    if missing:
+        raise ValueError(f"no turn {', '.join(missing)}")
+    return tuple(dict.fromkeys(places[key] for key in keys))
 
-    chat: Chat
-    kind: str
-    problems: tuple[str, ...]
 
-
-def _question(fields: list[str], places: dict[str, int]) -> Labelled | str:
-    """The labelled question of a line's fields, or what is wrong with it."""
+def _question(line: str, places: dict[str, int]) -> Labelled:
+    fields = [field.strip() for field in line.split("|")]
     if len(fields) < 4:
-        return "a question needs: kind | question | ids | answer"
+        raise ValueError("a question needs: kind | question | ids | answer")
     kind, question, ids, answer = fields[:4]
-    gold = ids.replace(",", " ").split()
-    touched = fields[4].lstrip("~ ").replace(",", " ").split() if len(fields) > 4 else []
-    missing = [key for key in (*gold, *touched) if key not in places]
     if kind not in KINDS:
-        return f"kind {kind!r} is not one of {', '.join(KINDS)}"
-    if missing or not gold:
-        return f"no turn {', '.join(missing) or 'given'}"
-    right = tuple(dict.fromkeys(places[key] for key in gold))
-    related = frozenset(places[key] for key in touched) - frozenset(right)
-    return Labelled(question, right, kind, answer, related=related, complete=True)
+        raise ValueError(f"kind {kind!r} is not one of {', '.join(KINDS)}")
+    gold = _ids(ids, places)
+    if not gold:
+        raise ValueError("no turn given")
+    related = frozenset(_ids(fields[4], places) if len(fields) > 4 else ()) - frozenset(gold)
+    return Labelled(question, gold, kind, answer, related=related, complete=True)
 
 
-def read_written(path: Path) -> Written:
-    """The conversation in a file; a line that cannot be read is a problem and costs only itself."""
-    heads: dict[str, str] = {}
+def _turn(line: str, session: str, time: str, people: tuple[str, ...]) -> Turn:
+    said = LINE.fullmatch(line)
+    if said is None or said[1] != session:
+        raise ValueError(f"not a turn of session {session or '(none yet)'}")
+    if said[3] not in people:
+        raise ValueError(f"`# people:` does not name {said[3]}")
+    text, captions = PHOTO.sub("", said[4]).strip(), "; ".join(PHOTO.findall(said[4]))
+    return Turn(text, said[3], time, captions, session=session, turn=f"{said[1]}.{said[2]}")
+
+
+def read_written(path: Path) -> Chat:
+    """The conversation in a file. Raises ValueError with the line and what is wrong with it."""
+    people: tuple[str, ...] = ()
     turns: list[Turn] = []
     asked: list[Labelled] = []
     places: dict[str, int] = {}
-    problems: list[str] = []
     session, time, questions = "", "", False
     for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         line = raw.strip()
-        if not line:
-            continue
-        head, opened, said = HEAD.fullmatch(line), SESSION.fullmatch(line), LINE.fullmatch(line)
-        if head and not turns:
-            heads[head[1]] = head[2]
-        elif line == "??":
-            questions = True
-        elif questions:
-            made = _question([field.strip() for field in line.split("|")], places)
-            if isinstance(made, str):
-                problems.append(f"{number}: {made}: {line[:60]}")
+        head, opened = HEAD.fullmatch(line), SESSION.fullmatch(line)
+        try:
+            if not line:
+                continue
+            if questions:
+                asked.append(_question(line, places))
+            elif line == "??":
+                questions = True
+            elif head and not turns:
+                if head[1] == "people":
+                    people = tuple(name.strip() for name in head[2].split(","))
+            elif opened:
+                if opened[2] < time:
+                    raise ValueError(f"session {opened[1]} is before the one above it")
+                session, time = opened[1], opened[2].replace(" ", "T")
             else:
-                asked.append(made)
-        elif opened:
-            if time and opened[2] < time:
-                problems.append(f"{number}: session {opened[1]} is before the one above it")
-            session, time = opened[1], opened[2].replace(" ", "T")
-        elif said and said[1] == session:
-            key = f"{said[1]}.{said[2]}"
-            if key in places:
-                problems.append(f"{number}: turn {key} is there twice")
-            captions = PHOTO.findall(said[4])
-            places[key] = len(turns)
-            text = PHOTO.sub("", said[4]).strip()
-            turns.append(Turn(text, said[3], time, "; ".join(captions), session=session, turn=key))
-        else:
-            problems.append(f"{number}: not a turn of session {session or '(none yet)'}: {line[:60]}")
-    people = tuple(name.strip() for name in heads.get("people", "").split(",") if name.strip())
-    named = sum(bool(NAME.search(turn.speaker)) and turn.speaker in people for turn in turns)
-    if not people or named < len(turns):
-        problems.append("1: `# people:` must name every speaker, as the turns do")
+                turn = _turn(line, session, time, people)
+                if turn.turn in places:
+                    raise ValueError(f"turn {turn.turn} is there twice")
+                places[turn.turn] = len(turns)
+                turns.append(turn)
+        except ValueError as error:
+            raise ValueError(f"{path.name}:{number}: {error}: {line[:60]}") from error
     names = tuple(name for name in people if name not in ("User", "Assistant"))
-    rename = 0.5 if names else 0.0
-    chat = Chat("written", path.stem, tuple(turns), tuple(asked), names, rename)
-    return Written(chat, heads.get("kind", ""), tuple(problems))
+    return Chat("written", path.stem, tuple(turns), tuple(asked), names, 0.5 if names else 0.0)
 
 
 def written_chats(folder: Path = FOLDER) -> Iterator[Chat]:
     """Every conversation of the folder, in the order of the files' names."""
     for path in sorted(folder.glob("*.txt")):
-        yield read_written(path).chat
+        yield read_written(path)
 
 
-CATEGORIES = {"single": 4, "time": 2, "infer": 3}
-"""LoCoMo's numbers of kinds of question; every other kind counts as multi-hop, 1."""
-
-
-def as_sample(chat: Chat) -> dict[str, object]:
-    """A conversation in LoCoMo's format, which `smartsearch bench` reads."""
-    talk: dict[str, object] = {"speaker_a": chat.names[0] if chat.names else "User"}
-    for turn in chat.turns:
-        talk.setdefault(f"session_{turn.session}_date_time", turn.time)
-        said = {"speaker": turn.speaker, "dia_id": _evidence(turn), "text": turn.text}
-        own = talk.setdefault(f"session_{turn.session}", [])
-        assert isinstance(own, list)
-        own.append(said | ({"blip_caption": turn.caption} if turn.caption else {}))
-    asked = [
-        {
-            "question": one.question,
-            "answer": one.answer,
-            "evidence": [_evidence(chat.turns[i]) for i in one.gold],
-            "category": CATEGORIES.get(one.kind, 1),
-        }
-        for one in chat.questions
-    ]
-    return {"sample_id": chat.id, "conversation": talk, "qa": asked}
-
-
-def _evidence(turn: Turn) -> str:
-    return "D" + turn.turn.replace(".", ":")
-
-
-def main(argv: Sequence[str]) -> int:
-    """`python -m smartsearch.training written [FILE ...]`: counts and problems; 1 if there are any.
-
-    With `--locomo OUT` the conversations are written to a file for `smartsearch bench OUT` instead.
-    """
-    parser = argparse.ArgumentParser(prog="smartsearch.training written", description=__doc__)
-    parser.add_argument("files", nargs="*", type=Path, help="default: all that are shipped")
-    parser.add_argument("--show", action="store_true", help="each question with its right turns")
-    parser.add_argument("--locomo", type=Path, metavar="OUT", help="write them in LoCoMo's format")
-    options = parser.parse_args(argv)
-    if options.locomo:
-        samples = [as_sample(read_written(path).chat) for path in options.files]
-        options.locomo.write_text(json.dumps(samples, ensure_ascii=False), encoding="utf-8")
-        return 0
-    wrong = 0
-    for path in options.files or sorted(FOLDER.glob("*.txt")):
-        found = read_written(path)
-        chat = found.chat
-        kinds = Counter(asked.kind for asked in chat.questions)
-        gold = sum(len(asked.gold) for asked in chat.questions)
-        length = sum(len(turn.text.split()) for turn in chat.turns) / max(1, len(chat.turns))
-        print(
-            f"{path.stem}: {len(chat.turns)} turns of {length:.0f} words in "
-            f"{len({turn.session for turn in chat.turns})} sessions; {len(chat.questions)} questions, "
-            f"{gold} right turns; " + ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
-        )
-        for asked in chat.questions if options.show else ():
-            print(f"  {asked.kind}: {asked.question}  [{asked.answer}]")
-            for i in asked.gold:
-                print(f"    {chat.turns[i].turn} {chat.turns[i].speaker}: {chat.turns[i].text[:150]}")
-        for problem in found.problems:
-            print(f"  {path.name}:{problem}")
-        wrong += len(found.problems)
-    return 1 if wrong else 0
+def held_out(chat: Chat) -> bool:
+    """Whether a written conversation is for validation only: each author's third."""
+    return chat.id.partition("_")[0].endswith("3")

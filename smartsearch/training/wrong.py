@@ -5,11 +5,25 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+import numpy as np
+
+from smartsearch.rank.cache.vectors import maxsim
+from smartsearch.rank.colbert import OnnxColbert
+from smartsearch.rank.text import scored_texts
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.overlap import Overlap, words
+from smartsearch.types import Corpus
 
 MINED = 60
 """How deep into a model's ranking wrong turns are taken from."""
+
+
+def rankings(miner: OnnxColbert, chat: Chat, questions: Sequence[str]) -> dict[str, list[int]]:
+    """The turns of `chat` for each question, best first by a ColBERT that reads them as search does."""
+    texts = scored_texts(Corpus(chat.turns), range(len(chat.turns)))
+    vectors = miner.turn_vectors(texts) if questions else []
+    scores = {asked: maxsim(miner.question_vectors(asked), vectors) for asked in questions}
+    return {asked: np.argsort(-values, kind="stable").tolist() for asked, values in scores.items()}
 
 
 def wrong_turns(
@@ -35,22 +49,20 @@ def wrong_turns(
         fresh = i not in closed and len(chat.turns[i].text) > 2 and chat.turns[i].text.lower() not in used
         return fresh and overlap.score(query, i) < limit
 
-    near = [i for i in (right - 1, right + 1, right - 2, right + 2) if 0 <= i < len(chat.turns)]
-    speaker = chat.turns[right].speaker
-    own = [
-        i
-        for i in rng.sample(range(len(chat.turns)), min(len(chat.turns), 40))
-        if chat.turns[i].speaker == speaker
-    ]
+    def shuffled(places: Sequence[int], most: int) -> list[int]:
+        return rng.sample(places, min(len(places), most))
+
+    everywhere = range(len(chat.turns))
+    near = [i for i in (right - 1, right + 1, right - 2, right + 2) if i in everywhere]
+    own = [i for i in shuffled(everywhere, 40) if chat.turns[i].speaker == chat.turns[right].speaker]
     similar = overlap.top(query, 16)
     hard = [i for i in ranked[:MINED] if i not in closed]
-    mined = count // 2 if hard else 0
     pools = [
         (near, 2),
-        (rng.sample(hard, len(hard)), mined),
-        (rng.sample(similar, len(similar)), max(1, count // 4) if hard else max(2, count // 2)),
+        (shuffled(hard, MINED), count // 2 if hard else 0),
+        (shuffled(similar, 16), max(1, count // 4) if hard else max(2, count // 2)),
         (own, 1),
-        (rng.sample(range(len(chat.turns)), min(len(chat.turns), 40)), count),
+        (shuffled(everywhere, 40), count),
     ]
     chosen: list[int] = []
     for pool, most in pools:

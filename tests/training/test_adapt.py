@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from smartsearch.config import Config
-from smartsearch.models import manifest, profiles, trained
+from smartsearch.models import manifest, profiles
 from smartsearch.training import adapt
 from smartsearch.training import export as exporting
-from smartsearch.training.adapt import Measured, Wish, better_of, better_worse, refusal
+from smartsearch.training.adapt import Measured, Wish, better_worse, refusal
+from smartsearch.training.chats import Chat
 from smartsearch.training.sources_own import read_own
 from tests.rank import tiny
 from tests.training.test_sources_own import chats
@@ -25,26 +26,26 @@ WISH = Wish("mine", minutes=0.01)
 
 
 def measured(own: list[int], general: list[int]) -> Measured:
-    return Measured(dict.fromkeys(adapt.ROLES, own), dict.fromkeys(adapt.ROLES, general))
+    return Measured({"fused": own}, {"fused": general})
 
 
-def test_only_a_higher_mrr_is_kept() -> None:
-    present = measured([1, 2], [1])  # MRR .75
-    assert refusal(present, present, measured([1, 1], [1])) == ""
-    assert "0.7500, not above the 0.7500" in refusal(present, present, measured([2, 1], [1]))
-    assert "0.6667, not above" in refusal(present, present, measured([1, 3], [1]))
-
-
-def test_an_earlier_profile_is_what_must_be_surpassed() -> None:
-    shipped, earlier = measured([4, 4], [1]), measured([1, 2], [1])
-    assert refusal(earlier, shipped, measured([2, 2], [1]))
-
-
-def test_an_earlier_profile_below_the_shipped_rankers_is_no_bar() -> None:
-    shipped, earlier = measured([1, 2], [1]), measured([4, 4], [1])
-    assert "0.5000, not above the 0.7500" in refusal(earlier, shipped, measured([2, 2], [1]))
-    assert refusal(earlier, shipped, measured([1, 1], [1])) == ""
-    assert better_of(earlier, shipped) is shipped
+@pytest.mark.parametrize(
+    ("present", "shipped", "adapted", "told"),
+    [
+        ([1, 2], [1, 2], [1, 1], ""),
+        ([1, 2], [1, 2], [2, 1], "0.7500, not above the 0.7500"),
+        ([1, 2], [1, 2], [1, 3], "0.6667, not above"),
+        ([1, 2], [4, 4], [2, 2], "not above the 0.7500"),  # of an earlier profile
+        ([4, 4], [1, 2], [2, 2], "not above the 0.7500"),  # which may be worse than the shipped rankers
+        ([4, 4], [1, 2], [1, 1], ""),
+    ],
+)
+def test_only_what_is_above_all_there_was_is_kept(
+    present: list[int], shipped: list[int], adapted: list[int], told: str
+) -> None:
+    reason = refusal(*(measured(ranks, [1]) for ranks in (present, shipped, adapted)))
+    assert told in reason
+    assert bool(told) == bool(reason)
 
 
 def test_a_gain_that_costs_other_peoples_questions_is_refused() -> None:
@@ -65,13 +66,8 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("shipped")
     cross = tiny.cross_encoder(folder / "trained-ce")
     late = folder / "trained-colbert"
-    ColBERT(
-        str(tiny.bert(folder / "base")),
-        embedding_size=96,
-        query_length=16,
-        document_length=48,
-        device="cpu",
-    ).save(str(late))
+    sizes = {"embedding_size": 96, "query_length": 16, "document_length": 48}
+    ColBERT(str(tiny.bert(folder / "base")), device="cpu", **sizes).save(str(late))
     exporting.export("crossencoder", cross, folder / "crossencoder", {})
     exporting.export("colbert", late, folder / "colbert", {})
     path = folder / "crossencoder" / "config.json"
@@ -124,12 +120,14 @@ def _copies_the_shipped(shipped: Path):
     return train
 
 
-def test_what_is_no_better_is_not_written(
+def test_what_is_no_better_is_not_written_and_held_out_questions_do_not_depend_on_the_seed(
     place: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adapt, "_train", _copies_the_shipped(shipped))
-    outcome = adapt.adapt(read_own(chats(60)), WISH, silent)
-    assert (outcome.written, outcome.usable) == (False, False)
+    own = read_own(chats(60))
+    outcomes = [adapt.adapt(own, Wish("mine", seed=seed), silent) for seed in (1, 2)]
+    assert [(outcome.written, outcome.usable) for outcome in outcomes] == [(False, False)] * 2
+    assert len({outcome.about["held_out_sha256"] for outcome in outcomes}) == 1
     assert list(place.parent.iterdir()) == []
 
 
@@ -157,25 +155,14 @@ def test_an_interrupt_leaves_nothing_behind(place: Path, monkeypatch: pytest.Mon
     assert list(place.parent.iterdir()) == []
 
 
-def test_held_out_questions_do_not_depend_on_the_seed(
-    place: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(adapt, "_train", _copies_the_shipped(shipped))
-    found = {
-        adapt.adapt(read_own(chats(60)), Wish("mine", seed=seed), silent).about["held_out_sha256"]
-        for seed in (1, 2)
-    }
-    assert len(found) == 1
-
-
 def test_half_of_what_is_trained_on_is_other_peoples(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = read_own(chats(60))
-    other = [adapt.data.Chat("written", "a1_x", own.held_out[0].turns, own.held_out[0].questions)]
+    other = [Chat("written", "a1_x", own.held_out[0].turns, own.held_out[0].questions)]
     mine, rehearsed = adapt._groups(own, other, WISH, lambda: None)
     assert len(mine) > len(rehearsed) > 0
     assert {group.source for group in mine} == {"own"}
     assert {group.source for group in rehearsed} == {"written"}
-    shown = " ".join(text for group in mine for text in (group.right, *group.wrong))
+    shown = " ".join(text for group in mine for text in group.texts)
     assert not any(turn.text in shown for turn in own.held_out[0].turns)
 
 
@@ -188,7 +175,3 @@ def test_what_a_killed_run_left_a_day_ago_is_removed(tmp_path: Path) -> None:
     adapt.remove_leftovers(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".train-new", "mine"]
     adapt.remove_leftovers(tmp_path / "absent")
-
-
-def test_a_name_is_looked_for_where_profiles_lie(place: Path) -> None:
-    assert trained.target("mine") == place

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.training.bert import Attend, fast_attention, first_token_logits, plain_attention
+from smartsearch.training.bert import first_token_logits
 from smartsearch.training.chats import Group
-from smartsearch.training.crossencoder import BINARY, batches, encode, group_loss
+from smartsearch.training.crossencoder import BINARY, encode, group_loss
+from smartsearch.training.start import WARMUP, Clock, batches
 from tests.rank import tiny
 
 
-@pytest.mark.parametrize("attend", [fast_attention, plain_attention])
-def test_logits_and_gradient_are_the_models_own(tmp_path: Path, attend: Attend) -> None:
+@pytest.mark.torch
+def test_logits_and_gradient_are_the_models_own(tmp_path: Path) -> None:
     import torch
     from transformers import AutoModelForSequenceClassification
 
@@ -25,7 +26,7 @@ def test_logits_and_gradient_are_the_models_own(tmp_path: Path, attend: Attend) 
         "token_type_ids": torch.tensor([[0] * 4 + [1] * 3, [0] * 4 + [1] * 2 + [0]]),
     }
     found = []
-    for logits in (model(**batch).logits[:, 0], first_token_logits(model, **batch, attend=attend)):
+    for logits in (model(**batch).logits[:, 0], first_token_logits(model, **batch)):
         model.zero_grad()
         logits.square().sum().backward()
         gradients = [p.grad for p in model.parameters() if p.grad is not None]
@@ -34,9 +35,10 @@ def test_logits_and_gradient_are_the_models_own(tmp_path: Path, attend: Attend) 
     for own, ours in zip(*found, strict=True):
         assert torch.allclose(own, ours, atol=1e-5)
     alone = {name: values[1:, :6] for name, values in batch.items()}
-    assert torch.allclose(first_token_logits(model, **alone, attend=attend), found[1][0][1:], atol=1e-5)
+    assert torch.allclose(first_token_logits(model, **alone), found[1][0][1:], atol=1e-5)
 
 
+@pytest.mark.torch
 def test_a_question_longer_than_the_model_reads_leaves_room_for_the_text(tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
@@ -48,31 +50,35 @@ def test_a_question_longer_than_the_model_reads_leaves_room_for_the_text(tmp_pat
     assert sum(batch["attention_mask"][1]) == 5
 
 
-def test_the_loss_of_one_right_text_is_a_softmax_and_of_several_the_mean_of_theirs() -> None:
+@pytest.mark.torch
+def test_the_loss_is_a_softmax_and_a_little_binary_cross_entropy() -> None:
     import torch
     from torch.nn import functional
 
-    one, other = torch.tensor([2.0, 0.5, -1.0]), torch.tensor([0.3, 1.2, 0.1, -0.4])
-    softmax = functional.cross_entropy(one[None], torch.tensor([0]))
-    binary = functional.softplus(-one[0]) + functional.softplus(one[1:]).mean()
-    first = softmax + BINARY * binary
-    assert torch.isclose(group_loss(one, [(1, 2)]), first)
-    each = torch.stack([functional.cross_entropy(other[[i, 2, 3]][None], torch.tensor([0])) for i in (0, 1)])
-    second = each.mean() + BINARY * (
-        functional.softplus(-other[:2]).mean() + functional.softplus(other[2:]).mean()
-    )
-    assert torch.isclose(group_loss(torch.cat([one, other]), [(1, 2), (2, 2)]), (first + second) / 2)
+    logits = torch.tensor([[2.0, 0.5, -1.0], [0.3, 1.2, 0.1]])
+    softmax = functional.cross_entropy(logits, torch.tensor([0, 0]))
+    binary = functional.softplus(-logits[:, 0]).mean() + functional.softplus(logits[:, 1:]).mean()
+    assert torch.isclose(group_loss(logits), softmax + BINARY * binary)
 
 
-def test_a_batch_draws_several_right_texts_only_where_asked_to() -> None:
+def test_a_batch_holds_groups_with_wrong_texts_enough_each_once_an_epoch() -> None:
     groups = [
-        Group("s", "list", "c", f"q{n}", f"right {n}", ["w1", "w2"], [f"also {n}", f"third {n}"])
-        for n in range(4)
+        Group("s", "list", "c", f"q{n}", f"right {n}", ["w1", "w2", "w3"][: 1 + n % 3]) for n in range(9)
     ]
-    for most in (1, 2, 3):
-        batch = next(batches(groups, 4, 2, random.Random(1), most))
-        assert [len(drawn.right) for drawn in batch] == [most] * 4
-        for drawn in batch:
-            number = drawn.question[1:]
-            assert set(drawn.right) <= {f"right {number}", f"also {number}", f"third {number}"}
-            assert drawn.texts == [*drawn.right, *drawn.wrong]
+    stream = batches(groups, 2, 2, random.Random(1))
+    epoch = [drawn for _ in range(3) for drawn in next(stream)]
+    assert {drawn.question for drawn in epoch} == {"q1", "q2", "q4", "q5", "q7", "q8"}
+    for drawn in epoch:
+        assert drawn.texts[0] == f"right {drawn.question[1:]}"
+        assert len(set(drawn.texts)) == 3
+
+
+def test_a_clock_of_steps_rises_and_falls_the_same_every_time() -> None:
+    clock = Clock(0.0, steps=100)
+    rates = []
+    while clock.progress < 1.0:
+        rates.append(clock.rate())
+        clock.done += 1
+    assert len(rates) == 100
+    assert rates.index(max(rates)) in (int(100 * WARMUP) - 1, int(100 * WARMUP))
+    assert rates[-1] < 0.02

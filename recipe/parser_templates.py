@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from smartsearch.training.parser_corpus import Sentence, casual, lowered, spacing, unpunctuated
+from recipe.parser_corpus import Sentence, casual, lowered, spacing, unpunctuated
 
 PHRASES = Path(__file__).with_name("parser_phrases.txt")
 SLOTS = {  # slot: (section, tag, entity label)

@@ -11,30 +11,25 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from recipe.samples import Floats, read_samples
 from smartsearch.models import manifest
 from smartsearch.rank.learned import FEATURES
-from smartsearch.training.calibrate import model_hash
 
-Floats = NDArray[np.float64]
 DECAY = 1e-3
 """L2 on the weights of the standardised features."""
 
 
-def fit(rows: Floats, right: Floats, starts: NDArray[np.int64]) -> Floats:
+def fit(rows: Floats, right: Floats, starts: Floats) -> Floats:
     """Weights of the columns of `rows` (turns, 6); `starts` says where each question's turns begin."""
     import torch
 
     spread = rows.std(axis=0) + 1e-9
     inputs = torch.from_numpy(rows / spread)
     labels = torch.from_numpy(right) > 0
+    ends = starts[1:].tolist()
     parts = [
         (part, own)
-        for part, own in zip(
-            inputs.tensor_split(starts[1:].tolist()), labels.tensor_split(starts[1:].tolist()), strict=True
-        )
+        for part, own in zip(inputs.tensor_split(ends), labels.tensor_split(ends), strict=True)
         if own.any() and not own.all()
     ]
     weights = torch.zeros(rows.shape[1], dtype=torch.float64, requires_grad=True)
@@ -66,19 +61,17 @@ def calibrated(rows: Floats, calibration: Sequence[float]) -> Floats:
 
 
 def main(argv: Sequence[str]) -> int:
-    """`python -m smartsearch.training fusion SAMPLES.npz CROSSENCODER_FOLDER`: writes models/fusion.json."""
-    parser = argparse.ArgumentParser(prog="smartsearch.training fusion", description=__doc__)
+    """`python -m recipe fusion SAMPLES.npz CROSSENCODER_FOLDER`: writes models/fusion.json."""
+    parser = argparse.ArgumentParser(prog="recipe fusion", description=__doc__)
     parser.add_argument("samples", type=Path, help="what `validate --out` kept, of this cross-encoder")
     parser.add_argument("crossencoder", type=Path, help="its exported folder, calibrated or not")
     parser.add_argument("--out", type=Path, default=manifest.FUSION)
     options = parser.parse_args(argv)
     config = json.loads((options.crossencoder / "config.json").read_text(encoding="utf-8"))
-    with np.load(options.samples, allow_pickle=False) as kept:
-        if str(kept["model"]) != model_hash(options.crossencoder):
-            raise SystemExit(f"{options.samples} holds scores of another model; run validate again")
-        rows = calibrated(kept["rows"], config.get("calibration", (1.0, 0.0)))
-        weights = fit(rows, kept["row_right"], kept["starts"])
-        questions = len(kept["starts"])
+    kept = read_samples(options.samples, options.crossencoder)
+    rows = calibrated(kept["rows"], config.get("calibration", (1.0, 0.0)))
+    weights = fit(rows, kept["row_right"], kept["starts"])
+    questions = len(kept["starts"])
     table = {name: round(float(weight), 5) for name, weight in zip(FEATURES, weights, strict=True)}
     options.out.write_text(json.dumps({"weights": table, "questions": questions}) + "\n", encoding="utf-8")
     print(json.dumps(table))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
 from pathlib import Path
 
+from recipe.sources_chat import random_day
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.names import FIRST_NAMES
 from smartsearch.types import Turn
@@ -35,7 +36,7 @@ def _chat(source: str, key: str, parts: list[tuple[list[str], list[Labelled]]], 
     asked: list[Labelled] = []
     people = rng.sample(FIRST_NAMES, 2) if rng.random() < 0.35 else ["", ""]
     for n, (sentences, labelled) in enumerate(parts):
-        day = f"{rng.randint(2015, 2026)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
+        day = random_day(rng)
         asked += [
             Labelled(item.question, tuple(i + len(turns) for i in item.gold), answer=item.answer)
             for item in labelled

@@ -6,18 +6,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from recipe.__main__ import run
 from smartsearch.models import manifest
-from smartsearch.training import (
-    calibrate,
-    colbert,
-    crossencoder,
-    data,
-    evaluate,
-    export,
-    fusion,
-    parser,
-    validate,
-)
 
 STEPS = {
     **{"ce1": 420, "ce2": 443, "ce3": 291, "ce4": 435, "ce5": 330, "ce6": 527},
@@ -82,32 +72,19 @@ def steps(source: Path, work: Path, counts: Mapping[str, int] = STEPS) -> list[t
         ("validate", [str(source), "--out", at("samples.npz")]),
         ("calibrate", [at("samples.npz"), shipped["crossencoder"]]),
         ("fusion", [at("samples.npz"), shipped["crossencoder"]]),
+        ("manifest", []),
     ]
 
 
-COMMANDS = {
-    "parser": parser.main,
-    "data": data.main,
-    "crossencoder": crossencoder.main,
-    "colbert": colbert.main,
-    "export": export.main,
-    "evaluate": evaluate.main,
-    "validate": validate.main,
-    "calibrate": calibrate.main,
-    "fusion": fusion.main,
-}
-
-
 def main(argv: Sequence[str]) -> int:
-    """`python -m smartsearch.training all DATA/train --work build/models`."""
-    options = argparse.ArgumentParser(prog="smartsearch.training all", description=__doc__)
-    options.add_argument("data", type=Path, help="the folder of training sources (SOURCES.md)")
+    """`python -m recipe all DATA/train --work build/models`."""
+    options = argparse.ArgumentParser(prog="recipe all", description=__doc__)
+    options.add_argument("data", type=Path, help="the folder of training sources, one folder each")
     options.add_argument("--work", type=Path, default=Path("build/models"), help="checkpoints and logs")
     chosen = options.parse_args(argv)
     for command, arguments in steps(chosen.data, chosen.work):
         print(f"== {command} {' '.join(arguments)}", flush=True)
-        code = COMMANDS[command](arguments)
+        code = run(command, arguments)
         if code:
-            return int(code)
-    manifest.write()
+            return code
     return 0

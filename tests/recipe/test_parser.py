@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.training import parser
-from smartsearch.training.parser_corpus import (
+from recipe import parser
+from recipe.parser_corpus import (
     Sentence,
     augment,
     casual,
-    clean,
     held_out,
     lowered,
     read_columns,
@@ -23,7 +22,7 @@ from smartsearch.training.parser_corpus import (
     to_iob2,
     unpunctuated,
 )
-from smartsearch.training.parser_templates import CODES, Phrasebook, templates
+from recipe.parser_templates import CODES, Phrasebook, templates
 
 CONLLU = """# sent_id = a-1
 # text = Olga won't move to Rome.
@@ -62,75 +61,30 @@ def rng() -> random.Random:
     return random.Random(3)
 
 
-@pytest.fixture
-def treebank(tmp_path: Path) -> list[Sentence]:
+def test_treebank_joins_tags_spacing_and_cleaned_entities(tmp_path: Path) -> None:
     (tmp_path / "a.conllu").write_text(CONLLU, encoding="utf-8")
     (tmp_path / "a.iob2").write_text(UNER, encoding="utf-8")
-    return read_conllu(tmp_path / "a.conllu", read_uner(tmp_path / "a.iob2"))
+    assert read_conllu(tmp_path / "a.conllu", read_uner(tmp_path / "a.iob2")) == [OLGA]
+    assert OLGA.text == "Olga won't move to Rome."
+    assert read_conllu(tmp_path / "a.conllu", {}) == []  # without an entity layer
 
 
-def test_treebank_joins_tags_spacing_and_cleaned_entities(treebank: list[Sentence]) -> None:
-    assert treebank == [OLGA]
-
-
-def test_treebank_text_is_the_raw_text(treebank: list[Sentence]) -> None:
-    assert treebank[0].text == "Olga won't move to Rome."
-
-
-def test_sentence_without_entity_layer_is_left_out(tmp_path: Path) -> None:
-    (tmp_path / "a.conllu").write_text(CONLLU, encoding="utf-8")
-    assert read_conllu(tmp_path / "a.conllu", {}) == []
-
-
-@pytest.mark.parametrize(
-    ("tag", "ours"),
-    [
-        ("B-PER", "B-PERSON"),
-        ("I-person", "I-PERSON"),
-        ("B-corporation", "B-ORG"),
-        ("I-group", "I-ORG"),
-        ("B-location", "B-LOC"),
-        ("B-O", "O"),
-        ("B-OTH", "O"),
-        ("I-MISC", "O"),
-        ("B-creative-work", "O"),
-        ("B-location,B-group", "B-LOC"),
-        ("O", "O"),
-    ],
-)
-def test_clean_maps_labels_and_drops_stray_tags(tag: str, ours: str) -> None:
-    assert clean(tag) == ours
-
-
-def test_io_scheme_becomes_iob2() -> None:
+def test_columns_are_read_with_their_labels_mapped_to_ours(tmp_path: Path) -> None:
+    path = tmp_path / "x.conll"
+    path.write_text(
+        "-DOCSTART- O\n\nAnna\tB-person\nLee\tI-person\nsmiles\tB-OTH\n\t\n"
+        "in O\nOslo I-LOC\nAcme B-corporation,B-group\n\n"
+        "@\tB-PER\nanna\tB-PER\nhi\tB-O\n@bob\tB-PER\n",
+        encoding="utf-8",
+    )
+    found = read_columns(path)
+    assert [(s.text, s.ents, s.tags) for s in found] == [
+        ("Anna Lee smiles", ("B-PERSON", "I-PERSON", "O"), ()),
+        ("in Oslo Acme", ("O", "B-LOC", "B-ORG"), ()),
+        ("@anna hi @bob", ("O", "O", "O", "O"), ()),  # handles are no people
+    ]
     assert to_iob2(["I-ORG", "I-ORG", "O", "I-LOC"]) == ("B-ORG", "I-ORG", "O", "B-LOC")
     assert to_iob2(["B-LOC", "I-ORG"]) == ("B-LOC", "B-ORG")
-
-
-def test_columns_split_at_white_space_lines_and_skip_document_marks(tmp_path: Path) -> None:
-    path = tmp_path / "x.conll"
-    rows = [
-        "-DOCSTART- O",
-        "",
-        "Anna\tB-person",
-        "Lee\tI-person",
-        "smiles\tO",
-        "\t",
-        "in O",
-        "Oslo I-LOC",
-        "",
-    ]
-    path.write_text("\n".join(rows), encoding="utf-8")
-    first, second = read_columns(path)
-    assert (first.words, first.ents) == (("Anna", "Lee", "smiles"), ("B-PERSON", "I-PERSON", "O"))
-    assert (second.words, second.ents, second.tags) == (("in", "Oslo"), ("O", "B-LOC"), ())
-
-
-def test_handles_are_no_people(tmp_path: Path) -> None:
-    path = tmp_path / "x.conll"
-    path.write_text("@\tB-PER\nanna\tB-PER\nhi\tO\n@bob\tB-PER\n", encoding="utf-8")
-    assert read_columns(path)[0].ents == ("O", "O", "O", "O")
-    assert read_columns(path)[0].text == "@anna hi @bob"
 
 
 def test_spacing_glues_clitics_and_marks() -> None:
@@ -139,38 +93,22 @@ def test_spacing_glues_clitics_and_marks() -> None:
     assert sentence.text == "I've met Anna's dog, (twice)!"
 
 
-def test_lower_casing_keeps_positions() -> None:
-    low = lowered(OLGA)
-    assert low.text == "olga won't move to rome."
+def test_variants_keep_all_columns_alike(rng: random.Random) -> None:
+    low, bare = lowered(OLGA), unpunctuated(OLGA)
+    assert (low.text, bare.text) == ("olga won't move to rome.", "Olga won't move to Rome")
     assert (low.spaces, low.tags, low.ents) == (OLGA.spaces, OLGA.tags, OLGA.ents)
-
-
-def test_unpunctuated_cuts_all_columns_alike() -> None:
-    bare = unpunctuated(OLGA)
-    assert bare.text == "Olga won't move to Rome"
     assert len(bare.words) == len(bare.spaces) == len(bare.tags) == len(bare.ents) == 6
-
-
-def test_unpunctuated_keeps_a_lone_mark() -> None:
-    lone = Sentence(("?", "?"), (False, True), (), ("O", "O"))
-    assert unpunctuated(lone).words == ("?",)
-
-
-@pytest.mark.parametrize(("sentence", "name"), [(OLGA, "Kofi"), (lowered(OLGA), "kofi")])
-def test_renaming_keeps_case_and_positions(sentence: Sentence, name: str) -> None:
-    other = renamed(sentence, lambda: "Kofi")
-    assert other.words == (name, *sentence.words[1:])
-    assert other.ents == sentence.ents
+    assert unpunctuated(Sentence(("?", "?"), (False, True), (), ("O", "O"))).words == ("?",)
+    assert casual(OLGA, rng).text.startswith("olga won't")
+    for sentence, name in ((OLGA, "Kofi"), (low, "kofi")):
+        other = renamed(sentence, lambda: "Kofi")
+        assert (other.words, other.ents) == ((name, *sentence.words[1:]), sentence.ents)
 
 
 def test_questions_are_multiplied(rng: random.Random) -> None:
     question = Sentence(("Why", "?"), (False, True), ("ADV", "PUNCT"), ("O", "O"))
     assert [s.text for s in augment([question], lambda: "Kofi", rng)][:2] == ["Why?", "Why"]
     assert len(augment([question], lambda: "Kofi", rng)) == 4
-
-
-def test_casual_is_lower_case(rng: random.Random) -> None:
-    assert casual(OLGA, rng).text.startswith("olga won't")
 
 
 def test_held_out_is_one_run_in_ten() -> None:
@@ -187,24 +125,18 @@ def test_every_phrase_can_be_filled(rng: random.Random) -> None:
         assert book.fill(action.split(maxsplit=1)[1])
 
 
-def test_template_columns_align_and_entities_are_well_formed(rng: random.Random) -> None:
+def test_template_columns_align_and_repeat_with_the_seed(rng: random.Random) -> None:
     for s in templates(Phrasebook(rng), 200, 200):
         assert len(s.words) == len(s.spaces) == len(s.tags) == len(s.ents)
         assert to_iob2(s.ents) == s.ents
-
-
-def test_full_name_is_one_person(rng: random.Random) -> None:
+    first, second = (templates(Phrasebook(random.Random(7)), 20, 20) for _ in range(2))
+    assert first == second
     tokens = Phrasebook(rng).fill("{name} {surname} called/V")
     assert [e for _, _, e in tokens] == ["B-PERSON", "I-PERSON", "O"]
 
 
-def test_templates_repeat_with_the_seed() -> None:
-    first, second = (templates(Phrasebook(random.Random(7)), 20, 20) for _ in range(2))
-    assert first == second
-
-
 def test_gold_documents_align_with_run_time_tokens() -> None:
-    spacy = pytest.importorskip("spacy")
+    import spacy
     from spacy.training import Example
 
     nlp = spacy.blank("en")
@@ -214,7 +146,8 @@ def test_gold_documents_align_with_run_time_tokens() -> None:
 
 
 def test_rules_find_dates_events_and_numbers() -> None:
-    spacy = pytest.importorskip("spacy")
+    import spacy
+
     nlp = spacy.blank("en")
     doc = nlp(
         "On 8 May, 2023 and last summer we ran the boston marathon, 30 dollars, at the Lake View Regatta."
@@ -232,8 +165,3 @@ def test_rules_find_dates_events_and_numbers() -> None:
         ("30 dollars", "MONEY"),
         ("Lake View Regatta", "EVENT"),
     ]
-
-
-@pytest.mark.parametrize(("right", "found", "gold", "f"), [(1, 2, 2, 0.5), (0, 0, 0, 0.0), (2, 2, 2, 1.0)])
-def test_f_score(right: int, found: int, gold: int, f: float) -> None:
-    assert parser.prf(right, found, gold)["f"] == pytest.approx(f)

@@ -9,53 +9,38 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recipe.data import COMPLETE, held_out
+from recipe.samples import Asked, write_samples
+from recipe.sources_chat import read_chats
+from recipe.sources_real import asked as asked_chats
 from smartsearch.config import Config
 from smartsearch.models import loading, manifest
 from smartsearch.models.tools import Tools
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
+from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.head import among, head
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import gather
 from smartsearch.systems.smartsearch.pipeline import dense_search
-from smartsearch.training.chats import Chat, Labelled
-from smartsearch.training.data import COMPLETE, Mix, held_out
-from smartsearch.training.sources_chat import read_chats
-from smartsearch.training.sources_real import asked as asked_chats
+from smartsearch.training.chats import Chat
+from smartsearch.training.evaluate import RRF_K, WEIGHTS
 from smartsearch.training.sources_written import written_chats
 from smartsearch.types import Corpus
 
-Floats = NDArray[np.float64]
 CUTS = (5, 10, 20, 62)
+RANKERS = ("colbert", "crossencoder", "rrf")
 MOST = {"written": 30, "friendsqa": 3, "realmem": 40, "lifebench": 40, "qmsum": 3, "asked": 30}
 """Questions of a chat that are asked, by source; FriendsQA and QMSum have many chats."""
 CHATS = {"friendsqa": 20, "qmsum": 10}
 """Chats of a source, where not all are taken."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question over a chat with the scores of both rankers.
-
-    `gold` and `candidates` hold indices into the chat's turns, `match` the candidates' match weights;
-    `colbert` and `logit` have a value a turn, NaN where it was not read.
-    """
-
-    chat: Chat
-    labelled: Labelled
-    gold: tuple[int, ...]
-    candidates: NDArray[np.int64]
-    match: Floats
-    colbert: Floats
-    logit: Floats
 
 
 def held_out_chats(train: Path | None, seed: int, real: bool = False) -> Iterator[Chat]:
@@ -63,12 +48,12 @@ def held_out_chats(train: Path | None, seed: int, real: bool = False) -> Iterato
 
     Without a `train` folder only the written ones; `real`: only those of real people.
     """
-    rng, share = random.Random(seed), Mix().held_out
+    rng = random.Random(seed)
     if real and train:
         chats = list(asked_chats(train / "chitchat"))
     else:
         chats = [*(read_chats(train, rng) if train else ()), *written_chats()]
-    unseen = [chat for chat in chats if held_out(chat, share) and chat.source in MOST]
+    unseen = [chat for chat in chats if held_out(chat) and chat.source in MOST]
     for source, most in MOST.items():
         own = [chat for chat in unseen if chat.source == source]
         for chat in rng.sample(own, min(len(own), CHATS.get(source, len(own)))):
@@ -94,76 +79,35 @@ def ask(chat: Chat, tools: Tools, config: Config) -> Iterator[Asked]:
         read = head(among(corpus.previous, indices.tolist()), values, config.cascade)
         scores = cross(labelled.question, [windows[n][places[n]] for n in read])
         logit[indices[read]] = np.log(scores) - np.log1p(-scores)
-        match = np.array([c.weight for c in found])
-        yield Asked(chat, labelled, labelled.gold, indices, match, late, logit)
+        yield Asked(chat, labelled, indices, late, logit)
 
 
-def by_colbert(asked: Asked) -> NDArray[np.int64]:
-    """Candidates in ColBERT's order."""
-    return asked.candidates[np.argsort(-asked.colbert[asked.candidates], kind="stable")]
-
-
-def by_cross_encoder(asked: Asked) -> NDArray[np.int64]:
-    """Candidates in the cross-encoder's order, those it did not read last."""
-    first = by_colbert(asked)
-    return first[np.argsort(-np.nan_to_num(asked.logit[first], nan=-np.inf), kind="stable")]
-
-
-def by_rrf(asked: Asked, weights: tuple[float, float] = (0.7, 0.3), k: int = 60) -> NDArray[np.int64]:
-    """Candidates fused as the paper does, the cross-encoder's weight first."""
-    order = by_colbert(asked)
-    total = weights[1] / (k + np.arange(1, len(order) + 1))
-    read = np.flatnonzero(~np.isnan(asked.logit[order]))
-    ranks = np.empty(len(read))
-    ranks[np.argsort(-asked.logit[order[read]], kind="stable")] = np.arange(1, len(read) + 1)
-    total[read] += weights[0] / (k + ranks)
-    return order[np.argsort(-total, kind="stable")]
-
-
-RANKERS = {"colbert": by_colbert, "crossencoder": by_cross_encoder, "rrf": by_rrf}
-
-
-def recalls(
-    questions: Sequence[Asked], orders: Mapping[str, Sequence[NDArray[np.int64]]]
-) -> dict[str, list[float]]:
-    """The share of all right turns within each of `CUTS`, by name of the order."""
-    total = sum(len(asked.gold) for asked in questions) or 1
-    return {
-        name: [
-            round(
-                sum(
-                    len(set(asked.gold) & set(order[:k].tolist()))
-                    for asked, order in zip(questions, some, strict=True)
-                )
-                / total,
-                4,
-            )
-            for k in CUTS
-        ]
-        for name, some in orders.items()
-    }
+def orders(asked: Asked) -> dict[str, list[int]]:
+    """The candidates by ColBERT, by the cross-encoder (the unread last), and by both fused."""
+    late = order({i: float(asked.colbert[i]) for i in asked.candidates.tolist()})
+    cross = order({i: float(asked.logit[i]) for i in late if not np.isnan(asked.logit[i])})
+    both = order(rrf(zip(WEIGHTS, (cross, late), strict=True), RRF_K))
+    return {"colbert": late, "crossencoder": list(dict.fromkeys((*cross, *late))), "rrf": both}
 
 
 def report(questions: Sequence[Asked]) -> Iterator[dict[str, object]]:
     """One record a part (all, a source, a kind of written question): counts, and right turns within K."""
     parts: dict[str, list[Asked]] = {}
     for asked in questions:
-        complete = asked.chat.source in COMPLETE
-        kind = f"{asked.chat.source} {asked.labelled.kind}" if complete else ""
-        for part in ("all", asked.chat.source, *([kind] if kind else [])):
+        source = asked.chat.source
+        kinds = [f"{source} {asked.labelled.kind}"] if source in COMPLETE else []
+        for part in ("all", source, *kinds):
             parts.setdefault(part, []).append(asked)
     for part, some in parts.items():
-        gold = sum(len(asked.gold) for asked in some)
-        found = sum(len(set(asked.gold) & set(asked.candidates.tolist())) for asked in some)
-        orders = {name: [ranker(asked) for asked in some] for name, ranker in RANKERS.items()}
-        yield {
-            "part": part,
-            "questions": len(some),
-            "gold": gold,
-            "retrieved": round(found / max(1, gold), 4),
-            "within": CUTS,
-            **recalls(some, orders),
-        }
+        total = sum(len(asked.labelled.gold) for asked in some)
+        ranked = [(set(asked.labelled.gold), orders(asked)) for asked in some]
+
+        def share(ranker: str, cut: int | None, ranked: Any = ranked, total: int = total) -> float:
+            return round(sum(len(gold.intersection(by[ranker][:cut])) for gold, by in ranked) / total, 4)
+
+        counts = {"questions": len(some), "gold": total, "retrieved": share("colbert", None)}
+        within = {ranker: [share(ranker, cut) for cut in CUTS] for ranker in RANKERS}
+        yield {"part": part, **counts, "within": CUTS, **within}
 
 
 def tools_of(crossencoder: Path | None, colbert: Path | None, threads: int) -> Tools:
@@ -178,8 +122,8 @@ def tools_of(crossencoder: Path | None, colbert: Path | None, threads: int) -> T
 
 
 def main(argv: Sequence[str]) -> int:
-    """`python -m smartsearch.training validate [DATA/train] --crossencoder FOLDER --colbert FOLDER`."""
-    parser = argparse.ArgumentParser(prog="smartsearch.training validate", description=__doc__)
+    """`python -m recipe validate [DATA/train] --crossencoder FOLDER --colbert FOLDER`."""
+    parser = argparse.ArgumentParser(prog="recipe validate", description=__doc__)
     parser.add_argument(
         "train", nargs="?", type=Path, help="training sources; without, only the written chats"
     )
@@ -198,8 +142,6 @@ def main(argv: Sequence[str]) -> int:
         for one in ask(chat, tools, config)
     ]
     if options.out:
-        from smartsearch.training.calibrate import write_samples
-
         write_samples(options.out, questions, options.crossencoder or manifest.SHIPPED / "crossencoder")
     for record in report(questions):
         print(json.dumps(record))

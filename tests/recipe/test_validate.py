@@ -1,4 +1,4 @@
-"""Validation over whole chats, and the miner: the same orders as search's own arithmetic."""
+"""Validation over whole held-out chats, and what is fitted on it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smartsearch.rank.fuse import order, rrf
-from smartsearch.training import calibrate, fusion
-from smartsearch.training.calibrate import fit, samples, write_samples
+from recipe import calibrate, fusion
+from recipe.samples import Asked, samples, write_samples
+from recipe.validate import held_out_chats, orders, report
 from smartsearch.training.chats import Chat, Labelled
-from smartsearch.training.start import WARMUP, Clock
-from smartsearch.training.validate import Asked, by_colbert, by_cross_encoder, by_rrf, held_out_chats, report
 from smartsearch.types import Turn
 
 
@@ -22,20 +20,18 @@ def asked(gold: tuple[int, ...] = (4,)) -> Asked:
     return Asked(
         Chat("written", "a3_x", turns),
         Labelled("Which?", gold, "single"),
-        gold,
         np.array([5, 0, 2, 4]),
-        np.ones(4),
         np.array([3.0, np.nan, 2.0, np.nan, 1.0, 4.0]),
         np.array([0.5, np.nan, np.nan, np.nan, 2.0, -1.0]),
     )
 
 
-def test_orders_are_those_of_search() -> None:
-    one = asked()
-    assert by_colbert(one).tolist() == [5, 0, 2, 4]
-    assert by_cross_encoder(one).tolist() == [4, 0, 5, 2]
-    fused = rrf([(0.7, order({0: 0.5, 4: 2.0, 5: -1.0})), (0.3, [5, 0, 2, 4])], 60)
-    assert by_rrf(one).tolist() == order(fused)
+def test_candidates_are_ordered_by_each_ranker_and_by_both() -> None:
+    assert orders(asked()) == {
+        "colbert": [5, 0, 2, 4],
+        "crossencoder": [4, 0, 5, 2],
+        "rrf": [4, 0, 5, 2],
+    }
 
 
 def test_the_report_counts_right_turns_that_were_never_found() -> None:
@@ -50,24 +46,12 @@ def test_held_out_chats_are_not_trained_on() -> None:
     assert all(chat.id.partition("_")[0].endswith("3") for chat in chats)
 
 
-def test_a_clock_of_steps_rises_and_falls_the_same_every_time() -> None:
-    clock = Clock(0.0, steps=100)
-    rates = []
-    while clock.progress < 1.0:
-        rates.append(clock.rate())
-        clock.step()
-    assert len(rates) == 100
-    assert rates.index(max(rates)) in (int(100 * WARMUP) - 1, int(100 * WARMUP))
-    assert rates[-1] < 0.02
-
-
 def test_calibration_recovers_the_scale_and_shift_that_made_the_labels() -> None:
     rng = np.random.default_rng(5)
     logits = rng.normal(size=40_000) * 3
     right = (rng.random(40_000) < 1 / (1 + np.exp(-(0.7 * logits - 2.5)))).astype(float)
-    scale, shift = fit(logits, right, np.ones(40_000))
-    assert abs(scale - 0.7) < 0.03
-    assert abs(shift + 2.5) < 0.06
+    scale, shift = calibrate.fit(logits, right, np.ones(40_000))
+    assert (scale, shift) == pytest.approx((0.7, -2.5), abs=0.06)
 
 
 def test_calibration_sees_every_read_turn_once_and_questions_alike() -> None:
@@ -93,6 +77,7 @@ def test_calibrating_writes_the_config_of_the_model_the_scores_are_of(tmp_path: 
         calibrate.main([str(tmp_path / "s.npz"), str(tmp_path / "one")])
 
 
+@pytest.mark.torch
 def test_fusion_finds_the_feature_that_tells_right_from_wrong() -> None:
     rng = np.random.default_rng(2)
     rows = rng.normal(size=(2000, 6)) * [1, 10, 1, 1, 1, 1]
@@ -107,17 +92,16 @@ def test_fusion_finds_the_feature_that_tells_right_from_wrong() -> None:
     assert np.abs(weights[[0, 2, 4, 5]]).max() < 0.25 * -weights[3]
 
 
+@pytest.mark.torch
 def test_fusion_is_written_for_the_calibrated_model(tmp_path: Path) -> None:
-    for name in ("raw", "calibrated"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "model.onnx").write_bytes(b"one")
-    (tmp_path / "raw" / "config.json").write_text("{}")
-    (tmp_path / "calibrated" / "config.json").write_text('{"calibration": [0.5, -3.0]}')
-    write_samples(tmp_path / "s.npz", [asked(), asked((0,)), asked((5,))], tmp_path / "raw")
     found = {}
-    for name in ("raw", "calibrated"):
-        out = tmp_path / f"{name}.json"
-        fusion.main([str(tmp_path / "s.npz"), str(tmp_path / name), "--out", str(out)])
+    for name, config in (("raw", "{}"), ("calibrated", '{"calibration": [0.5, -3.0]}')):
+        folder, out = tmp_path / name, tmp_path / f"{name}.json"
+        folder.mkdir()
+        (folder / "model.onnx").write_bytes(b"one")
+        (folder / "config.json").write_text(config)
+        write_samples(tmp_path / "s.npz", [asked(), asked((0,)), asked((5,))], folder)
+        assert fusion.main([str(tmp_path / "s.npz"), str(folder), "--out", str(out)]) == 0
         found[name] = json.loads(out.read_text())["weights"]
     assert found["calibrated"]["ce"] == pytest.approx(2 * found["raw"]["ce"], rel=0.02, abs=1e-4)
     assert found["calibrated"]["colbert"] == pytest.approx(found["raw"]["colbert"], rel=0.02, abs=1e-4)

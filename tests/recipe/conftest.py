@@ -23,18 +23,10 @@ def _friendsqa(folder: Path) -> None:
         ("Ada Stone", "Every single morning ."),
         ("Bo Reed", "My kite is blue and torn ."),
     ]
-    utterances = [{"uid": i, "speakers": [who], "utterance": text} for i, (who, text) in enumerate(said)]
-    answers = [
-        {
-            "answer_text": "a red kite",
-            "utterance_id": 0,
-            "inner_start": 2,
-            "inner_end": 4,
-            "is_speaker": False,
-        }
-    ]
-    qas = [{"id": "q", "question": "What did Ada buy ?", "answers": answers}]
-    scene = {"title": "s01_e01_c01", "paragraphs": [{"utterances:": utterances, "qas": qas}]}
+    utterances = [{"speakers": [who], "utterance": text} for who, text in said]
+    answers = [{"answer_text": "a red kite", "utterance_id": 0}]
+    paragraph = {"utterances:": utterances, "qas": [{"question": "What did Ada buy ?", "answers": answers}]}
+    scene = {"title": "s01_e01_c01", "paragraphs": [paragraph]}
     _write(folder / "friendsqa" / "dat" / "friendsqa_dev.json", {"data": [scene]})
 
 
@@ -47,11 +39,7 @@ def _realmem(folder: Path) -> None:
         "I also have a cat named Pip.",
         "Cats love Lyon.",
     ]
-    memory = {
-        "content": "【Home】 The user moved to Lyon in May.",
-        "source_turn": 3,
-        "source_content_snapshot": turns[2],
-    }
+    memory = {"content": "【Home】 The user moved to Lyon in May.", "source_content_snapshot": turns[2]}
     said = [{"speaker": "Assistant" if i % 2 else "User", "content": text} for i, text in enumerate(turns)]
     session = {"session_uuid": "s1", "current_time": "2025-06-02 (Monday)", "dialogue_turns": said}
     sessions = {"dialogues": [{**session, "extracted_memory": [memory]}]}
@@ -69,19 +57,14 @@ def _lifebench(folder: Path) -> None:
         "Mei: No problem.",
     ]
     sms = [
-        {
-            "message_content": text,
-            "contactName": "Mei",
-            "message_type": "Receive" if i % 2 else "Send",
-            "datetime": f"2025-03-01 10:0{i}:00",
-            "phone_id": i,
-        }
+        {"message_content": text, "contactName": "Mei", "message_type": kind, "datetime": time, "phone_id": i}
         for i, text in enumerate(texts)
+        for kind, time in [("Receive" if i % 2 else "Send", f"2025-03-01 10:0{i}:00")]
     ]
-    _write(home / "persona.json", {"name": "Lin Zhao"})
-    _write(home / "phone_data" / "sms.json", sms)
     evidence = [{"type": "sms", "id": 0}, {"type": "photo", "id": 9}]
     qa = {"question": "What is the puppy of Lin Zhao called?", "answer": "Biscuit", "evidence": evidence}
+    _write(home / "persona.json", {"name": "Lin Zhao"})
+    _write(home / "phone_data" / "sms.json", sms)
     _write(home / "QA" / "QA_clean.json", [qa])
 
 
@@ -90,21 +73,16 @@ def _qmsum(folder: Path) -> None:
         "Welcome {vocalsound} all .",
         "The budget is ten euros .",
         "The remote must be yellow and rubber .",
-        "Fine .",
-        "Lunch ?",
-        "Yes , lunch now .",
-        "Bye .",
+        *("Fine .", "Lunch ?", "Yes , lunch now .", "Bye ."),
     ]
-    turns = [{"speaker": "Lead" if i % 2 else "Design", "content": text} for i, text in enumerate(said)]
     query = {
         "query": "What did Design say about the remote?",
         "answer": "It must be yellow and rubber.",
         "relevant_text_span": [["1", "3"]],
     }
-    _write(
-        folder / "qmsum" / "ALL" / "val" / "m1.json",
-        {"meeting_transcripts": turns, "specific_query_list": [query]},
-    )
+    turns = [{"speaker": "Lead" if i % 2 else "Design", "content": text} for i, text in enumerate(said)]
+    meeting = {"meeting_transcripts": turns, "specific_query_list": [query]}
+    _write(folder / "qmsum" / "ALL" / "val" / "m1.json", meeting)
 
 
 def _topical_chat(folder: Path) -> None:
@@ -124,26 +102,20 @@ def _wiki(folder: Path) -> None:
     nqg = folder / "nqg" / "data"
     nqg.mkdir(parents=True)
     for split in ("dev", "test"):
-        lines = [f"the {split} tower number {n} is {n} metres high ." for n in range(1, 7)]
-        (nqg / f"src-{split}.txt").write_text("\n".join(lines))
-        (nqg / f"tgt-{split}.txt").write_text(
-            "\n".join(f"how high is {split} tower {n} ?" for n in range(1, 7))
-        )
-    text = "Rain fell . The bridge opened in 1901 . Nobody came ."
-    marked = {"start": 12, "end": 40, "string": "The bridge opened in 1901 . "}
+        said = "\n".join(f"the {split} tower number {n} is {n} metres high ." for n in range(1, 7))
+        asked = "\n".join(f"how high is {split} tower {n} ?" for n in range(1, 7))
+        (nqg / f"src-{split}.txt").write_text(said)
+        (nqg / f"tgt-{split}.txt").write_text(asked)
     item = {
         "question_text": "when did the bridge open",
-        "paragraph_text": text,
+        "paragraph_text": "Rain fell . The bridge opened in 1901 . Nobody came .",
         "sentence_starts": [0, 12, 40],
-        "annotation": {"selected_sentence": marked},
+        "annotation": {"selected_sentence": {"start": 12}},
     }
     (folder / "qed").mkdir()
     (folder / "qed" / "qed-dev.jsonlines").write_text("\n".join([json.dumps(item)] * 2))
-    oracle = {
-        "question": "who built the mill",
-        "answers": ["Ida Brook"],
-        "ctxs": [{"text": "The mill is old. It was built by Ida Brook. It stands near Mr. Hill."}],
-    }
+    passage = {"text": "The mill is old. It was built by Ida Brook. It stands near Mr. Hill."}
+    oracle = {"question": "who built the mill", "answers": ["Ida Brook"], "ctxs": [passage]}
     (folder / "nq_oracle").mkdir()
     (folder / "nq_oracle" / "nq.jsonl.gz").write_bytes(gzip.compress(json.dumps(oracle).encode()))
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.training import sources_real
-from smartsearch.training.data import held_out
-from smartsearch.training.sources_real import asked, chitchat, irc, read_real
+from recipe import sources_real
+from recipe.data import held_out
+from recipe.sources_real import asked, chitchat, irc, read_real
 
 SAID = (
     "Do you have any pets?",
@@ -76,7 +76,7 @@ def test_written_questions_name_messages_by_their_place(train: Path, monkeypatch
     (one,) = chat.questions
     assert (chat.turns[one.gold[0]].text, one.complete) == (SAID[3], True)
     assert len(chat.turns) == 5
-    same = {held_out(found, 0.5) for found in read_real(train, random.Random(1)) if found.source != "irc"}
+    same = {held_out(found) for found in read_real(train, random.Random(1)) if found.source != "irc"}
     assert len(same) == 1  # a person's stretches are all on one side
 
 

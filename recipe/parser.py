@@ -1,6 +1,6 @@
 """Makes the shipped spaCy pipeline `en_smartsearch`: prepare, `spacy train`, evaluate, package.
 
-Run as `python -m smartsearch.training parser --data DIR --out DIR`. The pipeline has a tagger (UD coarse tags
+Run as `python -m recipe parser --data DIR --out DIR`. The pipeline has a tagger (UD coarse tags
 as `token.pos_`) and an entity recogniser (PERSON, ORG, LOC) over one shared tok2vec, and entity rulers for
 what the data does not label: DATE, EVENT, numbers. The same data, seed and spaCy give the same weights, but
 for a run cut short by `--minutes`. The network and its schedule are in `parser.cfg`.
@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smartsearch.errors import ModelError
-from smartsearch.training.parser_corpus import (
+from recipe.parser_corpus import (
     Sentence,
     augment,
     held_out,
@@ -32,8 +31,9 @@ from smartsearch.training.parser_corpus import (
     read_conllu,
     read_uner,
 )
-from smartsearch.training.parser_rules import calendar, numbers
-from smartsearch.training.parser_templates import Phrasebook, templates
+from recipe.parser_rules import calendar, numbers
+from recipe.parser_templates import Phrasebook, templates
+from smartsearch.errors import ModelError
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -68,7 +68,7 @@ class Corpora:
 
 
 def read_all(data: Path, rng: random.Random) -> Corpora:
-    """Read, split and augment every source below `data` (the folders of `train/` in SOURCES.md)."""
+    """Read, split and augment every source below `data` (the parser's sources of the model card)."""
     ewt = {}
     for split, ud, ner in (
         ("train", "en_ewt-ud-train.reconstructed.conllu", "en_ewt-ud-train.iob2.old"),
@@ -248,7 +248,7 @@ def package(nlp: Language, report: dict[str, Any], out: Path) -> None:
 
 def options(argv: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
-    cli = argparse.ArgumentParser(prog="python -m smartsearch.training parser", description=__doc__)
+    cli = argparse.ArgumentParser(prog="python -m recipe parser", description=__doc__)
     cli.add_argument("--data", type=Path, required=True, help="folder with ud_ewt, uner_ewt, wnut17, ...")
     cli.add_argument("--out", type=Path, required=True, help="folder for the finished pipeline (replaced)")
     cli.add_argument("--work", type=Path, default=Path("build/parser"), help="folder for intermediate files")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.overlap import words
-from smartsearch.training.sources_chat import made_questions
+from smartsearch.training.questions import made_questions
 from smartsearch.types import Turn
 
 ASKED = Path(__file__).with_name("asked.jsonl")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from smartsearch.training.data import read_groups
+from recipe.data import read_groups
 
 WORD = re.compile(r"[a-z0-9']+")
 
@@ -36,8 +36,8 @@ def spoken_part(text: str) -> str:
 
 
 def main(argv: Sequence[str]) -> int:
-    """`python -m smartsearch.training overlap DATA_FOLDER EVAL_FOLDER`: counts and examples."""
-    parser = argparse.ArgumentParser(prog="smartsearch.training overlap", description=__doc__)
+    """`python -m recipe overlap DATA_FOLDER EVAL_FOLDER`: counts and examples."""
+    parser = argparse.ArgumentParser(prog="recipe overlap", description=__doc__)
     parser.add_argument("data", type=Path, help="folder with groups.jsonl")
     parser.add_argument("evaluation", type=Path, help="folder with the evaluation sets (JSON)")
     parser.add_argument("--size", type=int, default=8, help="words an n-gram")
@@ -47,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
         for text in strings_in(json.loads(path.read_text(encoding="utf-8"))):
             seen |= ngrams(text, options.size)
     groups = read_groups(options.data / "groups.jsonl")
-    texts = {spoken_part(text): g.source for g in groups for text in (g.right, *g.also, *g.wrong)}
+    texts = {spoken_part(text): g.source for g in groups for text in g.texts}
     texts.update({g.question: f"{g.source} question" for g in groups})
     shared: dict[str, int] = {}
     examples: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Readers of the dialogue sources: files as published (SOURCES.md) to labelled chats."""
+"""Readers of the dialogue sources: files as published (see the model card) to labelled chats."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ from typing import Any
 
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.overlap import Overlap, words
-from smartsearch.training.questions import asked_of, from_statement, last_question, statements_in
+from smartsearch.training.questions import MACHINE, from_statement, made_questions
 from smartsearch.types import Turn
 
 SPACED = re.compile(r"(?<!\s)\s+(?=[?.!,;:'’]|n't)")
 PREFIX = re.compile(r"^\(?(Me|[A-Z][\w ().]{1,24}?)\)?: ")
-MACHINE = frozenset(("Assistant", "The", "All", "Both", ""))
-"""Speakers of whom no question is made and who have no first name."""
 MARK = re.compile(r"\{[a-z]+\}")
-VAGUE = re.compile(r"\b(?:you|your|this|that|it)\b|n't")
-"""A made question with one of these means something only where it was said."""
 LONG_RANGE = 150
 """Meeting turns; a longer labelled range says too little about which turn answers."""
 MOST_EVIDENCE = 14
@@ -37,25 +33,9 @@ def _tidy(text: str) -> str:
     return SPACED.sub("", MARK.sub("", text)).replace(" gon na", " gonna").replace("`` ", '"').strip()
 
 
-def _random_day(rng: random.Random, year: int = 0) -> str:
+def random_day(rng: random.Random, year: int = 0) -> str:
+    """A date of the year given, or of one from 2015 to 2026."""
     return f"{year or rng.randint(2015, 2026)}-{rng.randint(1, 12):02d}-{rng.randint(1, 28):02d}"
-
-
-def made_questions(turns: list[Turn], rng: random.Random, share: float) -> list[Labelled]:
-    """Rule-made questions of a chat: two-turn exchanges, and first-person statements (a `share` of them)."""
-    made: list[Labelled] = []
-    for i, turn in enumerate(turns):
-        reply = turns[i + 1] if i + 1 < len(turns) else None
-        same = reply is not None and reply.session == turn.session and reply.speaker != turn.speaker
-        if reply is not None and same and reply.speaker not in MACHINE and len(reply.text.split()) >= 4:
-            asked = asked_of(last_question(turn.text), turn.speaker, reply.speaker)
-            if len(asked.split()) >= 4:
-                made.append(Labelled(asked, (i + 1,), "exchange", context=True))
-        for statement in statements_in(turn.text, turn.speaker) if turn.speaker not in MACHINE else ():
-            question = from_statement(statement, rng) if rng.random() < share else ""
-            if len(question.split()) >= 5 and not VAGUE.search(question):
-                made.append(Labelled(question, (i,), "statement", answer=statement))
-    return made
 
 
 def friendsqa(folder: Path, rng: random.Random) -> Iterator[Chat]:
@@ -65,7 +45,7 @@ def friendsqa(folder: Path, rng: random.Random) -> Iterator[Chat]:
         for scene in _load(path)["data"]:
             episode = scene["title"].rpartition("_")[0]
             turns, asked, names = episodes.setdefault(episode, ([], [], set()))
-            day = _random_day(rng)
+            day = random_day(rng)
             for paragraph in scene["paragraphs"]:
                 start = len(turns)
                 for utterance in paragraph["utterances:"]:
@@ -88,7 +68,7 @@ def friendsqa(folder: Path, rng: random.Random) -> Iterator[Chat]:
 def qmsum(folder: Path, rng: random.Random) -> Iterator[Chat]:
     """Meetings; the turns of the labelled range that share most with query and answer are right."""
     for path in sorted(folder.rglob("*.json")):
-        meeting, day = _load(path), _random_day(rng)
+        meeting, day = _load(path), random_day(rng)
         turns = [
             Turn(_tidy(turn["content"]), turn["speaker"], day, session=path.stem)
             for turn in meeting["meeting_transcripts"]
@@ -230,7 +210,7 @@ def topical_chat(folder: Path, rng: random.Random) -> Iterator[Chat]:
         for first in range(0, len(talks), 8):
             turns: list[Turn] = []
             for key, talk in talks[first : first + 8]:
-                day = _random_day(rng, 2023)
+                day = random_day(rng, 2023)
                 turns += [
                     Turn(said["message"].strip(), said["agent"].replace("agent_", "Agent"), day, session=key)
                     for said in talk["content"]
