@@ -24,8 +24,8 @@ import numpy as np
 from measure import HERE, Cost, Failed, Json, cost, environment, interleaved, left_out, row, summary
 from worker import TOP, Worker
 
-from smartsearch.bench.rivals import stop_words
-from smartsearch.bench.rivals import words as words_of
+from smartsearch.bench.baselines import stop_words
+from smartsearch.bench.baselines import words as words_of
 
 HEAVY = ("torch", "spacy", "onnxruntime", "numpy", "sentence_transformers", "transformers", "scipy")
 FULL_EVERY = 200

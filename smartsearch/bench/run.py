@@ -241,7 +241,7 @@ class _Rankings:
     def _embedded(self) -> NDArray[np.float32]:
         """Embeddings of the passages for MMR, kept in the store."""
         if self._vectors is None:
-            from smartsearch.bench.rivals import embedder
+            from smartsearch.bench.baselines import embedder
 
             haystack, store = self._prepared.haystack, self._scoring.store
             key = digest("minilm", haystack.key)

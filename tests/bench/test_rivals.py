@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from smartsearch.bench import rivals
-from smartsearch.bench.rivals import Embedder, available, content_lemmas, load, with_neighbours, words
+from smartsearch.bench import baselines
+from smartsearch.bench.baselines import BASELINES, Baseline, Embedder, content_lemmas, with_neighbours, words
+from smartsearch.bench.rivals import available, load
 from smartsearch.errors import InputError, SmartsearchError, UsageError
 from smartsearch.types import Corpus, Turn
 from tests.conftest import corpus
@@ -53,7 +54,7 @@ def colours(monkeypatch):
         return np.hstack([hits, ~hits, np.zeros((len(texts), 382))]).astype(np.float32)
 
     fake = Embedder(embed)
-    monkeypatch.setattr(rivals, "embedder", lambda: fake)
+    monkeypatch.setattr(baselines, "embedder", lambda: fake)
     return calls
 
 
@@ -140,7 +141,7 @@ def test_the_embedder_gives_each_text_its_row_and_forgets_when_full(monkeypatch)
         calls.append(list(texts))
         return np.array([[len(text), 0.0] for text in texts], dtype=np.float32)
 
-    monkeypatch.setattr(rivals, "CACHED_TEXTS", 3)
+    monkeypatch.setattr(baselines, "CACHED_TEXTS", 3)
     small = Embedder(embed)
     assert small.encode(["bb", "a", "bb"])[:, 0].tolist() == [2.0, 1.0, 2.0]
     assert small.encode(["a", "ccc"])[:, 0].tolist() == [1.0, 3.0]
@@ -210,13 +211,12 @@ def test_a_rival_that_answers_wrongly_is_named(own, answer, said):
         rival.build(CHAT)("Who?")
 
 
-def test_a_missing_package_says_what_to_install(own, monkeypatch, tmp_path):
+def test_a_missing_package_says_what_to_install(own, monkeypatch):
     mine = own("import no_such_package_9\nNAME = 'mine'\ndef build(corpus): ...\n")
     with pytest.raises(SmartsearchError, match="needs the package no_such_package_9") as caught:
         load([mine])
     assert (caught.value.kind, caught.value.hint) == ("package", "pip install no_such_package_9")
-    own("NAME = 'ours'\nPACKAGES = ('no_such_package_9',)\ndef build(corpus): ...\n", "ours.py")
-    monkeypatch.setattr(rivals, "_folder", lambda: tmp_path)
+    monkeypatch.setitem(BASELINES, "ours", Baseline("", baselines.grep, ("no_such_package_9",)))
     with pytest.raises(SmartsearchError, match="the rival ours needs") as caught:
         load(["ours"])
     assert caught.value.hint == "pip install 'smartsearch[bench]'"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
-from smartsearch.bench import grid
+from smartsearch.bench import grid, scoring
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.ranking import ordered
 from smartsearch.bench.scoring import Haystacked
@@ -27,13 +28,13 @@ def wanted(retrievals, rankers):
 
 def test_a_second_run_reads_nothing_again(chats: Path, tools, tmp_path: Path):
     with Store(tmp_path / "s.db") as store:
-        scoring = scoring_of(tools, store, CONFIG)
+        ours = scoring_of(tools, store, CONFIG)
         (only,) = open_dataset(str(chats)).groups()
         for question in only.questions:
-            scoring.score(question, Haystacked(only.corpus), wanted(["I3", "IF0"], ["rrf"]))
+            ours.score(question, Haystacked(only.corpus), wanted(["I3", "IF0"], ["rrf"]))
         read = tools.scorers["ce"].read, tools.scorers["colbert"].read
         assert read[0] > 0
-        assert scoring.pairs == read[0]
+        assert ours.pairs == read[0]
         again = scoring_of(tools, store, CONFIG)
         for question in only.questions:
             again.score(question, Haystacked(only.corpus), wanted(["I3", "IF0"], ["rrf", "cascade", "ce"]))
@@ -45,11 +46,11 @@ def test_a_wider_row_only_reads_what_is_missing(tools, tmp_path: Path):
     said = ("Oscar the dog", "a dog", "Oscar", "a cat", "Oscar and the dog")
     one = group(*said, question="Is Oscar a dog?")
     with Store(tmp_path / "s.db") as store:
-        scoring = scoring_of(tools, store, CONFIG)
-        narrow = scoring.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["cascade"]))
+        ours = scoring_of(tools, store, CONFIG)
+        narrow = ours.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["cascade"]))
         assert tools.scorers["ce"].read == 2
         assert int((~np.isnan(narrow.ce)).sum()) == 2
-        wide = scoring.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["rrf"]))
+        wide = ours.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["rrf"]))
         assert tools.scorers["ce"].read == len(wide.found["IF3"]) == 4
         assert np.isnan(wide.ce[3])  # the cat is no candidate
 
@@ -115,10 +116,10 @@ def test_without_a_dense_search_colbert_reads_candidates_only(tools, tmp_path: P
 def test_what_an_earlier_run_read_is_not_in_this_one(tools, tmp_path: Path):
     one = group("Oscar the dog", "Oscar", "Oscar and the cat", question="Is Oscar a dog?")
     with Store(tmp_path / "s.db") as store:
-        scoring, ready = scoring_of(tools, store, CONFIG), Haystacked(one.corpus)
-        fresh = scoring.score(one.questions[0], ready, wanted(["IF0"], ["cascade"]))
-        scoring.score(one.questions[0], ready, wanted(["IF0"], ["rrf"]))
-        again = scoring.score(one.questions[0], ready, wanted(["IF0"], ["cascade"]))
+        ours, ready = scoring_of(tools, store, CONFIG), Haystacked(one.corpus)
+        fresh = ours.score(one.questions[0], ready, wanted(["IF0"], ["cascade"]))
+        ours.score(one.questions[0], ready, wanted(["IF0"], ["rrf"]))
+        again = ours.score(one.questions[0], ready, wanted(["IF0"], ["cascade"]))
         assert np.array_equal(fresh.ce, again.ce, equal_nan=True)
         assert int(np.isnan(again.ce).sum()) == 1
 
@@ -210,5 +211,19 @@ def test_the_nearest_turns_are_found_by_any_window(tools, tmp_path: Path):
     whole = tools.scorers["colbert"]
     near = replace(tools, scorers={"colbert": lambda q, texts: whole(q, [text[:800] for text in texts])})
     with Store(tmp_path / "s.db") as store:
-        scoring = scoring_of(near, store, CONFIG)
-        assert scoring.nearest("Oscar dog", Haystacked(one.corpus), 2) == (1, 2)
+        ours = scoring_of(near, store, CONFIG)
+        assert ours.nearest("Oscar dog", Haystacked(one.corpus), 2) == (1, 2)
+
+
+def test_the_key_of_the_code_covers_what_is_imported_and_misses_nothing_quietly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    before = scoring._code_digest()
+    assert before == scoring._code_digest()
+    gone = ModuleType("gone")
+    gone.__file__ = str(tmp_path / "gone.py")
+    monkeypatch.setattr(scoring, "_FINDERS", (gone,))
+    with pytest.raises(OSError, match="source"):
+        scoring._code_digest()
+    monkeypatch.setattr(scoring, "_FINDERS", ())
+    assert scoring._code_digest() != before

