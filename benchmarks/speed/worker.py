@@ -19,7 +19,7 @@ from typing import Any
 from measure import HERE, Failed
 
 TOP = 62
-"""Turns in 2,000 words, as in docs/results.md."""
+"""Turns in 2,000 words, as in reports/results.md."""
 Json = dict[str, Any]
 
 

@@ -1,4 +1,4 @@
-"""The tables of a result in words: what the terminal, the HTML page and docs/results.md show alike.
+"""The tables of a result in words: what the terminal, the HTML page and the report of results show alike.
 
 A result is the record `session.signed` gives and a JSON file keeps; any number in it may be null.
 """
