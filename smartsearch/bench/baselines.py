@@ -1,4 +1,4 @@
-"""The rivals that come with smartsearch: plain searches to be measured beside ours, and what they are made of."""
+"""The rivals that come with smartsearch: plain searches to measure beside ours, and what they are made of."""
 
 from __future__ import annotations
 

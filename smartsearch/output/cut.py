@@ -1,4 +1,4 @@
-"""What became of every ranked turn, and by which rule, in words: for `--explain` and the page."""
+"""What became of every ranked turn, and by which rule, in words: for the page."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from smartsearch.types import Result, Scores, Turn
 SHOWN, HIDDEN = "shown", "hidden"
 FELL = ("tau", "budget", "top_k")
 RANK_STAGES = ("colbert", "crossencoder")
+DIGITS = {"ce": 4, "colbert": 2, "fused": 3, "rrf": 5, "match": 2}
+"""Decimal places of each score."""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from smartsearch.outline import Span
 from smartsearch.output import pager, record, stream
-from smartsearch.output.opened import counted, days, people
-from smartsearch.output.plain import aligned, one_line, shown_path
+from smartsearch.output.opened import days, people
+from smartsearch.output.plain import aligned, counted, one_line, shown_path
 
 if TYPE_CHECKING:
     from smartsearch.output.record import Json

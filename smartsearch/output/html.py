@@ -15,11 +15,22 @@ from smartsearch import __version__
 from smartsearch.config import Config
 from smartsearch.nearby import Nearby
 from smartsearch.output import charts
-from smartsearch.output.bars import Scale, scale
-from smartsearch.output.cut import FELL, HIDDEN, Ranked, ceiling, decided, duration, ranked, rule, stages
+from smartsearch.output.charts import Scale, scale
+from smartsearch.output.cut import (
+    DIGITS,
+    FELL,
+    HIDDEN,
+    Ranked,
+    ceiling,
+    decided,
+    duration,
+    ranked,
+    rule,
+    stages,
+)
 from smartsearch.output.marking import hop_class, marked
 from smartsearch.output.markup import Markup, join, tag
-from smartsearch.output.plain import where
+from smartsearch.output.plain import clipped, counted, where
 from smartsearch.types import Hit, HopTrace, Result, Scores, Term, Turn
 
 NAME = 200
@@ -33,7 +44,6 @@ LISTED = 20
 QUIET = ("threads", "timeout", "offline", "cache", "cache_size", "daemon")
 """Settings that do not change an answer."""
 NAMES = {"ce": "cross-encoder", "colbert": "ColBERT", "fused": "fused", "rrf": "rrf", "match": "match weight"}
-DIGITS = {"ce": 4, "colbert": 2, "fused": 3, "rrf": 5, "match": 2}
 
 
 def page(answer: Result, around: Sequence[Nearby], config: Config) -> str:
@@ -72,7 +82,7 @@ def _head(answer: Result) -> Markup:
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="referrer", content="no-referrer"),
         tag("meta", name="generator", content=f"smartsearch {__version__}"),
-        tag("title", f"smartsearch: {_clipped(answer.query, 100)}"),
+        tag("title", f"smartsearch: {clipped(answer.query, 100)}"),
         tag("style", Markup(_style())),
     )
 
@@ -100,17 +110,17 @@ def _drawn(section: _Section) -> Markup:
 def _header(answer: Result, sections: Sequence[_Section]) -> Markup:
     cut, conversations = answer.budget, {hit.turn.place for hit in answer.hits}
     facts = [
-        f"{_count(len(answer.hits), 'turn')} of {_count(answer.trace.candidates, 'candidate')}",
-        f"{_count(len(conversations), 'session')}",
+        f"{counted(len(answer.hits), 'turn')} of {counted(answer.trace.candidates, 'candidate')}",
+        f"{counted(len(conversations), 'session')}",
         f"{cut.used_words:,} words, {cut.used_tokens:,} tokens",
         duration(answer.trace.timing_ms.get("total", 0.0)),
     ]
     links = [tag("a", section.title, href=f"#{section.key}") for section in sections]
-    notes = [tag("li", _clipped(note, NOTE)) for note in (*answer.warnings, *answer.trace.degraded)]
+    notes = [tag("li", clipped(note, NOTE)) for note in (*answer.warnings, *answer.trace.degraded)]
     return tag(
         "header",
         tag("p", "smartsearch", class_="brand"),
-        tag("h1", _clipped(answer.query, 10 * NOTE), dir="auto"),
+        tag("h1", clipped(answer.query, 10 * NOTE), dir="auto"),
         tag("p", join((tag("span", fact) for fact in facts), " "), class_="facts"),
         tag("nav", join(links, " "), aria_label="Sections"),
         tag("ul", *notes, class_="notes", aria_label="Notes") if notes else "",
@@ -147,7 +157,7 @@ def _hit(hit: Hit, around: Nearby, columns: Mapping[str, Scale], at: Mapping[int
         "h3",
         tag("span", str(hit.rank), class_="rank"),
         " ",
-        tag("bdi", _clipped(turn.speaker or turn.role or "turn", NAME), class_="speaker"),
+        tag("bdi", clipped(turn.speaker or turn.role or "turn", NAME), class_="speaker"),
         " ",
         _when(turn),
         id=name,
@@ -176,7 +186,7 @@ def _text(turn: Turn, terms: Sequence[Term]) -> Markup:
 def _near(turn: Turn, rank: int | None) -> Markup:
     """A turn of context, with a way to it where it is a hit itself."""
     link = [" ", tag("a", f"→ hit {rank}", href=f"#hit-{rank}", class_="also")] if rank else []
-    who = [tag("bdi", _clipped(turn.speaker, NAME), class_="speaker"), " "] if turn.speaker else []
+    who = [tag("bdi", clipped(turn.speaker, NAME), class_="speaker"), " "] if turn.speaker else []
     return tag("p", *who, marked(turn.said, (), NEAR), *link, class_="near", dir="auto")
 
 
@@ -189,10 +199,10 @@ def _when(turn: Turn) -> Markup | str:
 
 def _place(turn: Turn) -> Markup:
     names = [turn.title or turn.conversation, turn.session, turn.turn]
-    ids = [tag("bdi", _clipped(name, NAME)) for name in names if name]
+    ids = [tag("bdi", clipped(name, NAME)) for name in names if name]
     return tag(
         "p",
-        tag("code", _clipped(where(turn), NOTE)),
+        tag("code", clipped(where(turn), NOTE)),
         *(part for one in ids for part in (" · ", one)),
         class_="place",
     )
@@ -223,21 +233,17 @@ def _why(hit: Hit) -> Markup:
 
 def _term(term: Term) -> Markup:
     said = f"hop {term.hop}, {term.kind}, weight {term.weight:.2f}"
-    return tag("span", tag("bdi", _clipped(term.text, 60)), class_=f"term {hop_class(term.hop)}", title=said)
+    return tag("span", tag("bdi", clipped(term.text, 60)), class_=f"term {hop_class(term.hop)}", title=said)
 
 
 def _pictures(answer: Result, rows: Sequence[Ranked]) -> _Section | None:
     cut = answer.budget
-    made = (
-        charts.timeline(rows, answer.hits),
-        charts.rankers(rows, cut.tau),
-        charts.cutting(rows, cut.tau, cut.top_k),
-    )
+    made = (charts.timeline(rows), charts.rankers(rows, cut.tau), charts.cutting(rows, cut.tau))
     drawn = [_picture(one) for one in made if one is not None]
     if not drawn:
         return None
     present = {row.fate for row in rows}
-    key = [tag("li", charts.sample(fate), said) for fate, said in charts.LEGEND.items() if fate in present]
+    key = [tag("li", charts.sample(fate), said) for fate, said in charts.FATES.items() if fate in present]
     return _section(
         "pictures",
         "Pictures",
@@ -255,12 +261,12 @@ def _hops(answer: Result) -> _Section:
     weights = Scale(0.0, max((term.weight for term in trace.terms), default=1.0))
     held = Counter((term.text, term.kind) for hit in answer.hits for term in hit.terms)
     steps = [_step(step, weights, held) for step in trace.hops]
-    fallback = tag("p", _clipped(trace.fallback, NOTE), class_="notes") if trace.fallback else ""
+    fallback = tag("p", clipped(trace.fallback, NOTE), class_="notes") if trace.fallback else ""
     return _section("hops", "How it was found", fallback, tag("ol", *steps, class_="tree"))
 
 
 def _step(step: HopTrace, weights: Scale, held: Mapping[tuple[str, str], int]) -> Markup:
-    found = f" {_count(step.found, 'new turn')}, {step.total:,} in all"
+    found = f" {counted(step.found, 'new turn')}, {step.total:,} in all"
     head = [
         tag("span", f"hop {step.hop}", class_=f"term {hop_class(step.hop)}"),
         " ",
@@ -272,7 +278,7 @@ def _step(step: HopTrace, weights: Scale, held: Mapping[tuple[str, str], int]) -
         return tag("li", tag("p", *head), tag("p", how, class_="quiet"))
     rows = []
     for term in step.terms:
-        source = [" for ", tag("bdi", _clipped(term.source, NAME))] if term.source else []
+        source = [" for ", tag("bdi", clipped(term.source, NAME))] if term.source else []
         name = tag("th", _term(term), *source, scope="row")
         weight = tag(
             "td",
@@ -300,7 +306,7 @@ def _cut(answer: Result, config: Config, rows: Sequence[Ranked]) -> _Section:
     limits = [f"top_k {cut.top_k}", f"alpha {cut.alpha:g}", f"tau {cut.tau:.4f}"] if cut.top_k else []
     facts = [cut.truncate, *limits, ceiling(answer, config), f"fill {config.fill}"]
     used = f"{cut.used_words:,} words, {cut.used_tokens:,} tokens ({cut.tokenizer}) are shown."
-    lead = f"{stayed:,} of {_count(len(rows), 'ranked turn')} stay: {', '.join(facts)}. {used}"
+    lead = f"{stayed:,} of {counted(len(rows), 'ranked turn')} stay: {', '.join(facts)}. {used}"
     return _section("cut", "The cut", tag("p", lead), *_fallen(answer, config, rows))
 
 
@@ -315,7 +321,7 @@ def _fallen(answer: Result, config: Config, rows: Sequence[Ranked]) -> Iterator[
             "tr", *(tag("th", name, scope="col") for name in ("rank", *(NAMES[n] for n in names), "turn"))
         )
         body = [_fell(row, names) for row in members[:LISTED]]
-        said = f"{rule(fate, answer, config)}: {_count(len(members), 'turn')}"
+        said = f"{rule(fate, answer, config)}: {counted(len(members), 'turn')}"
         more = (
             tag("p", f"and {len(members) - LISTED:,} more", class_="quiet") if len(members) > LISTED else ""
         )
@@ -331,7 +337,7 @@ def _fell(row: Ranked, names: Sequence[str]) -> Markup:
     ]
     turn = tag(
         "td",
-        tag("bdi", _clipped(row.turn.speaker, NAME), class_="speaker"),
+        tag("bdi", clipped(row.turn.speaker, NAME), class_="speaker"),
         " ",
         marked(row.turn.said, (), 160),
         class_="words",
@@ -344,7 +350,7 @@ def _skipped(answer: Result) -> _Section | None:
     if not answer.skipped:
         return None
     items = [
-        tag("li", tag("code", _clipped(one.path, NOTE)), f": {_clipped(one.reason, NOTE)}")
+        tag("li", tag("code", clipped(one.path, NOTE)), f": {clipped(one.reason, NOTE)}")
         for one in answer.skipped[:200]
     ]
     more = len(answer.skipped) - len(items)
@@ -360,11 +366,10 @@ def _run(answer: Result, config: Config) -> _Section:
         tag(
             "tr",
             tag("th", name, scope="row"),
-            tag("td", tag("span", duration(ms)), charts.bar(longest.share(ms), f"fill s{n}")),
+            tag("td", tag("span", duration(ms)), charts.bar(longest.share(ms))),
         )
-        for n, (name, ms) in enumerate(spent)
+        for name, ms in spent
     ]
-    told = ", ".join(f"{name} {duration(ms)}" for name, ms in spent)
     models = [
         tag("li", f"{model.role}: ", tag("code", model.id), f" {model.revision} {model.precision}")
         for model in answer.trace.models
@@ -378,19 +383,10 @@ def _run(answer: Result, config: Config) -> _Section:
         "run",
         "Run",
         tag("h3", "Time"),
-        tag("p", f"{duration(total)} on {_count(answer.threads, 'thread')}"),
-        charts.stacked([ms for _, ms in spent], f"Time by stage: {told}"),
+        tag("p", f"{duration(total)} on {counted(answer.threads, 'thread')}"),
         _table(Markup(""), tag("tbody", *rows), "Time by stage"),
         tag("h3", "Models"),
-        tag("p", f"profile {_clipped(answer.profile, NAME)}"),
+        tag("p", f"profile {clipped(answer.profile, NAME)}"),
         tag("ul", *models),
         *([tag("h3", "Settings other than the defaults"), tag("ul", *given)] if given else []),
     )
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _clipped(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
