@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.bench.lemmas import lemma
 from smartsearch.errors import SmartsearchError
 from smartsearch.parse import without_torch
 from smartsearch.rank.fuse import order, rrf
@@ -134,6 +133,21 @@ def stop_words() -> frozenset[str]:
     with without_torch():
         from spacy.lang.en.stop_words import STOP_WORDS
     return frozenset(STOP_WORDS)
+
+
+@lru_cache(maxsize=200_000)
+def lemma(word: str) -> str:
+    """The lemma of a case-folded word (`painted` -> `paint`), the word itself where it is unknown.
+
+    Raises SmartsearchError (kind "package") where `simplemma` is missing.
+    """
+    try:
+        import simplemma
+    except ImportError as error:
+        raise SmartsearchError(
+            "lemmas need the package simplemma", hint="pip install 'smartsearch[bench]'", kind="package"
+        ) from error
+    return str(simplemma.lemmatize(word, lang="en"))
 
 
 def content_lemmas(text: str) -> list[str]:

@@ -68,7 +68,7 @@ def _section(result: Json, key: str) -> Section:
             f"{tables.short(result['passages_a_question'])} passages to search a question."
         ),
         facts=tuple(_facts(base)) if base else (),
-        plots=tuple(plots(result, f"{key}-")),
+        plots=tuple(plots(result)),
         open_tables=(tables.rows(result), *made),
         more=tuple(table for table in (*more, tables.receipt(result)) if table is not None),
         notes=tuple(result["dataset"]["notes"]),

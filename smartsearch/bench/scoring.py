@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch import filters, parse, pipeline, retrieve, types, when
-from smartsearch.bench import controls, lemmas
+from smartsearch.bench import baselines, controls
 from smartsearch.bench.grid import Ranker, Retrieval
 from smartsearch.bench.store import Store, corpus_digest, digest
 from smartsearch.bench.types import BenchQuestion, Indices
@@ -274,7 +274,7 @@ _NO_DAY = "1970-01-01"
 _RETRIEVAL_FIELDS = _FIELDS[: _FIELDS.index("profile")]
 
 
-_FINDERS = (parse, when, times, filters, types, pipeline, controls, lemmas)
+_FINDERS = (parse, when, times, filters, types, pipeline, controls, baselines)
 """The modules outside retrieval that decide which turns are candidates."""
 
 

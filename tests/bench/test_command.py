@@ -52,7 +52,7 @@ def test_a_run_prints_a_table_and_writes_record_and_page(run, chats: Path, tmp_p
     assert record["failures"]["all"]["overall"]["questions"] == 4
     assert record["run"]["command"].startswith("smartsearch")
     (page,) = (tmp_path / "results").glob("*.html")
-    assert "<svg" in page.read_text(encoding="utf-8")
+    assert "data:image/svg+xml" in page.read_text(encoding="utf-8")
     assert str(page.relative_to(tmp_path)) in err
 
 

@@ -80,15 +80,14 @@ def test_initials_are_unique_whatever_the_names(names):
 
 
 def test_costs_by_hand():
-    costs = rendering("C1C2").costs(CHAT, characters)
-    assert costs.words.tolist() == [5, 5, 3, 3, 5]  # "A: The flute is back" and so on
-    assert costs.header_words.tolist() == [1, 1]
-    assert costs.legend_words == 3  # A=Ann, AB=Amy Bell
-    assert costs.tokens.tolist() == [20, 23, 13, 12, 33]
-    assert (costs.header_tokens.tolist(), costs.legend_tokens) == ([10, 10], 18)
-    plain = rendering("").costs(CHAT, characters)
-    assert plain.words.tolist() == [turn.words for turn in CHAT.turns]
-    assert (plain.header_words.tolist(), plain.legend_words, plain.legend_tokens) == ([0, 0], 0, 0)
+    words, tokens = rendering("C1C2").costs(CHAT, characters)
+    assert words.each.tolist() == [5, 5, 3, 3, 5]  # "A: The flute is back" and so on
+    assert (words.header.tolist(), words.legend) == ([1, 1], 3)  # A=Ann, AB=Amy Bell
+    assert tokens.each.tolist() == [20, 23, 13, 12, 33]
+    assert (tokens.header.tolist(), tokens.legend) == ([10, 10], 18)
+    words, tokens = rendering("").costs(CHAT, characters)
+    assert words.each.tolist() == [turn.words for turn in CHAT.turns]
+    assert (words.header.tolist(), words.legend, tokens.legend) == ([0, 0], 0, 0)
 
 
 TURNS = st.builds(
@@ -109,12 +108,12 @@ def test_the_words_of_the_text_are_those_charged_and_no_turn_is_lost(data):
     sessions = session_numbers(chat)
     for name in RENDERINGS:
         chosen = rendering(name)
-        costs = chosen.costs(chat, characters)
+        costs, _ = chosen.costs(chat, characters)
         shown = chosen.text(chat, kept, sessions)
         opened = np.unique(sessions[kept]) if kept else []
-        charge = costs.words[kept].sum() if kept else 0
-        charge += costs.header_words[opened].sum() if kept else 0
-        charge += costs.legend_words if kept else 0
+        charge = costs.each[kept].sum() if kept else 0
+        charge += costs.header[opened].sum() if kept else 0
+        charge += costs.legend if kept else 0
         assert len(shown.split()) == charge
         assert sorted(chosen.order(kept, sessions)) == sorted(kept)
         for index in kept:

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import sys
+from base64 import b64decode
 from html.parser import HTMLParser
 from typing import Any
 
@@ -264,7 +265,7 @@ class _Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.attributes += [(tag, name, value or "") for name, value in attrs]
-        if tag not in ("meta", "br"):
+        if tag not in ("meta", "br", "img"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -286,42 +287,35 @@ def page() -> str:
     return html.page([result(), result(row("I3 cascade B0"), **{**BARE, "dataset": odd})])
 
 
-def test_the_page_is_well_formed_and_has_each_plot_with_a_label(page: str):
+def test_the_page_is_well_formed_and_has_each_plot_in_words_too(page: str):
     parsed = _Page(page)
     assert parsed.open == []
     for title in (
         "Recall over budget",
         "Rank of the first gold turn",
         "Recall at the cut",
-        "Latency by stage",
         "Cross-encoder against ColBERT",
     ):
         assert title in parsed.of("h3")
-    labels = [value for tag, name, value in parsed.attributes if tag == "svg" and name == "aria-label"]
-    assert len(labels) == 6
+    labels = [value for tag, name, value in parsed.attributes if tag == "img" and name == "alt"]
+    assert len(labels) == 5
     assert "I3 cascade from .300 to .800" in labels[0]
     assert any("25.0% of the 4 gold turns" in label for label in labels)
     ids = [value for _, name, value in parsed.attributes if name == "id"]
     assert len(ids) == len(set(ids))
-    referred = {value[1:] for _, name, value in parsed.attributes if name == "xlink:href"}
-    assert referred
-    assert referred <= set(ids)
 
 
 def test_the_page_needs_no_network_and_runs_nothing(page: str):
-    assert not re.search(r"<script|https?:|@import|javascript:|\bsrc=|<image", page)
+    drawn = [value for tag, name, value in _Page(page).attributes if name == "src"]
+    assert all(value.startswith("data:image/svg+xml;base64,") for value in drawn)
+    inside = "".join(b64decode(value.partition(",")[2]).decode() for value in drawn)
+    assert "<script" not in page + inside
+    assert not re.search(r"https?:|@import|javascript:", page)
 
 
 def test_the_page_escapes_what_comes_from_the_data(page: str):
     assert NASTY not in page
     assert NASTY in "".join(_Page(page).of("h2"))
-
-
-def test_the_page_follows_light_and_dark(page: str):
-    assert "prefers-color-scheme: dark" in page
-    drawn = page[page.index("</style>") :]
-    assert set(re.findall(r"(?:fill|stroke): (#\w+)", drawn)) == set()
-    assert "var(--s0)" in drawn
 
 
 def test_the_page_is_the_same_for_the_same_results(page: str):
@@ -340,12 +334,11 @@ def test_what_was_not_measured_is_left_out_of_the_page():
 
 def test_a_plot_has_few_lines_with_the_reference_and_rivals_among_them():
     named = [REFERENCE, *(f"I3 rrf:0.{n} B1:2000" for n in range(1, 10)), "IF0 ce B1:2000", "bm25 B1:2000"]
-    plot = plots.recall_over_budget(result(*map(row, reversed(named))), "x")
+    plot = plots.recall_over_budget(result(*map(row, reversed(named))))
     assert plot is not None
-    label = plot.svg[: plot.svg.index(">")]
-    assert label.count(" from .300") == 8
+    assert plot.alt.count(" from .300") == 8
     for ranking in ("I3 cascade", "IF0 ce", "bm25"):
-        assert f"{ranking} from" in label
+        assert f"{ranking} from" in plot.alt
     assert "4 more rankings are left out here" in plot.caption
 
 
