@@ -1,8 +1,8 @@
 """Accuracy with a language model: a reader answers from the context, a judge marks the answer.
 
-Two protocols, as the systems the paper compares with are measured (seeds 1.3 T6): `memos`, a short
+Two protocols, as the systems the paper compares with are measured: `memos`, a short
 answer, and `evermemos`, an answer in seven steps. Both are judged CORRECT or WRONG. Figures are
-comparable only between runs of one protocol with one reader and one judge (seeds 1.3, threats).
+comparable only between runs of one protocol with one reader and one judge.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Oracle traces: the shortest way to all the gold of a question (paper table 1; seeds 1.9).
+"""Oracle traces: the shortest way to all the gold of a question (paper table 1).
 
 A state is what gold is covered and which terms may be used; an edge is a tool with some of those terms.
 Dijkstra over the lexicographic cost (edges, tool rank grep < AND < semantic, terms). The gold says which
@@ -36,7 +36,7 @@ Semantic = Callable[[Sequence[str]], list[int]]
 
 @dataclass(frozen=True)
 class OracleOptions:
-    """Where the search ends and what an edge may find (seeds 1.5, 1.9).
+    """Where the search ends and what an edge may find.
 
     `results` cuts what a grep edge finds to so many turns in corpus order, as `grep -m` does; 0 leaves
     it whole. `sources` are the turns of an edge, best match weight first, whose names become terms; 0 is
@@ -282,7 +282,7 @@ class _Asked:
         return near
 
     def names(self, step: _Step) -> frozenset[str]:
-        """The folded names in the best turns of a step; who speaks is no name to search for (seeds 1.5)."""
+        """The folded names in the best turns of a step; who speaks is no name to search for."""
         keys = self._names.get(step)
         if keys is None:
             named = {_key(name): name for name in self._entities(self._best(step))}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.bench.render import RENDERINGS, initials, rendering
 from smartsearch.bench.types import session_numbers
-from smartsearch.errors import UsageError
 from smartsearch.types import Corpus, Turn
 
 MAY, JUNE = "2023-05-08T13:56:00", "2023-06-07T09:00:00"
@@ -44,10 +42,6 @@ def test_c1_groups_by_session_in_the_order_of_the_best_turn():
     assert rendering("C1").order([3, 1, 0, 2], session_numbers(CHAT)) == [2, 3, 0, 1]
 
 
-def test_c1_keeps_a_day_that_is_not_the_sessions():
-    assert text("C1", [4]).splitlines() == ["2023-06-07", "[2023-06-08] Ann: Past midnight now"]
-
-
 def test_c1_does_not_put_an_undated_session_under_the_date_before_it():
     chat = Corpus((Turn("one", "Ann", MAY, session="1"), Turn("two", "Ann", session="2")))
     assert text("C1", [0, 1], chat).splitlines() == ["2023-05-08", "Ann: one", "undated", "Ann: two"]
@@ -60,10 +54,6 @@ def test_c2_writes_initials_under_a_legend():
     assert text("C1C2", [1, 2]).splitlines() == [
         *("A=Ann, AB=Amy Bell", "2023-05-08", "AB: Look (a clay flute)", "2023-06-07", "A: Rain again")
     ]
-
-
-def test_no_turn_no_legend():
-    assert [text(name, []) for name in RENDERINGS] == [""] * 4
 
 
 def test_nobody_shares_initials():
@@ -118,8 +108,3 @@ def test_the_words_of_the_text_are_those_charged_and_no_turn_is_lost(data):
         assert sorted(chosen.order(kept, sessions)) == sorted(kept)
         for index in kept:
             assert chat.turns[index].text in shown
-
-
-def test_another_name_is_refused():
-    with pytest.raises(UsageError, match="'C3'"):
-        rendering("C3")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import sys
 from base64 import b64decode
@@ -156,14 +155,6 @@ def result(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
 BARE = {"agreement": {}, "latency": None, "oracle": None, "failures": None, "curves": []}
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [(0.8641, ".864"), (1.0, "1.000"), (-0.0124, "-.012"), (-0.0001, ".000"), (0.9999, "1.000"), (None, "-")],
-)
-def test_a_share_is_printed_as_papers_do(value: float | None, said: str):
-    assert tables.share(value) == said
-
-
 def test_rows_give_figures_and_a_star_where_the_difference_is_significant():
     table = tables.rows(result())
     lines = {line[0]: dict(zip(table.head, line, strict=True)) for line in table.rows}
@@ -174,11 +165,6 @@ def test_rows_give_figures_and_a_star_where_the_difference_is_significant():
     assert (rrf["words"], rrf["tokens"], rrf["difference"]) == ("1,979", "2,898", "-.012*")
     assert lines[REFERENCE]["difference"] == "reference"
     assert tables.gap(result()["rows"][1], "turn@62") == "+.034"
-
-
-def test_losses_count_every_gold_turn_once():
-    (line,) = tables.losses([row(REFERENCE)]).rows
-    assert line == (REFERENCE, "200", "6", "4", "0", "30", "160", "80.0%")
 
 
 def test_accuracy_is_told_by_category_without_the_verdicts():
@@ -316,11 +302,6 @@ def test_the_page_needs_no_network_and_runs_nothing(page: str):
 def test_the_page_escapes_what_comes_from_the_data(page: str):
     assert NASTY not in page
     assert NASTY in "".join(_Page(page).of("h2"))
-
-
-def test_the_page_is_the_same_for_the_same_results(page: str):
-    again = html.page([json.loads(json.dumps(result()))])
-    assert again[again.index("<section>") : again.index("</section>")] in page
 
 
 def test_what_was_not_measured_is_left_out_of_the_page():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import statistics
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ sys.path.insert(0, str(ROOT / "benchmarks" / "speed"))
 import engines  # noqa: E402
 import records  # noqa: E402
 import scale  # noqa: E402
-import scale_coordinator  # noqa: E402
 import scale_page  # noqa: E402
 import scale_watch  # noqa: E402
 
@@ -63,18 +61,6 @@ def test_steady_is_from_the_first_record_to_the_last(seen, rate):
     assert scale_watch.steady(seen) == rate
 
 
-def test_the_coordinator_is_measured_by_real_runs(tmp_path: Path):
-    record = tmp_path / "record.json"
-    record.write_text(
-        json.dumps({"id": "u", "line": 1, "hits": [], "skipped": [], "timing_ms": {"total": 2.0}})
-    )
-    found = scale_coordinator.main(100, tmp_path / "made", record)
-    assert (found["lines"], found["tasks"]) == (100, 100)
-    assert set(found["steps"]) == {"plan", "write", "finish"}
-    answers = (tmp_path / "made" / "run" / "answers-00001-of-00001.jsonl").read_text().splitlines()
-    assert [json.loads(line)["line"] for line in answers] == list(range(1, 101))
-
-
 def test_parts_measured_again_replace_those_of_before_and_those_that_fail_do_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -107,14 +93,6 @@ def test_a_question_costs_what_the_workers_used_without_their_start():
     }
     spent = scale_page.cost({"parts": {"start": {"rows": [begun]}}}, one)
     assert (spent.read, spent.retrieve, spent.rank, spent.all) == pytest.approx((2.0, 2.0, 14.0, 18.0))
-
-
-def test_the_run_of_the_middle_is_kept_with_the_speeds_of_all_rounds():
-    rows = [{"steady": 2.0}, {"left_out": "torn"}, {"steady": 1.0}]
-    middle = scale._middle(rows, "steady")
-    assert (middle["steady"], middle["runs"], middle["all"]) == (2.0, 2, [2.0, None, 1.0])
-    others = {"all": [1.0, 5.0, 4.0]}
-    assert scale_page._ratio(middle, others) == statistics.median((2.0, 0.25))
 
 
 def test_engines_are_compared_record_by_record(monkeypatch, tmp_path):

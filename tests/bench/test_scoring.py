@@ -84,15 +84,6 @@ def test_candidates_are_those_of_a_search(chats: Path, tools, tmp_path: Path):
             assert found.found["I3"].tolist() == expected, question.text
 
 
-def test_retrievals_differ(tools, tmp_path: Path):
-    one = group("We met Bruno at the pier", "Bruno sings", "a quiet day", question="Who was at the pier?")
-    with Store(tmp_path / "s.db") as store:
-        ways = wanted(["IF0", "IF2"], ["weight"])
-        found = scoring_of(tools, store, CONFIG).score(one.questions[0], Haystacked(one.corpus), ways).found
-    assert found["IF0"].tolist() == [0]
-    assert found["IF2"].tolist() == [0, 1]
-
-
 def test_a_profile_without_the_scorer_is_told(tools, tmp_path: Path):
     bare = replace(tools, models={"parser": tools.models["parser"]})
     one = group("Oscar")
@@ -111,17 +102,6 @@ def test_without_a_dense_search_colbert_reads_candidates_only(tools, tmp_path: P
         )
         assert tools.scorers["colbert"].read == 2
         assert np.isnan(scored.colbert).tolist() == [False, True, True, False]
-
-
-def test_what_an_earlier_run_read_is_not_in_this_one(tools, tmp_path: Path):
-    one = group("Oscar the dog", "Oscar", "Oscar and the cat", question="Is Oscar a dog?")
-    with Store(tmp_path / "s.db") as store:
-        ours, ready = scoring_of(tools, store, CONFIG), Haystacked(one.corpus)
-        fresh = ours.score(one.questions[0], ready, wanted(["IF0"], ["cascade"]))
-        ours.score(one.questions[0], ready, wanted(["IF0"], ["rrf"]))
-        again = ours.score(one.questions[0], ready, wanted(["IF0"], ["cascade"]))
-        assert np.array_equal(fresh.ce, again.ce, equal_nan=True)
-        assert int(np.isnan(again.ce).sum()) == 1
 
 
 def test_a_profile_without_colbert_retrieves_without_the_dense_search(tools, tmp_path: Path):
@@ -203,16 +183,6 @@ def test_a_cross_encoder_alone_and_one_behind_colbert_may_read_other_windows(
             .alone
             is None
         )
-
-
-def test_the_nearest_turns_are_found_by_any_window(tools, tmp_path: Path):
-    """ColBERT here sees 800 characters of a text."""
-    one = group("a quiet day", f"{FILLER * 30}Oscar the dog.", "a dog")
-    whole = tools.scorers["colbert"]
-    near = replace(tools, scorers={"colbert": lambda q, texts: whole(q, [text[:800] for text in texts])})
-    with Store(tmp_path / "s.db") as store:
-        ours = scoring_of(near, store, CONFIG)
-        assert ours.nearest("Oscar dog", Haystacked(one.corpus), 2) == (1, 2)
 
 
 def test_the_key_of_the_code_covers_what_is_imported_and_misses_nothing_quietly(
