@@ -31,6 +31,10 @@ class Facts:
 
 def facts(answer: Result, config: Config) -> Iterator[Facts]:
     """Terms, hops, scores, the cut, timing and models; no line break inside a cell."""
+    return (one for one in _facts(answer, config) if one.said or one.rows)
+
+
+def _facts(answer: Result, config: Config) -> Iterator[Facts]:
     trace = answer.trace
     yield Facts("terms", [_term(term) for term in trace.terms])
     yield Facts("fallback", said=trace.fallback)
@@ -56,7 +60,7 @@ def lines(answer: Result, config: Config) -> Iterator[str]:
     for one in facts(answer, config):
         if one.said:
             yield f"{one.title}: {one.said}"
-        elif one.rows:
+        else:
             yield f"{one.title}:"
             yield from (f"  {line}" for line in aligned(one.rows))
 
@@ -70,7 +74,7 @@ def drawn(answer: Result, config: Config) -> Iterator[RenderableType]:
     for one in facts(answer, config):
         if one.said:
             yield Text.assemble((f"{one.title}: ", "bold"), one_line(one.said))
-        elif one.rows:
+        else:
             yield Text(one.title, "bold")
             table = Table(box=None, show_header=False, pad_edge=False)
             for place in range(len(one.rows[0])):
