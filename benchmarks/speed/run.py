@@ -128,7 +128,6 @@ def _measured(name: str, bench: Any, *, quick: bool) -> Json:
     found["receipt"] = receipt(words, config, {})
     try:
         found |= asdict(SECTIONS[name](bench))
-        found["features"] = sorted(bench.features)
     except Failed as error:
         found["left_out"] = str(error)
     found["seconds"] = round(time.perf_counter() - start, 1)

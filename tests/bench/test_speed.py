@@ -126,7 +126,6 @@ def test_a_record_names_no_path_of_this_machine():
 
 
 def test_a_section_measured_again_replaces_the_old_one_only(tmp_path, monkeypatch):
-    monkeypatch.setattr(sections.Bench, "features", frozenset())
     monkeypatch.setitem(sections.SECTIONS, "start", lambda bench: sections.Section([timed("help", 1.0)]))
 
     def absent(bench):
@@ -157,16 +156,18 @@ def answered(*texts: str, found: int = 7) -> measure.Cost:
 
 
 def test_the_cost_curve_has_every_size_and_says_what_was_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(sections.Bench, "features", frozenset())
     by_question = {fact.question: fact.said for fact in corpus.FACTS}
 
     def query(self, question, path, env, *more, daemon="never"):
         return answered("else", by_question[question]) if "--rank" not in more else answered("else")
 
+    def no_index(words, env, **_):
+        raise measure.Failed("no index here")
+
     monkeypatch.setattr(sections.Bench, "query", query)
+    monkeypatch.setattr(sections, "cost", no_index)
     rows = {row["id"]: row for row in sections.size(bench(tmp_path)).rows}
     assert rows["turns-100-query"]["answered"] == rows["turns-1000-query"]["runs"] == 2
     assert rows["turns-1000-none"]["answered"] == 0
     assert rows["turns-1000-query"] | {"candidates": 7.0, "turns": 1000} == rows["turns-1000-query"]
-    assert rows["turns-100-query-warm"]["left_out"] == sections.NO_CACHE
-    assert rows["turns-100-index-build"]["left_out"] == sections.NO_INDEX
+    assert rows["turns-100-index-build"]["left_out"] == "no index here"
