@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from smartsearch.bench.session import Plan, Request
     from smartsearch.config import Config
 
+EXTRA = ("ir_measures", "scipy", "matplotlib", "jinja2", "simplemma", "ijson")
+"""Modules of the extra `bench` that any benchmark may need; a rival says itself what it needs."""
 DATASETS = ("auto", "locomo", "longmemeval", "beam", "folder")
 
 EXAMPLES = """Examples:
@@ -178,7 +180,7 @@ def bench(
 
 def _check_extra() -> None:
     """Say at once, not after an hour, that a package of the extra is missing."""
-    missing = [name for name in ("ir_measures", "scipy", "matplotlib", "jinja2") if find_spec(name) is None]
+    missing = [name for name in EXTRA if find_spec(name) is None]
     if missing:
         raise SmartsearchError(
             f"bench needs {', '.join(missing)}", hint="pip install 'smartsearch[bench]'", kind="package"

@@ -193,14 +193,12 @@ def measure(
     jobs: int = 4,
     votes: int = 1,
     step: Callable[[], None] = lambda: None,
-    on_verdict: Callable[[Outcome], None] | None = None,
 ) -> Accuracy:
     """Let `reader` answer each item and `judge` (None: the reader's model) mark it, `jobs` at a time.
 
-    `step` and `on_verdict` are called once a question, in this thread, as they end. A question that
-    fails is counted and the others go on; after PATIENCE failures of the endpoint in a row no more
-    are asked and `stopped` says why. With a cache, an interrupted run goes on where it was. Raises
-    UsageError.
+    `step` is called once a question, in this thread, as it ends. A question that fails is counted and the
+    others go on; after PATIENCE failures of the endpoint in a row no more are asked and `stopped` says why.
+    With a cache, an interrupted run goes on where it was. Raises UsageError.
     """
     stop = threading.Event()
     asker = _Asker(reader, judge or reader, _protocol(protocol, votes), votes, stop)
@@ -219,8 +217,6 @@ def measure(
             if in_a_row >= PATIENCE and stopped is None:
                 stopped = outcome.error
                 stop.set()
-            if on_verdict:
-                on_verdict(outcome)
             step()
     ordered = tuple(outcomes[number] for number in sorted(outcomes))
     categories = sorted({outcome.category for outcome in ordered})

@@ -18,7 +18,7 @@ import numpy as np
 from smartsearch import private
 from smartsearch.bench.measures import TOP
 from smartsearch.bench.tables import Json, micro, percent, ranking, reference, share
-from smartsearch.errors import CacheError, SmartsearchError
+from smartsearch.errors import CacheError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,10 +56,7 @@ class Plot:
 
 
 def plots(result: Json) -> list[Plot]:
-    """The plots that the result has figures for.
-
-    Raises SmartsearchError (kind "package") without matplotlib.
-    """
+    """The plots that the result has figures for. Needs matplotlib."""
     made = (recall_over_budget(result), first_gold_rank(result), recall_at_the_cut(result), scorers(result))
     return [plot for plot in made if plot is not None]
 
@@ -245,16 +242,10 @@ def _drawn(draw: Callable[[Axes], None], height: float) -> str:
         folder = private.home("matplotlib")
         private.make(folder)
         os.environ.setdefault("MPLCONFIGDIR", str(folder))
-    try:
-        import matplotlib as mpl
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise SmartsearchError(
-            "the HTML page needs the package matplotlib",
-            hint="pip install 'smartsearch[bench]'",
-            kind="package",
-        ) from None
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
     with mpl.rc_context(_SETTINGS):
         figure = Figure(figsize=(_WIDTH, height))
         FigureCanvasSVG(figure)

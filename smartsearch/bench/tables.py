@@ -357,6 +357,14 @@ def accuracy(result: Json) -> Table | None:
     return Table("Accuracy with a language model", ("category", *counts, "accuracy"), lines, caption)
 
 
+def details(result: Json) -> Iterator[Table]:
+    """The tables that need more than rows, those there are."""
+    for make in (stages, failures, agreement, latency, oracle, accuracy):
+        table = make(result)
+        if table is not None:
+            yield table
+
+
 def receipt(result: Json) -> Table:
     """What the figures depend on: data, code, models, machine, command."""
     data, run, asked = result["dataset"], result["run"], result["questions"]

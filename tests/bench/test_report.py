@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from smartsearch.bench import html, plots, tables
-from smartsearch.errors import SmartsearchError
 from smartsearch.output import bench as output
 
 DEPTHS = (1, 3, 5, 10)
@@ -321,13 +320,3 @@ def test_a_plot_has_few_lines_with_the_reference_and_rivals_among_them():
     for ranking in ("I3 cascade", "IF0 ce", "bm25"):
         assert f"{ranking} from" in plot.alt
     assert "4 more rankings are left out here" in plot.caption
-
-
-def test_without_matplotlib_the_page_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
-    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(SmartsearchError) as failed:
-        html.page([result()])
-    assert failed.value.kind == "package"
-    assert "smartsearch[bench]" in failed.value.hint
