@@ -207,8 +207,8 @@ def _mark(fate: str, x: float, y: float, *inside: Markup) -> Markup:
 
 def _told(row: Ranked) -> str:
     fate = "" if row.fate == SHOWN else f" ({row.fate})"
-    who = ", ".join(part for part in (row.turn.speaker, row.turn.date) if part)
-    return clipped(one_line(f"{row.rank}{fate}. {who}: {row.turn.text[: TOLD * 2]}"), TOLD)
+    who = ", ".join(part[:TOLD] for part in (row.turn.speaker, row.turn.date) if part)
+    return clipped(one_line(f"{row.rank}{fate}. {who}: {row.turn.text[:TOLD]}"), TOLD)
 
 
 def _words(said: str, x: float, y: float, **attributes: str) -> Markup:

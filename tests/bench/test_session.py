@@ -63,7 +63,7 @@ def test_recall_and_losses_add_up_by_hand(chats: Path, tmp_path: Path):
 
 
 def test_interrupted_and_resumed_gives_the_same_record(chats: Path, tmp_path: Path):
-    asked = {"grids": ("controls",)}
+    asked = {"grids": ("default",)}
     planned = session.plan(Request(str(chats), **asked), CONFIG)
     with Store(tmp_path / "scores.db") as store:
         scoring = scoring_of(tools_with_parser(CONFIG), store, CONFIG)
