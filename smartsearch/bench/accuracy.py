@@ -11,9 +11,9 @@ import json
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, fields
 
 from smartsearch.bench.prompts import FINAL, judgement, nudge, short_answer, step_answer
@@ -268,8 +268,9 @@ def _side_by_side(
     However it is left, requests on their way are waited for, so that what they cost is kept.
     """
     numbered = enumerate(items)
-    with ThreadPoolExecutor(jobs) as pool, _set_on_error(stop):
-        running: dict[Future[Outcome | None], int] = {}
+    running: dict[Future[Outcome | None], int] = {}
+    with ThreadPoolExecutor(jobs) as pool, ExitStack() as leaving:
+        leaving.callback(stop.set)
         while True:
             while len(running) < jobs and not stop.is_set():
                 number, item = next(numbered, (-1, None))
@@ -280,15 +281,6 @@ def _side_by_side(
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), future.result()
-
-
-@contextmanager
-def _set_on_error(stop: threading.Event) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        stop.set()
-        raise
 
 
 class _Asker:
