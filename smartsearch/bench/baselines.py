@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.errors import SmartsearchError
-from smartsearch.parse import without_torch
 from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.text import spoken_date
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.text.parse import without_torch
 from smartsearch.types import Corpus, fold
 
 Scorer = Callable[[str], NDArray[np.float64]]

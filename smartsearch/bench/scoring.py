@@ -17,21 +17,24 @@ from pkgutil import iter_modules
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch import filters, parse, pipeline, retrieve, types, when
+from smartsearch import retrieve, types
 from smartsearch.bench import baselines, controls
 from smartsearch.bench.grid import Ranker, Retrieval
 from smartsearch.bench.store import Store, corpus_digest, digest
 from smartsearch.bench.types import BenchQuestion, Indices
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.pipeline import Tools, dense_search
+from smartsearch.models.tools import Tools
 from smartsearch.rank.head import among, head
 from smartsearch.rank.text import scored_texts
 from smartsearch.rank.windows import all_windows, best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, gather
 from smartsearch.retrieve.likely import likeliest
-from smartsearch.transcripts import times
+from smartsearch.systems.smartsearch import pipeline
+from smartsearch.systems.smartsearch.pipeline import dense_search
+from smartsearch.text import parse, times, when
+from smartsearch.transcripts import filters
 from smartsearch.types import Corpus
 
 Floats = NDArray[np.float64]

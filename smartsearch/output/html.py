@@ -12,7 +12,6 @@ from pathlib import Path
 
 from smartsearch import __version__
 from smartsearch.config import Config
-from smartsearch.nearby import Nearby
 from smartsearch.output import charts
 from smartsearch.output.charts import Scale, scale
 from smartsearch.output.cut import DIGITS, Ranked, decided, duration, ranked
@@ -20,7 +19,7 @@ from smartsearch.output.explain import Facts, facts
 from smartsearch.output.marking import hop_class, marked
 from smartsearch.output.markup import Markup, join, tag
 from smartsearch.output.plain import clipped, counted, where
-from smartsearch.types import Hit, Result, Scores, Term, Turn
+from smartsearch.types import Hit, Nearby, Result, Scores, Term, Turn
 
 NAME = 200
 """Characters shown of a name or an id."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from smartsearch.bench import console as output
 from smartsearch.bench import html, plots, tables
-from smartsearch.output import bench as output
 
 DEPTHS = (1, 3, 5, 10)
 MEASURES = [f"{level}@{depth}" for level in tables.LEVELS for depth in DEPTHS]

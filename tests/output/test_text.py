@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from smartsearch.nearby import Nearby, nearby
 from smartsearch.output import plain, show, stream, terminal
-from smartsearch.types import Budget, Corpus, Hit, Result, Scores, Skipped, Term, Trace, Turn
+from smartsearch.transcripts.nearby import nearby
+from smartsearch.types import Budget, Corpus, Hit, Nearby, Result, Scores, Skipped, Term, Trace, Turn
 
 
 def turn(text: str, n: int = 1, *, session: str = "s1", speaker: str = "Ann", **values: str) -> Turn:
