@@ -3,7 +3,7 @@
 LoCoMo's and BEAM's (100K) questions go through `smartsearch batch` in order, with two workers of this machine
 and with two of Ray, with the shipped models. Hours on two cores; the same command goes on after a stop. The
 exit code is 1 where ids in are not ids out, each once, or a record differs in more than its times.
-`scale_page.py --engines RECORD` puts the table into docs/scale.md.
+`scale_page.py --engines RECORD` puts the table into reports/scale.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "speed"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from injection.bench import Asked, accounts, locomo, read_answers, write
-from run import portable
+from records import portable
 
 from smartsearch.bench.receipt import receipt
 from smartsearch.config import Config

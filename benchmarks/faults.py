@@ -2,7 +2,7 @@
 
 Each fault is really injected into the command with the shipped models, then the same command completes the
 run. A table on standard output says what came of it; the exit code is 1 where ids in are not ids out, or a
-fault was not survived as promised. Linux; some faults need root. docs/faults.md holds a run of this script.
+fault was not survived as promised. Linux; some faults need root. reports/faults.md holds a run of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Measures what a batch costs at size: `python benchmarks/scale.py --out .out/scale/record.json`.
 
-Everything goes through the command `smartsearch batch`; `scale_page.py` makes docs/scale.md of the record.
+Everything goes through the command `smartsearch batch`; `scale_page.py` makes reports/scale.md of the record.
 Nothing else should run on the machine meanwhile: the record says what did. Parts that are measured again
 replace those of before, the others stay.
 """
@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import corpus
 from measure import busy, environment, instructions
-from run import portable, write
+from records import portable, read, write
 from scale_cluster import cluster
 from scale_watch import MARK, Failed, Watched, steady, watch
 
@@ -427,17 +427,6 @@ def _place(work: Path) -> Iterator[Path]:
             shutil.rmtree(work / name, ignore_errors=True)
 
 
-def read(path: Path, kind: str = KIND) -> Json:
-    """A record of a kind. Exits with a word where the file is none."""
-    try:
-        record: Json = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        sys.exit(f"{path} cannot be read as a record: {type(error).__name__} {error}")
-    if record.get("kind") != kind:
-        sys.exit(f"{path} is no record of benchmarks/{kind.split()[-1]}.py")
-    return record
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
@@ -457,7 +446,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from smartsearch.config import Config
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started is ended in any case
-    record = read(given.out) if given.out.is_file() else {"kind": KIND, "version": 1, "parts": {}}
+    record = read(given.out, KIND) if given.out.is_file() else {"kind": KIND, "version": 1, "parts": {}}
     given.out.parent.mkdir(parents=True, exist_ok=True)
     with _place(given.work.resolve()) as work:
         bench = Bench(work, Config().cores, sizes)

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import time
@@ -333,13 +332,6 @@ def write(lines: Sequence[Json], folder: Path, name: str) -> Asked:
     path = folder.parent / f"{name}.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return Asked(path, folder, tuple(line["id"] for line in lines))
-
-
-def fresh(folder: Path) -> Path:
-    """An empty folder of that name."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
 
 
 def spaced(numbers: Sequence[float]) -> str:

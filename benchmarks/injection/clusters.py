@@ -13,19 +13,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from scale_cluster import QUIET, STORE
+
 from .bench import MARK, ROOT, Trial, command_line, expect, parent, spaced
 from .faults import fault
 
 RAY = ("ray",)
 NODES = 3
-STORE = 80 << 20
-QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_BACKEND_LOG_LEVEL": "fatal",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_AUTH_MODE": "disabled",
-    "PYTHONPATH": str(ROOT),
-}
 NOTICED = {
     "health_check_initial_delay_ms": 0,
     "health_check_period_ms": 500,
@@ -37,7 +31,7 @@ NOTICED = {
 @contextmanager
 def cluster(trial: Trial) -> Iterator[Any]:
     """A cluster of NODES machines, the head is one, that the trial's command goes to."""
-    os.environ |= {**QUIET, MARK: trial.name}
+    os.environ |= {**QUIET, "PYTHONPATH": str(ROOT), MARK: trial.name}
     from ray.cluster_utils import Cluster
 
     node = {"num_cpus": 1, "object_store_memory": STORE, "include_dashboard": False}
@@ -46,16 +40,8 @@ def cluster(trial: Trial) -> Iterator[Any]:
     try:
         for _ in range(NODES - 1):
             made.add_node(num_cpus=1, object_store_memory=STORE)
-        trial.engine = (
-            "--engine",
-            "ray",
-            "--workers",
-            str(NODES),
-            "--threads",
-            "1",
-            "--address",
-            made.address,
-        )
+        workers = ("--workers", str(NODES), "--threads", "1")
+        trial.engine = ("--engine", "ray", *workers, "--address", made.address)
         yield made
     finally:
         trial.engine = engine

@@ -1,29 +1,29 @@
 """Measures how fast smartsearch is: `python benchmarks/speed/run.py --data ../shared/data/eval`.
 
-Writes `record.json` in --out after every section; `page.py` makes docs/performance.md of it. Nothing else
+Writes `record.json` in --out after every section; `page.py` makes reports/performance.md of it. Nothing else
 should run on the machine meanwhile: the record says what did.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import re
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from measure import HERE, Failed, Json, busy, instructions
 
+sys.path.insert(0, str(HERE.parent))
+
+from records import portable, read, write
+
 ROOT = HERE.parents[1]
 KIND = "smartsearch speed"
-_ABSOLUTE = re.compile(r"(?<![\w.:/~-])/(?:[^\s/'\"`:;,]+/)+")
-"""The folders before the last part of an absolute path."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,7 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.exit(f"no section {unknown[0]!r}: one of {', '.join(SECTIONS)}")
     path = given.out / "record.json"
     given.out.mkdir(parents=True, exist_ok=True)
-    record = read(path) if given.only and path.is_file() else {"kind": KIND, "version": 1, "sections": {}}
+    record = (
+        read(path, KIND) if given.only and path.is_file() else {"kind": KIND, "version": 1, "sections": {}}
+    )
     with tempfile.TemporaryDirectory(prefix="ss-") as runtime:
         bench = Bench(
             data=given.data.resolve(),
@@ -126,44 +128,11 @@ def _measured(name: str, bench: Any, *, quick: bool) -> Json:
     found["receipt"] = receipt(words, config, {})
     try:
         found |= asdict(SECTIONS[name](bench))
-        found["features"] = sorted(bench.features)
     except Failed as error:
         found["left_out"] = str(error)
     found["seconds"] = round(time.perf_counter() - start, 1)
     print(found.get("left_out") or f"{found['seconds']:.0f} s")
     return found
-
-
-def portable(value: Any, hidden: Mapping[str, str]) -> Any:
-    """The same without this machine's paths: those in `hidden` by their names, of others the last part."""
-    if isinstance(value, str):
-        for path in sorted(hidden, key=len, reverse=True):
-            value = value.replace(path, hidden[path])
-        return _ABSOLUTE.sub("", value)
-    if isinstance(value, Mapping):
-        return {key: portable(one, hidden) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [portable(one, hidden) for one in value]
-    return value
-
-
-def read(path: Path) -> Json:
-    """A record. Exits with a word where the file is none."""
-    try:
-        record: Json = json.loads(path.read_text(encoding="utf-8"))
-        known = record["kind"] == KIND
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        sys.exit(f"{path} cannot be read as a record: {type(error).__name__} {error}")
-    if not known:
-        sys.exit(f"{path} is no record of benchmarks/speed/run.py")
-    return record
-
-
-def write(path: Path, record: Json) -> None:
-    """The record in one piece: a run that is stopped leaves the last whole one."""
-    new = path.with_suffix(".new")
-    new.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    new.replace(path)
 
 
 if __name__ == "__main__":

@@ -24,17 +24,14 @@ import numpy as np
 from measure import HERE, Cost, Failed, Json, cost, environment, interleaved, left_out, row, summary
 from worker import TOP, Worker
 
-from smartsearch.bench.rivals import stop_words
-from smartsearch.bench.rivals import words as words_of
+from smartsearch.systems.baselines import stop_words
+from smartsearch.systems.baselines import words as words_of
 
 HEAVY = ("torch", "spacy", "onnxruntime", "numpy", "sentence_transformers", "transformers", "scipy")
 FULL_EVERY = 200
 """Of the questions to a server whose memory is watched every so-many-th is ranked by models, the rest not."""
 READY = 60.0
 """Seconds that a server may take until it answers."""
-NO_CACHE = "this version keeps no vectors on disk (no --no-cache in `smartsearch query --help`)"
-NO_DAEMON = "this version has no server (no --daemon in `smartsearch query --help`)"
-NO_INDEX = "this version has no index (no `index` in `smartsearch --help`)"
 NO_RG = "ripgrep is not installed (apt-get install ripgrep)"
 
 
@@ -71,19 +68,9 @@ class Bench:
         beside = Path(sys.executable).parent / "smartsearch"
         return [str(beside)] if beside.is_file() else [sys.executable, "-m", "smartsearch"]
 
-    @cached_property
-    def features(self) -> frozenset[str]:
-        """Which of `cache`, `daemon`, `index` this version has, by its own help."""
-        wide = self.env("features") | {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
-        commands = cost([*self.program, "--help"], wide).out.decode()
-        options = cost([*self.program, "query", "--help"], wide).out.decode()
-        found = {"index"} if re.search(r"^\W*index\b", commands, re.M) else set()
-        found |= {"cache"} if "--no-cache" in options else set()
-        return frozenset(found | ({"daemon"} if "--daemon" in options else set()))
-
     def options(self, *more: str, daemon: str = "never") -> list[str]:
         """Options of a `query` whose time is taken."""
-        return ["--json", *more, *(["--daemon", daemon] if "daemon" in self.features else [])]
+        return ["--json", *more, "--daemon", daemon]
 
     def query(
         self, question: str, path: Path, env: Mapping[str, str], *more: str, daemon: str = "never"
@@ -180,7 +167,6 @@ def conversation(bench: Bench) -> Section:
     """Cold processes over one LoCoMo conversation, and where their time goes."""
     talk = bench.conversation
     asked = [question.text for question in talk.sample(bench.runs)]
-    cached = "cache" in bench.features
     warm = bench.fresh("conversation-warm")
     none = ("--rank", "none")
     tasks: dict[str, Callable[[int], Cost]] = {
@@ -188,6 +174,7 @@ def conversation(bench: Bench) -> Section:
         "import": _command([sys.executable, "-c", "import smartsearch.cli.app"], warm),
         "none": lambda n: bench.query(asked[n], talk.path, warm, *none),
         "cold": lambda n: bench.query(asked[n], talk.path, bench.fresh("conversation-cold")),
+        "warm-cache": lambda n: bench.query(asked[n], talk.path, warm),
     }
     named = {
         "python": ("Python alone", "python -c pass"),
@@ -196,13 +183,11 @@ def conversation(bench: Bench) -> Section:
         "cold": ("`query`, one conversation, cold process, cold cache", bench.said(talk.path)),
         "warm-cache": ("`query`, one conversation, cold process, warm cache", bench.said(talk.path)),
     }
-    if cached:
-        for question in asked:
-            bench.query(question, talk.path, warm)
-        tasks["warm-cache"] = lambda n: bench.query(asked[n], talk.path, warm)
+    for question in asked:
+        bench.query(question, talk.path, warm)
     found, failed = interleaved(tasks, bench.runs, warm=1)
     section = Section(more={"conversation": talk.name, "turns": talk.turns})
-    section.add(found, failed | ({} if cached else {"warm-cache": NO_CACHE}), named)
+    section.add(found, failed, named)
     section.more["stages"] = {
         name: _stages([c.answer["timing_ms"] for c in found[name]], [c.seconds for c in found[name]])
         for name in ("none", "cold", "warm-cache")
@@ -233,17 +218,14 @@ def warm(bench: Bench) -> Section:
         ours("open", path=str(talk.path))
         ours("ask", question=first)
         tasks: dict[str, Callable[[int], Json]] = {"warm": lambda n: ours("ask", question=rest[n])}
-        refused = NO_DAEMON
-        if "daemon" in bench.features:
-            own = bench.fresh("daemon")
-            try:
-                stack.enter_context(_server(bench, own, first, talk.path))
-                tasks["daemon"] = lambda n: _asked(bench, rest[n], talk.path, own)
-            except Failed as error:
-                refused = str(error)
+        own, refused = bench.fresh("daemon"), {}
+        try:
+            stack.enter_context(_server(bench, own, first, talk.path))
+            tasks["daemon"] = lambda n: _asked(bench, rest[n], talk.path, own)
+        except Failed as error:
+            refused["daemon"] = str(error)
         found, failed = interleaved(tasks, len(rest))
-    if "daemon" not in tasks:
-        failed["daemon"] = refused
+    failed |= refused
     _warm_rows(bench, section, found, failed)
     return section
 
@@ -391,6 +373,7 @@ def _size(bench: Bench, section: Section, turns: int) -> None:
     tasks: dict[str, Callable[[int], Cost]] = {
         "none": lambda n: bench.query(facts[n].question, place, kept, "--rank", "none"),
         "query": cold,
+        "query-warm": again,
     }
     named = {
         "none": (f"{turns:,} turns, `--rank none`", bench.said(place, "--rank", "none")),
@@ -399,20 +382,17 @@ def _size(bench: Bench, section: Section, turns: int) -> None:
         "index-build": (f"{turns:,} turns, making the index", f"smartsearch index {place.name}"),
         "index-query": (f"{turns:,} turns, cold process, warm cache, with the index", bench.said(place)),
     }
-    lacking = {}
-    if "cache" in bench.features:
-        tasks["query-warm"] = again
-    else:
-        lacking["query-warm"] = NO_CACHE
+    lacking: dict[str, str] = {}
     built: dict[str, list[Cost]] = {}
     try:
-        built = {"index-build": [_index(bench, place, turns)]}
+        words = [*bench.program, "index", str(place)]
+        built = {"index-build": [cost(words, bench.fresh(f"index-{turns}"))]}
         indexed = bench.env(f"index-{turns}")
         for fact in facts:
             bench.query(fact.question, place, indexed)
         tasks["index-query"] = lambda n: bench.query(facts[n].question, place, indexed)
     except Failed as error:
-        lacking |= {"index-build": str(error), "index-query": str(error)}
+        lacking = {"index-build": str(error), "index-query": str(error)}
     found, failed = interleaved(tasks, rounds, seconds=bench.seconds)
     ids = {name: f"turns-{turns}-{name}" for name in named}
     section.add(
@@ -427,12 +407,6 @@ def _size(bench: Bench, section: Section, turns: int) -> None:
             one["turns"], one["bytes"] = turns, made.bytes
             one["answered"] = sum(any(hit["text"] == said for hit in a["hits"][:10]) for said, a in answers)
             one["candidates"] = summary([a["candidates"] for _, a in answers])["median"]
-
-
-def _index(bench: Bench, place: Path, turns: int) -> Cost:
-    if "index" not in bench.features:
-        raise Failed(NO_INDEX)
-    return cost([*bench.program, "index", str(place)], bench.fresh(f"index-{turns}"))
 
 
 def scan(bench: Bench) -> Section:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 from measure import HERE, Failed
 
 TOP = 62
-"""Turns in 2,000 words, as in docs/results.md."""
+"""Turns in 2,000 words, as in reports/results.md."""
 Json = dict[str, Any]
 
 
@@ -115,15 +116,17 @@ class Ours:
         return {"order": [hit.index for hit in hits], "pairs": pairs}
 
 
-class _Rival:
+class Rival:
     """One of the rivals of `smartsearch bench`, over the turns of a file."""
 
-    name = ""
-
-    def __init__(self, _: int) -> None:
+    def __init__(self, name: str, threads: int) -> None:
         from smartsearch.bench import rivals
 
-        (self._rival,) = rivals.load([self.name])
+        if threads and name == "minilm":
+            import torch
+
+            torch.set_num_threads(threads)
+        (self._rival,) = rivals.load([name])
 
     def open(self, path: str) -> Json:
         """Read a file and index its turns."""
@@ -137,25 +140,6 @@ class _Rival:
     def ask(self, question: str) -> Json:
         """The best turns."""
         return {"order": _best(self._score(question))}
-
-
-class Bm25(_Rival):
-    """bm25s."""
-
-    name = "bm25"
-
-
-class MiniLm(_Rival):
-    """all-MiniLM-L6-v2 and numpy."""
-
-    name = "minilm"
-
-    def __init__(self, threads: int) -> None:
-        import torch
-
-        if threads:
-            torch.set_num_threads(threads)
-        super().__init__(threads)
 
 
 class CrossEncoder:
@@ -223,7 +207,13 @@ def peak_mb() -> float:
         return figures(resource.getrusage(resource.RUSAGE_SELF))["peak_mb"]
 
 
-SYSTEMS = {"ours": Ours, "bm25": Bm25, "minilm": MiniLm, "crossencoder": CrossEncoder, "scan": Scan}
+SYSTEMS = {
+    "ours": Ours,
+    "bm25": partial(Rival, "bm25"),
+    "minilm": partial(Rival, "minilm"),
+    "crossencoder": CrossEncoder,
+    "scan": Scan,
+}
 
 
 def serve(system: str, threads: int) -> None:

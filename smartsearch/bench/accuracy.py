@@ -1,8 +1,8 @@
 """Accuracy with a language model: a reader answers from the context, a judge marks the answer.
 
-Two protocols, as the systems the paper compares with are measured (seeds 1.3 T6): `memos`, a short
+Two protocols, as the systems the paper compares with are measured: `memos`, a short
 answer, and `evermemos`, an answer in seven steps. Both are judged CORRECT or WRONG. Figures are
-comparable only between runs of one protocol with one reader and one judge (seeds 1.3, threats).
+comparable only between runs of one protocol with one reader and one judge.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import json
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, fields
 
 from smartsearch.bench.prompts import FINAL, judgement, nudge, short_answer, step_answer
@@ -193,14 +193,12 @@ def measure(
     jobs: int = 4,
     votes: int = 1,
     step: Callable[[], None] = lambda: None,
-    on_verdict: Callable[[Outcome], None] | None = None,
 ) -> Accuracy:
     """Let `reader` answer each item and `judge` (None: the reader's model) mark it, `jobs` at a time.
 
-    `step` and `on_verdict` are called once a question, in this thread, as they end. A question that
-    fails is counted and the others go on; after PATIENCE failures of the endpoint in a row no more
-    are asked and `stopped` says why. With a cache, an interrupted run goes on where it was. Raises
-    UsageError.
+    `step` is called once a question, in this thread, as it ends. A question that fails is counted and the
+    others go on; after PATIENCE failures of the endpoint in a row no more are asked and `stopped` says why.
+    With a cache, an interrupted run goes on where it was. Raises UsageError.
     """
     stop = threading.Event()
     asker = _Asker(reader, judge or reader, _protocol(protocol, votes), votes, stop)
@@ -219,8 +217,6 @@ def measure(
             if in_a_row >= PATIENCE and stopped is None:
                 stopped = outcome.error
                 stop.set()
-            if on_verdict:
-                on_verdict(outcome)
             step()
     ordered = tuple(outcomes[number] for number in sorted(outcomes))
     categories = sorted({outcome.category for outcome in ordered})
@@ -272,8 +268,9 @@ def _side_by_side(
     However it is left, requests on their way are waited for, so that what they cost is kept.
     """
     numbered = enumerate(items)
-    with ThreadPoolExecutor(jobs) as pool, _set_on_error(stop):
-        running: dict[Future[Outcome | None], int] = {}
+    running: dict[Future[Outcome | None], int] = {}
+    with ThreadPoolExecutor(jobs) as pool, ExitStack() as leaving:
+        leaving.callback(stop.set)
         while True:
             while len(running) < jobs and not stop.is_set():
                 number, item = next(numbered, (-1, None))
@@ -284,15 +281,6 @@ def _side_by_side(
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), future.result()
-
-
-@contextmanager
-def _set_on_error(stop: threading.Event) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        stop.set()
-        raise
 
 
 class _Asker:

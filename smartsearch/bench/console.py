@@ -45,18 +45,7 @@ def blocks(result: Json, *, split: bool = False) -> Iterator[Table]:
         yield tables.categories(base)
         yield tables.readings(base)
         yield tables.losses([row for row in result["rows"] if row["cut"] == base["cut"]])
-    others = (
-        tables.stages,
-        tables.failures,
-        tables.agreement,
-        tables.latency,
-        tables.oracle,
-        tables.accuracy,
-    )
-    for make in others:
-        table = make(result)
-        if table is not None:
-            yield table
+    yield from tables.details(result)
 
 
 def lines(result: Json) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """LoCoMo-10 as questions with gold turns (github.com/snap-research/locomo, `locomo10.json`).
 
-Category names are the standard ones by id; the SmartSearch paper prints them rotated (seeds 1.4 item 1).
+Category names are the standard ones by id; the SmartSearch paper prints them rotated.
 """
 
 from __future__ import annotations

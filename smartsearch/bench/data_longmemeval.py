@@ -22,7 +22,6 @@ from smartsearch.bench.data_format import (
     question_text,
 )
 from smartsearch.bench.types import BenchQuestion, Group, session_numbers
-from smartsearch.errors import SmartsearchError
 from smartsearch.transcripts import to_iso
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.longmemeval import read_question
@@ -70,11 +69,8 @@ def _items(path: Path, log: Log) -> Iterator[Item]:
 
 
 def _elements(path: Path, log: Log) -> Iterator[Item]:
-    try:
-        import ijson
-    except ImportError as error:
-        hint = "pip install 'smartsearch[bench]'"
-        raise SmartsearchError("LongMemEval is read with ijson", hint=hint, kind="missing_package") from error
+    import ijson
+
     number = 0
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Where a question failed and where its gold was lost, without a human (paper section 5; seeds 1.10).
+"""Where a question failed and where its gold was lost, without a human (paper section 5).
 
 Pure over places in the corpus: nothing here reads text but `answer_absent`, and no model runs.
 """
@@ -109,7 +109,7 @@ def losses(outcome: Outcome) -> Counter[str]:
 
 
 def classify(outcome: Outcome, rule: str = "all") -> Failure:
-    """The class of one question, by the order of tests of seeds 1.10. A right answer is no failure.
+    """The class of one question, by the order of CLASSES. A right answer is no failure.
 
     Under rule `all` every gold turn must reach the reader, under `any` one of them. Where gold was lost at
     several stages, ranking or the cut is to blame unless all that is lost was never retrieved. The blamed

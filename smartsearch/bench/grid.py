@@ -1,6 +1,6 @@
 """The grid: which retrieval, which ranking and which cut, by the paper's names; every combination is a row.
 
-Names (paper tables 2 to 5 and 8; seeds 1.2):
+Names (paper tables 2 to 5 and 8):
 
 retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns with every term
            IP I0 with both expansions      IF1 IF0 + PRF        ID I3, the dense search always added

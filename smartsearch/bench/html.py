@@ -9,7 +9,6 @@ from smartsearch.bench import tables
 from smartsearch.bench.measures import TOP
 from smartsearch.bench.plots import Plot, plots
 from smartsearch.bench.tables import Json, Table
-from smartsearch.errors import SmartsearchError
 
 
 @dataclass(frozen=True)
@@ -29,16 +28,9 @@ class Section:
 
 
 def page(results: Sequence[Json]) -> str:
-    """The page as a string, the same for the same results.
+    """The page as a string, the same for the same results. Needs matplotlib and Jinja2."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    Raises SmartsearchError (kind "package") without matplotlib or Jinja2.
-    """
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError:
-        raise SmartsearchError(
-            "the HTML page needs the package Jinja2", hint="pip install 'smartsearch[bench]'", kind="package"
-        ) from None
     environment = Environment(
         loader=PackageLoader("smartsearch.bench", "."),
         autoescape=True,
@@ -53,11 +45,7 @@ def page(results: Sequence[Json]) -> str:
 def _section(result: Json, key: str) -> Section:
     base, asked = tables.reference(result), result["questions"]
     made = [tables.categories(base), tables.readings(base)] if base else []
-    optional = (
-        *(tables.stages, tables.failures, tables.agreement),
-        *(tables.latency, tables.oracle, tables.accuracy),
-    )
-    made += [table for table in (make(result) for make in optional) if table is not None]
+    made += tables.details(result)
     more = [tables.losses(result["rows"]), tables.levels(result["rows"]), tables.dropped(result)]
     return Section(
         name=result["dataset"]["name"],
@@ -68,7 +56,7 @@ def _section(result: Json, key: str) -> Section:
             f"{tables.short(result['passages_a_question'])} passages to search a question."
         ),
         facts=tuple(_facts(base)) if base else (),
-        plots=tuple(plots(result, f"{key}-")),
+        plots=tuple(plots(result)),
         open_tables=(tables.rows(result), *made),
         more=tuple(table for table in (*more, tables.receipt(result)) if table is not None),
         notes=tuple(result["dataset"]["notes"]),

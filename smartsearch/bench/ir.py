@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from smartsearch.errors import SmartsearchError
-
 DEPTH = 100
 """Ranked passages that are looked at."""
 
@@ -18,15 +16,9 @@ def ranking_measures(
     `ranked` holds the best passages of each question, best first (the best DEPTH count); `gold` those that
     hold a gold turn.
     """
-    try:
-        import ir_measures
-        from ir_measures import AP, RR, nDCG
-    except ImportError as error:
-        raise SmartsearchError(
-            "ranking measures need the package ir-measures",
-            hint="pip install 'smartsearch[bench]'",
-            kind="package",
-        ) from error
+    import ir_measures
+    from ir_measures import AP, RR, nDCG
+
     names = {nDCG @ 10: "ndcg@10", RR @ DEPTH: f"mrr@{DEPTH}", AP @ DEPTH: f"map@{DEPTH}"}
     judged = {question: {str(place): 1 for place in places} for question, places in gold.items() if places}
     if not judged:

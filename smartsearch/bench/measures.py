@@ -1,4 +1,4 @@
-"""What is measured of a ranking and of a cut, question by question, and how it is summed up (seeds 1.5).
+"""What is measured of a ranking and of a cut, question by question, and how it is summed up.
 
 Every recall is a pair of counts a question, gold found and gold there is, so that micro (gold found /
 gold), macro (the mean of a question's share), any (questions with some of it) and all (with all of it)

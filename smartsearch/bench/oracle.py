@@ -1,4 +1,4 @@
-"""Oracle traces: the shortest way to all the gold of a question (paper table 1; seeds 1.9).
+"""Oracle traces: the shortest way to all the gold of a question (paper table 1).
 
 A state is what gold is covered and which terms may be used; an edge is a tool with some of those terms.
 Dijkstra over the lexicographic cost (edges, tool rank grep < AND < semantic, terms). The gold says which
@@ -12,6 +12,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -36,7 +37,7 @@ Semantic = Callable[[Sequence[str]], list[int]]
 
 @dataclass(frozen=True)
 class OracleOptions:
-    """Where the search ends and what an edge may find (seeds 1.5, 1.9).
+    """Where the search ends and what an edge may find.
 
     `results` cuts what a grep edge finds to so many turns in corpus order, as `grep -m` does; 0 leaves
     it whole. `sources` are the turns of an edge, best match weight first, whose names become terms; 0 is
@@ -112,23 +113,13 @@ class Postings:
     def __init__(self, haystack: Haystack, *, word_boundary: bool = False) -> None:
         self.haystack = haystack
         self._word_boundary = word_boundary
-        self._places: dict[str, NDArray[np.int64]] = {}
-        self._bits: dict[str, int] = {}
-
-    def places(self, key: str) -> NDArray[np.int64]:
+        self.places = cache(self._places)
         """The places of the turns with a folded term, ascending, shape (n,)."""
-        found = self._places.get(key)
-        if found is None:
-            turns = self.haystack.turns_with(key, word_boundary=self._word_boundary)
-            found = self._places[key] = np.array(turns, dtype=np.int64)
-        return found
-
-    def bits(self, key: str) -> int:
+        self.bits = cache(lambda key: _to_bits(self.places(key).tolist()))
         """The same turns as a number: bit n is the turn at place n."""
-        bits = self._bits.get(key)
-        if bits is None:
-            bits = self._bits[key] = _to_bits(self.places(key).tolist())
-        return bits
+
+    def _places(self, key: str) -> NDArray[np.int64]:
+        return np.array(self.haystack.turns_with(key, word_boundary=self._word_boundary), dtype=np.int64)
 
 
 def trace(
@@ -253,16 +244,11 @@ class _Asked:
         # one semantic edge is dearer than AND edges all the way
         self.ranks = {GREP: 0, AND: 1, SEMANTIC: options.hops + 1}
         self._entities, self._semantic = entities, semantic
-        self._answers: dict[_Step, int] = {}
-        self._names: dict[_Step, frozenset[str]] = {}
-        self._near: dict[tuple[str, ...], list[int]] = {}
-
-    def found(self, step: _Step) -> int:
+        self._nearest = cache(self._ask_for_nearest)
+        self.found = cache(self._find)
         """The turns that a step finds."""
-        bits = self._answers.get(step)
-        if bits is None:
-            bits = self._answers[step] = self._find(step)
-        return bits
+        self.names = cache(self._name)
+        """The folded names in the best turns of a step; who speaks is no name to search for."""
 
     def _find(self, step: _Step) -> int:
         if step.tool == SEMANTIC:
@@ -273,24 +259,16 @@ class _Asked:
             bits = bits | other if step.tool == GREP else bits & other
         return _to_bits(_places(bits, self.options.results)) if self.options.results else bits
 
-    def _nearest(self, keys: tuple[str, ...]) -> list[int]:
-        near = self._near.get(keys)
-        if near is None:
-            texts = [self.terms[key].text for key in keys]
-            answer = self._semantic(texts) if self._semantic else []
-            near = self._near[keys] = answer[: self.options.semantic_top]
-        return near
+    def _ask_for_nearest(self, keys: tuple[str, ...]) -> list[int]:
+        answer = self._semantic([self.terms[key].text for key in keys]) if self._semantic else []
+        return answer[: self.options.semantic_top]
 
-    def names(self, step: _Step) -> frozenset[str]:
-        """The folded names in the best turns of a step; who speaks is no name to search for (seeds 1.5)."""
-        keys = self._names.get(step)
-        if keys is None:
-            named = {_key(name): name for name in self._entities(self._best(step))}
-            fresh = {k: n for k, n in named.items() if k and k not in self.postings.haystack.speakers}
-            for key, name in fresh.items():
-                self.terms.setdefault(key, Term(name, "HOP", self.options.weight_hop, 2))
-            keys = self._names[step] = frozenset(fresh)
-        return keys
+    def _name(self, step: _Step) -> frozenset[str]:
+        named = {_key(name): name for name in self._entities(self._best(step))}
+        fresh = {k: n for k, n in named.items() if k and k not in self.postings.haystack.speakers}
+        for key, name in fresh.items():
+            self.terms.setdefault(key, Term(name, "HOP", self.options.weight_hop, 2))
+        return frozenset(fresh)
 
     def _best(self, step: _Step) -> list[int]:
         """The turns whose names a step gives: by the weights of its terms in them, ties in corpus order."""

@@ -52,7 +52,7 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, vectors: Vectors) ->
     fused = _fused(ranker, candidates, ce, colbert)
     order = candidates[_descending(fused)]
     if ranker.kind == "mmr":
-        from smartsearch.bench.mmr import mmr
+        from smartsearch.bench.controls import mmr
 
         order = mmr(order, -np.sort(-fused), vectors(), trade_off=ranker.trade_off)
     return order

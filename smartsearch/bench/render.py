@@ -1,4 +1,4 @@
-"""The passages as the reader gets them under the paper's compression, and what they then cost (seeds 1.5).
+"""The passages as the reader gets them under the paper's compression, and what they then cost.
 
 C1, timestamp compression: one date line a session instead of a date in every turn. C2, speaker
 abbreviation: initials, told by a legend in the first line. Neither leaves out a turn or its words.
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from smartsearch.bench.cutting import Costs
 from smartsearch.bench.types import Indices, session_numbers
 from smartsearch.errors import UsageError
 from smartsearch.types import Corpus, Turn
@@ -25,22 +26,6 @@ Count = Callable[[str], int]
 
 
 @dataclass(frozen=True)
-class Costs:
-    """Whitespace words and tokens of all parts: `words`, `tokens` shape (turns,), headers shape (sessions,).
-
-    A text costs the legend once, if it has a turn; the header of each session it shows; and its turns.
-    Tokens are counted part by part.
-    """
-
-    words: Indices
-    tokens: Indices
-    header_words: Indices
-    header_tokens: Indices
-    legend_words: int
-    legend_tokens: int
-
-
-@dataclass(frozen=True)
 class Rendering:
     """How turns are written: `name` is one of RENDERINGS."""
 
@@ -48,18 +33,19 @@ class Rendering:
     headers: bool
     initials: bool
 
-    def costs(self, corpus: Corpus, count_tokens: Count) -> Costs:
-        """What each turn, session header and the legend cost."""
+    def costs(self, corpus: Corpus, count_tokens: Count) -> tuple[Costs, Costs]:
+        """What each turn, session header and the legend cost in whitespace words, and in tokens.
+
+        A text costs the legend once, if it has a turn; the header of each session it shows; and its turns.
+        Tokens are counted part by part.
+        """
         lines, headers, legend = self._parts(corpus, session_numbers(corpus), range(len(corpus.turns)))
         written = [lines[index] for index in range(len(corpus.turns))]
-        return Costs(
-            words=_counts(written, _words),
-            tokens=_counts(written, count_tokens),
-            header_words=_counts(headers, _words),
-            header_tokens=_counts(headers, count_tokens),
-            legend_words=_words(legend),
-            legend_tokens=count_tokens(legend) if legend else 0,
-        )
+
+        def by(count: Count) -> Costs:
+            return Costs(_counts(written, count), _counts(headers, count), count(legend) if legend else 0)
+
+        return by(_words), by(count_tokens)
 
     def order(self, kept: Sequence[int], sessions: Indices) -> list[int]:
         """The turns in the order they are shown: as given, or under session headers.

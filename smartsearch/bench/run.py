@@ -128,7 +128,8 @@ def run(
     for group in dataset.groups():
         counted = lru_cache(maxsize=None)(count)
         prepared = ready(group, spec, counted)
-        costs = _costs(prepared, spec, counted)
+        names = dict.fromkeys(["", *(row.cut.rendering for row in spec.rows)])
+        costs = {name: render.rendering(name).costs(prepared.passages, counted) for name in names}
         ranked = _Rankings(prepared, spec, scoring)
         for question in group.questions:
             _one(question, prepared, costs, ranked, outcome)
@@ -241,7 +242,7 @@ class _Rankings:
     def _embedded(self) -> NDArray[np.float32]:
         """Embeddings of the passages for MMR, kept in the store."""
         if self._vectors is None:
-            from smartsearch.bench.rivals import embedder
+            from smartsearch.systems.baselines import embedder
 
             haystack, store = self._prepared.haystack, self._scoring.store
             key = digest("minilm", haystack.key)
@@ -251,15 +252,3 @@ class _Rankings:
                 store.put("vectors", key, held)
             self._vectors = held.astype(np.float32)
         return self._vectors
-
-
-def _costs(prepared: Ready, spec: Spec, count: CountTokens) -> dict[str, tuple[cutting.Costs, cutting.Costs]]:
-    """Words and tokens of the passages under each rendering of the rows."""
-    costs = {}
-    for name in dict.fromkeys(["", *(row.cut.rendering for row in spec.rows)]):
-        c = render.rendering(name).costs(prepared.passages, count)
-        costs[name] = (
-            cutting.Costs(c.words, c.header_words, c.legend_words),
-            cutting.Costs(c.tokens, c.header_tokens, c.legend_tokens),
-        )
-    return costs

@@ -6,15 +6,18 @@ question. Retrieval is the pipeline's own `gather`, the texts are the rankers' o
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from importlib import import_module
+from pkgutil import iter_modules
 
 import numpy as np
 from numpy.typing import NDArray
 
-import smartsearch
+from smartsearch import retrieve, types
+from smartsearch.bench import controls
 from smartsearch.bench.grid import Ranker, Retrieval
 from smartsearch.bench.store import Store, corpus_digest, digest
 from smartsearch.bench.types import BenchQuestion, Indices
@@ -27,7 +30,11 @@ from smartsearch.rank.windows import all_windows, best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, gather
 from smartsearch.retrieve.likely import likeliest
+from smartsearch.systems import baselines
+from smartsearch.systems.smartsearch import pipeline
 from smartsearch.systems.smartsearch.pipeline import dense_search
+from smartsearch.text import parse, times, when
+from smartsearch.transcripts import filters
 from smartsearch.types import Corpus
 
 Floats = NDArray[np.float64]
@@ -224,9 +231,7 @@ class Scoring:
     def _gather(self, question: BenchQuestion, ready: Haystacked, way: Retrieval, config: Config) -> Evidence:
         query = self.tools.parser.parse(question.text, config)
         if way.lemmas:
-            from smartsearch.bench.controls import with_lemmas
-
-            query = with_lemmas(query, ready.haystack)
+            query = controls.with_lemmas(query, ready.haystack)
         kept = {"colbert": _Whole(self, ready)} if "colbert" in self.tools.scorers else {}
         known = replace(self.tools, scorers=kept)
         dense = dense_search(query, ready.haystack, config, known, [])
@@ -271,12 +276,17 @@ _NO_DAY = "1970-01-01"
 _RETRIEVAL_FIELDS = tuple(name for name in names("find") if name != "system")
 
 
+_FINDERS = (parse, when, times, filters, types, pipeline, controls, baselines)
+"""The modules outside retrieval that decide which turns are candidates."""
+
+
 def _code_digest() -> str:
-    """A key of the code that finds candidates: cached candidates must not outlive it."""
-    root = Path(smartsearch.__file__).parent
-    files = [
-        *sorted((root / "text").glob("*.py")),
-        *(root / "bench" / name for name in ("controls.py", "lemmas.py")),
+    """A key of the code that finds candidates: cached candidates must not outlive it.
+
+    Raises OSError where the source of a module cannot be read.
+    """
+    inside = [
+        import_module(f"{retrieve.__name__}.{found.name}")
+        for found in sorted(iter_modules(retrieve.__path__), key=lambda found: found.name)
     ]
-    files += sorted((root / "retrieve").glob("*.py"))
-    return digest(*(path.read_text(encoding="utf-8") for path in files))
+    return digest(*(inspect.getsource(module) for module in (*_FINDERS, *inside)))

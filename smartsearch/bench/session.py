@@ -171,7 +171,7 @@ def contexts(
 
 
 def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None]) -> dict[str, Any] | None:
-    """Why the reference row fails where it does, by the all-gold and the any-gold rule (seeds 1.10).
+    """Why the reference row fails where it does, by the all-gold and the any-gold rule.
 
     `verdicts` of a judge by question; without them nobody can tell an error of inference. None where
     passages are no turns. Left out: questions of abstention, and those whose gold is sessions only.

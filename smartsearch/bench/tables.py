@@ -1,4 +1,4 @@
-"""The tables of a result in words: what the terminal, the HTML page and docs/results.md show alike.
+"""The tables of a result in words: what the terminal, the HTML page and the report of results show alike.
 
 A result is the record `session.signed` gives and a JSON file keeps; any number in it may be null.
 """
@@ -355,6 +355,14 @@ def accuracy(result: Json) -> Table | None:
         f"{', '.join(found['judge'])}. Accuracy is of the judged. {spent}{cost}.{stopped}"
     )
     return Table("Accuracy with a language model", ("category", *counts, "accuracy"), lines, caption)
+
+
+def details(result: Json) -> Iterator[Table]:
+    """The tables that need more than rows, those there are."""
+    for make in (stages, failures, agreement, latency, oracle, accuracy):
+        table = make(result)
+        if table is not None:
+            yield table
 
 
 def receipt(result: Json) -> Table:

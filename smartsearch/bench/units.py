@@ -1,4 +1,4 @@
-"""Turns joined to other units of retrieval: pairs, sliding windows, chunks of whole turns (seeds 1.5)."""
+"""Turns joined to other units of retrieval: pairs, sliding windows, chunks of whole turns."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def regroup(group: Group, unit: str, count_tokens: CountTokens) -> Regrouped:
 def chunk_numbers(corpus: Corpus, tokens: int, count_tokens: CountTokens) -> Indices:
     """The number of each turn's chunk, shape (turns,), packed as `chunk:N` is with N `tokens`.
 
-    The chunks of the QRRanker paper's table 2: whole utterances, gold if an evidence turn is in it (seeds 2).
+    The chunks of the QRRanker paper's table 2: whole utterances, gold if an evidence turn is in it.
     """
     chunks = (chunk for turns in _sessions(corpus) for chunk in _chunks(corpus, turns, tokens, count_tokens))
     numbers = np.zeros(len(corpus.turns), dtype=np.int64)

@@ -81,8 +81,9 @@ class GridOptions:
     )
     rival: str | None = option(
         GRID,
-        "Rivals in the same run: names, all, or the path of your own .py file.",
+        "Other systems in the same run: names, all, or the path of your own .py file.",
         "--rival",
+        "--system",
         metavar="NAMES",
         show_default="none",
     )

@@ -221,7 +221,7 @@ class OutputOptions:
     around: int | None = context("Turns of context on both sides.", "--context", "-C")
     explain: bool = option(
         OUTPUT,
-        "Also show terms, hops, scores, the cut, timing and models: a picture on a terminal.",
+        "Also show terms, hops, scores, the cut, timing and models: tables on a terminal.",
         "--explain",
         default=False,
     )

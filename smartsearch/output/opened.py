@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING
 
 from smartsearch import __version__
 from smartsearch.output import plain, record
-from smartsearch.output.plain import code, header, one_line, quoted, shown_path, turn_line, unmarked, where
+from smartsearch.output.plain import (
+    code,
+    counted,
+    header,
+    one_line,
+    quoted,
+    shown_path,
+    turn_line,
+    unmarked,
+    where,
+)
 from smartsearch.output.record import Json
 
 if TYPE_CHECKING:
@@ -81,11 +91,6 @@ def days(span: Span) -> str:
     """`2024-05-01 to 2024-05-03`, or the one day; empty where no turn has a time."""
     first, last = one_line(span.first[:10]), one_line(span.last[:10])
     return first if first == last else f"{first} to {last}"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 turn`, `1,234 turns`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def markdown(opened: Opened) -> Iterator[str]:

@@ -193,6 +193,16 @@ def code(text: str) -> str:
     return f"{fence}{pad}{text}{pad}{fence}"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 turn`, `1,234 turns`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def clipped(text: str, most: int) -> str:
+    """`text` in `most` characters, its beginning."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows as lines, each column as wide as its widest cell."""
     widths = [max(cells(row[i]) for row in rows) for i in range(len(rows[0]))]

@@ -11,7 +11,7 @@ from rich.text import Text
 from smartsearch.output import opened as words
 from smartsearch.output import pager, stream, terminal
 from smartsearch.output.opened import Opened
-from smartsearch.output.plain import header, one_line, safe, shown_path, where
+from smartsearch.output.plain import counted, header, one_line, safe, shown_path, where
 from smartsearch.output.show import View, link_template
 from smartsearch.transcripts.outline import Session
 from smartsearch.transcripts.places import Excerpt
@@ -108,7 +108,7 @@ def _contents(found: Opened, template: str | None) -> Iterator[Text]:
             for session in conversation.sessions:
                 days = "" if session.name == session.span.first[:10] else words.days(session.span)
                 told = Text.assemble(INDENT * 2, (one_line(session.name), "cyan"))
-                for part in (words.counted(session.span.turns, "turn"), days):
+                for part in (counted(session.span.turns, "turn"), days):
                     told.append(f"  {part}" if part else "")
                 yield Text.assemble(told, "  ", _opens(session, template))
 

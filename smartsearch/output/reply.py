@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from smartsearch import __version__
 from smartsearch.output import record, stream
-from smartsearch.output.plain import one_line, safe, where
+from smartsearch.output.plain import clipped, one_line, safe, where
 
 if TYPE_CHECKING:
     from smartsearch.ask.answering import Cited, Prompt
@@ -95,7 +95,7 @@ def answered(
 
 def _cited_line(turn: Turn) -> str:
     said = one_line(turn.rendered)
-    return f"{where(turn)}:{said if len(said) <= SHOWN else said[: SHOWN - 1] + '…'}"
+    return f"{where(turn)}:{clipped(said, SHOWN)}"
 
 
 def show_prompt(prompt: Prompt, *, as_json: bool) -> None:

@@ -87,17 +87,16 @@ def complain(answer: Result, said: set[str] | None = None) -> None:
 
 
 def _explain(answer: Result, config: Config, view: View) -> None:
-    """A picture where a person reads the list, else lines that begin with `# `."""
-    if not (sys.stdout.isatty() and view.format == "text"):
-        from smartsearch.output import explain
+    """Tables where a person reads the list, else lines that begin with `# `."""
+    from smartsearch.output import explain
 
+    if not (sys.stdout.isatty() and view.format == "text"):
         stream.write(f"# {line}" for line in explain.lines(answer, config))
         return
-    from smartsearch.output import picture, terminal
+    from smartsearch.output import terminal
 
-    colour = stream.coloured(view.color)
-    screen = terminal.console(colour=colour)
-    _draw(screen, picture.drawn(answer, config, picture.Canvas(screen.width, ascii_only=not colour)))
+    screen = terminal.console(colour=stream.coloured(view.color))
+    _draw(screen, explain.drawn(answer, config))
 
 
 def _text(answer: Result, around: Sequence[Nearby], view: View) -> None:

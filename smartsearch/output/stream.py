@@ -150,84 +150,61 @@ def status(said: str, *, wanted: bool) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def progress(total: int | None, *, wanted: bool, title: str = "questions") -> Iterator[Callable[[], None]]:
-    """A bar on standard error with count, rate and time left; yields what counts one more as done."""
-    if not (wanted and sys.stderr.isatty()):
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    rate = TextColumn("{task.fields[rate]}")
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn())
-    screen = Console(stderr=True)
-    with Progress(*columns, console=screen, transient=True, redirect_stdout=False) as bar:
-        task = bar.add_task(title, total=total, rate="")
-
-        def step() -> None:
-            bar.advance(task)
-            speed = bar.tasks[0].speed
-            bar.update(task, rate=f"{speed:.2f}/s" if speed else "")
-
-        yield step
-
-
 LOG_SECONDS = 30.0
 """How often a long run says how far it is where nobody looks at a screen."""
 
 
 @contextmanager
-def paced(total: int, done: int, failed: int, *, wanted: bool) -> Iterator[Callable[[bool], None]]:
-    """How far a long run is: a bar on a terminal, else a line now and then, both with rate and time left.
+def progress(
+    total: int | None,
+    *,
+    wanted: bool,
+    title: str = "questions",
+    done: int = 0,
+    failed: int = 0,
+    logged: bool = False,
+) -> Iterator[Callable[..., None]]:
+    """How far a run is on standard error: a bar on a terminal; elsewhere a line now and then if `logged`.
 
-    Yields what counts one more as done, told whether it failed. `done` and `failed` count from before.
+    Both with rate and time left. Yields what counts one more as done, told whether it failed. `done` and
+    `failed` count from before.
     """
     began = last = time.monotonic()
     here = 0
 
-    def count(bad: bool) -> float:
+    def count(bad: bool) -> str:
         nonlocal here, failed
         here, failed = here + 1, failed + bad
-        return here / max(time.monotonic() - began, 1e-9)
+        rate = here / max(time.monotonic() - began, 1e-9)
+        left = "" if total is None else f", {_duration((total - done - here) / rate)} left"
+        return f"{rate:.3g}/s{left}{f', {failed:,} failed' if failed else ''}"
 
     if wanted and sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
         told = TextColumn("{task.fields[told]}")
-        columns = (TextColumn("questions"), BarColumn(), MofNCompleteColumn(), told, TimeElapsedColumn())
+        columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), told, TimeElapsedColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
-            task = bar.add_task("", total=total, completed=done, told="loading the models")
-
-            def step(bad: bool) -> None:
-                rate = count(bad)
-                bar.update(task, advance=1, told=_pace(rate, total - done - here, failed))
-
-            yield step
+            task = bar.add_task(title, total=total, completed=done, told="")
+            yield lambda bad=False: bar.update(task, advance=1, told=count(bad))
         return
 
-    def say(bad: bool) -> None:
+    def say(bad: bool = False) -> None:
         nonlocal last
-        rate = count(bad)
-        if wanted and time.monotonic() - last >= LOG_SECONDS:
+        now = count(bad)
+        if wanted and logged and time.monotonic() - last >= LOG_SECONDS:
             last = time.monotonic()
-            talk(f"{done + here:,} of {total:,}, {_pace(rate, total - done - here, failed)}")
+            talk(f"{done + here:,} of {total:,}, {now}")
 
     yield say
 
 
-def _pace(rate: float, left: int, failed: int) -> str:
-    """`0.85/s, 24 min left, 2 failed`."""
-    seconds = left / rate
+def _duration(seconds: float) -> str:
+    """`45 s`, `24 min`, `2.5 h`."""
     if seconds < 90:
-        remaining = f"{seconds:.0f} s"
-    elif seconds < 5400:
-        remaining = f"{seconds / 60:.0f} min"
-    else:
-        remaining = f"{seconds / 3600:.1f} h"
-    bad = f", {failed:,} failed" if failed else ""
-    return f"{rate:.3g}/s, {remaining} left{bad}"
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 @contextmanager

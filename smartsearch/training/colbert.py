@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from smartsearch.models.store import minilm_folder
 from smartsearch.training.chats import Group
 from smartsearch.training.shipped import Scorer
-from smartsearch.training.start import NO_DROPOUT, in_parts, minilm_folder
+from smartsearch.training.start import NO_DROPOUT, in_parts
 
 DIMENSION, QUERY_LENGTH, DOCUMENT_LENGTH = 96, 32, 128
 """Of a token vector, and tokens of a question (padded with [MASK]) and of a text."""

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from smartsearch.models.store import minilm_folder
 from smartsearch.training.bert import first_token_logits
 from smartsearch.training.chats import Group
-from smartsearch.training.start import DECAY, NO_DROPOUT, in_parts, minilm_folder
+from smartsearch.training.start import DECAY, NO_DROPOUT, in_parts
 
 MAX_LENGTH = 128
 """Tokens of question and text together; longer texts lose their end (the context comes last)."""

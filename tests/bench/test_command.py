@@ -52,7 +52,7 @@ def test_a_run_prints_a_table_and_writes_record_and_page(run, chats: Path, tmp_p
     assert record["failures"]["all"]["overall"]["questions"] == 4
     assert record["run"]["command"].startswith("smartsearch")
     (page,) = (tmp_path / "results").glob("*.html")
-    assert "<svg" in page.read_text(encoding="utf-8")
+    assert "data:image/svg+xml" in page.read_text(encoding="utf-8")
     assert str(page.relative_to(tmp_path)) in err
 
 
@@ -63,15 +63,6 @@ def test_json_prints_the_record_that_is_written(run, chats: Path, tmp_path: Path
     assert record == written(tmp_path / "smartsearch-bench")
     names = ["I3 ce B0", "I3 ce B1:9", "I3 colbert B0", "I3 colbert B1:9"]
     assert [row["name"] for row in record["rows"]] == names
-
-
-def test_rows_can_be_compared_with_any_of_them(run, chats: Path):
-    _, out, _ = run(
-        str(chats), "--json", "--live", "0", "--rank", "ce,corpus", "--reference", "I3 corpus B1:2000"
-    )
-    rows = json.loads(out)["rows"]
-    assert "against" not in rows[1]
-    assert rows[0]["against"]["reference"] == "I3 corpus B1:2000"
 
 
 def test_ones_own_rival_runs_from_its_file(run, chats: Path, tmp_path: Path):
@@ -120,16 +111,6 @@ def test_what_is_wrong_is_told_with_a_hint_and_nothing_is_written(
     assert (chats / "chat.txt").read_text(encoding="utf-8").startswith("[2024-05-08 13:56] Mara")
 
 
-def test_bad_lines_lose_no_good_ones(run, chats: Path):
-    with (chats / "questions.jsonl").open("a", encoding="utf-8") as file:
-        file.write("not json\n" + lines({"id": "q9", "question": "Who?", "gold": ["chat.txt:99"]}))
-    code, out, err = run(str(chats), "--json", "--live", "0")
-    assert code == 0
-    assert json.loads(out)["dataset"]["questions"] == 5
-    assert "1 unreadable" in err
-    assert "q9: chat.txt:99" in err
-
-
 def answered(body) -> str:
     """Right about the support group, wrong about all else."""
     text = body["messages"][1]["content"]
@@ -165,16 +146,6 @@ def test_accuracy_with_a_language_model(run, asked: Path, tmp_path: Path, monkey
         assert len(server.requests) == sent
         assert again["accuracy"]["overall"] == found["accuracy"]["overall"]
         assert again["accuracy"]["cost"]["new"] == 0.0
-
-
-def test_questions_without_an_answer_are_not_asked(run, chats: Path, monkeypatch: pytest.MonkeyPatch):
-    with llm_server(answered) as server:
-        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
-        code, out, err = run(str(chats), "--json", "--live", "0", "--reader", "tiny")
-        assert code == 0
-        assert server.requests == []
-    assert json.loads(out)["accuracy"] is None
-    assert "4 questions have no answer" in err
 
 
 def test_an_endpoint_that_is_down_loses_nothing(

@@ -1,15 +1,16 @@
-"""Lemmas of questions, by hand."""
+"""The negative controls by hand: lemmas of questions, MMR."""
 
 from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pytest
 
-from smartsearch.bench import lemmas
-from smartsearch.bench.controls import with_lemmas
+from smartsearch.bench.controls import mmr, with_lemmas
 from smartsearch.errors import SmartsearchError
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems import baselines
 from smartsearch.types import Query, Term
 from tests.conftest import haystack
 
@@ -55,7 +56,54 @@ def test_a_haystacks_words_are_lemmatised_once():
 
 def test_without_simplemma_the_error_tells_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "simplemma", None)
-    lemmas.lemma.cache_clear()
+    baselines.lemma.cache_clear()
     with pytest.raises(SmartsearchError) as caught:
         with_lemmas(Query("?", (Term("go", "VERB", 1.0),)), haystack("Mara: they went away"))
     assert (caught.value.kind, caught.value.hint) == ("package", "pip install 'smartsearch[bench]'")
+
+
+# Turns 0 and 1 say the same; 2 stands at right angles to them; 3 is the opposite of 0.
+VECTORS = np.array([[1, 0], [1, 0], [0, 1], [-1, 0]], dtype=np.float32)
+
+
+def order(*places):
+    return np.array(places, dtype=np.int64)
+
+
+def test_a_repeat_falls_behind_what_is_new():
+    # Scaled relevance 1, .9, .5, 0. After turn 0, by .5 * rel - .5 * cos: turn 1 .45 - .5, turn 2 .25 - 0,
+    # turn 3 0 + .5. So turn 3; then turn 2 (.25 - 0) before turn 1 (.45 - .5).
+    relevance = np.array([30.0, 29.0, 25.0, 20.0])
+    assert mmr(order(0, 1, 2, 3), relevance, VECTORS, trade_off=0.5).tolist() == [0, 3, 2, 1]
+
+
+def test_what_lies_below_the_depth_stays_where_it_was():
+    relevance = np.array([30.0, 29.0, 25.0, 20.0])
+    assert mmr(order(0, 1, 2, 3), relevance, VECTORS, trade_off=0.5, depth=3).tolist() == [0, 2, 1, 3]
+    assert mmr(order(0, 1, 2, 3), relevance, VECTORS, trade_off=0.5, depth=0).tolist() == [0, 1, 2, 3]
+
+
+def test_equal_relevance_and_no_turns():
+    assert mmr(order(0, 1, 2), np.ones(3), VECTORS).tolist() == [0, 2, 1]
+    assert mmr(order(), np.zeros(0), VECTORS).tolist() == []
+
+
+@pytest.mark.parametrize("trade_off", [0.0, 0.3, 0.7, 1.0])
+def test_against_the_definition_one_turn_at_a_time(trade_off):
+    random = np.random.default_rng(7)
+    vectors = random.normal(size=(60, 16)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    given, relevance = random.permutation(60), np.sort(random.random(60))[::-1]
+    scaled = (relevance[:40] - relevance[39]) / (relevance[0] - relevance[39])
+    left, taken = list(range(40)), []
+    while left:
+
+        def value(i):
+            near = max((float(vectors[given[i]] @ vectors[given[j]]) for j in taken), default=0.0)
+            return trade_off * scaled[i] - (1 - trade_off) * near
+
+        best = max(left, key=lambda i: (value(i), -i))
+        taken.append(best)
+        left.remove(best)
+    expected = [int(given[i]) for i in taken] + given[40:].tolist()
+    assert mmr(given, relevance, vectors, trade_off=trade_off, depth=40).tolist() == expected

@@ -71,13 +71,6 @@ def test_the_cumulative_control_drops_the_tail_that_holds_less_than_its_share():
     assert kept.fate.tolist() == [KEPT, KEPT, KEPT, TAU]
 
 
-def test_the_cumulative_control_looks_at_what_fits():
-    how = Cut("", "cumulative", 3, share=0.2)
-    # three fit, 1.8 in all, of which the first two hold 1.5: more than 80%
-    kept = fates([0, 1, 2, 3], [1.0, 0.5, 0.3, 9.0], how, [1, 1, 1, 1])
-    assert kept.fate.tolist() == [KEPT, KEPT, TAU, BUDGET]
-
-
 def test_the_floor_control_keeps_what_is_above_it_and_never_nothing():
     how = Cut("", "floor", 0, floor=0.5)
     assert fates([0, 1, 2], [0.9, 0.5, 0.6], how, [1, 1, 1]).fate.tolist() == [KEPT, TAU, KEPT]

@@ -84,13 +84,6 @@ def test_locomo_lists_what_it_drops_and_counts_the_adversarial(tmp_path: Path) -
     )
 
 
-def test_locomo_haystack_is_what_search_reads(tmp_path: Path) -> None:
-    path = put(tmp_path, "locomo.json", [SAMPLE, {**SAMPLE, "sample_id": "conv-8"}])
-    groups = list(open_dataset(str(path)).groups())
-    assert [group.conversation for group in groups] == ["conv-7", "conv-8"]
-    assert groups[0].corpus.turns + groups[1].corpus.turns == read([str(path)]).turns
-
-
 def test_locomo_ambiguous_turns_and_samples_are_not_guessed(tmp_path: Path) -> None:
     sample = deepcopy(SAMPLE)
     sample["conversation"]["session_2"][0]["dia_id"] = "D1:1"
@@ -147,15 +140,6 @@ def test_longmemeval_abstention_has_no_gold_and_is_noted(tmp_path: Path) -> None
     assert not question.gold_sessions
     assert question.category == "multi-session"
     assert dataset.notes[0].startswith("1 abstention question: ids ending in _abs")
-
-
-def test_longmemeval_without_gold_turns_keeps_the_sessions(tmp_path: Path) -> None:
-    item = haystack("q1")
-    del item["haystack_sessions"][1][0]["has_answer"]
-    dataset = open_dataset(str(put(tmp_path, "lme.json", [item])))
-    assert asked(dataset)["q1"].gold == frozenset()
-    assert asked(dataset)["q1"].gold_sessions == {1}
-    assert dataset.notes == ("1 question without a gold turn",)
 
 
 def test_longmemeval_drops_are_named(tmp_path: Path) -> None:
@@ -266,18 +250,6 @@ def test_beam_odd_records_are_survived_and_counted(tmp_path: Path) -> None:
     }
 
 
-def test_beam_keeps_the_good_chats_beside_broken_ones(tmp_path: Path) -> None:
-    good = {"a": [{"question": "Which?", "source_chat_ids": [10]}]}
-    beam(tmp_path, "1", good)
-    beam(tmp_path, "2", "{broken")
-    beam(tmp_path, "3", good)
-    put(tmp_path, "3/chat.json", "{broken")
-    put(tmp_path, "4/chat.json", [])
-    dataset = open_dataset(str(tmp_path))
-    assert list(asked(dataset)) == ["1/a/0"]
-    assert len(dataset.dropped["unreadable"]) == 3
-
-
 def many(tmp_path: Path) -> Path:
     """Three samples with 3, 1 and 3 questions."""
     qa = SAMPLE["qa"][:1]
@@ -328,19 +300,6 @@ def test_what_is_no_dataset_is_said(tmp_path: Path, name: str, content: Any, sai
     with pytest.raises(InputError) as caught:
         open_dataset(str(tmp_path / "folder" if path.parent != tmp_path else path))
     assert said in caught.value.message
-    assert caught.value.kind == "dataset"
-
-
-def test_unknown_data_names_the_known_formats(tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        open_dataset(str(put(tmp_path, "a.json", {"apples": 1})))
-    for name in ("locomo", "longmemeval", "beam", "folder"):
-        assert f"{name}: " in caught.value.hint
-
-
-def test_a_missing_path_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file or folder") as caught:
-        open_dataset(str(tmp_path / "gone.json"))
     assert caught.value.kind == "dataset"
 
 

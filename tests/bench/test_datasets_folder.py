@@ -9,7 +9,6 @@ import pytest
 
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.types import Dataset
-from smartsearch.errors import InputError
 from tests.transcripts.build import lines, put
 
 ANN = lines(
@@ -140,18 +139,6 @@ def test_questions_never_answer_themselves(tmp_path: Path) -> None:
     assert len(group.corpus.turns) == 9
 
 
-def test_names_of_two_haystacks_never_clash(tmp_path: Path) -> None:
-    found = dataset(
-        tmp_path,
-        {"id": "a", "question": "What?", "conversation": ["pod-1", "pod-2"]},
-        {"id": "b", "question": "What?", "conversation": ["pod-2", "pod-1"]},
-        {"id": "c", "question": "What?", "paths": "chats", "conversation": "bo"},
-        {"id": "d", "question": "What?", "paths": "./chats", "conversation": "bo"},
-    )
-    names = [group.conversation for group in found.groups()]
-    assert len(set(names)) == len(names) == 4
-
-
 def test_bad_lines_are_listed_and_the_rest_kept(tmp_path: Path) -> None:
     found = dataset(
         tmp_path,
@@ -183,63 +170,6 @@ def test_bad_lines_are_listed_and_the_rest_kept(tmp_path: Path) -> None:
     assert found.dropped["malformed"] == ["good: {}", 'good: {"x": 1}', "good: true"]
 
 
-def test_a_questions_file_of_any_name_is_opened_too(tmp_path: Path) -> None:
-    dataset(tmp_path, {"id": "q", "question": "What?"})
-    (tmp_path / "questions.jsonl").rename(tmp_path / "mine [1].jsonl")
-    found = open_dataset(str(tmp_path / "mine [1].jsonl"))
-    assert (found.format, found.name) == ("folder", "mine [1]")
-    assert len(next(found.groups()).corpus.turns) == 9
-
-
-def test_the_hash_covers_questions_and_transcripts_alike(tmp_path: Path) -> None:
-    question = {"id": "q", "question": "What?", "paths": ["chats"]}
-    before = dataset(tmp_path / "a", question).sha256
-    assert dataset(tmp_path / "b", question).sha256 == before
-    put(tmp_path / "b", "pods.json", [])  # no question asks it
-    assert open_dataset(str(tmp_path / "b")).sha256 == before
-    put(tmp_path / "b", "chats/bo.txt", TEXT + "Cy: Good.\n")
-    assert open_dataset(str(tmp_path / "b")).sha256 != before
-    assert dataset(tmp_path / "a", {**question, "answer": "x"}).sha256 != before
-
-
-def test_every_nth_line_is_taken(tmp_path: Path) -> None:
-    found = dataset(tmp_path, *({"id": n, "question": "What?"} for n in range(5)), every=2)
-    assert list(gold(found)) == ["0", "2", "4"]
-    assert found.questions == 3
-
-
-def test_a_folder_of_no_readable_question_says_why(tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        dataset(tmp_path, {"id": "x"})
-    assert "line 1: no question" in caught.value.message
-    assert caught.value.kind == "dataset"
-
-
-def test_a_folder_without_transcripts_says_so(tmp_path: Path) -> None:
-    put(tmp_path, "questions.jsonl", lines({"id": "q", "question": "What?"}))
-    with pytest.raises(InputError) as caught:
-        open_dataset(str(tmp_path))
-    assert "no transcripts" in caught.value.message
-
-
-@pytest.mark.parametrize(
-    ("item", "text"),
-    [
-        ("bo.txt:3", "Nine hives."),
-        ("ann.jsonl:1", "The boat is called Heron."),
-        ({"path": "bo.txt", "line": 1}, "I keep bees."),
-    ],
-)
-def test_a_path_may_leave_out_its_folders(tmp_path: Path, item: Any, text: str) -> None:
-    found = dataset(tmp_path, {"id": "q", "question": "What?", "gold": [item]})
-    assert (gold(found), found.dropped) == ({"q": [text]}, {})
-
-
-def test_a_turn_id_may_stand_behind_its_file(tmp_path: Path) -> None:
-    asked = {"id": "q", "question": "What?", "gold": ["pods.json:D1:1"], "conversation": "pod-2"}
-    assert gold(dataset(tmp_path, asked)) == {"q": ["Hello from pod-2."]}
-
-
 def test_a_short_path_that_fits_two_files_is_ambiguous(tmp_path: Path) -> None:
     put(tmp_path, "more/bo.txt", TEXT)
     asked = [{"id": "q", "question": "What?", "gold": ["bo.txt:3"]}, {"id": "p", "question": "?", "gold": 1}]
@@ -251,16 +181,6 @@ def test_a_benchmarks_own_records_are_no_transcripts(tmp_path: Path) -> None:
     put(tmp_path, "20261120-134222-chats.json", {"rows": []})
     found = dataset(tmp_path, {"id": "q", "question": "What?", "gold": ["bo.txt:3"]})
     assert found.dropped == {}
-
-
-def test_what_reading_warns_of_is_told(tmp_path: Path) -> None:
-    put(tmp_path, "README.md", "Just prose about these chats.\n")
-    put(tmp_path, "empty.md", "")
-    found = dataset(tmp_path, {"id": "q", "question": "What?", "gold": ["bo.txt:3"]})
-    prose, empty = sorted(found.dropped["read with a warning"])
-    assert "README.md" in prose
-    assert "prose" in prose
-    assert "empty.md" in empty
 
 
 def test_a_misspelt_field_is_told(tmp_path: Path) -> None:

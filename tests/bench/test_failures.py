@@ -76,28 +76,9 @@ def test_each_gold_turn_is_followed_to_where_it_was_lost():
     assert losses(outcome(set(), RANKED)) == {}
 
 
-def test_a_turn_that_was_kept_unread_is_kept():
-    assert losses(outcome({6}, "*6:kept")) == {"kept": 1}
-
-
-def test_without_a_cross_encoder_there_is_no_cascade():
-    case = dataclasses.replace(outcome({5}, RANKED), read=None)
-    assert (losses(case), kind(case)) == ({"top_k": 1}, ("reranker/budget", "top_k"))
-
-
-def test_nothing_retrieved_is_a_search_miss():
-    assert kind(outcome({3}, "")) == ("search miss", "")
-    assert kind(outcome({3}, ""), "any") == ("search miss", "")
-
-
 def test_a_class_says_where_its_gold_went_in_pipeline_order():
     got = classify(outcome({8, 7, 2}, RANKED))
     assert list(got.gold.items()) == [("not retrieved", 1), ("top_k", 1), ("kept", 1)]
-
-
-def test_an_unknown_rule_is_refused():
-    with pytest.raises(ValueError, match="'most'"):
-        classify(outcome({7}, RANKED), "most")
 
 
 @pytest.mark.parametrize(

@@ -79,11 +79,6 @@ def test_a_name_that_is_none_is_told_with_those_there_are(make, name):
     assert caught.value.hint
 
 
-def test_rivals_only_get_cuts_that_need_no_score():
-    rows = grid.rival_rows(["bm25"], ["B0", "B1:2000", "B2:.03", "A1v1", "B2:0"])
-    assert [row.name for row in rows] == ["bm25 B0", "bm25 B1:2000", "bm25 B2:0:60:4000"]
-
-
 def test_a_cut_by_score_needs_a_ranking_with_the_cross_encoder():
     rows = grid.rows(["I3"], ["weight", "colbert", "ce"], ["B2:.03", "B2:0", "A1v2"], BASE)
     assert [row.name for row in rows] == [
@@ -95,28 +90,9 @@ def test_a_cut_by_score_needs_a_ranking_with_the_cross_encoder():
     ]
 
 
-def test_two_names_of_one_thing_are_one_row():
-    rows = grid.rows(["I3+lemma+A2"], ["cascade:112", "cascade", "rrf:.7:60", "rrf"], ["B1", "B1:2000"], BASE)
-    assert [row.name for row in rows] == ["I3+A2+lemma cascade B1:2000", "I3+A2+lemma rrf B1:2000"]
-    assert grid.row("I3 cascade:112 B2:.03", BASE) == "I3 cascade B2:0.03:60:4000"
-    assert grid.row("bm25 B1", BASE) == "bm25 B1:2000"
-
-
 def test_every_preset_holds_the_reference_row_and_parses():
     for name in presets.GRIDS:
         rows = presets.rows([name], ["bm25"], BASE)
         assert presets.REFERENCE in {row.name for row in rows}
         assert len({row.name for row in rows}) == len(rows)
         assert any(row.ranker.kind == "rival" for row in rows)
-
-
-def test_the_paper_grid_has_k_60_with_alpha_0():
-    names = {row.name for row in presets.rows(["paper"], [], BASE)}
-    assert "I3 rrf B2:0:60:4000" in names
-    assert {"IF0 ce B1:2000", "IF3 ce B1:2000", "I0 rrf B1:2000"} <= names
-
-
-def test_needs_lists_each_retrieval_once_with_its_rankers():
-    rows = grid.rows(["IF0"], ["ce", "rrf"], ["B0", "B1"], BASE) + grid.rival_rows(["bm25"], ["B0"])
-    wanted = [(way.name, [r.name for r in rankers]) for way, rankers in grid.needs(rows)]
-    assert wanted == [("IF0", ["ce", "rrf"]), ("", ["bm25"])]

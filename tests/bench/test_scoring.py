@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
-from smartsearch.bench import grid
+from smartsearch.bench import grid, scoring
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.ranking import ordered
 from smartsearch.bench.scoring import Haystacked
@@ -27,13 +28,13 @@ def wanted(retrievals, rankers):
 
 def test_a_second_run_reads_nothing_again(chats: Path, tools, tmp_path: Path):
     with Store(tmp_path / "s.db") as store:
-        scoring = scoring_of(tools, store, CONFIG)
+        ours = scoring_of(tools, store, CONFIG)
         (only,) = open_dataset(str(chats)).groups()
         for question in only.questions:
-            scoring.score(question, Haystacked(only.corpus), wanted(["I3", "IF0"], ["rrf"]))
+            ours.score(question, Haystacked(only.corpus), wanted(["I3", "IF0"], ["rrf"]))
         read = tools.scorers["ce"].read, tools.scorers["colbert"].read
         assert read[0] > 0
-        assert scoring.pairs == read[0]
+        assert ours.pairs == read[0]
         again = scoring_of(tools, store, CONFIG)
         for question in only.questions:
             again.score(question, Haystacked(only.corpus), wanted(["I3", "IF0"], ["rrf", "cascade", "ce"]))
@@ -45,11 +46,11 @@ def test_a_wider_row_only_reads_what_is_missing(tools, tmp_path: Path):
     said = ("Oscar the dog", "a dog", "Oscar", "a cat", "Oscar and the dog")
     one = group(*said, question="Is Oscar a dog?")
     with Store(tmp_path / "s.db") as store:
-        scoring = scoring_of(tools, store, CONFIG)
-        narrow = scoring.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["cascade"]))
+        ours = scoring_of(tools, store, CONFIG)
+        narrow = ours.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["cascade"]))
         assert tools.scorers["ce"].read == 2
         assert int((~np.isnan(narrow.ce)).sum()) == 2
-        wide = scoring.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["rrf"]))
+        wide = ours.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["rrf"]))
         assert tools.scorers["ce"].read == len(wide.found["IF3"]) == 4
         assert np.isnan(wide.ce[3])  # the cat is no candidate
 
@@ -83,15 +84,6 @@ def test_candidates_are_those_of_a_search(chats: Path, tools, tmp_path: Path):
             assert found.found["I3"].tolist() == expected, question.text
 
 
-def test_retrievals_differ(tools, tmp_path: Path):
-    one = group("We met Bruno at the pier", "Bruno sings", "a quiet day", question="Who was at the pier?")
-    with Store(tmp_path / "s.db") as store:
-        ways = wanted(["IF0", "IF2"], ["weight"])
-        found = scoring_of(tools, store, CONFIG).score(one.questions[0], Haystacked(one.corpus), ways).found
-    assert found["IF0"].tolist() == [0]
-    assert found["IF2"].tolist() == [0, 1]
-
-
 def test_a_profile_without_the_scorer_is_told(tools, tmp_path: Path):
     bare = replace(tools, models={"parser": tools.models["parser"]})
     one = group("Oscar")
@@ -110,17 +102,6 @@ def test_without_a_dense_search_colbert_reads_candidates_only(tools, tmp_path: P
         )
         assert tools.scorers["colbert"].read == 2
         assert np.isnan(scored.colbert).tolist() == [False, True, True, False]
-
-
-def test_what_an_earlier_run_read_is_not_in_this_one(tools, tmp_path: Path):
-    one = group("Oscar the dog", "Oscar", "Oscar and the cat", question="Is Oscar a dog?")
-    with Store(tmp_path / "s.db") as store:
-        scoring, ready = scoring_of(tools, store, CONFIG), Haystacked(one.corpus)
-        fresh = scoring.score(one.questions[0], ready, wanted(["IF0"], ["cascade"]))
-        scoring.score(one.questions[0], ready, wanted(["IF0"], ["rrf"]))
-        again = scoring.score(one.questions[0], ready, wanted(["IF0"], ["cascade"]))
-        assert np.array_equal(fresh.ce, again.ce, equal_nan=True)
-        assert int(np.isnan(again.ce).sum()) == 1
 
 
 def test_a_profile_without_colbert_retrieves_without_the_dense_search(tools, tmp_path: Path):
@@ -204,11 +185,15 @@ def test_a_cross_encoder_alone_and_one_behind_colbert_may_read_other_windows(
         )
 
 
-def test_the_nearest_turns_are_found_by_any_window(tools, tmp_path: Path):
-    """ColBERT here sees 800 characters of a text."""
-    one = group("a quiet day", f"{FILLER * 30}Oscar the dog.", "a dog")
-    whole = tools.scorers["colbert"]
-    near = replace(tools, scorers={"colbert": lambda q, texts: whole(q, [text[:800] for text in texts])})
-    with Store(tmp_path / "s.db") as store:
-        scoring = scoring_of(near, store, CONFIG)
-        assert scoring.nearest("Oscar dog", Haystacked(one.corpus), 2) == (1, 2)
+def test_the_key_of_the_code_covers_what_is_imported_and_misses_nothing_quietly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    before = scoring._code_digest()
+    assert before == scoring._code_digest()
+    gone = ModuleType("gone")
+    gone.__file__ = str(tmp_path / "gone.py")
+    monkeypatch.setattr(scoring, "_FINDERS", (gone,))
+    with pytest.raises(OSError, match="source"):
+        scoring._code_digest()
+    monkeypatch.setattr(scoring, "_FINDERS", ())
+    assert scoring._code_digest() != before

@@ -26,22 +26,6 @@ def test_arrays_come_back_as_they_were_put(tmp_path):
         assert (store.count("ce"), store.count("colbert")) == (1, 0)
 
 
-def test_a_later_value_replaces_the_first(tmp_path):
-    with Store(tmp_path / "s.db") as store:
-        store.put("ce", "k", np.zeros(2))
-        store.put("ce", "k", np.ones(3))
-        assert store.get("ce", "k").tolist() == [1, 1, 1]
-
-
-def test_what_was_put_is_on_disk_at_once(tmp_path):
-    """A killed run must find it: nothing waits for the end."""
-    with Store(tmp_path / "s.db") as store:
-        store.put("ce", "k", np.ones(1))
-        other = sqlite3.connect(tmp_path / "s.db")
-        assert other.execute("select count(*) from entries").fetchone() == (1,)
-        other.close()
-
-
 def test_a_file_that_is_no_store_is_told_by_name(tmp_path):
     (tmp_path / "chat.txt").write_text("Ann: hello, this is no database at all\n" * 50)
     with pytest.raises(InputError, match=r"chat\.txt"):
@@ -56,11 +40,6 @@ def test_a_database_of_something_else_is_left_alone(tmp_path):
         Store(tmp_path / "contacts.db")
     assert [name for (name,) in other.execute("select name from sqlite_master")] == ["people"]
     other.close()
-
-
-def test_borders_of_parts_count():
-    assert digest("ab", "c") != digest("a", "bc")
-    assert digest("a") == digest("a")
 
 
 def test_the_key_of_a_corpus_changes_with_all_that_is_read_of_it():

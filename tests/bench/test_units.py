@@ -81,11 +81,6 @@ def test_a_unit_is_the_first_turn_with_the_lines_of_the_rest() -> None:
     assert units[3].spoken == "Bea: thirteen (blue dog)\nAl: fourteen"
 
 
-def test_a_turn_by_itself_is_left_as_it_is() -> None:
-    for unit in ("turn", "window:1", "chunk:1"):
-        assert regroup(GROUP, unit, tokens).corpus == CORPUS
-
-
 def test_the_unit_before_is_found_within_the_session_only() -> None:
     assert regroup(GROUP, "pair", tokens).corpus.previous == (-1, 0, 1, -1)
     assert regroup(GROUP, "window:4", tokens).corpus.previous == (-1, 0, -1)
@@ -95,13 +90,6 @@ def test_chunk_numbers_say_the_chunk_of_each_turn() -> None:
     numbers = chunk_numbers(CORPUS, 7, tokens)
     assert numbers.tolist() == [0, 0, 1, 2, 2, 3, 3]
     assert numbers.dtype == "int64"
-
-
-@pytest.mark.parametrize("unit", ["turn", "pair", "window:2", "chunk:5"])
-def test_nothing_gives_nothing(unit: str) -> None:
-    regrouped = regroup(Group("c", Corpus(), ()), unit, tokens)
-    assert (regrouped.corpus.turns, regrouped.members) == ((), ())
-    assert chunk_numbers(Corpus(), 5, tokens).tolist() == []
 
 
 @pytest.mark.parametrize(

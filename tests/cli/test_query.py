@@ -112,7 +112,7 @@ def test_a_page_shows_each_hit_among_its_neighbours_unless_told_otherwise(run: R
 
 def test_explain_adds_nothing_to_a_page(run: Run):
     pages = [run("query", QUESTION, "--format", "html", *more).out for more in ([], ["--explain"])]
-    assert len({re.sub(r"[\d.]+ m?s|=\"[\d.]+\"", "", page) for page in pages}) == 1
+    assert len({re.sub(r"[\d.]+", "", page) for page in pages}) == 1
 
 
 def test_a_page_says_that_nothing_was_found(run: Run):

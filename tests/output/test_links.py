@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import zipfile
 from pathlib import Path
-from urllib.parse import unquote
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from smartsearch.output import links, stream
 
@@ -88,14 +84,3 @@ def test_a_file_in_an_archive_is_the_archive(tmp_path: Path, monkeypatch):
         archive.writestr("chat.txt", "Ann: hi")
     monkeypatch.setattr(links, "_host", lambda: "")
     assert links.url(f"{tmp_path}/export.zip/chat.txt", 1) == f"file://{tmp_path}/export.zip"
-
-
-def test_text_is_a_link_only_where_there_is_one():
-    assert links.link("a:1", "file:///a") == "\x1b]8;;file:///a\x1b\\a:1\x1b]8;;\x1b\\"
-    assert links.link("a:1", "") == "a:1"
-
-
-@given(st.text(min_size=1).filter(lambda t: "\x00" not in t and t != "-"), st.text())
-def test_no_path_and_no_template_leaves_printable_ascii(path: str, template: str):
-    assert re.fullmatch(r"[\x21-\x7e]*", links.url(path, 1, template))
-    assert unquote(links.url("/x/" + path.replace("/", "_"), 1, "{path}"), errors="strict").startswith("/x")
