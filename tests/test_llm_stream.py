@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from smartsearch import llm
+from smartsearch.llm import limits
 from smartsearch.llm import Client, Endpoint, LLMError
 from tests.llm_server import (
     ENDED,
@@ -262,7 +262,7 @@ def test_where_an_endpoint_is(url, place):
 
 @pytest.mark.parametrize("chunk", [b"x" * 60_000, b"x\n" * 30_000, events(piece("word " * 20))[0] * 400])
 def test_a_reply_without_an_end_is_read_up_to_a_limit(server, listener, monkeypatch, chunk):
-    monkeypatch.setattr(llm, "LARGEST", 1 << 20)
+    monkeypatch.setattr(limits, "LARGEST", 1 << 20)
     sent = []
     server.script = [streams(*([chunk] * 1000), after=sent.append)] * 5
     with pytest.raises(LLMError):
@@ -270,8 +270,18 @@ def test_a_reply_without_an_end_is_read_up_to_a_limit(server, listener, monkeypa
     assert max(sent) < 500  # the rest waits in the system's buffers
 
 
+@pytest.mark.parametrize("begun", [[], events(piece("Mara"))])
+def test_a_server_that_gives_signs_of_life_for_ever_is_left(server, listener, monkeypatch, begun):
+    monkeypatch.setattr(limits, "LONGEST", 0.3)
+    server.script = [streams(*begun, *([b": wait\n"] * 500), after=lambda sent: time.sleep(0.01))]
+    with pytest.raises(LLMError, match=r"did not end within 0\.3 seconds") as caught:
+        listener.ask()
+    assert caught.value.kind == ("llm_broken" if begun else "llm_unreachable")
+    assert (caught.value.retryable, listener.waits, len(server.requests)) == (False, [], 1)
+
+
 def test_a_reply_of_endless_text_is_told_up_to_a_limit(server, listener, monkeypatch):
-    monkeypatch.setattr(llm, "LARGEST_TEXT", 1000)
+    monkeypatch.setattr(limits, "LARGEST_TEXT", 1000)
     server.script = [streams(*(events(piece("word " * 20)) * 100))]
     with pytest.raises(LLMError, match="more than 1,000 characters after") as caught:
         listener.ask()
@@ -280,7 +290,7 @@ def test_a_reply_of_endless_text_is_told_up_to_a_limit(server, listener, monkeyp
 
 
 def test_a_refusal_without_an_end_is_read_up_to_a_limit(server, listener, monkeypatch):
-    monkeypatch.setattr(llm, "LARGEST_REFUSAL", 1000)
+    monkeypatch.setattr(limits, "LARGEST_REFUSAL", 1000)
     server.script = [status(400, "x" * 5_000_000)]
     with pytest.raises(LLMError, match="400") as caught:
         listener.ask()
