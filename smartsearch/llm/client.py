@@ -268,12 +268,18 @@ class Client:
         """The Reply of a whole text, its tokens as the server counted them, else as we do."""
         text = encodable(text)
         model = encodable(str(named or self.endpoint.model))
-        counts = usage if isinstance(usage, dict) else getattr(usage, "__dict__", {})
-        tokens = (counts.get("prompt_tokens"), counts.get("completion_tokens"))
-        if all(type(count) is int and 0 <= count < limits.LARGEST_COUNT for count in tokens):
-            return Reply(without_thinking(text), *tokens, model, finish)
-        prompt = sum(self._count(message["content"]) for message in request["messages"])
-        return Reply(without_thinking(text), prompt, self._count(text), model, finish, estimated=True)
+        counts: dict[str, Any] = usage if isinstance(usage, dict) else getattr(usage, "__dict__", {})
+        prompt: Any = counts.get("prompt_tokens")
+        completion: Any = counts.get("completion_tokens")
+        estimated = not (_is_count(prompt) and _is_count(completion))
+        if estimated:
+            prompt = sum(self._count(message["content"]) for message in request["messages"])
+            completion = self._count(text)
+        return Reply(without_thinking(text), prompt, completion, model, finish, estimated)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < limits.LARGEST_COUNT
 
 
 def _without(request: Mapping[str, Any], unsupported: frozenset[str]) -> dict[str, Any]:

@@ -67,8 +67,8 @@ class ReplyCache:
         row = self._run("select * from replies where key = ?", (key,))
         if row is None:
             return None
-        *told, estimated = row[1:]
-        return Reply(*told, bool(estimated), cached=True)
+        _key, text, prompt, completion, model, finish, estimated = row
+        return Reply(text, prompt, completion, model, finish, bool(estimated), cached=True)
 
     def put(self, key: str, reply: Reply) -> None:
         """Keep `reply`; it is in the file when this returns."""
