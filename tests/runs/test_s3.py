@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from smartsearch.ask.runs.faults import StorageError
+from smartsearch.ask.runs.remote import storage
 from smartsearch.ask.runs.staging import Staging
-from smartsearch.ask.runs.storage import Storage, storage
+from smartsearch.ask.runs.storage import Storage
 from smartsearch.errors import InputError
 from smartsearch.transcripts.corpus import read
 
@@ -116,7 +117,7 @@ def test_a_server_that_is_not_there_is_worth_another_try():
 def test_a_writer_killed_at_any_time_leaves_a_whole_object(folder):
     program = """
         import sys
-        from smartsearch.ask.runs.storage import storage
+        from smartsearch.ask.runs.remote import storage
         folder = storage(sys.argv[1])
         for n in range(1_000_000):
             folder.write("part", b"%07d" % n * 700_000)

@@ -15,9 +15,8 @@ import pytest
 
 from smartsearch.ask.runs import staging as stagings
 from smartsearch.ask.runs.faults import StorageError
-from smartsearch.ask.runs.remote import Remote
+from smartsearch.ask.runs.remote import Remote, storage
 from smartsearch.ask.runs.staging import PREFIX, Staging
-from smartsearch.ask.runs.storage import storage
 from smartsearch.errors import InputError
 from smartsearch.transcripts.corpus import read
 from smartsearch.types import Budget, Dropped, Hit, Result, Scores, Skipped, Trace

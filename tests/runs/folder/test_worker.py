@@ -8,7 +8,7 @@ from pathlib import Path
 
 from smartsearch.ask.library import Scope
 from smartsearch.ask.runs import worker
-from smartsearch.ask.runs.storage import storage
+from smartsearch.ask.runs.remote import storage
 from smartsearch.ask.runs.types import Answer, Input, Setup
 from smartsearch.ask.runs.worker import Answerer
 from smartsearch.cli.options import FilterOptions
