@@ -301,7 +301,7 @@ def test_records_that_vanish_before_the_end_are_missed(tmp_path: Path, asked: Li
 
 
 def test_parquet_holds_the_same_records(asked: Lines, write, run: Run):
-    import pyarrow.parquet as pq
+    pq = pytest.importorskip("pyarrow.parquet")
 
     questions = write(asked)
     run("batch", questions, "--out", "a", "--workers", "1")
@@ -360,6 +360,7 @@ def test_names_that_are_no_text_are_written_as_far_as_they_are(run: Run, asked: 
 
 
 def test_a_uri_is_told_without_its_secrets(run: Run, asked: Lines, write):
+    pytest.importorskip("pyarrow")
     ran = run("batch", write(asked), "--out", "memory://bucket/run?secret=SESAME", "--workers", "1")
     assert (ran.code, "0 failed; memory://bucket/run\n" in ran.err) == (0, True)
 

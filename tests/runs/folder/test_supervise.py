@@ -210,22 +210,17 @@ def test_a_worker_ends_when_whoever_started_it_does(setup: Setup, tmp_path: Path
 def test_nothing_that_was_fetched_is_left_when_a_worker_is_closed(
     setup: Setup, chats: Path, tmp_path, monkeypatch
 ):
+    pytest.importorskip("pyarrow")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     worker = Worker(setup, 1)
     report = worker.work(task("Where is Oscar?", paths=(chats / "Oscar.txt").as_uri()))
     assert not report.answers[0].kind
     assert list(tmp_path.glob("smartsearch-stage-*"))
-    worker.close()
-    assert not list(tmp_path.glob("smartsearch-stage-*"))
-
-
-def test_a_closed_worker_is_no_zombie(setup: Setup):
-    worker = Worker(setup, 1)
-    worker.work(task("Where is Oscar?"))
     pid = worker.pid
     worker.close()
-    assert not Path(f"/proc/{pid}").exists()
+    assert not list(tmp_path.glob("smartsearch-stage-*"))
+    assert not Path(f"/proc/{pid}").exists()  # not as a zombie either
 
 
 def test_a_worker_that_is_closed_while_it_starts_says_so(setup: Setup, monkeypatch):
