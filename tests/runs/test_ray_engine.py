@@ -69,13 +69,15 @@ def test_without_an_address_a_ray_is_started_here(address: str):
     assert ray_engine._where(address, 6)["num_cpus"] == 6
 
 
-def test_a_host_has_the_port_of_ray_start_unless_it_says_another():
+def test_a_host_has_the_port_of_ray_start_unless_it_says_another(monkeypatch: pytest.MonkeyPatch):
     with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"127.0.0.1:{server.getsockname()[1]}"
+        port = server.getsockname()[1]
+        address = f"127.0.0.1:{port}"
         assert ray_engine._where(address, 0) == {"address": address}
+        monkeypatch.setattr(ray_engine, "PORT", str(port))
+        assert ray_engine._where("127.0.0.1", 0) == {"address": address}
     with pytest.raises(UsageError, match=f"no Ray cluster at {address}"):
         ray_engine._where(address, 0)
-    assert ray_engine._host("head.example.com") == ("head.example.com", "6379")
 
 
 def test_ray_client_is_refused_with_what_to_do_instead():
