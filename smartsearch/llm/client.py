@@ -6,9 +6,7 @@ The protocol is OpenAI's chat completions, which Ollama, llama.cpp, vLLM and the
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -19,6 +17,7 @@ from smartsearch.llm.faults import LLMError
 from smartsearch.llm.pieces import Heard, encodable, without_thinking
 from smartsearch.llm.refusals import Refusals
 from smartsearch.llm.replies import Message, Reply, ReplyCache, rough_tokens
+from smartsearch.runtime import extras
 
 TIMEOUT = 120.0
 """Seconds a server may stay silent: a long context on a local model takes a minute to read."""
@@ -35,14 +34,8 @@ Wait = Callable[[threading.Event, float], bool]
 
 def require() -> None:
     """See that the package openai is there, without loading it. Raises LLMError "llm_missing"."""
-    try:
-        there = importlib.util.find_spec("openai") is not None
-    except ValueError:  # a module that another put in its place, or None
-        there = sys.modules.get("openai") is not None
-    if not there:
-        raise LLMError(
-            "the package openai is not installed", hint="pip install 'smartsearch[llm]'", kind="llm_missing"
-        )
+    if extras.lacking("llm"):
+        raise LLMError("the package openai is not installed", hint=extras.command("llm"), kind="llm_missing")
 
 
 class Client:

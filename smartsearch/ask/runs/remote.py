@@ -20,6 +20,7 @@ from urllib.parse import quote, unquote, urlsplit
 from smartsearch.ask.runs.faults import StorageError
 from smartsearch.ask.runs.faults import faults as _faults
 from smartsearch.ask.runs.storage import DAY, Local, Storage, checked, is_temporary, is_uri, shown, temporary
+from smartsearch.runtime import extras
 
 _OBJECTS = frozenset({"s3", "gcs", "abfs", "az", "oci", "oss", "tos", "s3a", "gs", "memory"})
 """File systems whose put is atomic: pyarrow's by type, fsspec's by protocol."""
@@ -199,6 +200,7 @@ class Remote(Storage):
 
 def _opened(place: str) -> tuple[Any, str]:
     """The file system of a URI and the path in it, without a slash at the end. Raises StorageError."""
+    extras.require("batch", shown(place))
     import pyarrow
     from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem
 
