@@ -24,7 +24,7 @@ import orjson
 from smartsearch.ask.runs.faults import faults
 from smartsearch.ask.runs.plan import Plan, Shard
 from smartsearch.ask.runs.remote import storage
-from smartsearch.ask.runs.storage import Local, Storage
+from smartsearch.ask.runs.storage import Local
 from smartsearch.ask.runs.types import Answer, Input
 from smartsearch.errors import InputError, UsageError, listed
 from smartsearch.output import record
@@ -60,7 +60,7 @@ class RunFolder:
             extras.require("batch", "--out-format parquet")
         self.shard = shard
         self.place = place
-        self._storage: Storage = storage(place)
+        self._storage = storage(place)
         self._open: dict[int, dict[int, bytes]] = {}
         self._dirty: set[int] = set()
         self._inputs: dict[tuple[str, str], Input] = {}
@@ -73,7 +73,7 @@ class RunFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other processes of this machine from the same shard. Raises UsageError when one is at it."""
+        """Keep other processes of this machine from the same shard. Raises UsageError where one is at work."""
         if not isinstance(self._storage, Local):
             yield  # whoever else writes there, writes the same
             return

@@ -304,7 +304,7 @@ def _own_sigterm() -> Iterator[None]:
 
 @contextmanager
 def _mute() -> Iterator[None]:
-    """Standard error goes nowhere: Ray's native part tells there that it was told to be quiet."""
+    """Drop standard error: Ray's native code reports there that it was told to be quiet."""
     if _debugging():
         yield
         return

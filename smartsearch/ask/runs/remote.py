@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from smartsearch.ask.runs.faults import StorageError
 from smartsearch.ask.runs.faults import faults as _faults
-from smartsearch.ask.runs.storage import DAY, Local, Storage, checked, is_temporary, is_uri, shown, temporary
+from smartsearch.ask.runs.storage import DAY, Files, Local, checked, is_temporary, is_uri, shown, temporary
 from smartsearch.runtime import extras
 
 _OBJECTS = frozenset({"s3", "gcs", "abfs", "az", "oci", "oss", "tos", "s3a", "gs", "memory"})
@@ -33,11 +33,11 @@ _IN_MEMORY = 1 << 23
 """Bytes of a file to be put that are held in memory; a longer one lies on the local disk until it is."""
 
 
-def storage(place: str) -> Storage:
+def storage(place: str) -> Local | Remote:
     """The storage at a path or URI. Nothing is made there yet.
 
-    Raises StorageError: a URI that is none, or whose scheme needs a package (`package`), and with s3 without
-    a region what asking for the bucket's finds.
+    Raises StorageError for a URI that cannot be read, and for a scheme whose package is not installed
+    (`package`). S3 without a region asks for the bucket's, which may fail as any request does.
     """
     if not is_uri(place):
         return Local(place)
@@ -46,7 +46,7 @@ def storage(place: str) -> Storage:
     return Remote(place)
 
 
-def apart(place: str) -> tuple[Storage, str]:
+def apart(place: str) -> tuple[Local | Remote, str]:
     """The storage of the folder that a file lies in, and the file's name there. Raises as `storage`."""
     path, mark, query = place.partition("?") if is_uri(place) else (place, "", "")
     folder, slash, name = path.rpartition("/")
@@ -58,7 +58,7 @@ def faults(where: str, *, reading: bool = False) -> AbstractContextManager[None]
     return _faults(where, reading=reading, of=Exception)
 
 
-class Remote(Storage):
+class Remote(Files):
     """A folder by its URI; its query (`?region=...&endpoint_override=...`) holds for every file in it."""
 
     def __init__(self, place: str) -> None:

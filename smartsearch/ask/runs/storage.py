@@ -27,7 +27,7 @@ DAY = 86_400.0
 """Seconds after which a temporary file is nobody's, where locks cannot tell."""
 
 
-class Storage(ABC):
+class Files(ABC):
     """A folder of files. Names are relative to `place`, with slashes: `parts/00000012.jsonl`.
 
     Every method raises StorageError, those that read InputError, whose `kind` says what is wrong: `disk_full`
@@ -36,10 +36,6 @@ class Storage(ABC):
 
     def __init__(self, place: str) -> None:
         self.place = place
-
-    @abstractmethod
-    def where(self, name: str = "") -> str:
-        """What a user is told of a file: without the passwords and the query of a URI."""
 
     @abstractmethod
     def open_read(self, name: str) -> AbstractContextManager[BinaryIO]:
@@ -51,25 +47,6 @@ class Storage(ABC):
 
         The file is there when the block has ended without an error; else it is as it was.
         """
-
-    @abstractmethod
-    def exists(self, name: str) -> bool:
-        """Whether there is a file of that name."""
-
-    @abstractmethod
-    def names(self, folder: str = "") -> list[str]:
-        """The files of one folder, sorted, each as `read` takes it; none where there is no such folder.
-
-        What killed writers left in the folder goes.
-        """
-
-    @abstractmethod
-    def remove(self, name: str) -> None:
-        """Remove a file, if there is one."""
-
-    @abstractmethod
-    def remove_folder(self, name: str) -> None:
-        """Remove a folder and all in it, if there is one."""
 
     def read(self, name: str) -> bytes:
         """A file's bytes."""
@@ -113,7 +90,7 @@ def is_temporary(name: str) -> bool:
     return _TEMPORARY.fullmatch(name) is not None
 
 
-class Local(Storage):
+class Local(Files):
     """A folder of this machine or one that it has mounted."""
 
     def where(self, name: str = "") -> str:
@@ -150,7 +127,7 @@ class Local(Storage):
             return self._path(name).is_file()
 
     def names(self, folder: str = "") -> list[str]:
-        """The files of one folder, sorted."""
+        """The files of one folder, sorted, each as `read` takes it; what killed writers left in it goes."""
         found = []
         with faults(self.where(folder)), contextlib.suppress(FileNotFoundError):
             for path in self._path(folder).iterdir():
