@@ -225,6 +225,14 @@ def test_a_server_that_gives_signs_of_life_for_ever_is_left(server, listener, mo
     assert (listener.waits, len(server.requests)) == ([], 1)
 
 
+def test_a_whole_reply_that_never_ends_is_left(server, listener, monkeypatch):
+    monkeypatch.setattr(limits, "LONGEST", 0.3)
+    server.script = [streams(*([b" "] * 500), after=lambda sent: time.sleep(0.01))]
+    with pytest.raises(LLMError, match=r"did not end within 0\.3 seconds") as caught:
+        listener.client.complete(ASK, max_tokens=7)
+    assert (caught.value.kind, caught.value.retryable, listener.waits) == ("llm_unreachable", False, [])
+
+
 def test_a_reply_of_endless_text_is_told_up_to_a_limit(server, listener, monkeypatch):
     monkeypatch.setattr(limits, "LARGEST_TEXT", 1000)
     server.script = [streams(*(events(piece("word " * 20)) * 100))]

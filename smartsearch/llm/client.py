@@ -231,11 +231,11 @@ class Client:
             except openai.APITimeoutError:
                 what = f"gave no answer in {self._timeout:g} seconds"
                 raise self._refusals.error(what, silent=True) from None
-            except openai.APIConnectionError as error:
-                if isinstance(error.__cause__, limits.Endless):
-                    raise self._refusals.error(str(error.__cause__), retryable=False) from None
-                what = f"cannot be reached or broke off: {error.__cause__ or error}"
-                raise self._refusals.error(what) from None
+            except (openai.APIConnectionError, limits.Endless) as error:
+                cause = error.__cause__ or error  # some versions of the library wrap what they do not know
+                if isinstance(cause, limits.Endless):
+                    raise self._refusals.error(str(cause), retryable=False) from None
+                raise self._refusals.error(f"cannot be reached or broke off: {cause}") from None
             except openai.APIStatusError as error:
                 fresh = str(error.param) if error.status_code == 400 and error.param in _OPTIONAL else ""
                 if not fresh or fresh not in sent:

@@ -73,7 +73,7 @@ class RunFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other processes of this machine from the same shard. Raises UsageError where one is at work."""
+        """Keep other processes of this machine from this shard. Raises UsageError where one is at work."""
         if not isinstance(self._storage, Local):
             yield  # whoever else writes there, writes the same
             return
