@@ -146,4 +146,3 @@ def test_transcripts_are_read_and_named_by_their_uri(folder, query, client):
     paths = {staging.named(turn.path) for turn in read([local]).turns}
     assert paths == {f"s3://runs/{key}/chats/a.txt", f"s3://runs/{key}/chats/deep/b.txt"}
     assert Path(local, "a.txt").read_bytes() == KEYS
-    staging.close()

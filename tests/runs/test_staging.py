@@ -17,7 +17,7 @@ pytest.importorskip("pyarrow")
 from smartsearch.ask.runs import staging as stagings
 from smartsearch.ask.runs.faults import StorageError
 from smartsearch.ask.runs.remote import Remote, storage
-from smartsearch.ask.runs.staging import PREFIX, Staging
+from smartsearch.ask.runs.staging import PREFIX, Staging, sweep
 from smartsearch.errors import InputError
 from smartsearch.transcripts.corpus import read
 from smartsearch.types import Budget, Dropped, Hit, Result, Scores, Skipped, Trace
@@ -41,9 +41,7 @@ def place(tmp_path):
 
 @pytest.fixture
 def staging():
-    made = Staging()
-    yield made
-    made.close()
+    return Staging()
 
 
 def put(place: str, **files: bytes) -> None:
@@ -122,7 +120,6 @@ def test_only_what_a_search_reads_is_fetched(place):
         (local,) = staging.local([place])
         files = [path for path in Path(local).rglob("*") if path.is_file()]
         assert sorted(path.name for path in files) == ["a.txt", "b.json.gz", "c.zip", *extra]
-        staging.close()
 
 
 def test_what_was_used_longest_ago_goes_first(place):
@@ -136,7 +133,6 @@ def test_what_was_used_longest_ago_goes_first(place):
     assert [Path(path).exists() for path in (a, b, c)] == [True, False, True]
     wanted = staging.local([f"{place}/{name}" for name in "abc"])  # all of them, whatever the limit
     assert all(Path(path).exists() for path in wanted)
-    staging.close()
 
 
 class Hostile:
@@ -216,18 +212,6 @@ def test_a_file_that_comes_short_is_an_error_worth_another_try(place, staging, m
     assert caught.value.retryable
 
 
-def test_close_removes_the_folder_and_local_begins_anew(place, temporary_folder):
-    put(place, a_txt=KEYS)
-    staging = Staging()
-    staging.local([place])
-    assert [path.name.startswith(f"{PREFIX}{os.getpid()}-") for path in temporary_folder.iterdir()] == [True]
-    staging.close()
-    staging.close()
-    assert list(temporary_folder.iterdir()) == []
-    assert Path(staging.local([place])[0]).exists()
-    staging.close()
-
-
 PROCESS = """
     import sys, tempfile, time
     from smartsearch.ask.runs.staging import Staging
@@ -248,11 +232,14 @@ def started(chats: Path, temporary: Path, how: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_the_folder_goes_with_its_process_or_with_the_next_one(tmp_path, temporary_folder, place):
+def test_the_folder_of_a_process_that_ended_goes_with_the_next_sweep(
+    tmp_path, temporary_folder, place
+):
     chats = tmp_path / "chats"
     chats.mkdir()
     (chats / "a.txt").write_bytes(KEYS)
     assert started(chats, temporary_folder, "end").wait() == 0
+    sweep()
     assert list(temporary_folder.iterdir()) == []
     killed, living = (started(chats, temporary_folder, "wait") for _ in range(2))
     killed.send_signal(signal.SIGKILL)
@@ -265,7 +252,6 @@ def test_the_folder_goes_with_its_process_or_with_the_next_one(tmp_path, tempora
     assert left == {str(living.pid), str(os.getpid())}
     living.kill()
     living.wait()
-    staging.close()
 
 
 def test_what_others_put_under_that_name_stays(place, staging, temporary_folder, tmp_path):
@@ -292,4 +278,3 @@ def test_on_a_disk_smaller_than_the_limit_older_copies_make_room(place, tiny_dis
         staging.local([f"{place}/c"])
     assert caught.value.kind == "disk_full"
     assert shutil.disk_usage(tiny_disk).used < 20_000
-    staging.close()

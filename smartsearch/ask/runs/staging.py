@@ -1,7 +1,7 @@
 """Transcripts that lie in object storage, fetched to a temporary folder so that the reader can map them.
 
-The folder is `smartsearch-stage-PID-...` in the temporary folder (`TMPDIR`). `close` and the end of the
-process remove it; a killed process leaves it, and the next Staging on the machine removes what has no owner.
+The folder is `smartsearch-stage-PID-...` in the temporary folder (`TMPDIR`). `sweep` removes it when its
+process has ended, in whatever way: whoever started the process calls it, and the next Staging on the machine.
 """
 
 from __future__ import annotations
@@ -54,8 +54,7 @@ class Staging:
         self._limit = limit
         self._wanted = (Selection(), Selection(globs))
         self._kept: OrderedDict[str, _Copy] = OrderedDict()
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._lock = -1
+        self._folder: Path | None = None
         self._made = 0
         self._asked: tuple[str, ...] = ()
 
@@ -73,7 +72,7 @@ class Staging:
 
     def named(self, text: str) -> str:
         """A text with the names of copies turned into what the user calls them: the URI without its query."""
-        if self._folder is None or self._folder.name not in text:
+        if self._folder is None or str(self._folder) not in text:
             return text
         for copy in self._kept.values():
             text = text.replace(str(copy.local), shown(copy.uri))
@@ -99,15 +98,6 @@ class Staging:
             ),
             warnings=tuple(self.named(warning) for warning in result.warnings),
         )
-
-    def close(self) -> None:
-        """Remove all copies. Another `local` begins anew."""
-        self._kept.clear()
-        self._asked = ()
-        if self._folder is not None:
-            self._folder.cleanup()
-            os.close(self._lock)
-            self._folder = None
 
     def _hits(self, hits: Iterable[Hit]) -> tuple[Hit, ...]:
         return tuple(
@@ -181,8 +171,8 @@ class Staging:
         if self._folder is None:
             with faults(f"{tempfile.gettempdir()} (TMPDIR)"):
                 sweep()
-                self._folder, self._lock = _held()
-        return Path(self._folder.name)
+                self._folder = _held()
+        return self._folder
 
 
 def _base(uri: str) -> str:
@@ -240,17 +230,15 @@ def _blocks(remote: Remote, name: str) -> Iterator[bytes]:
             yield block
 
 
-def _held() -> tuple[tempfile.TemporaryDirectory[str], int]:
-    """A new folder and its open lock: as long as it is held, nobody sweeps the folder."""
+def _held() -> Path:
+    """A new folder, locked as long as this process lives: nobody sweeps it."""
     while True:
-        folder = tempfile.TemporaryDirectory(
-            prefix=f"{PREFIX}{os.getpid()}-", dir=_top(), ignore_cleanup_errors=True
-        )
+        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=_top()))
         with contextlib.suppress(FileNotFoundError):  # swept before it was locked
-            lock = os.open(folder.name, os.O_RDONLY | os.O_DIRECTORY)
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             locked(lock)
-            if os.path.exists(folder.name):  # noqa: PTH110 - it is a text
-                return folder, lock
+            if folder.exists():
+                return folder
             os.close(lock)
 
 

@@ -127,22 +127,6 @@ def test_a_file_that_is_read_in_the_end_is_not_to_blame(setup: Setup, chats: Pat
     worker.close()
 
 
-def test_a_worker_that_is_killed_from_outside_is_replaced(setup: Setup):
-    worker = Worker(replace(setup, loader="tests.runs.folder.fakes:slow"), 1)
-    killed: list[int] = []
-
-    def kill(answer: object) -> None:
-        if len(killed) < 2:
-            killed.append(worker.pid)
-            os.kill(worker.pid, signal.SIGKILL)
-
-    report = worker.work(task(*(f"Where is Oscar, {n}?" for n in range(6))), kill)
-    worker.close()
-    assert len(set(killed)) == 2
-    assert [json.loads(answer.record)["id"] for answer in report.answers] == [f"q{n}" for n in range(1, 7)]
-    assert not [answer for answer in report.answers if answer.kind]
-
-
 def test_a_worker_that_is_dismissed_writes_what_it_holds_back(setup: Setup, tmp_path: Path):
     note = tmp_path / "note"
     worker = Worker(replace(setup, loader="tests.runs.folder.fakes:holding_back"), 1)
