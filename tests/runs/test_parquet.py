@@ -38,7 +38,7 @@ LOST = line(Answered(None, 4, error=InputError("no question", hint="add one")))
 
 def written(*lines: bytes) -> bytes:
     out = io.BytesIO()
-    assert parquet.write(lines, out) == len(lines)
+    parquet.write(lines, out)
     return out.getvalue()  # the stream is still open
 
 

@@ -70,6 +70,7 @@ def test_what_is_written_is_read(folder):
     assert folder.exists("plan.json")
     assert not folder.exists("parts")
     assert folder.read("parts/1.jsonl") == b"again\n"
+    assert storage(folder.place.replace("?", "/plan.json?")).read("") == b"{}"
     folder.write("parts/a.gz", b"\x1f\x8bnot really")
     assert folder.read("parts/a.gz") == b"\x1f\x8bnot really"  # packed bytes come as they are
     for _ in range(2):

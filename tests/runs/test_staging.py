@@ -232,9 +232,7 @@ def started(chats: Path, temporary: Path, how: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_the_folder_of_a_process_that_ended_goes_with_the_next_sweep(
-    tmp_path, temporary_folder, place
-):
+def test_the_folder_of_a_process_that_ended_goes_with_the_next_sweep(tmp_path, temporary_folder, place):
     chats = tmp_path / "chats"
     chats.mkdir()
     (chats / "a.txt").write_bytes(KEYS)

@@ -18,10 +18,9 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 from pyarrow.fs import FSSpecHandler
 
-from smartsearch.ask.runs import remote
 from smartsearch.ask.runs import storage as storages
 from smartsearch.ask.runs.faults import StorageError, fault
-from smartsearch.ask.runs.remote import Remote, apart, storage
+from smartsearch.ask.runs.remote import Remote, storage
 from smartsearch.ask.runs.storage import DAY, is_temporary, shown, temporary
 from smartsearch.errors import InputError
 
@@ -57,6 +56,7 @@ def test_what_is_written_is_read_and_what_is_removed_is_gone(place):
     assert folder.names() == ["plan.json"]
     assert folder.names("parts") == ["parts/00000001.jsonl", "parts/00000002.jsonl"]
     assert folder.read("parts/00000001.jsonl") == b"again\n"
+    assert storage(f"{place}/parts/00000001.jsonl").read("") == b"again\n"  # a place may be a file
     with folder.open_read("parts/00000002.jsonl") as file:
         assert list(file) == [b"two\n"]
     for _ in range(2):  # what is removed may be gone already
@@ -142,20 +142,6 @@ def test_a_name_that_leaves_the_folder_is_refused(place, name):
             method(name)
     with pytest.raises(StorageError, match="is no name of a file"):
         folder.write(name, b"")
-
-
-@pytest.mark.parametrize(
-    ("file", "folder"),
-    [
-        ("questions.jsonl", "."),
-        ("/questions.jsonl", "/"),
-        ("sets/questions.jsonl", "sets"),
-        ("s3://bucket/sets/questions.jsonl?region=eu-west-1", "s3://bucket/sets?region=eu-west-1"),
-    ],
-)
-def test_a_file_is_found_by_its_folder_with_the_query_of_its_uri(monkeypatch, file, folder):
-    monkeypatch.setattr(remote, "storage", lambda place: place)
-    assert apart(file) == (folder, "questions.jsonl")
 
 
 @pytest.mark.parametrize(

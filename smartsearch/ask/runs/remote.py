@@ -46,13 +46,6 @@ def storage(place: str) -> Local | Remote:
     return Remote(place)
 
 
-def apart(place: str) -> tuple[Local | Remote, str]:
-    """The storage of the folder that a file lies in, and the file's name there. Raises as `storage`."""
-    path, mark, query = place.partition("?") if is_uri(place) else (place, "", "")
-    folder, slash, name = path.rpartition("/")
-    return storage((folder or slash or ".") + mark + query), name
-
-
 def faults(where: str, *, reading: bool = False) -> AbstractContextManager[None]:
     """What any library raises while the block runs, as an error a user can act on."""
     return _faults(where, reading=reading, of=Exception)
@@ -72,7 +65,7 @@ class Remote(Files):
 
     @contextmanager
     def open_read(self, name: str) -> Iterator[BinaryIO]:
-        """A file to read from its beginning. An empty name is the URI itself."""
+        """A file to read from its beginning."""
         with faults(self.where(name), reading=True):
             try:
                 found = self._system.open_input_file(self._path(name))

@@ -30,6 +30,8 @@ DAY = 86_400.0
 class Files(ABC):
     """A folder of files. Names are relative to `place`, with slashes: `parts/00000012.jsonl`.
 
+    An empty name is the place itself, which may be a file.
+
     Every method raises StorageError, those that read InputError, whose `kind` says what is wrong: `disk_full`
     and `unreachable` (worth another try), `denied`, `credentials`, `no_bucket`, `package`, `path_not_found`.
     """
