@@ -17,7 +17,7 @@ YET = {f"output.reply imports ask.answering.{name}" for name in ("Cited", "Promp
 """Imports upwards that are yet to be mended."""
 
 
-BENT = {"ask.runs.remote", "training.shipped", "training.validate"}
+BENT = {"training.shipped", "training.validate"}
 """Files in circles that are yet to be mended."""
 
 

@@ -107,21 +107,6 @@ def test_waits_double_and_end(server, client, waits):
     assert (caught.value.kind, caught.value.retryable) == ("llm_unreachable", True)
 
 
-def test_retry_after_as_a_date(server, client, waits):
-    server.script = [
-        status(429, Retry_After=format_datetime(datetime.now(timezone.utc) + timedelta(seconds=30)))
-    ]
-    client.complete(ASK, max_tokens=7)
-    assert 25 < waits[0] <= 30
-
-
-def test_a_wait_of_an_hour_is_not_waited(server, client, waits):
-    server.script = [status(429, Retry_After="3600")]
-    with pytest.raises(LLMError, match="asks to wait 3600 seconds") as caught:
-        client.complete(ASK, max_tokens=7)
-    assert (caught.value.kind, waits) == ("llm_busy", [])
-
-
 @pytest.mark.parametrize(
     ("fault", "kind"),
     [
@@ -265,32 +250,37 @@ def test_a_file_that_is_no_cache(tmp_path):
     assert caught.value.kind == "store"
 
 
-def test_settings_of_the_reader():
-    env = {"SMARTSEARCH_LLM_BASE_URL": "https://llm.test/v1", "SMARTSEARCH_LLM_MODEL": "m"}
-    env["SMARTSEARCH_LLM_KEY"] = f"{KEY}\n"
-    assert reader_endpoint(env) == Endpoint("https://llm.test/v1", "m", KEY)
+def in_half_a_minute():
+    return format_datetime(datetime.now(timezone.utc) + timedelta(seconds=30))
+
+
+def test_a_wait_may_be_a_date_and_one_of_an_hour_is_not_waited(server, client, waits):
+    server.script = [status(429, Retry_After=in_half_a_minute()), status(429, Retry_After="3600")]
+    with pytest.raises(LLMError, match="asks to wait 3600 seconds") as caught:
+        client.complete(ASK, max_tokens=7)
+    assert caught.value.kind == "llm_busy"
+    assert [25 < wait <= 30 for wait in waits] == [True]
+
+
+OWN = {"SMARTSEARCH_LLM_BASE_URL": "https://llm.test/v1", "SMARTSEARCH_LLM_KEY": f"{KEY}\n"}
+LOCAL = {"SMARTSEARCH_LLM_BASE_URL": "http://localhost:8000/v1", "OPENAI_API_KEY": KEY}
+PROXY = {"OPENAI_BASE_URL": "https://proxy.test/v1", "OPENAI_API_KEY": KEY}
+
+
+@pytest.mark.parametrize(
+    ("env", "url", "key"),
+    [
+        (OWN, "https://llm.test/v1", KEY),
+        ({"OPENAI_API_KEY": KEY}, "https://api.openai.com/v1", KEY),
+        (PROXY, "https://proxy.test/v1", KEY),
+        (LOCAL, "http://localhost:8000/v1", ""),
+    ],
+)
+def test_settings_of_the_reader_fall_back_to_openai_whose_key_goes_nowhere_else(env, url, key):
+    found = reader_endpoint({**env, "SMARTSEARCH_LLM_MODEL": "m"})
+    assert found == Endpoint(url, "m", key)
+    assert KEY not in repr(found)
     assert reader_endpoint(env, "other").model == "other"
-    assert KEY not in repr(reader_endpoint(env))
-
-
-def test_settings_fall_back_to_openai():
-    env = {"OPENAI_API_KEY": KEY, "SMARTSEARCH_LLM_MODEL": "m"}
-    assert reader_endpoint(env) == Endpoint("https://api.openai.com/v1", "m", KEY)
-    env["OPENAI_BASE_URL"] = "https://proxy.test/v1"
-    assert reader_endpoint(env) == Endpoint("https://proxy.test/v1", "m", KEY)
-
-
-def test_the_openai_key_goes_nowhere_else():
-    env = {"OPENAI_API_KEY": KEY, "SMARTSEARCH_LLM_MODEL": "m"}
-    assert reader_endpoint({**env, "SMARTSEARCH_LLM_BASE_URL": "http://localhost:8000/v1"}).key == ""
-    with pytest.raises(LLMError, match="SMARTSEARCH_LLM_KEY"):
-        reader_endpoint({**env, "SMARTSEARCH_LLM_BASE_URL": "https://llm.test/v1"})
-
-
-@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
-def test_a_local_server_needs_no_key(host):
-    env = {"SMARTSEARCH_LLM_BASE_URL": f"http://{host}:8000/v1", "SMARTSEARCH_LLM_MODEL": "m"}
-    assert reader_endpoint(env).key == ""
 
 
 @pytest.mark.parametrize(
@@ -298,6 +288,7 @@ def test_a_local_server_needs_no_key(host):
     [
         ({}, "SMARTSEARCH_LLM_MODEL and SMARTSEARCH_LLM_KEY"),
         ({"OPENAI_API_KEY": KEY}, "SMARTSEARCH_LLM_MODEL"),
+        ({"OPENAI_API_KEY": KEY, "SMARTSEARCH_LLM_BASE_URL": "https://llm.test/v1"}, "SMARTSEARCH_LLM_KEY"),
         ({"SMARTSEARCH_LLM_BASE_URL": "http://localhost:1/v1"}, "SMARTSEARCH_LLM_MODEL"),
         ({"SMARTSEARCH_LLM_BASE_URL": "localhost:8000", "SMARTSEARCH_LLM_MODEL": "m"}, "BASE_URL"),
         ({"SMARTSEARCH_LLM_BASE_URL": "http://h:x/v1", "SMARTSEARCH_LLM_MODEL": "m"}, "BASE_URL"),
@@ -323,9 +314,36 @@ def test_settings_of_the_judge_are_the_readers_where_unset():
     assert judge_endpoint(reader, {**elsewhere, "SMARTSEARCH_JUDGE_KEY": "k"}).key == "k"
 
 
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("http://localhost:11434/v1", "this machine"),
+        ("http://127.8.0.1/v1", "this machine"),
+        ("http://[::1]:8080/v1", "this machine"),
+        ("http://[::ffff:127.0.0.1]/v1", "this machine"),
+        ("http://0.0.0.0:8000/v1", "this machine"),
+        ("http://192.168.1.7:8000/v1", "your network"),
+        ("http://[fd00::7]/v1", "your network"),
+        ("http://100.64.0.7/v1", "your network"),
+        ("http://gpu-box:8000/v1", "your network"),
+        ("http://gpu.home.arpa/v1", "your network"),
+        ("http://host.docker.internal/v1", "your network"),
+        ("https://api.example.com/v1", ""),
+        ("https://localhost.example.com/v1", ""),
+        ("https://127.0.0.1.example.com/v1", ""),
+        ("https://ann@8.8.8.8/v1", ""),
+        ("https://[::ffff:8.8.8.8]/v1", ""),
+        ("http://134744072/v1", ""),
+        ("http://0x08080808/v1", ""),
+        ("https://localhost@api.example.com/v1", ""),
+    ],
+)
+def test_where_an_endpoint_is(url, place):
+    assert Endpoint(url, "m").place == place
+
+
 def test_a_password_in_the_address_is_not_shown():
-    endpoint = Endpoint("https://ann:pw@llm.test:8/v1/?api-key=pw", "m")
-    assert endpoint.url == "https://llm.test:8/v1"
+    assert Endpoint("https://ann:pw@llm.test:8/v1/?api-key=pw", "m").url == "https://llm.test:8/v1"
 
 
 def test_without_the_package(monkeypatch):

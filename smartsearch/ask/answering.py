@@ -1,6 +1,6 @@
 """What a model is asked about the turns that were found, in our own words, and which turns its reply cites.
 
-Sends nothing (`llm.py`) and searches nothing. What a transcript says is quoted, never obeyed: it stands
+Sends nothing (`llm/`) and searches nothing. What a transcript says is quoted, never obeyed: it stands
 between two marks that it cannot contain, each further line of a turn indented, and the model is told so.
 """
 

@@ -15,8 +15,9 @@ from types import FrameType
 from smartsearch.ask.runs import manifest, plan, pool
 from smartsearch.ask.runs.folder import RunFolder
 from smartsearch.ask.runs.manifest import Json, Session
+from smartsearch.ask.runs.remote import storage
 from smartsearch.ask.runs.run import Engine, Shift
-from smartsearch.ask.runs.storage import apart, is_uri, shown
+from smartsearch.ask.runs.storage import is_uri, shown
 from smartsearch.ask.runs.types import Setup
 from smartsearch.cli.options import FilterOptions, RunOptions
 from smartsearch.config import Config
@@ -112,10 +113,9 @@ def _fetched(questions: str) -> Iterator[Path]:
     if not is_uri(questions):
         yield Path(questions)
         return
-    where, name = apart(questions)
     with tempfile.TemporaryDirectory(prefix="smartsearch-") as folder:
         local = Path(folder) / "questions.jsonl"
-        local.write_bytes(where.read(name))
+        local.write_bytes(storage(questions).read(""))
         yield local
 
 

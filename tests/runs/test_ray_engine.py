@@ -46,6 +46,8 @@ def test_a_head_that_answers_no_more_is_named(monkeypatch: pytest.MonkeyPatch):
     server = socket.create_server(("127.0.0.1", 0))
     address = f"127.0.0.1:{server.getsockname()[1]}"
     before = signal.getsignal(signal.SIGUSR1)
+    with ray_engine._head_watched("nowhere"):  # one that cannot be asked from here is not lost
+        time.sleep(0.5)
     with ray_engine._head_watched(address):
         time.sleep(1.0)
         server.close()
@@ -55,30 +57,22 @@ def test_a_head_that_answers_no_more_is_named(monkeypatch: pytest.MonkeyPatch):
     assert signal.getsignal(signal.SIGUSR1) is before
 
 
-def test_a_head_that_cannot_be_asked_from_here_is_not_lost(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ray_engine, "LISTENS", 0.05)
-    monkeypatch.setattr(ray_engine, "HEAD_LOST", 0.1)
-    with ray_engine._head_watched("nowhere"):
-        time.sleep(0.5)
-
-
-@pytest.mark.parametrize("address", ["", "local"])
-def test_without_an_address_a_ray_is_started_here(address: str):
-    assert ray_engine._where(address, 0)["address"] == "local"
-    assert ray_engine._where(address, 0)["num_cpus"] is None
-    assert ray_engine._where(address, 6)["num_cpus"] == 6
-
-
-def test_a_host_has_the_port_of_ray_start_unless_it_says_another():
+def test_an_address_is_a_ray_of_ones_own_or_a_host_that_listens(monkeypatch: pytest.MonkeyPatch):
+    for address in ("", "local"):
+        own = ray_engine._where(address, 6)
+        assert (own["address"], own["num_cpus"], ray_engine._where(address, 0)["num_cpus"]) == (
+            "local",
+            6,
+            None,
+        )
     with socket.create_server(("127.0.0.1", 0)) as server:
-        address = f"127.0.0.1:{server.getsockname()[1]}"
+        port = server.getsockname()[1]
+        address = f"127.0.0.1:{port}"
         assert ray_engine._where(address, 0) == {"address": address}
+        monkeypatch.setattr(ray_engine, "PORT", str(port))
+        assert ray_engine._where("127.0.0.1", 0) == {"address": address}
     with pytest.raises(UsageError, match=f"no Ray cluster at {address}"):
         ray_engine._where(address, 0)
-    assert ray_engine._host("head.example.com") == ("head.example.com", "6379")
-
-
-def test_ray_client_is_refused_with_what_to_do_instead():
     with pytest.raises(UsageError, match="Ray Client") as raised:
         ray_engine._where("ray://head:10001", 0)
     assert "ray job submit" in raised.value.hint
@@ -86,14 +80,11 @@ def test_ray_client_is_refused_with_what_to_do_instead():
 
 def test_ray_that_is_not_installed_is_an_error_with_the_command(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "ray", None)
+    nothing = ray_engine.run([], lambda _: TASK, None, address="", workers=0, threads=1)
+    assert list(nothing) == []
     with pytest.raises(SmartsearchError) as raised:
         next(ray_engine.run([0], lambda _: TASK, None, address="", workers=0, threads=1))
     assert (raised.value.kind, raised.value.hint) == ("package", "pip install 'smartsearch[ray]'")
-
-
-def test_no_tasks_need_no_ray(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    assert list(ray_engine.run([], lambda _: TASK, None, address="", workers=0, threads=1)) == []
 
 
 @pytest.mark.parametrize(

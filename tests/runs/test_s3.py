@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from smartsearch.ask.runs.faults import StorageError
+from smartsearch.ask.runs.remote import Remote, storage
 from smartsearch.ask.runs.staging import Staging
-from smartsearch.ask.runs.storage import Storage, storage
 from smartsearch.errors import InputError
 from smartsearch.transcripts.corpus import read
 
@@ -55,7 +55,7 @@ def query(address, client) -> str:
 
 
 @pytest.fixture
-def folder(query, request) -> Storage:
+def folder(query, request) -> Remote:
     return storage(f"s3://runs/{request.node.name}{query}")
 
 
@@ -70,6 +70,9 @@ def test_what_is_written_is_read(folder):
     assert folder.exists("plan.json")
     assert not folder.exists("parts")
     assert folder.read("parts/1.jsonl") == b"again\n"
+    assert storage(folder.place.replace("?", "/plan.json?")).read("") == b"{}"
+    folder.write("parts/a.gz", b"\x1f\x8bnot really")
+    assert folder.read("parts/a.gz") == b"\x1f\x8bnot really"  # packed bytes come as they are
     for _ in range(2):
         folder.remove("plan.json")
         folder.remove_folder("parts")
@@ -83,11 +86,6 @@ def test_a_large_file_goes_up_in_pieces_and_is_seen_whole(folder):
         assert not folder.exists("answers.jsonl")
     with folder.open_read("answers.jsonl") as file:
         assert sum(1 for _ in file) == 1_500_000
-
-
-def test_packed_bytes_come_as_they_are(folder):
-    folder.write("a.gz", b"\x1f\x8bnot really")
-    assert folder.read("a.gz") == b"\x1f\x8bnot really"
 
 
 def test_more_files_than_one_page_of_a_list(folder, client):
@@ -116,7 +114,7 @@ def test_a_server_that_is_not_there_is_worth_another_try():
 def test_a_writer_killed_at_any_time_leaves_a_whole_object(folder):
     program = """
         import sys
-        from smartsearch.ask.runs.storage import storage
+        from smartsearch.ask.runs.remote import storage
         folder = storage(sys.argv[1])
         for n in range(1_000_000):
             folder.write("part", b"%07d" % n * 700_000)
@@ -149,4 +147,3 @@ def test_transcripts_are_read_and_named_by_their_uri(folder, query, client):
     paths = {staging.named(turn.path) for turn in read([local]).turns}
     assert paths == {f"s3://runs/{key}/chats/a.txt", f"s3://runs/{key}/chats/deep/b.txt"}
     assert Path(local, "a.txt").read_bytes() == KEYS
-    staging.close()

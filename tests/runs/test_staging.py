@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("pyarrow")
 from smartsearch.ask.runs import staging as stagings
 from smartsearch.ask.runs.faults import StorageError
-from smartsearch.ask.runs.remote import Remote
-from smartsearch.ask.runs.staging import PREFIX, Staging
-from smartsearch.ask.runs.storage import storage
+from smartsearch.ask.runs.remote import Remote, storage
+from smartsearch.ask.runs.staging import PREFIX, Staging, sweep
 from smartsearch.errors import InputError
 from smartsearch.transcripts.corpus import read
 from smartsearch.types import Budget, Dropped, Hit, Result, Scores, Skipped, Trace
@@ -41,9 +41,7 @@ def place(tmp_path):
 
 @pytest.fixture
 def staging():
-    made = Staging()
-    yield made
-    made.close()
+    return Staging()
 
 
 def put(place: str, **files: bytes) -> None:
@@ -53,7 +51,8 @@ def put(place: str, **files: bytes) -> None:
 
 def test_a_folder_is_fetched_with_what_is_below(place, staging):
     put(f"{place}/chats", a_txt=KEYS, deep__b_txt=BOAT)
-    (local,) = staging.local([f"{place}/chats"])
+    *ours, local = staging.local(["chats/", "-", "./a.txt", f"{place}/chats"])
+    assert ours == ["chats/", "-", "./a.txt"]
     assert Path(local).name == "chats"
     assert (Path(local) / "a.txt").read_bytes() == KEYS
     assert (Path(local) / "deep/b.txt").read_bytes() == BOAT
@@ -64,11 +63,6 @@ def test_a_file_is_fetched_under_its_own_name(place, staging):
     (local,) = staging.local([f"{place}/chats/a.txt"])
     assert Path(local).name == "a.txt"
     assert [path.name for path in Path(local).parent.iterdir()] == ["a.txt"]
-
-
-def test_local_paths_stay_as_they_are(place, staging, temporary_folder):
-    assert staging.local(["chats/", "-", "./a.txt"]) == ("chats/", "-", "./a.txt")
-    assert list(temporary_folder.iterdir()) == []
 
 
 def test_results_name_the_uris(place, staging):
@@ -126,13 +120,6 @@ def test_only_what_a_search_reads_is_fetched(place):
         (local,) = staging.local([place])
         files = [path for path in Path(local).rglob("*") if path.is_file()]
         assert sorted(path.name for path in files) == ["a.txt", "b.json.gz", "c.zip", *extra]
-        staging.close()
-
-
-def test_a_folder_without_transcripts_is_an_empty_folder(place, staging):
-    put(place, film_mp4=b"0")
-    (local,) = staging.local([place])
-    assert list(Path(local).iterdir()) == []
 
 
 def test_what_was_used_longest_ago_goes_first(place):
@@ -144,16 +131,8 @@ def test_what_was_used_longest_ago_goes_first(place):
     staging.local([f"{place}/a"])
     (c,) = staging.local([f"{place}/c"])
     assert [Path(path).exists() for path in (a, b, c)] == [True, False, True]
-    staging.close()
-
-
-def test_what_is_asked_for_now_stays_whatever_the_limit(place):
-    uris = [f"{place}/{name}" for name in "abc"]
-    for uri in uris:
-        put(uri, x_txt=b"0" * 400)
-    staging = Staging(limit=10)
-    assert all(Path(path).exists() for path in staging.local(uris))
-    staging.close()
+    wanted = staging.local([f"{place}/{name}" for name in "abc"])  # all of them, whatever the limit
+    assert all(Path(path).exists() for path in wanted)
 
 
 class Hostile:
@@ -233,18 +212,6 @@ def test_a_file_that_comes_short_is_an_error_worth_another_try(place, staging, m
     assert caught.value.retryable
 
 
-def test_close_removes_the_folder_and_local_begins_anew(place, temporary_folder):
-    put(place, a_txt=KEYS)
-    staging = Staging()
-    staging.local([place])
-    assert [path.name.startswith(f"{PREFIX}{os.getpid()}-") for path in temporary_folder.iterdir()] == [True]
-    staging.close()
-    staging.close()
-    assert list(temporary_folder.iterdir()) == []
-    assert Path(staging.local([place])[0]).exists()
-    staging.close()
-
-
 PROCESS = """
     import sys, tempfile, time
     from smartsearch.ask.runs.staging import Staging
@@ -265,11 +232,12 @@ def started(chats: Path, temporary: Path, how: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def test_the_folder_goes_with_its_process_or_with_the_next_one(tmp_path, temporary_folder, place):
+def test_the_folder_of_a_process_that_ended_goes_with_the_next_sweep(tmp_path, temporary_folder, place):
     chats = tmp_path / "chats"
     chats.mkdir()
     (chats / "a.txt").write_bytes(KEYS)
     assert started(chats, temporary_folder, "end").wait() == 0
+    sweep()
     assert list(temporary_folder.iterdir()) == []
     killed, living = (started(chats, temporary_folder, "wait") for _ in range(2))
     killed.send_signal(signal.SIGKILL)
@@ -282,7 +250,6 @@ def test_the_folder_goes_with_its_process_or_with_the_next_one(tmp_path, tempora
     assert left == {str(living.pid), str(os.getpid())}
     living.kill()
     living.wait()
-    staging.close()
 
 
 def test_what_others_put_under_that_name_stays(place, staging, temporary_folder, tmp_path):
@@ -296,19 +263,8 @@ def test_what_others_put_under_that_name_stays(place, staging, temporary_folder,
     assert (temporary_folder / f"{PREFIX}1-file").exists()
 
 
-@pytest.fixture
-def tiny_disk(tmp_path, monkeypatch):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(disk)]
-    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("a file system of 256 KiB can only be mounted by root")
-    monkeypatch.setattr(tempfile, "tempdir", str(disk))
-    yield disk
-    subprocess.run(["umount", "-l", str(disk)], check=True)
-
-
-def test_on_a_disk_smaller_than_the_limit_older_copies_make_room(place, tiny_disk):
+def test_on_a_disk_smaller_than_the_limit_older_copies_make_room(place, tiny_disk, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tiny_disk))
     for name, size in (("a", 150_000), ("b", 150_000), ("c", 400_000)):
         put(f"{place}/{name}", x_txt=b"0" * size)
     staging = Staging()
@@ -320,4 +276,3 @@ def test_on_a_disk_smaller_than_the_limit_older_copies_make_room(place, tiny_dis
         staging.local([f"{place}/c"])
     assert caught.value.kind == "disk_full"
     assert shutil.disk_usage(tiny_disk).used < 20_000
-    staging.close()

@@ -7,7 +7,6 @@ written again, whole, as more are. So a kill at any moment loses seconds of work
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
@@ -22,8 +21,10 @@ from typing import IO, Any
 
 import orjson
 
+from smartsearch.ask.runs.faults import faults
 from smartsearch.ask.runs.plan import Plan, Shard
-from smartsearch.ask.runs.storage import Storage, is_uri, storage
+from smartsearch.ask.runs.remote import storage
+from smartsearch.ask.runs.storage import Local
 from smartsearch.ask.runs.types import Answer, Input
 from smartsearch.errors import InputError, UsageError, listed
 from smartsearch.output import record
@@ -59,7 +60,7 @@ class RunFolder:
             extras.require("batch", "--out-format parquet")
         self.shard = shard
         self.place = place
-        self._storage: Storage = storage(place)
+        self._storage = storage(place)
         self._open: dict[int, dict[int, bytes]] = {}
         self._dirty: set[int] = set()
         self._inputs: dict[tuple[str, str], Input] = {}
@@ -72,22 +73,14 @@ class RunFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other processes of this machine from the same shard. Raises UsageError when one is at it."""
-        if is_uri(self.place):
+        """Keep other processes of this machine from this shard. Raises UsageError where one is at work."""
+        if not isinstance(self._storage, Local):
             yield  # whoever else writes there, writes the same
             return
-        name = Path(self.place) / f".lock-{self.shard}"
-        try:
+        name = Path(self._storage.place) / f".lock-{self.shard}"
+        with faults(self.place):
             name.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # answers hold what was said
             lock = _locked(name)
-        except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            raise UsageError(
-                f"nothing can be written to the folder {self.place}: {error.strerror}",
-                hint="make room, or another --out" if full else "another --out",
-                kind="disk_full" if full else "output",
-                retryable=full,
-            ) from error
         if lock is None:
             raise UsageError(
                 f"another process is at shard {self.shard.number}/{self.shard.of} in {self.place}",
@@ -332,14 +325,12 @@ def _locked(name: Path) -> IO[str] | None:
 def _object(raw: bytes, where: str) -> Json:
     try:
         value = json.loads(raw)
-    except ValueError as error:
+        if not isinstance(value, dict):
+            raise TypeError("it is no JSON object")
+    except (ValueError, TypeError) as error:
         raise InputError(
             f"{where} is damaged: {error}", hint="remove that file and run again", kind="run_damaged"
         ) from error
-    if not isinstance(value, dict):
-        raise InputError(
-            f"{where} is no JSON object", hint="remove that file and run again", kind="run_damaged"
-        )
     return value
 
 

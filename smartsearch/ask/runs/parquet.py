@@ -50,8 +50,8 @@ def schema() -> Any:
     )
 
 
-def write(records: Iterable[bytes], out: BinaryIO) -> int:
-    """Write the records, a JSON object each, as one file in their order; how many there were.
+def write(records: Iterable[bytes], out: BinaryIO) -> None:
+    """Write the records, a JSON object each, as one file in their order.
 
     The same records give the same bytes under one version of pyarrow. Nothing is closed. Raises ValueError
     for a record that is no JSON object, and what `out` raises.
@@ -59,12 +59,9 @@ def write(records: Iterable[bytes], out: BinaryIO) -> int:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    count = 0
     with pq.ParquetWriter(out, schema(), compression="zstd") as file:
         for rows in _groups(records):
             file.write_batch(pa.RecordBatch.from_pylist(rows, schema=schema()))
-            count += len(rows)
-    return count
 
 
 def records(file: BinaryIO) -> Iterator[bytes]:

@@ -12,6 +12,7 @@ import stat
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
 
@@ -160,25 +161,14 @@ class Plan:
 def _cut(order: Sequence[int], groups: Sequence[int], size: int) -> Iterator[array[int]]:
     """Runs of at most `size` places; a group that fits into one is not divided."""
     task: array[int] = array("Q")
-    for group in _grouped(order, groups):
-        if task and len(task) + len(group) > size:
-            yield task
+    for _, places in groupby(order, groups.__getitem__):
+        group = list(places)
+        if len(task) + len(group) > size:
+            yield from [task] if task else []
             task = array("Q")
-        for start in range(0, len(group), size):
-            if len(task) + len(group[start : start + size]) > size:
-                yield task
-                task = array("Q")
-            task.extend(group[start : start + size])
+        while len(group) > size:
+            yield array("Q", group[:size])
+            del group[:size]
+        task.extend(group)
     if task:
         yield task
-
-
-def _grouped(order: Sequence[int], groups: Sequence[int]) -> Iterator[list[int]]:
-    run: list[int] = []
-    for place in order:
-        if run and groups[run[-1]] != groups[place]:
-            yield run
-            run = []
-        run.append(place)
-    if run:
-        yield run

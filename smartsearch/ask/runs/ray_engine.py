@@ -264,17 +264,13 @@ def _where(address: str, cpus: int) -> dict[str, Any]:
             f"--address {address}: Ray Data does not work through Ray Client",
             hint="ray job submit, with --address auto (docs/batch.md)",
         )
-    host, port = _host(address)
+    host, colon, port = address.partition(":")
+    port = port if colon else PORT
     try:
         socket.create_connection((host, int(port)), timeout=LISTENS).close()
     except (OSError, ValueError) as error:
         raise UsageError(f"no Ray cluster at {address}: {error}", hint=_START) from error
     return {"address": f"{host}:{port}"}
-
-
-def _host(address: str) -> tuple[str, str]:
-    host, colon, port = address.partition(":")
-    return host, port if colon else PORT
 
 
 def _prepare_environment(*, local: bool) -> None:
@@ -308,7 +304,7 @@ def _own_sigterm() -> Iterator[None]:
 
 @contextmanager
 def _mute() -> Iterator[None]:
-    """Standard error goes nowhere: Ray's native part tells there that it was told to be quiet."""
+    """Drop standard error: Ray's native code reports there that it was told to be quiet."""
     if _debugging():
         yield
         return

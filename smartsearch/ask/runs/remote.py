@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
 import shutil
 import tempfile
 import time
@@ -16,11 +15,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, BinaryIO, cast
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 from smartsearch.ask.runs.faults import StorageError
 from smartsearch.ask.runs.faults import faults as _faults
-from smartsearch.ask.runs.storage import DAY, checked, is_temporary, shown, temporary
+from smartsearch.ask.runs.storage import DAY, Files, Local, checked, is_temporary, is_uri, shown, temporary
 from smartsearch.runtime import extras
 
 _OBJECTS = frozenset({"s3", "gcs", "abfs", "az", "oci", "oss", "tos", "s3a", "gs", "memory"})
@@ -30,7 +29,21 @@ _NOT_PYARROW = frozenset({"abfs", "abfss", "az"})
 _WAITS = {"gs": "retry_limit_seconds=60", "gcs": "retry_limit_seconds=60", "s3": "allow_delayed_open=true"}
 """What a scheme's query says unless the user's does: Google's retries for 15 minutes, and Amazon's first asks
 for an upload in parts where one put would do."""
-_BLOCK = 1 << 20
+_IN_MEMORY = 1 << 23
+"""Bytes of a file to be put that are held in memory; a longer one lies on the local disk until it is."""
+
+
+def storage(place: str) -> Local | Remote:
+    """The storage at a path or URI. Nothing is made there yet.
+
+    Raises StorageError for a URI that cannot be read, and for a scheme whose package is not installed
+    (`package`). S3 without a region asks for the bucket's, which may fail as any request does.
+    """
+    if not is_uri(place):
+        return Local(place)
+    if place.lower().startswith("file://"):
+        return Local(unquote(urlsplit(place).path))
+    return Remote(place)
 
 
 def faults(where: str, *, reading: bool = False) -> AbstractContextManager[None]:
@@ -38,52 +51,48 @@ def faults(where: str, *, reading: bool = False) -> AbstractContextManager[None]
     return _faults(where, reading=reading, of=Exception)
 
 
-class Remote:
+class Remote(Files):
     """A folder by its URI; its query (`?region=...&endpoint_override=...`) holds for every file in it."""
 
     def __init__(self, place: str) -> None:
         """Raises StorageError: no such scheme, a package or bucket that is missing."""
-        self.place = place
+        super().__init__(place)
         self._system, self._base = _opened(place)
 
     def where(self, name: str = "") -> str:
         """The URI without what it takes to get there."""
         return f"{shown(self.place)}/{checked(name)}" if name else shown(self.place)
 
-    def read(self, name: str) -> bytes:
-        """A file's bytes."""
-        with self.open_read(name) as file:
-            return file.read()
-
-    def open_read(self, name: str) -> BinaryIO:
-        """A file to read from its beginning; the caller closes it. An empty name is the URI itself."""
+    @contextmanager
+    def open_read(self, name: str) -> Iterator[BinaryIO]:
+        """A file to read from its beginning."""
         with faults(self.where(name), reading=True):
             try:
-                found = self._system.open_input_stream(self._path(name), compression=None)
+                found = self._system.open_input_file(self._path(name))
             except FileNotFoundError:
                 self._need_bucket()
                 raise
-        return cast("BinaryIO", io.BufferedReader(_Reading(found, self.where(name)), _BLOCK))
+            with io.BufferedReader(found, 1 << 20) as file:
+                yield cast("BinaryIO", file)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[BinaryIO]:
+        """Make or replace a file, by one put when the block has ended."""
+        path = self._path(name)
+        with _faults(tempfile.gettempdir()):
+            spool = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - its making has its own faults
+        with spool:
+            yield cast("BinaryIO", spool)
+            spool.seek(0)
+            # In a thread, which Ctrl-C does not interrupt: a stream dropped half way would be committed.
+            with faults(self.where(name)), ThreadPoolExecutor(1) as uninterrupted:
+                uninterrupted.submit(self._put, path, cast("BinaryIO", spool)).result()
 
     def exists(self, name: str) -> bool:
         """Whether there is a file of that name."""
         with faults(self.where(name)):
             self._forget()
             return bool(self._system.get_file_info(self._path(name)).is_file)
-
-    def write(self, name: str, data: bytes) -> None:
-        """Make or replace a file. What fails leaves it as it was."""
-        self._put(name, io.BytesIO(data))
-
-    @contextmanager
-    def writing(self, name: str) -> Iterator[BinaryIO]:
-        """As `write`, what the block writes; until it has ended, that lies in a local temporary file."""
-        with _faults(tempfile.gettempdir()):
-            spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed below; its making has its own faults
-        with spool:
-            yield cast("BinaryIO", spool)
-            spool.seek(0)
-            self._put(name, cast("BinaryIO", spool))
 
     def names(self, folder: str = "") -> list[str]:
         """The files of one folder, sorted; what writers left in it a day ago goes."""
@@ -144,18 +153,13 @@ class Remote:
 
     def _forget(self) -> None:
         """Have fsspec ask again: it keeps lists of folders, and other machines write to them."""
-        if (system := self._fsspec()) is not None:
-            system.invalidate_cache()
+        if (other := self._fsspec()) is not None:
+            other.invalidate_cache()
 
     def _fsspec(self) -> Any:
         return getattr(getattr(self._system, "handler", None), "fs", None)
 
-    def _put(self, name: str, data: BinaryIO) -> None:
-        """In a thread, which Ctrl-C does not interrupt: a stream dropped half way would be committed."""
-        with faults(self.where(name)), ThreadPoolExecutor(1) as apart:
-            apart.submit(self._putting, self._path(name), data).result()
-
-    def _putting(self, path: str, data: BinaryIO) -> None:
+    def _put(self, path: str, data: BinaryIO) -> None:
         other = self._fsspec()
         kinds = self._system.type_name if other is None else other.protocol
         if _OBJECTS.isdisjoint((kinds,) if isinstance(kinds, str) else kinds):
@@ -184,30 +188,7 @@ class Remote:
 
     def _streaming(self, path: str, data: BinaryIO) -> None:
         with self._system.open_output_stream(path, compression=None) as out:
-            shutil.copyfileobj(data, out, 1 << 23)
-
-
-class _Reading(io.RawIOBase):
-    """A file of pyarrow's as Python's; what goes wrong half way is told as at the beginning."""
-
-    def __init__(self, source: Any, where: str) -> None:
-        self._source = source
-        self._where = where
-
-    def readable(self) -> bool:
-        """It can be."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a buffer; the bytes that were read. Raises InputError."""
-        with faults(self._where, reading=True):
-            return int(self._source.readinto(buffer))
-
-    def close(self) -> None:
-        """Close both."""
-        if not self.closed:
-            self._source.close()
-        super().close()
+            shutil.copyfileobj(data, out, _IN_MEMORY)
 
 
 def _opened(place: str) -> tuple[Any, str]:
@@ -236,13 +217,10 @@ def _opened(place: str) -> tuple[Any, str]:
 def _plain(place: str) -> str:
     """The URI as pyarrow takes it: what people type unescaped is escaped."""
     path, _, query = place.partition("?")
-    scheme = path.partition("://")[0].lower()
-    given = _WAITS.get(scheme, "")
-    said = [query] if query else []
-    if given and given.partition("=")[0] not in query:
-        said.append(given)
+    given = _WAITS.get(path.partition("://")[0].lower(), "")
+    added = given if given.partition("=")[0] not in query else ""
     escaped = quote(path, safe="%/:@!$&'()*+,;=~[]")
-    return f"{escaped}?{'&'.join(said)}" if said else escaped
+    return "?".join(part for part in (escaped, "&".join(part for part in (query, added) if part)) if part)
 
 
 def _by_fsspec(place: str) -> tuple[Any, str]:
@@ -253,12 +231,10 @@ def _by_fsspec(place: str) -> tuple[Any, str]:
     try:
         return cast("tuple[Any, str]", url_to_fs(place))
     except ImportError as error:
-        known = known_implementations.get(scheme, {})
-        package = str(known.get("class", "")).partition(".")[0]
-        packages = re.findall(r'"([\w-]+)"', known.get("err") or "") if package == "fsspec" else [package]
+        package = str(known_implementations.get(scheme, {}).get("class", "fsspec")).partition(".")[0]
         raise StorageError(
             f"{shown(place)}: {scheme}:// needs a package that is not installed",
-            hint=f"pip install {' '.join(packages)}" if packages else str(error),
+            hint=str(error) if package == "fsspec" else f"pip install {package}",
             kind="package",
         ) from error
     except ValueError as error:

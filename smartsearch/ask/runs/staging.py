@@ -1,7 +1,7 @@
 """Transcripts that lie in object storage, fetched to a temporary folder so that the reader can map them.
 
-The folder is `smartsearch-stage-PID-...` in the temporary folder (`TMPDIR`). `close` and the end of the
-process remove it; a killed process leaves it, and the next Staging on the machine removes what has no owner.
+The folder is `smartsearch-stage-PID-...` in the temporary folder (`TMPDIR`). `sweep` removes it when its
+process has ended, in whatever way: whoever started the process calls it, and the next Staging on the machine.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import contextlib
 import os
 import shutil
 import tempfile
-import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,7 +55,6 @@ class Staging:
         self._wanted = (Selection(), Selection(globs))
         self._kept: OrderedDict[str, _Copy] = OrderedDict()
         self._folder: Path | None = None
-        self._remove: Callable[[], object] = bool
         self._made = 0
         self._asked: tuple[str, ...] = ()
 
@@ -85,7 +83,7 @@ class Staging:
         if not self._asked:
             return result
         budget = result.budget
-        refused = [skipped for copy in self._current for skipped in copy.refused]
+        refused = [skipped for uri in self._asked for skipped in self._kept[uri].refused]
         return replace(
             result,
             hits=self._hits(result.hits),
@@ -100,17 +98,6 @@ class Staging:
             ),
             warnings=tuple(self.named(warning) for warning in result.warnings),
         )
-
-    def close(self) -> None:
-        """Remove all copies. Another `local` begins anew."""
-        self._kept.clear()
-        self._asked = ()
-        self._folder = None
-        self._remove()
-
-    @property
-    def _current(self) -> list[_Copy]:
-        return [self._kept[uri] for uri in self._asked if uri in self._kept]
 
     def _hits(self, hits: Iterable[Hit]) -> tuple[Hit, ...]:
         return tuple(
@@ -182,11 +169,9 @@ class Staging:
 
     def _home(self) -> Path:
         if self._folder is None:
-            top = _top()
-            with faults(f"{top} (TMPDIR)"):
+            with faults(f"{tempfile.gettempdir()} (TMPDIR)"):
                 sweep()
-                self._folder, lock = _held(top)
-            self._remove = weakref.finalize(self, _removed, self._folder, lock, os.getpid())
+                self._folder = _held()
         return self._folder
 
 
@@ -223,10 +208,10 @@ def _together(remote: Remote, places: dict[str, Path], listed: dict[str, int | N
 
 def _fetch(remote: Remote, name: str, place: Path, size: int | None, where: str) -> int:
     count = 0
-    with remote.open_read(name) as file, faults(where):
+    with faults(where):
         place.parent.mkdir(parents=True, exist_ok=True)
         with place.open("xb") as out:
-            while block := file.read(_BLOCK):
+            for block in _blocks(remote, name):
                 count += out.write(block)
     if size is not None and count != size:
         raise InputError(
@@ -238,15 +223,22 @@ def _fetch(remote: Remote, name: str, place: Path, size: int | None, where: str)
     return count
 
 
-def _held(top: Path) -> tuple[Path, int]:
-    """A new folder and its open lock: as long as it is held, nobody sweeps the folder."""
+def _blocks(remote: Remote, name: str) -> Iterator[bytes]:
+    """The bytes of a file; what goes wrong with them is no fault of whoever writes them down."""
+    with remote.open_read(name) as file:
+        while block := file.read(_BLOCK):
+            yield block
+
+
+def _held() -> Path:
+    """A new folder, locked as long as this process lives: nobody sweeps it."""
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=top))
+        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=_top()))
         with contextlib.suppress(FileNotFoundError):  # swept before it was locked
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             locked(lock)
             if folder.exists():
-                return folder, lock
+                return folder
             os.close(lock)
 
 
@@ -264,9 +256,3 @@ def sweep() -> None:
                     shutil.rmtree(left, ignore_errors=True)
             finally:
                 os.close(lock)
-
-
-def _removed(folder: Path, lock: int, owner: int) -> None:
-    if os.getpid() == owner:  # a fork of the owner ends without its folder
-        shutil.rmtree(folder, ignore_errors=True)
-    os.close(lock)

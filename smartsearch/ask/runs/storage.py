@@ -1,4 +1,4 @@
-"""Where a run's files lie: a local folder (NFS too), or a URI of object storage (remote.py).
+"""Where a run's files lie: what every place can do, and a local folder (NFS too).
 
 A file is written whole or not at all: who reads it sees what was there before or what is there now.
 """
@@ -11,11 +11,11 @@ import re
 import secrets
 import shutil
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Protocol
-from urllib.parse import unquote, urlsplit
+from pathlib import Path
+from typing import BinaryIO
 
 from smartsearch.ask.runs.faults import StorageError, faults
 from smartsearch.runtime.private import locked
@@ -27,65 +27,38 @@ DAY = 86_400.0
 """Seconds after which a temporary file is nobody's, where locks cannot tell."""
 
 
-class Storage(Protocol):
+class Files(ABC):
     """A folder of files. Names are relative to `place`, with slashes: `parts/00000012.jsonl`.
+
+    An empty name is the place itself, which may be a file.
 
     Every method raises StorageError, those that read InputError, whose `kind` says what is wrong: `disk_full`
     and `unreachable` (worth another try), `denied`, `credentials`, `no_bucket`, `package`, `path_not_found`.
     """
 
-    place: str
+    def __init__(self, place: str) -> None:
+        self.place = place
 
-    def where(self, name: str = "") -> str:
-        """What a user is told of a file: without the passwords and the query of a URI."""
-        ...
+    @abstractmethod
+    def open_read(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """A file to read from its beginning; what goes wrong in the block is told as of this file."""
+
+    @abstractmethod
+    def writing(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Make or replace a file, and the folders above it, by what the block writes.
+
+        The file is there when the block has ended without an error; else it is as it was.
+        """
 
     def read(self, name: str) -> bytes:
         """A file's bytes."""
-        ...
-
-    def open_read(self, name: str) -> BinaryIO:
-        """A file to read from its beginning; the caller closes it."""
-        ...
-
-    def exists(self, name: str) -> bool:
-        """Whether there is a file of that name."""
-        ...
+        with self.open_read(name) as file:
+            return file.read()
 
     def write(self, name: str, data: bytes) -> None:
-        """Make or replace a file, and the folders above it. What fails leaves it as it was."""
-        ...
-
-    def writing(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """As `write`, what the block writes; the file is there when the block has ended without an error."""
-        ...
-
-    def names(self, folder: str = "") -> list[str]:
-        """The files of one folder, sorted, each as `read` takes it; none where there is no such folder."""
-        ...
-
-    def remove(self, name: str) -> None:
-        """Remove a file, if there is one."""
-        ...
-
-    def remove_folder(self, name: str) -> None:
-        """Remove a folder and all in it, if there is one."""
-        ...
-
-
-def storage(place: str) -> Storage:
-    """The storage at a path or URI. Nothing is made there yet.
-
-    Raises StorageError: a URI that is none, or whose scheme needs a package (`package`), and with s3 without
-    a region what asking for the bucket's finds.
-    """
-    if not is_uri(place):
-        return Local(place)
-    if place.lower().startswith("file://"):
-        return Local(unquote(urlsplit(place).path))
-    from smartsearch.ask.runs.remote import Remote
-
-    return Remote(place)
+        """Make or replace a file, as `writing`."""
+        with self.writing(name) as out:
+            out.write(data)
 
 
 def is_uri(place: str) -> bool:
@@ -98,13 +71,6 @@ def shown(place: str) -> str:
     if not is_uri(place):
         return place
     return _SECRET.sub(r"\1@", place.partition("?")[0]).rstrip("/")
-
-
-def apart(place: str) -> tuple[Storage, str]:
-    """The storage of the folder that a file lies in, and the file's name there. Raises as `storage`."""
-    path, mark, query = place.partition("?") if is_uri(place) else (place, "", "")
-    folder, slash, name = path.rpartition("/")
-    return storage((folder or slash or ".") + mark + query), name
 
 
 def checked(name: str) -> str:
@@ -123,42 +89,25 @@ def temporary(path: str) -> str:
 
 def is_temporary(name: str) -> bool:
     """Whether a file's name is one of `temporary`."""
-    return _TEMPORARY.fullmatch(PurePosixPath(name).name) is not None
+    return _TEMPORARY.fullmatch(name) is not None
 
 
-class Local:
+class Local(Files):
     """A folder of this machine or one that it has mounted."""
-
-    def __init__(self, place: str) -> None:
-        self.place = place
 
     def where(self, name: str = "") -> str:
         """The path."""
         return str(self._path(name))
 
-    def read(self, name: str) -> bytes:
-        """A file's bytes."""
-        with faults(self.where(name), reading=True):
-            return self._path(name).read_bytes()
-
-    def open_read(self, name: str) -> BinaryIO:
-        """A file to read from its beginning; the caller closes it."""
-        with faults(self.where(name), reading=True):
-            return self._path(name).open("rb")
-
-    def exists(self, name: str) -> bool:
-        """Whether there is a file of that name."""
-        with faults(self.where(name)):
-            return self._path(name).is_file()
-
-    def write(self, name: str, data: bytes) -> None:
-        """Make or replace a file, and the folders above it. What fails leaves it as it was."""
-        with self.writing(name) as out:
-            out.write(data)
+    @contextmanager
+    def open_read(self, name: str) -> Iterator[BinaryIO]:
+        """A file to read from its beginning."""
+        with faults(self.where(name), reading=True), self._path(name).open("rb") as file:
+            yield file
 
     @contextmanager
     def writing(self, name: str) -> Iterator[BinaryIO]:
-        """As `write`, what the block writes: on the disk when the block has ended."""
+        """Make or replace a file: on the disk when the block has ended."""
         path = self._path(name)
         with faults(self.where(name)):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -174,8 +123,13 @@ class Local:
                 raise
             _sync(path.parent)
 
+    def exists(self, name: str) -> bool:
+        """Whether there is a file of that name."""
+        with faults(self.where(name)):
+            return self._path(name).is_file()
+
     def names(self, folder: str = "") -> list[str]:
-        """The files of one folder, sorted; what killed writers left in it goes."""
+        """The files of one folder, sorted, each as `read` takes it; what killed writers left in it goes."""
         found = []
         with faults(self.where(folder)), contextlib.suppress(FileNotFoundError):
             for path in self._path(folder).iterdir():
@@ -186,12 +140,9 @@ class Local:
         return sorted(found)
 
     def remove(self, name: str) -> None:
-        """Remove a file, if there is one, and what killed writers of it left."""
-        path = self._path(name)
+        """Remove a file, if there is one."""
         with faults(self.where(name)):
-            path.unlink(missing_ok=True)
-            for left in path.parent.glob(f".{path.name}.*.tmp"):
-                _sweep(left)
+            self._path(name).unlink(missing_ok=True)
 
     def remove_folder(self, name: str) -> None:
         """Remove a folder and all in it, if there is one."""

@@ -53,7 +53,7 @@ class _Death(NamedTuple):
 class Worker:
     """One process that holds the models: started at the first task, replaced when it dies or hangs.
 
-    Not for several threads, but for `close`. Its models use `threads` threads.
+    Only `close` may be called from another thread. The models use `threads` threads.
     """
 
     def __init__(self, setup: Setup, threads: int) -> None:

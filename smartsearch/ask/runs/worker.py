@@ -168,7 +168,7 @@ def _sha256(file: Path) -> str:
 def _alarm(seconds: float) -> None:
     """Raise SearchTimeout in the main thread after `seconds`, 0 for never; end the process GRACE later.
 
-    The latter needs no interpreter: native code that hangs, hangs with its lock.
+    Native code that hangs may hold the interpreter's lock; what ends the process needs none.
     """
 
     def ring(_signal: int, _frame: FrameType | None) -> None:

@@ -6,8 +6,10 @@ import hashlib
 import time
 from pathlib import Path
 
+import pytest
+
 from smartsearch.ask.runs import worker
-from smartsearch.ask.runs.storage import storage
+from smartsearch.ask.runs.remote import storage
 from smartsearch.ask.runs.types import Answer, Input, Setup
 from smartsearch.ask.runs.worker import Answerer
 from smartsearch.ask.scope import Scope, Written
@@ -39,6 +41,7 @@ def test_a_slow_listener_is_no_slow_file(chats: Path, asked: list):
 
 
 def test_what_was_fetched_is_told_by_its_uri_with_the_hash_of_what_was_read(chats: Path, asked: list):
+    pytest.importorskip("pyarrow")
     text = b"Oscar: I am at the harbour.\n"
     place = f"memory://{chats.parent.name}/chats"
     storage(place).write("Oscar.txt", text)

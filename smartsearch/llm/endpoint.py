@@ -1,0 +1,125 @@
+"""Where a language model is: its address, name and key, all from the environment."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit, urlunsplit
+
+from smartsearch.llm.faults import LLMError
+
+OPENAI = "https://api.openai.com/v1"
+"""The base URL where none is set."""
+_NETWORK_NAME = re.compile(r"[a-z][a-z0-9-]*(?:(?:\.[a-z0-9-]+)*\.(?:local|lan|internal|home\.arpa))?")
+"""A name without a dot is this network's; one that begins with a digit is an address in disguise."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a model is. `prefix` begins the names of the variables it came from, for error messages."""
+
+    base_url: str
+    model: str
+    key: str = field(default="", repr=False)
+    prefix: str = "SMARTSEARCH_LLM"
+
+    @property
+    def url(self) -> str:
+        """The base URL as it may be shown: without user, password and query."""
+        parts = urlsplit(self.base_url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+
+    @property
+    def host(self) -> str:
+        """The name or number of the machine it is on, in lower case; empty where the URL is no address."""
+        try:
+            parts = urlsplit(self.base_url)
+            _ = parts.port  # raises where it is no number
+        except ValueError:
+            return ""
+        return (parts.hostname or "") if parts.scheme in ("http", "https") else ""
+
+    @property
+    def place(self) -> str:
+        """Where that machine is: "this machine", "your network", or empty for anywhere.
+
+        The address decides as it is written: no name is looked up.
+        """
+        try:
+            address = ipaddress.ip_address(self.host)
+        except ValueError:
+            if self.host == "localhost":
+                return "this machine"
+            return "your network" if _NETWORK_NAME.fullmatch(self.host) else ""
+        address = getattr(address, "ipv4_mapped", None) or address
+        if address.is_loopback or address.is_unspecified:
+            return "this machine"
+        return "" if address.is_global or address.is_multicast else "your network"
+
+    def redacted(self, text: str) -> str:
+        """`text` without the key."""
+        return text.replace(self.key, "***") if self.key else text
+
+    def short(self, text: str) -> str:
+        """The start of `text` on one line. The key goes first: cut in two it would not be found."""
+        return " ".join(self.redacted(text).split())[:200]
+
+
+def reader_endpoint(env: Mapping[str, str] | None = None, model: str = "") -> Endpoint:
+    """The model that answers: SMARTSEARCH_LLM_BASE_URL, _MODEL and _KEY; `model` goes before _MODEL.
+
+    The URL falls back to OPENAI_BASE_URL, then OpenAI's own. OPENAI_API_KEY is used where that is
+    the address, so that it is sent nowhere else. Raises LLMError "llm_missing", naming every variable.
+    """
+    env = os.environ if env is None else env
+    openai_url = env.get("OPENAI_BASE_URL", "").strip() or OPENAI
+    url = env.get("SMARTSEARCH_LLM_BASE_URL", "").strip() or openai_url
+    key = env.get("SMARTSEARCH_LLM_KEY", "").strip()
+    if not key and url.rstrip("/") in (openai_url.rstrip("/"), OPENAI):
+        key = env.get("OPENAI_API_KEY", "").strip()
+    model = model or env.get("SMARTSEARCH_LLM_MODEL", "").strip()
+    return _checked(Endpoint(url, model, key), "SMARTSEARCH_LLM_KEY (or OPENAI_API_KEY)")
+
+
+def judge_endpoint(reader: Endpoint, env: Mapping[str, str] | None = None, model: str = "") -> Endpoint:
+    """The model that judges: SMARTSEARCH_JUDGE_BASE_URL, _MODEL and _KEY, each the reader's where unset.
+
+    The reader's key is not sent to another address. Raises LLMError "llm_missing".
+    """
+    env = os.environ if env is None else env
+    prefix = "SMARTSEARCH_JUDGE"
+    url = env.get(f"{prefix}_BASE_URL", "").strip() or reader.base_url
+    key = env.get(f"{prefix}_KEY", "").strip()
+    if not key and url.rstrip("/") == reader.base_url.rstrip("/"):
+        key = reader.key
+    model = model or env.get(f"{prefix}_MODEL", "").strip() or reader.model
+    return _checked(Endpoint(url, model, key, prefix), f"{prefix}_KEY")
+
+
+def _checked(endpoint: Endpoint, key_name: str) -> Endpoint:
+    if not endpoint.host:
+        raise LLMError(
+            f"{endpoint.prefix}_BASE_URL is no http or https address: {endpoint.url}",
+            hint="such as http://localhost:8000/v1",
+            kind="llm_missing",
+        )
+    missing = [] if endpoint.model else [f"{endpoint.prefix}_MODEL"]
+    if not endpoint.key and not endpoint.place:
+        missing.append(key_name)
+    if missing:
+        raise LLMError(
+            f"no language model at {endpoint.url}: {' and '.join(missing)} not set",
+            hint=f"set {' and '.join(missing)}; a server on this machine or your network needs no key, "
+            f"only {endpoint.prefix}_BASE_URL",
+            kind="llm_missing",
+        )
+    if not all(" " < character <= "~" for character in endpoint.key):
+        raise LLMError(
+            f"{key_name} holds a blank or a character that no key has",
+            hint="copy the key again, without quotes and line ends",
+            kind="llm_missing",
+        )
+    return endpoint

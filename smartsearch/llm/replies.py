@@ -1,0 +1,95 @@
+"""What is said to a model and what it replies, and the file that keeps replies."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+from smartsearch.errors import InputError
+
+Message = Mapping[str, str]
+"""`role` (system, user or assistant) and `content`."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model said, without its thinking. Tokens are the server's count, or ours where `estimated`.
+
+    `model` is the name the server gives, with its version. `finish` is "stop" for a whole reply and
+    "length" for one cut at `max_tokens`. `cached`: it came from the file and cost nothing now.
+    """
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    model: str
+    finish: str = "stop"
+    estimated: bool = False
+    cached: bool = False
+
+
+def rough_tokens(text: str) -> int:
+    """About how many tokens an English text has: one for four characters, OpenAI's rule of thumb."""
+    return -(-len(text) // 4)
+
+
+_SCHEMA = """create table if not exists replies
+(key text primary key, text text not null, prompt_tokens integer not null, completion_tokens integer not null,
+ model text not null, finish text not null, estimated integer not null) without rowid"""
+
+
+class ReplyCache:
+    """Replies by request in an SQLite file (it may be a bench store's): what was paid for stays paid for.
+
+    Holds texts and token counts; of the request only a digest, of the key nothing. Safe to use from
+    several threads.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open or make the file. Raises InputError where that cannot be."""
+        self.path = path
+        self._lock = threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=60.0, check_same_thread=False)
+            self._db.execute("pragma journal_mode = wal")
+            self._db.execute("pragma synchronous = normal")
+            self._db.execute(_SCHEMA)
+        except (sqlite3.Error, OSError) as error:
+            raise self._unusable(error) from error
+
+    def get(self, key: str) -> Reply | None:
+        """The reply kept under `key`, marked `cached`, or None."""
+        row = self._run("select * from replies where key = ?", (key,))
+        if row is None:
+            return None
+        _key, text, prompt, completion, model, finish, estimated = row
+        return Reply(text, prompt, completion, model, finish, bool(estimated), cached=True)
+
+    def put(self, key: str, reply: Reply) -> None:
+        """Keep `reply`; it is in the file when this returns."""
+        self._run("insert or replace into replies values (?, ?, ?, ?, ?, ?, ?)", (key, *astuple(reply)[:-1]))
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+    def _run(self, sql: str, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        try:
+            with self._lock:
+                row: tuple[Any, ...] | None = self._db.execute(sql, values).fetchone()
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+        return row
+
+    def _unusable(self, error: Exception) -> InputError:
+        return InputError(
+            f"{self.path} cannot be used to keep replies: {error}",
+            hint="another file, or remove this one",
+            kind="store",
+        )
