@@ -22,7 +22,7 @@ from smartsearch.models import profiles
 from smartsearch.pipeline import search
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.types import Corpus, fold
-from smartsearch.when import find
+from smartsearch.text.dates import find
 
 CUTS = (5, 10, 62)
 Asked = tuple[BenchQuestion, Haystack, str]

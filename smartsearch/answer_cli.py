@@ -97,7 +97,7 @@ def answer(
     progress: ProgressOptions,
 ) -> int:
     """Let a language model answer QUESTION from the turns that are found, and cite them."""
-    from smartsearch.when import today
+    from smartsearch.text.dates import today
 
     config = search.config()
     endpoint = None if ask.show_prompt else _endpoint(ask, config)

@@ -251,7 +251,7 @@ class SearchOptions(ModelOptions):
         if self.speaker is not None:
             given["speaker"] = tuple(self.speaker)
         if self.now is not None:
-            from smartsearch.when import day_of
+            from smartsearch.text.dates import day_of
 
             given["now"] = day_of(self.now)
         return build(given, preset=self.preset or "")
@@ -343,7 +343,7 @@ class FilterOptions:
         said = question.filters
         if not said:
             return replace(source, paths=question.paths or source.paths), config
-        from smartsearch.when import day_of
+        from smartsearch.text.dates import day_of
 
         given: dict[str, Any] = {
             name: values[0] if name in SINGLE else list(values)
@@ -362,7 +362,7 @@ class FilterOptions:
 def _bounds(since: str | None, until: str | None, now: str) -> tuple[str, str]:
     if since is None and until is None:
         return "", ""
-    from smartsearch import when
+    from smartsearch.text import dates as when
 
     return when.bounds(since, until, when.today(now))
 

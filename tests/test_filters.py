@@ -10,8 +10,8 @@ import pytest
 from smartsearch.ask import Scope, filtered
 from smartsearch.errors import InputError
 from smartsearch.filters import Filters, Sieve, facts, speaks
+from smartsearch.text.dates import since, until
 from smartsearch.types import Corpus, Turn
-from smartsearch.when import since, until
 
 NOW = date(2023, 5, 17)
 

@@ -18,11 +18,11 @@ from smartsearch.mcp.brief import Json, Reply, Wanted
 from smartsearch.mcp.roots import Place, Places, Roots, where
 from smartsearch.nearby import nearby
 from smartsearch.redact import redacted_result, redacted_turns
+from smartsearch.text.dates import bounds, today
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Hit, Result, Scores, Turn
 from smartsearch.warm.shelf import Reading, Shelf
-from smartsearch.when import bounds, today
 
 if TYPE_CHECKING:
     from smartsearch.pipeline import Tools

@@ -11,8 +11,8 @@ from functools import partial
 
 from smartsearch.config import Config
 from smartsearch.filters import speaks
+from smartsearch.text.dates import When, find, today
 from smartsearch.types import Term, Turn
-from smartsearch.when import When, find, today
 
 DATE, SPEAKER = "DATE", "SPEAKER"
 KINDS = frozenset((DATE, SPEAKER))

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.fields import kind, string
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.own_calls import is_own
-from smartsearch.transcripts.times import to_iso
 from smartsearch.transcripts.tool_calls import caption
 from smartsearch.types import Turn
 

@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from smartsearch.text.times import clock, find_date, is_day_first, to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.speakers import Opening, opening, role, speakers
-from smartsearch.transcripts.times import clock, find_date, is_day_first, to_iso
 from smartsearch.types import Turn
 
 _DETECT_LINES = 500  # a chat shows itself early; the whole file is parsed only once it is known to be one

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.branch import chain, latest_leaf
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.fields import escaped, kind, mapping, sequence, string
@@ -21,7 +22,6 @@ from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
 from smartsearch.transcripts.own_calls import is_own
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 from smartsearch.transcripts.tool_calls import arguments, caption, shortened
 from smartsearch.types import Turn
 

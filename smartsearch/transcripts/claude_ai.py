@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.agent_log import Called, Event, Place, Returned, Said, no_object, parts, turns
 from smartsearch.transcripts.branch import chain, latest_leaf
 from smartsearch.transcripts.faults import FormatError
@@ -17,7 +18,6 @@ from smartsearch.transcripts.fields import kind, sequence, string
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 
 _ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 _DOCUMENTS = "artifacts"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.captions import attachment, bracketed, joined
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.fields import in_time, mapping, misfit, number, objects, sequence, string, text
@@ -17,7 +18,6 @@ from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
 from smartsearch.transcripts.mentions import Mentions
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
 
 # MessageKind.cs; kinds it does not name are written as their numbers in Discord's documentation.

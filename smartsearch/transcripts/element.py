@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
+from smartsearch.text.times import MARKS, STAMP, Stamp, stamps_day_first
 from smartsearch.transcripts.captions import bracketed, caption
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format, Record
-from smartsearch.transcripts.localstamps import MARKS, STAMP, Stamp, changes, order
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.speakers import is_label
 from smartsearch.types import Turn
@@ -70,7 +70,7 @@ def _stamp(line: str) -> Stamp | None:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order; a room's events are left out."""
-    file_order = order(changes(source.lines, _stamp))
+    day_first = stamps_day_first(source.lines, _stamp)
     conversation = _room(source)
     names: set[str] = set()
     number, here, lines = 0, None, [""]
@@ -88,7 +88,7 @@ def read(source: Source) -> Iterator[Record]:
                 yield Turn(
                     text=text,
                     speaker=name,
-                    time=stamp.iso(file_order),
+                    time=stamp.iso(day_first),
                     caption=shown_file,
                     path=source.path,
                     line=number,

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.fields import kind, sequence, string
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.htmltext import text_of
 from smartsearch.transcripts.jsontext import Item
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
 
 _ASKED = re.compile(r"(?:Prompted with:|Asked (?:Gemini|Bard):|Prompted|Asked|Said|Branched|Answered)\s+")

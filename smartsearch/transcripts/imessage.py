@@ -23,11 +23,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.captions import bracketed, caption
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
 
 _DETECT_LINES = 400

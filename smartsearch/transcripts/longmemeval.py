@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
 
 

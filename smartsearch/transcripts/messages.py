@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from smartsearch.filters import Facts, facts
+from smartsearch.text.times import is_ambiguous, is_day_first, to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.own_calls import ids, is_result
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import is_ambiguous, is_day_first, to_iso
 from smartsearch.types import Turn
 
 # First one present wins. The loose ones (`speaker`, `text`) are what people's own scripts write.

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.captions import attachment, bracketed, joined
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.fields import (
@@ -26,7 +27,6 @@ from smartsearch.transcripts.fields import (
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
 
 _BYTES = re.compile("[\x80-\xff]+")

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.captions import attachment, bracketed, joined
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.fields import filled, kind, mapping, number, objects, string, text
@@ -19,7 +20,6 @@ from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.jsontext import Item
 from smartsearch.transcripts.mentions import Mentions
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
 
 _FRAMES = {

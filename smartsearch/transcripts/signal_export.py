@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.captions import attachment, bracketed, joined
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.fields import last_part, mapping, misfit, objects, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
 
 _KEYS = {"sender", "body", "date"}

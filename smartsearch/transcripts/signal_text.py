@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.captions import bracketed, caption
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
 
 _DETECT_LINES = 300

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.captions import attachment, bracketed, joined
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.fields import filled, in_time, mapping, misfit, number, objects, string, text
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
 
 _KEYS = {

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.archive import plain_name
 from smartsearch.transcripts.captions import bracketed, joined
 from smartsearch.transcripts.faults import FormatError
@@ -23,7 +24,6 @@ from smartsearch.transcripts.jsontext import Documents, documents
 from smartsearch.transcripts.mentions import Mentions
 from smartsearch.transcripts.slack_text import Names, attached, blocks, plain, shared
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
 
 _TS = re.compile(r"\d{9,10}\.\d{6}")

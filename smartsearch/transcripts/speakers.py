@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from smartsearch.transcripts.times import clock, to_iso
+from smartsearch.text.times import clock, to_iso
 
 _ROLES = {
     "user": ("user", "human", "you", "me", "prompt", "you said", "question", "q"),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.captions import attachment, bracketed, joined, linked
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.fields import (
@@ -27,7 +28,6 @@ from smartsearch.transcripts.fields import (
 )
 from smartsearch.transcripts.format import Format, Record
 from smartsearch.transcripts.source import Source
-from smartsearch.transcripts.times import to_iso
 from smartsearch.types import Turn
 
 _KINDS = {"message", "service", "unsupported"}

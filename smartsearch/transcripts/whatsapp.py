@@ -20,11 +20,11 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import NamedTuple
 
+from smartsearch.text.times import MARKS, STAMP, Stamp, stamps_day_first
 from smartsearch.transcripts import whatsapp_words as words
 from smartsearch.transcripts.captions import bracketed, caption
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format, Record
-from smartsearch.transcripts.localstamps import MARKS, STAMP, Order, Stamp, changes, order
 from smartsearch.transcripts.source import Source
 from smartsearch.transcripts.speakers import is_label
 from smartsearch.types import Turn
@@ -112,7 +112,7 @@ def _is_cut(name: str) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order. A message without text, such as a picture that can be seen once, is `no_text`."""
-    state = _State(source, _title(source) or source.stem, order(changes(source.lines, _stamp)))
+    state = _State(source, _title(source) or source.stem, stamps_day_first(source.lines, _stamp))
     for number, line in enumerate(source.lines, 1):
         if here := _opening(line):
             yield from state.close()
@@ -133,7 +133,7 @@ class _State:
 
     source: Source
     conversation: str
-    order: Order
+    day_first: bool
     number: int = 0
     here: _Opening | None = None
     lines: list[str] = field(default_factory=list)
@@ -152,7 +152,7 @@ class _State:
         yield Turn(
             text=said[0],
             speaker=here.name,
-            time=here.stamp.iso(self.order),
+            time=here.stamp.iso(self.day_first),
             caption=said[1],
             path=self.source.path,
             line=self.number,

@@ -1,4 +1,8 @@
-"""Dates as people write them: those a question names, and the bounds of `--since` and `--until`. English.
+"""Dates as people write them in English: in questions, in `--since` and `--until`, and in what was said.
+
+`find` reads the dates of a question, `bounds` those of the two options, and `with_dates` writes behind the
+relative dates of a text the days that they mean. All count from a day that they are given, and know no clock
+but that of `today`.
 
 Why own patterns and no `dateparser`: tried on questions, its `search_dates` takes the verb "may", the name
 April and "a second" for dates, and fills in what "in 2022" leaves open without saying so, while matching
@@ -15,18 +19,14 @@ from datetime import date, datetime, time, timedelta
 from functools import partial
 
 from smartsearch.errors import UsageError
-from smartsearch.transcripts.times import find_date, to_iso
+from smartsearch.text.times import MONTH_NAMES, calendar_day, find_date, month_of, to_iso
 
 UNDERSTOOD = (
     "2023, 2023-05, 2023-05-08, 2023-05-08T13:00, 2023-05-08T13:00+02:00, 7d, 3w, 2m, 1y, 2 weeks ago, "
     "today, yesterday, last week, this month, last monday, last summer, may, may 2023, 8 may"
 )
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?!\w)\.?"
-)
+_MONTH = rf"(?P<month>{MONTH_NAMES})(?!\w)\.?"
 _DAY = r"(?P<day>\d{1,2})(?P<nth>st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d{2})(?!\d)"
 _BEFORE_MONTH = (
@@ -52,24 +52,47 @@ _CALENDAR = (
 """Dates that name a calendar day, month, season or year, the most specific first."""
 
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_COUNTS = {name: number for number, name in enumerate(_NUMBERS, start=1)} | {
-    "a": 1,
-    "an": 1,
-    "a couple of": 2,
-}
-_COUNT = rf"\d{{1,3}}|{'|'.join(sorted(_COUNTS, key=len, reverse=True))}"
+_COUNTS = {"a": 1, "an": 1} | {name: number for number, name in enumerate(_NUMBERS, start=1)}
+_PAIR = {"a couple of": 2}
+_COUNT = rf"\d{{1,3}}|{'|'.join([*_PAIR, *sorted(_COUNTS, key=len, reverse=True)])}"
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_UNITS = "day|week|month|year"
+_DAYS_AWAY = {
+    "day before yesterday": -2,
+    "day after tomorrow": 2,
+    "yesterday": -1,
+    "last night": -1,
+    "today": 0,
+    "tonight": 0,
+    "this morning": 0,
+    "this afternoon": 0,
+    "this evening": 0,
+    "tomorrow": 1,
+}
 _RELATIVE = re.compile(
-    rf"\b(?:(?P<two>day before yesterday)|(?P<one>yesterday|last night)"
-    rf"|(?P<zero>today|tonight|this (?:morning|afternoon|evening))"
-    rf"|(?P<count>{_COUNT}) (?P<ago>day|week|month|year)s? ago"
-    rf"|(?:past|last) (?P<recent>{_COUNT}) (?P<rolling>day|week|month|year)s?"
+    rf"\b(?:(?P<away>{'|'.join(name for name, away in _DAYS_AWAY.items() if away <= 0)})"
+    rf"|(?P<count>{_COUNT}) (?P<ago>{_UNITS})s? ago"
+    rf"|(?:past|last) (?P<recent>{_COUNT}) (?P<rolling>{_UNITS})s?"
     rf"|(?:past|(?:in|over|during|within) the last) (?P<past>week|month|year)"
     rf"|(?P<which>last|previous|this) (?:(?P<period>weekend|week|month|year)|{_SEASON})"
     rf"|(?P<named>last|this) {_MONTH}(?!\s+\d)"
     rf"|(?:last|this past) (?P<weekday>{'|'.join(_WEEKDAYS)}))\b",
     re.I,
 )
+"""What a question may count from its own day: nothing that is to come."""
+
+_INEXACT = "".join(f"(?<!{word} )" for word in ("half", "of", "and", "or", "to", "over", "than", "ty"))
+"""Not behind these: half a year, 2 or 3 days, more than a week, twenty one days ago."""
+_SAID = re.compile(
+    rf"\b(?:(?P<away>{'|'.join(f'the {name}' if name[:3] == 'day' else name for name in _DAYS_AWAY)})"
+    rf"|(?<!the )(?P<when>last|this|next) (?P<unit>{'|'.join(_WEEKDAYS)}|weekend|week|month|year)"
+    rf"|{_INEXACT}(?<![.,–-])"
+    rf"(?P<count>\d{{1,4}}|{'|'.join(_COUNTS)}) (?P<ago>{_UNITS})s? (?P<way>ago|from now))"
+    r"\b(?:['’]s\b)?(?! of\b)(?!-)",
+    re.I,
+)
+"""Only what has one meaning, or two that can both be named: not "recently", "on Friday", "a few days ago"."""
+_STEPS = {"last": -1, "this": 0, "next": 1}
 
 _ISO_TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?)?\s*(Z|[+-]\d\d:?\d\d)?", re.I
@@ -204,9 +227,9 @@ def _days(words: str, day: date) -> Days | None:
     if _ONE_YEAR.fullmatch(words):
         return date(int(words), 1, 1), date(int(words), 12, 31)
     if found := next((found for pattern in _DAY_OF_MONTH if (found := pattern.fullmatch(words))), None):
-        return _latest(_month(found["month"]), day, int(found["day"]))
+        return _latest(month_of(found["month"]), day, int(found["day"]))
     if found := re.fullmatch(_MONTH, words, re.I):
-        return _latest(_month(found["month"]), day)
+        return _latest(month_of(found["month"]), day)
     written = () if _DAY_OR_MONTH_FIRST.match(words) else find(words)
     whens = [when for when in written if when.said == words and len(when.first) == len("2023-05-08")]
     return (date.fromisoformat(whens[0].first), date.fromisoformat(whens[0].last)) if whens else None
@@ -252,16 +275,9 @@ def find(question: str, asked: date | None = None) -> tuple[When, ...]:
     return tuple({when.name: when for _, when in sorted(found, key=lambda pair: pair[0])}.values())
 
 
-def _day(written: str) -> date | None:
-    try:
-        return date.fromisoformat(written)
-    except ValueError:
-        return None
-
-
 def _from_numeric(match: re.Match[str]) -> When | None:
-    day = _day(find_date(match[0]))
-    return _span(match[0], day, day) if day is not None else None
+    day = find_date(match[0])
+    return When(match[0], day, day, day) if day else None
 
 
 def _from_calendar(match: re.Match[str]) -> When | None:
@@ -271,10 +287,10 @@ def _from_calendar(match: re.Match[str]) -> When | None:
     if parts.get("season"):
         return _season(match[0], parts["season"].lower(), year)
     name = parts.get("month") or ""
-    month = _month(name) if name else int(parts.get("number") or 0)
+    month = month_of(name) if name else int(parts.get("number") or 0)
     if name in ("may", "march", "mar") and not year and not _surely_month(match, day):
         return None
-    if month and day > monthrange(year or 2024, month)[1]:
+    if day and not calendar_day(year or 2024, month, day):
         return None
     written = [f"{year:04}" if year else "-", f"{month:02}" if month else "", f"{day:02}" if day else ""]
     of_any = "" if not year else f"{year:04}-"
@@ -298,8 +314,7 @@ def _season(said: str, season: str, year: int) -> When:
 
 def _season_of(season: str, year: int) -> Days:
     first, last = _SEASONS[season]
-    end = year + (last < first)
-    return date(year, first, 1), date(end, last, monthrange(end, last)[1])
+    return date(year, first, 1), _month_days(year + (last < first), last)[1]
 
 
 def _surely_month(match: re.Match[str], day: int) -> bool:
@@ -322,9 +337,8 @@ def _from_relative(asked: date, match: re.Match[str]) -> When | None:
 def _relative(match: re.Match[str], asked: date) -> Days:
     """First and last day of what `_RELATIVE` found."""
     parts = {name: value.lower() for name, value in match.groupdict().items() if value}
-    for name, ago in (("zero", 0), ("one", 1), ("two", 2)):
-        if name in parts:
-            return (asked - timedelta(ago),) * 2
+    if "away" in parts:
+        return _period("day", _DAYS_AWAY[parts["away"]], asked)
     if "ago" in parts:
         return _ago(_number(parts["count"]), parts["ago"], asked)
     if "rolling" in parts or "past" in parts:
@@ -332,21 +346,17 @@ def _relative(match: re.Match[str], asked: date) -> Days:
         days = {"day": 1, "week": 7, "month": 30, "year": 365}[parts.get("rolling") or parts["past"]]
         return asked - timedelta(count * days), asked
     if "weekday" in parts:
-        back = (asked.weekday() - _WEEKDAYS.index(parts["weekday"]) - 1) % 7 + 1
-        return (asked - timedelta(back),) * 2
+        return _before(parts["weekday"], asked)
     if "named" in parts:
-        month = _month(parts["month"])
-        spans = [
-            (date(year, month, 1), date(year, month, monthrange(year, month)[1]))
-            for year in (asked.year, asked.year - 1)
-        ]
+        month = month_of(parts["month"])
+        spans = [_month_days(year, month) for year in (asked.year, asked.year - 1)]
         return spans[0] if parts["named"] == "this" else _over(spans, asked)
     if "season" in parts:
         winter = parts["season"] == "winter" and asked.month <= _SEASONS["winter"][1]
         years = (asked.year - winter, asked.year - 1, asked.year - 2)
         spans = [_season_of(parts["season"], year) for year in years]
         return spans[0] if parts["which"] == "this" else _over(spans, asked)
-    return _period(parts["period"], 0 if parts["which"] == "this" else 1, asked)
+    return _period(parts["period"], 0 if parts["which"] == "this" else -1, asked)
 
 
 def _over(spans: list[Days], asked: date) -> Days:
@@ -355,33 +365,94 @@ def _over(spans: list[Days], asked: date) -> Days:
 
 
 def _ago(count: int, unit: str, asked: date) -> Days:
-    if unit == "day":
-        return (asked - timedelta(count),) * 2
     if unit == "week":
         middle = asked - timedelta(7 * count)
         return middle - timedelta(3), middle + timedelta(3)
-    return _period(unit, count, asked)
+    return _period(unit, -count, asked)
 
 
-def _period(unit: str, back: int, asked: date) -> Days:
-    """The calendar week, weekend, month or year that lies `back` before that of `asked`."""
-    if unit in ("week", "weekend"):
-        monday = asked - timedelta(asked.weekday() + 7 * back)
-        return monday + timedelta(5 if unit == "weekend" else 0), monday + timedelta(6)
+def _before(weekday: str, day: date) -> Days:
+    """The last such weekday before `day`."""
+    of_week = _period(weekday, 0, day)
+    return of_week if of_week[0] < day else _period(weekday, -1, day)
+
+
+def _period(unit: str, step: int, day: date) -> Days:
+    """The calendar day, weekday, week, weekend, month or year that lies `step` behind that of `day`.
+
+    Weeks begin on Monday. Raises ValueError or OverflowError beyond the calendar.
+    """
+    if unit == "day":
+        return (day + timedelta(step),) * 2
+    if unit == "month":
+        year, month = divmod(day.year * 12 + day.month - 1 + step, 12)
+        return _month_days(year, month + 1)
     if unit == "year":
-        return date(asked.year - back, 1, 1), date(asked.year - back, 12, 31)
-    year, month = divmod(asked.year * 12 + asked.month - 1 - back, 12)
-    return date(year, month + 1, 1), date(year, month + 1, monthrange(year, month + 1)[1])
+        return date(day.year + step, 1, 1), date(day.year + step, 12, 31)
+    monday = day - timedelta(day.weekday() - 7 * step)
+    if unit in _WEEKDAYS:
+        return (monday + timedelta(_WEEKDAYS.index(unit)),) * 2
+    return monday + timedelta(5 if unit == "weekend" else 0), monday + timedelta(6)
 
 
-def _month(name: str) -> int:
-    return _MONTHS.index(name[:3].lower()) + 1
+def _month_days(year: int, month: int) -> Days:
+    return date(year, month, 1), date(year, month, monthrange(year, month)[1])
 
 
 def _number(word: str) -> int:
-    return int(word) if word.isdigit() else _COUNTS[word]
+    return int(word) if word.isdigit() else (_COUNTS | _PAIR)[word]
 
 
 def _span(said: str, first: date, last: date, *, relative: bool = False) -> When:
     ends = first.isoformat(), last.isoformat()
     return When(said, ends[0] if first == last else "/".join(ends), *ends, relative)
+
+
+def with_dates(text: str, said: str) -> str:
+    """`text` with `[= 2023-05-05]` behind each relative date; `said` is the ISO day it was said, or empty.
+
+    A week is Monday to Sunday. "last Friday" is the one before the day it was said; "next Friday", which
+    speakers mean in two ways, is the one to come and, where that is another, the one of the next week; so is
+    "next weekend". "the next week" may count from another day and stays. A span of weeks counts days and is
+    `about`; of months and years it names the month or the year.
+    """
+    try:
+        day = date.fromisoformat(said)
+    except ValueError:
+        return text
+    return _SAID.sub(lambda found: found[0] + _bracket(found, day), text)
+
+
+def _bracket(found: re.Match[str], day: date) -> str:
+    try:
+        return f" [= {_meant(found, day)}]"
+    except (ValueError, OverflowError):  # before the year 1 or after 9999
+        return ""
+
+
+def _meant(found: re.Match[str], day: date) -> str:
+    if found["away"]:
+        return str(day + timedelta(_DAYS_AWAY[found["away"].lower().removeprefix("the ")]))
+    if found["when"]:
+        unit, step = found["unit"].lower(), _STEPS[found["when"].lower()]
+        return " or ".join(_shown(unit, *days) for days in _spoken(unit, step, day))
+    unit, count = found["ago"].lower(), _number(found["count"].lower())
+    step = -count if found["way"].lower() == "ago" else count
+    return f"about {day + timedelta(7 * step)}" if unit == "week" else _shown(unit, *_period(unit, step, day))
+
+
+def _spoken(unit: str, step: int, day: date) -> list[Days]:
+    """What "last", "this" or "next" of a unit may mean: of a weekday or weekend to come, this one or the next."""
+    if step < 0 and unit in _WEEKDAYS:
+        return [_before(unit, day)]
+    meant = [_period(unit, step, day)]
+    if step > 0 and (unit in _WEEKDAYS or unit == "weekend"):
+        this = _period(unit, 0, day)
+        return [this, *meant] if day < this[0] else meant
+    return meant
+
+
+def _shown(unit: str, first: date, last: date) -> str:
+    if unit in ("month", "year"):
+        return first.isoformat()[: 7 if unit == "month" else 4]
+    return str(first) if first == last else f"{first} to {last}"
