@@ -442,7 +442,7 @@ def _meant(found: re.Match[str], day: date) -> str:
 
 
 def _spoken(unit: str, step: int, day: date) -> list[Days]:
-    """What "last", "this" or "next" of a unit may mean: of a weekday or weekend to come, this one or the next."""
+    """What "last", "this" or "next" of a unit may mean; a weekday to come may be this one or the next."""
     if step < 0 and unit in _WEEKDAYS:
         return [_before(unit, day)]
     meant = [_period(unit, step, day)]

@@ -23,9 +23,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import PurePath
+from typing import NamedTuple
 
 from smartsearch.text.times import MONTHS
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
@@ -64,8 +65,7 @@ _ABOUT = frozenset(
 _NOT_NICKS = frozenset(("-->", "<--", "--", "=!=", "", "*", "***"))
 
 
-@dataclass(frozen=True)
-class _Line:
+class _Line(NamedTuple):
     """A stamped line: `kind` is `said`, `did` or `event`; date and month as far as it gives them."""
 
     kind: str
@@ -230,13 +230,3 @@ def _named(source: Source) -> tuple[str, date | None]:
         name = (stem[: found.start()] + stem[found.end() :]).strip(" -_.")
         return name or PurePath(source.path).parent.name or stem, day
     return stem, None
-
-
-FORMAT = Format(
-    name="irc",
-    description="IRC logs of irssi, WeeChat, ZNC, HexChat and mIRC",
-    extensions=(".log", ".txt", ".weechatlog"),
-    detect=detect,
-    read=read,
-    how="the client's own log folder, such as ~/irclogs or ~/.local/share/weechat/logs",
-)

@@ -68,7 +68,7 @@ class LineFile:
             known = detect(self._head)
         except (UnicodeDecodeError, FormatError):
             raise NotByLine(self.path) from None
-        if known is not messages.FORMAT or not all(self._records):
+        if known.name != "messages" or not all(self._records):
             raise NotByLine(self.path)
 
     @cached_property

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from smartsearch.filters import Facts, facts
 from smartsearch.text.times import is_ambiguous, is_day_first, to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.fields import kind, string
+from smartsearch.transcripts.format import Record, turn
+from smartsearch.transcripts.jsontext import Item
 from smartsearch.transcripts.own_calls import ids, is_result
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
@@ -20,24 +20,22 @@ _TEXT_KEYS = ("content", "text")
 _TIME_KEYS = ("time", "timestamp", "created_at", "create_time", "date")
 _TURN_KEYS = ("id", "message_id", "uuid")
 _ATTACHED = ("file", "audio", "video")
-_NAMED_KINDS = tuple(kind.encode() for kind in _ATTACHED)
+_FILE_KEYS = ("filename", "name")
+_NAMED_KINDS = tuple(noun.encode() for noun in _ATTACHED)
 _CONVERSATION_KEYS = ("conversation_id", "id", "title")
 
 
-@dataclass(frozen=True)
-class _Message:
-    """A message's value, its place, and the names of the conversation and session around it."""
+class _Message(NamedTuple):
+    """A message at its place, and the names of the conversation and session around it."""
 
-    value: Any
-    line: int
-    pointer: str
+    item: Item
     conversation: str
     session: str = ""
 
 
-def detect(source: Source) -> bool:
-    """Whether messages, or conversations of messages, stand at the top."""
-    return any(_is_message(value) or _messages(value) is not None for value in source.head())
+def claims(value: object) -> bool:
+    """Whether a value is a message, or a conversation of messages."""
+    return _is_message(value) or _messages(value) is not None
 
 
 def _is_message(value: object) -> bool:
@@ -61,12 +59,10 @@ def read(source: Source) -> Iterator[Record]:
     What smartsearch itself returned to an agent is left out (own_calls.py).
     """
     messages = list(_walk(source))
-    own = ids(m.value for m in messages if isinstance(m, _Message))
-    day_first = is_day_first(str(_first(m.value, _TIME_KEYS)) for m in messages if isinstance(m, _Message))
+    own = ids(message.item.value for message in messages)
+    day_first = is_day_first(str(_first(message.item.value, _TIME_KEYS)) for message in messages)
     for message in messages:
-        if isinstance(message, FormatError):
-            yield message
-        elif not is_result(message.value, own):
+        if not is_result(message.item.value, own):
             yield _turn(source.path, message, day_first)
 
 
@@ -77,11 +73,10 @@ def of_line(source: Source, value: object, line: int) -> Record | None:
     """
     if _messages(value) is not None or is_ambiguous(str(_first(value, _TIME_KEYS))):
         return None
-    if not isinstance(value, dict):
-        return _no_message(value, line, "")
+    item = Item(value, line)
     if is_result(value, set()):
-        return FormatError("what smartsearch itself returned", line=line, kind="no_text")
-    return _turn(source.path, _Message(value, line, "", source.stem), day_first=True)
+        return item.fault("what smartsearch itself returned", "no_text")
+    return _turn(source.path, _Message(item, source.stem), day_first=True)
 
 
 def as_written(lines: bytes) -> bool:
@@ -91,7 +86,7 @@ def as_written(lines: bytes) -> bool:
     """
     if b"\\" in lines and (b"\\u" in lines or b"\\x" in lines):
         return False
-    return b"[" not in lines or not any(kind in lines for kind in _NAMED_KINDS)
+    return b"[" not in lines or not any(noun in lines for noun in _NAMED_KINDS)
 
 
 def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[False] | None:
@@ -103,67 +98,56 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
     plain = isinstance(value, dict) and isinstance(content, str) and content.strip()
     if not plain or is_result(value, set()):
         made = of_line(source, value, line)
-        return facts(made) if isinstance(made, Turn) else None if made is None else False
+        return None if made is None else facts(made) if isinstance(made, Turn) else False
     time = _first(value, _TIME_KEYS)
     if _messages(value) is not None or is_ambiguous(str(time)):
         return None
-    role = _text_id(value, ("role",))
+    role = string(value, "role")
     return Facts(
-        _text_id(value, ("conversation_id",)) or source.stem,
-        _text_id(value, ("session_id", "session")),
+        string(value, "conversation_id") or source.stem,
+        string(value, "session_id", "session"),
         "",
-        _text_id(value, _NAME_KEYS) or role,
+        string(value, *_NAME_KEYS) or role,
         role,
         to_iso(time),
     )
 
 
-def _no_message(value: object, line: int, pointer: str) -> FormatError:
-    return FormatError(f"{_kind(value)} in the place of a message", line=line, pointer=pointer)
-
-
-def _walk(source: Source) -> Iterator[_Message | FormatError]:
+def _walk(source: Source) -> Iterator[_Message]:
     """Every message of the file under its conversation's name: its own, else the file's, numbered if many."""
     items = list(source.items())
     nested = [_messages(item.value) for item in items]
     many = sum(found is not None for found in nested) > 1
     for n, (item, found) in enumerate(zip(items, nested, strict=True), 1):
         if found is None:
-            if not isinstance(item.value, dict):
-                yield _no_message(item.value, item.line, item.pointer)
-                continue
-            yield _Message(item.value, item.line, item.pointer, source.stem)
+            yield _Message(item, source.stem)
             continue
-        holder = item.value if isinstance(item.value, dict) else {}
-        name = _text_id(holder, _CONVERSATION_KEYS) or (f"{source.stem}#{n}" if many else source.stem)
-        place = f"{item.pointer}/messages" if holder else item.pointer
-        for i, value in enumerate(found):
-            yield _Message(value, item.line, f"{place}/{i}", name, _text_id(holder, ("session_id",)))
+        name = string(item.value, *_CONVERSATION_KEYS) or (f"{source.stem}#{n}" if many else source.stem)
+        inside = item.elements("messages") if isinstance(item.value, dict) else item.elements()
+        for one in inside:
+            yield _Message(one, name, string(item.value, "session_id"))
 
 
 def _turn(path: str, message: _Message, day_first: bool) -> Record:
-    value = message.value
-    place: dict[str, Any] = {"line": message.line, "pointer": message.pointer}
+    item, value = message.item, message.item.value
     if not isinstance(value, dict):
-        return _no_message(value, message.line, message.pointer)
+        return item.fault(f"{kind(value)} in the place of a message")
     content = _first(value, _TEXT_KEYS)
     if not isinstance(content, str | list | None):
-        return FormatError(f"`content` is {_kind(content)}, not text or a list of parts", **place)
+        return item.fault(f"`content` is {kind(content)}, not text or a list of parts")
     text, caption = _said(content)
-    if not text.strip() and not caption:
-        return FormatError("a message without text", kind="no_text", **place)
-    role = _text_id(value, ("role",))
-    return Turn(
+    role = string(value, "role")
+    return turn(
+        path,
+        item,
         text=text,
-        speaker=_text_id(value, _NAME_KEYS) or role,
+        speaker=string(value, *_NAME_KEYS) or role,
         time=to_iso(_first(value, _TIME_KEYS), day_first=day_first),
         caption=caption,
         role=role,
-        path=path,
-        conversation=_text_id(value, ("conversation_id",)) or message.conversation,
-        session=_text_id(value, ("session_id", "session")) or message.session,
-        turn=_text_id(value, _TURN_KEYS),
-        **place,
+        conversation=string(value, "conversation_id") or message.conversation,
+        session=string(value, "session_id", "session") or message.session,
+        turn=string(value, *_TURN_KEYS),
     )
 
 
@@ -176,21 +160,15 @@ def _said(content: str | list[Any] | None) -> tuple[str, str]:
         if isinstance(part, str):
             texts.append(part)
         elif isinstance(part, dict):
-            kind = str(part.get("type") or "")
+            what = str(part.get("type") or "")
             if isinstance(part.get("text"), str):
                 texts.append(part["text"])
-            elif "image" in kind:
+            elif "image" in what:
                 captions.append("[image]")
-            elif any(noun in kind for noun in _ATTACHED):
-                captions.append(_attachment(kind, part))
+            elif noun := next((noun for noun in _ATTACHED if noun in what), ""):
+                name = string(part, *_FILE_KEYS) or string(part.get(what), *_FILE_KEYS)
+                captions.append(f"[{noun} {name}]" if name else f"[{noun}]")
     return "\n".join(texts), " ".join(captions)
-
-
-def _attachment(kind: str, part: dict[str, Any]) -> str:
-    inner = part.get(kind)
-    name = _text_id(part, ("filename", "name")) or _text_id(inner, ("filename", "name"))
-    noun = next(noun for noun in _ATTACHED if noun in kind)
-    return f"[{noun} {name}]" if name else f"[{noun}]"
 
 
 def _first(value: object, keys: tuple[str, ...]) -> Any:
@@ -199,36 +177,3 @@ def _first(value: object, keys: tuple[str, ...]) -> Any:
             if value.get(key) is not None:
                 return value[key]
     return None
-
-
-def _text_id(value: object, keys: tuple[str, ...]) -> str:
-    """The first of `keys` that holds a non-empty string or a number, as a string."""
-    if not isinstance(value, dict):
-        return ""
-    for key in keys:
-        found = value.get(key)
-        if isinstance(found, str) and found:
-            return found
-        if isinstance(found, int) and not isinstance(found, bool):
-            return str(found)
-    return ""
-
-
-def _kind(value: object) -> str:
-    kinds = {
-        "dict": "an object",
-        "list": "a list",
-        "str": "a string",
-        "NoneType": "null",
-        "bool": "a boolean",
-    }
-    return kinds.get(type(value).__name__, "a number")
-
-
-FORMAT = Format(
-    name="messages",
-    description="messages with `role` and `content`: JSONL, a JSON list, or conversations with `messages`",
-    extensions=(".json", ".jsonl", ".ndjson"),
-    detect=detect,
-    read=read,
-)

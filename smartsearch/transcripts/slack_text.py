@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from smartsearch.transcripts.captions import attachment, bracketed, linked
-from smartsearch.transcripts.fields import last_part, mapping, objects, text
-from smartsearch.transcripts.mentions import Mentions
+from smartsearch.transcripts.fields import Mentions, last_part, mapping, objects, text
 
 _ANGLED = re.compile(r"<([^<>\n]+)>")
 _ENTITIES = re.compile("&(amp|lt|gt);")

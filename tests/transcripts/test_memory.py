@@ -17,7 +17,7 @@ import pytest
 from smartsearch.transcripts import read
 from smartsearch.transcripts.density import check_values
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.mentions import MOST
+from smartsearch.transcripts.fields import MOST
 from tests.transcripts.build import corpus, put, said
 
 CHAT = "Maya: hi\nJonas: hello\n"

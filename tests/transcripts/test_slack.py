@@ -10,7 +10,7 @@ import pytest
 
 from smartsearch.transcripts import read, read_large
 from smartsearch.transcripts.indexing import build
-from smartsearch.transcripts.mentions import Mentions
+from smartsearch.transcripts.fields import Mentions
 from smartsearch.transcripts.slack_text import Names, plain
 from smartsearch.types import Corpus, Turn
 from tests.transcripts.build import put, said

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from smartsearch.transcripts.archive import plain_name
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.source import Source
 
 _KEYS: dict[str, frozenset[str]] = {
@@ -42,13 +42,3 @@ def detect(source: Source) -> bool:
 def read(source: Source) -> Iterator[Record]:  # noqa: ARG001 - the shape of every reader
     """No turns."""
     yield from ()
-
-
-FORMAT = Format(
-    name="export-extras",
-    description="files without turns in exports of assistants; nothing is read",
-    extensions=(".json",),
-    detect=detect,
-    read=read,
-    silent=True,
-)
