@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from smartsearch.config import Config
-from smartsearch.filters import speaks
 from smartsearch.text.dates import When, find, today
+from smartsearch.transcripts.filters import speaks
 from smartsearch.types import Term, Turn
 
 DATE, SPEAKER = "DATE", "SPEAKER"

@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import Any
 
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.jsontext import Item
+from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
 Record = Turn | FormatError
-READERS = "smartsearch.transcripts"
+READERS = "smartsearch.transcripts.formats"
 """The package in which the reader of a format is a module of the format's name."""
 
 

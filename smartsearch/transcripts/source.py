@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import TypeVar
 
 from smartsearch.transcripts.archive import plain_name
-from smartsearch.transcripts.jsontext import Documents, Item, documents
+from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
 
 T = TypeVar("T")
 
