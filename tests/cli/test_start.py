@@ -49,7 +49,9 @@ def test_help_and_version_import_no_command():
         ours = {name for name in imported(*arguments) if name.startswith("smartsearch.")}
         assert ours <= {
             "smartsearch.__main__",
+            "smartsearch.cli",
             "smartsearch.cli.app",
+            "smartsearch.runtime",
             "smartsearch.runtime.lean",
             "smartsearch.runtime.ending",
             "smartsearch.errors",

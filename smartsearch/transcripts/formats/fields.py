@@ -99,11 +99,12 @@ def filled(said: str, sign: str, names: Iterable[str]) -> str:
     return first + "".join(f"{name}{piece}" for piece, name in zip(rest, chain(names, repeat(sign))))
 
 
-def in_time(items: Sequence[Item], when: Callable[[Any], float | None]) -> Sequence[Item]:
+def in_time(items: Iterable[Item], when: Callable[[Any], float | None]) -> Sequence[Item]:
     """The items, earliest first; `when` tells a value's time, one without it stays behind the one before it.
 
     Items that come latest first are turned round, so that those of one second are in order too.
     """
+    items = list(items)
     timed = [(when(item.value), item) for item in items]
     known = [time for time, _ in timed if time is not None]
     if all(one <= other for one, other in pairwise(known)):

@@ -110,7 +110,7 @@ def _events(record: Item | FormatError, conversation: str) -> Iterator[Event]:
     text, caption = _said(message.get("displayContent") or content)
     own = place.turn or record.pointer
     yield Said(role, text, caption, place, own)
-    calls = record.elements("toolCalls")
+    calls = list(record.elements("toolCalls"))
     ids = [string(call.value, "id") or f"{place.turn}/{n}" for n, call in enumerate(calls)]
     for call, id_ in zip(calls, ids):
         yield Called(string(call.value, "name"), mapping(call.value, "args"), id_, place, own)

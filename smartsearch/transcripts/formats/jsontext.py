@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -34,14 +35,14 @@ class Item(NamedTuple):
         """Why the value does not fit."""
         return FormatError(reason, line=self.line, pointer=self.pointer, kind=kind)
 
-    def elements(self, *path: str) -> list[Item]:
+    def elements(self, *path: str) -> Iterator[Item]:
         """The elements of the list to which one key after the other leads; none where no list is."""
-        found = self.value
+        found, line = self.value, self.line
         for key in path:
             found = found.get(key) if isinstance(found, dict) else None
         place = "/".join([self.pointer, *path])
-        some = found if isinstance(found, list) else []
-        return [Item(value, self.line, f"{place}/{n}") for n, value in enumerate(some)]
+        for n, value in enumerate(found if isinstance(found, list) else ()):
+            yield Item(value, line, f"{place}/{n}")
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def read(source: Source) -> Iterator[Record]:
 
 def _account(source: Source, item: Item) -> Iterator[Record]:
     """All chats, by their names, or by their ids where two share one."""
-    lists = [item.elements(key, "list") for key in _LISTS]
+    lists = [list(item.elements(key, "list")) for key in _LISTS]
     names = Counter(_name(chat.value) for chats in lists for chat in chats)
     for chats in lists:
         for n, chat in enumerate(chats, 1):
