@@ -67,11 +67,22 @@ class Format:
         return found
 
 
-def turn(path: str, item: Item, *, text: str, caption: str = "", **about: str) -> Record:
-    """The turn that stands at `item` of a file, or the fault `no_text` where it has no text and no caption.
-
-    `about` are the other fields of `Turn`.
-    """
+def turn(
+    path: str,
+    item: Item,
+    text: str,
+    speaker: str,
+    time: str,
+    caption: str = "",
+    *,
+    conversation: str,
+    role: str = "",
+    session: str = "",
+    turn: str = "",
+    title: str = "",
+) -> Record:
+    """The turn at `item` of a file, or the fault `no_text` where it has neither a text nor a caption."""
     if not caption and not text.strip():
         return item.fault("a message without text", kind="no_text")
-    return Turn(text, caption=caption, path=path, line=item.line, pointer=item.pointer, **about)
+    _, line, pointer = item
+    return Turn(text, speaker, time, caption, role, path, line, pointer, conversation, session, turn, title)

@@ -72,9 +72,10 @@ def _channel(source: Source, item: Item) -> Iterator[Record]:
 def _turn(path: str, item: Item, name: str, title: str) -> Record:
     value = item.value
     said, caption = _said(value)
-    forwarded, more = _said(mapping(value, "forwardedMessage"))
-    if forwarded or more:
-        said, caption = "\n".join(filter(None, (said, forwarded))), joined((caption, "[forwarded]", more))
+    if inner := mapping(value, "forwardedMessage"):
+        forwarded, more = _said(inner)
+        if forwarded or more:
+            said, caption = "\n".join(filter(None, (said, forwarded))), joined((caption, "[forwarded]", more))
     author = mapping(value, "author")
     return turn(
         path,

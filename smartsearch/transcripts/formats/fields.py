@@ -65,7 +65,8 @@ def sequence(value: object, key: str) -> list[Any]:
 
 def objects(value: object, key: str) -> list[dict[str, Any]]:
     """The objects in the list under `key`."""
-    return [found for found in sequence(value, key) if isinstance(found, dict)]
+    found = value.get(key) if isinstance(value, dict) else None
+    return [one for one in found if isinstance(one, dict)] if found and isinstance(found, list) else []
 
 
 def kind(value: object) -> str:

@@ -72,13 +72,15 @@ def _said(lines: list[str]) -> tuple[str, str] | None:
             continue
         if line.strip() and (kept or not line.startswith(">")):
             quoting = False
-        if _REACTIONS.fullmatch(line.strip()[:2100]):
-            continue
-        if _STICKER.match(line):
-            captions.append(bracketed("sticker"))
-            line = _STICKER.sub("", line, count=1)
-        for found in _LINK.finditer(line):
-            sticker = found["path"].startswith("../exported_stickers/")
-            captions.append(bracketed("sticker") if sticker else caption(found["name"]))
-        kept.append(_LINK.sub("", line).rstrip())
+        if "(" in line:
+            if _REACTIONS.fullmatch(line.strip()[:2100]):
+                continue
+            if _STICKER.match(line):
+                captions.append(bracketed("sticker"))
+                line = _STICKER.sub("", line, count=1)
+            for found in _LINK.finditer(line):
+                sticker = found["path"].startswith("../exported_stickers/")
+                captions.append(bracketed("sticker") if sticker else caption(found["name"]))
+            line = _LINK.sub("", line)
+        kept.append(line.rstrip())
     return "\n".join(kept).strip(), " ".join(captions)

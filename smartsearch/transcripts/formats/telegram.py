@@ -39,6 +39,10 @@ _MEDIA = {
     "video_file": "video",
     "audio_file": "audio",
 }
+_HELD = {
+    *("forwarded_from", "photo", "file", "media_type", "contact_information", "place_name"),
+    *("location_information", "poll", "todo_list", "game_title"),
+}
 _OFFSETS = 15 * 3600  # seconds: no clock on earth differs more from UTC
 
 
@@ -148,7 +152,7 @@ def _plain(value: object) -> str:
 
 def _caption(value: dict[str, Any]) -> str:
     """Everything a message holds beside its text."""
-    if value.get("type") == "service":
+    if value.get("type") == "service" or not value.keys() & _HELD:
         return ""
     return joined(
         [
