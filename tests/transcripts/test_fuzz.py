@@ -36,8 +36,8 @@ WRITTEN = """¶|¶¶|\r|\u200e|\u202f|\ufeff|<|>|[|]|{|}|null,|: | - | -- |\t|\x
 Maya: |## User|[18:40] |8 May 2023|5/8/23, 1:56 PM - |[99.99.99, 99:99:99] |٣١/١٢/٢٠٢٣|0/0/0, 0:0
 <attached: |(file attached)|13:56 <|--- Day changed |**** BEGIN LOGGING AT |*|\x0312,99|May 31, 0000
 Session Start: |From a 1:00¶X: |--cut¶|Content-Type: multipart/mixed; boundary=|=?utf-8?Q?|=?
-&#xfffffff;|filename*0*=x''%|Date: Mon, 31 Feb 99999 25:61 +9999¶|References: <a@b> <a@b>¶|Subject: Re: Re:¶|<v |<v a>
-WEBVTT|00:00:00.000 --> 99:99:99.999¶|¶-->¶|Tapbacks:¶|Edited a later: |> |(- |(( 1 ))|](./media/
+&#xfffffff;|filename*0*=x''%|Date: Mon, 31 Feb 99999 25:61 +9999¶|References: <a@b> <a@b>¶|Subject: Re: Re:¶
+WEBVTT|<v |<v a>|00:00:00.000 --> 99:99:99.999¶|¶-->¶|Tapbacks:¶|Edited a later: |> |(- |(( 1 ))|](./media/
 *** <a> sent file|On 1 wrote:¶|<@U1"""
 PIECES = [piece.replace("¶", "\n") for line in WRITTEN.split("\n") for piece in line.split("|")]
 """Of what the formats are made, and what is none of it."""
