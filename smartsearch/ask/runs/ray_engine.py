@@ -43,7 +43,7 @@ HEAD_LOST = 30.0
 _START = (
     "--address auto needs `ray start --head` on this machine; without --address, a Ray of its own is started"
 )
-_SAME = "the same smartsearch, Ray and Python on every machine of the cluster (docs/ray.md)"
+_SAME = "the same smartsearch, Ray and Python on every machine of the cluster (docs/batch.md)"
 
 
 def run(
@@ -262,7 +262,7 @@ def _where(address: str, cpus: int) -> dict[str, Any]:
     if "://" in address:
         raise UsageError(
             f"--address {address}: Ray Data does not work through Ray Client",
-            hint="ray job submit, with --address auto (docs/ray.md)",
+            hint="ray job submit, with --address auto (docs/batch.md)",
         )
     host, port = _host(address)
     try:
