@@ -64,21 +64,22 @@ def _session(path: str, item: Item, name: str, key: str) -> Iterator[Record]:
         what = f"{key} is {type(item.value[key]).__name__}, not a list of turns"
         yield Item(None, item.line, f"{item.pointer}/{key}").fault(what)
     for said in item.elements(key):
-        text = _text(said.value)
+        value = said.value
+        text = _text(value)
         if text is None:
             yield said.fault("a turn without a `text` string")
             continue
-        caption = said.value.get("blip_caption")
+        caption, written = value.get("blip_caption"), value.get("date_time")
         yield turn(
             path,
             said,
             text=text,
-            speaker=str(said.value.get("speaker") or ""),
-            time=to_iso(said.value.get("date_time")) or time,
+            speaker=str(value.get("speaker") or ""),
+            time=(to_iso(written) if written else "") or time,
             caption=caption if isinstance(caption, str) else "",
             conversation=name,
             session=key,
-            turn=str(said.value.get("dia_id") or ""),
+            turn=str(value.get("dia_id") or ""),
         )
 
 
