@@ -10,7 +10,7 @@ import pytest
 from smartsearch.ask.library import filtered
 from smartsearch.ask.scope import Scope
 from smartsearch.errors import InputError
-from smartsearch.text.when import since, until
+from smartsearch.text.dates import since, until
 from smartsearch.transcripts.filters import Filters, Sieve, facts, speaks
 from smartsearch.types import Corpus, Turn
 

@@ -15,7 +15,7 @@ from datetime import date
 
 from smartsearch.llm import Message, rough_tokens
 from smartsearch.output.plain import header, one_line, safe
-from smartsearch.text.relative_dates import with_dates
+from smartsearch.text.dates import with_dates
 from smartsearch.types import Hit, Nearby, Turn
 
 _SYSTEM = """You answer one question about past conversations from turns that are quoted to you.

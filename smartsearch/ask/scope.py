@@ -61,7 +61,7 @@ class Written:
         paths = question.paths or scope.paths
         if not said:
             return replace(scope, paths=paths), config
-        from smartsearch.text.when import day_of
+        from smartsearch.text.dates import day_of
 
         speaker = said.pop("speaker", config.speaker)
         try:

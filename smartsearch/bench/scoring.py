@@ -33,7 +33,7 @@ from smartsearch.retrieve.likely import likeliest
 from smartsearch.systems import baselines
 from smartsearch.systems.smartsearch import pipeline
 from smartsearch.systems.smartsearch.pipeline import dense_search
-from smartsearch.text import parse, times, when
+from smartsearch.text import dates, parse, times
 from smartsearch.transcripts import filters
 from smartsearch.types import Corpus
 
@@ -276,7 +276,7 @@ _NO_DAY = "1970-01-01"
 _RETRIEVAL_FIELDS = tuple(name for name in names("find") if name != "system")
 
 
-_FINDERS = (parse, when, times, filters, types, pipeline, controls, baselines)
+_FINDERS = (parse, dates, times, filters, types, pipeline, controls, baselines)
 """The modules outside retrieval that decide which turns are candidates."""
 
 

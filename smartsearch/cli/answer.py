@@ -100,7 +100,7 @@ def answer(
 
     It needs `pip install 'smartsearch[llm]'`, but for --show-prompt.
     """
-    from smartsearch.text.when import today
+    from smartsearch.text.dates import today
 
     config = search.config()
     endpoint = None if ask.show_prompt else _endpoint(ask, config)

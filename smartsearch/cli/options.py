@@ -144,7 +144,7 @@ class Settings:
         if given.get("speaker") is not None:
             given["speaker"] = tuple(given["speaker"])
         if given.get("now") is not None:
-            from smartsearch.text.when import day_of
+            from smartsearch.text.dates import day_of
 
             given["now"] = day_of(given["now"])
         return build(given, preset=preset)

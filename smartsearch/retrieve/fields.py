@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from smartsearch.config import Config
-from smartsearch.text.when import When, find, today
+from smartsearch.text.dates import When, find, today
 from smartsearch.transcripts.filters import speaks
 from smartsearch.types import Term, Turn
 

@@ -10,10 +10,10 @@ asked for stay unseen.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar, overload
 
 import numpy as np
@@ -44,8 +44,6 @@ FURTHEST = 16
 
 Places = NDArray[np.int64]
 NO_TURN = Turn("")
-
-
 T = TypeVar("T")
 
 
@@ -64,7 +62,9 @@ class LargeHaystack(Haystack):
         filters: Filters | None = None,
     ) -> None:
         self._parts = tuple(parts)
-        self.corpus = LargeCorpus(LazyTurns(self._parts), skipped, warnings)
+        self._bases = np.cumsum([0, *(len(part) for part in self._parts)])
+        turns = Lazy(int(self._bases[-1]), partial(_turn, self._parts, self._bases, {}))
+        self.corpus = LargeCorpus(turns, skipped, warnings)
         self.indices: Sequence[int] = range(len(self.corpus.turns))
         self.warnings: tuple[str, ...] = ()
         self._kept: NDArray[np.bool_] | None = None
@@ -113,14 +113,11 @@ class LargeHaystack(Haystack):
 
     def _places(self, text: str) -> Places:
         """As `places`, among all turns."""
-        found, base = [], 0
-        if not looked_for(text):
-            return np.zeros(0, np.int64)
-        for part in self._parts:
+        found = [np.zeros(0, np.int64)]
+        for part, base in zip(self._parts, self._bases) if looked_for(text) else ():
             inside = part.turns_with(text) if isinstance(part, Haystack) else part.with_word(text)
             found.append(np.asarray(inside, dtype=np.int64) + base)
-            base += len(part)
-        return np.concatenate(found) if found else np.zeros(0, np.int64)
+        return np.concatenate(found)
 
     def _contains(self, index: int, needle: str, holds: re.Pattern[str] | None) -> bool:
         spoken = folded(self.corpus.turns[index])
@@ -159,18 +156,14 @@ def _passing(
     return np.concatenate(kept) if kept else np.zeros(0, np.bool_), sieve.warnings()
 
 
-@dataclass(frozen=True)
-class LargeCorpus(Corpus):
-    """A corpus whose turns are read when they are asked for."""
+class Lazy(Sequence[T]):
+    """Items that are made when they are asked for."""
 
-    @cached_property
-    def previous(self) -> Sequence[int]:
-        """As in `Corpus`, found out one by one."""
-        return LazyPrevious(self.turns)
+    def __init__(self, length: int, make: Callable[[int], T]) -> None:
+        self._length, self._make = length, make
 
-
-class _Lazy(Sequence[T]):
-    """Items that are made when they are asked for, by `_at`."""
+    def __len__(self) -> int:
+        return self._length
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -179,54 +172,40 @@ class _Lazy(Sequence[T]):
     def __getitem__(self, index: int | slice) -> T | Sequence[T]:
         """The item, or items, at `index`."""
         if isinstance(index, slice):
-            return tuple(self._at(i) for i in range(*index.indices(len(self))))
-        if not 0 <= index < len(self):
+            return tuple(self._make(i) for i in range(*index.indices(self._length)))
+        if not 0 <= index < self._length:
             raise IndexError(index)
-        return self._at(index)
-
-    def _at(self, index: int) -> T:
-        raise NotImplementedError
+        return self._make(index)
 
 
-class LazyTurns(_Lazy[Turn]):
-    """The turns of all parts; a line without a turn is an empty one, of no file and no session."""
+@dataclass(frozen=True)
+class LargeCorpus(Corpus):
+    """A corpus whose turns are read when they are asked for; a line without a turn is an empty one."""
 
-    def __init__(self, parts: Sequence[Haystack | Lines]) -> None:
-        self._parts = parts
-        self._bases = np.cumsum([0, *(len(part) for part in parts)])
-        self._held: dict[int, Turn] = {}
-
-    def __len__(self) -> int:
-        return int(self._bases[-1])
-
-    def _at(self, index: int) -> Turn:
-        found = self._held.get(index)
-        if found is None:
-            at = int(np.searchsorted(self._bases, index, side="right")) - 1
-            part, place = self._parts[at], index - int(self._bases[at])
-            held = part.corpus.turns[place] if isinstance(part, Haystack) else part.turn(place)
-            found = held or NO_TURN
-            if len(self._held) >= HELD_TURNS:
-                self._held.clear()
-            self._held[index] = found
-        return found
+    @cached_property
+    def previous(self) -> Sequence[int]:
+        """As in `Corpus`, found out one by one."""
+        return Lazy(len(self.turns), partial(_before, self.turns))
 
 
-class LazyPrevious(_Lazy[int]):
-    """For each turn the index of the turn before it in the same session, or -1."""
+def _turn(parts: Sequence[Haystack | Lines], bases: Places, held: dict[int, Turn], index: int) -> Turn:
+    found = held.get(index)
+    if found is None:
+        at = int(np.searchsorted(bases, index, side="right")) - 1
+        part, place = parts[at], index - int(bases[at])
+        found = (part.corpus.turns[place] if isinstance(part, Haystack) else part.turn(place)) or NO_TURN
+        if len(held) >= HELD_TURNS:
+            held.clear()
+        held[index] = found
+    return found
 
-    def __init__(self, turns: Sequence[Turn]) -> None:
-        self._turns = turns
 
-    def __len__(self) -> int:
-        return len(self._turns)
-
-    def _at(self, index: int) -> int:
-        before = index - 1
-        while before >= 0 and self._turns[before] is NO_TURN:
-            before -= 1
-        same = before >= 0 and self._turns[before].place == self._turns[index].place
-        return before if same else -1
+def _before(turns: Sequence[Turn], index: int) -> int:
+    before = index - 1
+    while before >= 0 and turns[before] is NO_TURN:
+        before -= 1
+    same = before >= 0 and turns[before].place == turns[index].place
+    return before if same else -1
 
 
 class _Sum(Search):

@@ -1,1 +1,1 @@
-"""Words and dates."""
+"""Words and dates: what is read out of text, whatever it is a text of."""

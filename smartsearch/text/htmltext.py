@@ -6,6 +6,7 @@ Not by `html.parser`: 60 KB of `<a ` took it 55 s (Python 3.11.7), and no transc
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html import unescape
 
 _TAG = re.compile(
@@ -18,7 +19,7 @@ _ENDLESS = re.compile(r"&#[0-9]{100,};?")
 """A number that is no character, and that Python refuses to read from 4,301 digits on."""
 
 _BLOCKS = frozenset(
-    {
+    (
         *(
             "address",
             "article",
@@ -35,9 +36,10 @@ _BLOCKS = frozenset(
         ),
         *("h3", "h4", "h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "tr"),
         *("ul", "li", "br"),
-    }
+    )
 )
-_ENDS = {name: re.compile(rf"</{name}\b[^<>]*>", re.I) for name in ("script", "style", "head", "template")}
+_HIDDEN = ("script", "style", "head", "title", "template")
+_ENDS = {name: re.compile(rf"</{name}\b[^<>]*>", re.I) for name in _HIDDEN}
 """How what is not shown ends, by the tag that it begins with."""
 _COMMENT_ENDS = re.compile("-->")
 
@@ -51,21 +53,33 @@ def text_of(html: str) -> str:
     """The text of a piece of HTML: a line a block, `- ` before list items, tabs between cells."""
     if "<" not in html and "&" not in html:
         return html.strip()
-    text, at = _Text(), 0
+    text = _Text()
+    for piece, name, end in pieces(html):
+        if name:
+            text.tag(name, end=end)
+        else:
+            text.add(piece)
+    return text.whole()
+
+
+def pieces(html: str) -> Iterator[tuple[str, str, bool]]:
+    """What is shown, in order: a text as it stands, or a tag as its name and whether it is an end tag."""
+    at = 0
     for tag in _TAG.finditer(html):
         if tag.start() < at:
             continue  # in a comment or a script
-        text.add(html[at : tag.start()])
+        if tag.start() > at:
+            yield html[at : tag.start()], "", False
         at = tag.end()
-        name = (tag["name"] or "").lower()
+        name, end = (tag["name"] or "").lower(), bool(tag["end"])
         if tag["comment"]:
             at = _behind(html, _COMMENT_ENDS, at)
-        elif name in _ENDS and not tag["end"]:
+        elif name in _ENDS and not end:
             at = _behind(html, _ENDS[name], at)
         elif name:
-            text.tag(name, end=bool(tag["end"]))
-    text.add(html[at:])
-    return text.whole()
+            yield "", name, end
+    if at < len(html):
+        yield html[at:], "", False
 
 
 def _behind(html: str, what: re.Pattern[str], at: int) -> int:
@@ -84,10 +98,8 @@ class _Text:
 
     def add(self, data: str) -> None:
         """Take up what stands between two tags."""
-        if not data:
-            return
-        pieces = unescaped(data).split("\n") if self._pre else [re.sub(r"\s+", " ", unescaped(data))]
-        for n, piece in enumerate(pieces):
+        lines = unescaped(data).split("\n") if self._pre else [re.sub(r"\s+", " ", unescaped(data))]
+        for n, piece in enumerate(lines):
             if n:
                 self._break(even_if_empty=True)
             if piece and (self._pre or self._line or piece.strip()):

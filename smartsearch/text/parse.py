@@ -109,7 +109,7 @@ class Parser:
         return doc
 
     def parse(self, question: str, config: Config) -> Query:
-        """Terms of the question in order of appearance, each once with its highest weight (seeds 1.5)."""
+        """Terms of the question in order of appearance, each once with its highest weight (paper 3.1)."""
         doc = self._nlp(question[:LONGEST])
         terms = list(_terms(doc, config))
         if terms:

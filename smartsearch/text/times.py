@@ -1,17 +1,24 @@
-"""The ways chats write a time, to ISO 8601. English month names; knows no format."""
+"""The ways chats write a time, to ISO 8601: by itself, or as the stamp before a line. Knows no chat format.
+
+`to_iso` reads a time by itself; month names are English. A `Stamp` is the numeric time that phones and
+browsers of many countries write before a line: there the file decides at once which part is the day.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, timezone
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = (
-    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH_NAMES = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
+_MONTH = rf"({MONTH_NAMES})\.?"
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
 _NTH = r"(\d{1,2})(?:st|nd|rd|th)?"
 _DAY_MONTH = re.compile(rf"(?<!\d){_NTH}(?:\s+of)?[\s-]+{_MONTH},?[\s-]+(\d{{4}})(?!\d)", re.I)
@@ -103,20 +110,31 @@ def _take_date(text: str, day_first: bool) -> tuple[str, str]:
     if found := _YEAR_FIRST.search(text):
         year, month, day = int(found[1]), int(found[3]), int(found[4])
     elif found := _DAY_MONTH.search(text):
-        year, month, day = int(found[3]), _month(found[2]), int(found[1])
+        year, month, day = int(found[3]), month_of(found[2]), int(found[1])
     elif found := _MONTH_DAY.search(text):
-        year, month, day = int(found[3]), _month(found[1]), int(found[2])
+        year, month, day = int(found[3]), month_of(found[1]), int(found[2])
     elif found := _NUMERIC.search(text):
-        first, second, year = int(found[1]), int(found[3]), int(found[4])
-        year += 2000 if year < 100 else 0
-        day, month = (first, second) if (day_first and second <= 12) or first > 12 else (second, first)
+        year, month, day = _ordered(int(found[1]), int(found[3]), int(found[4]), day_first)
     else:
         return "", text
+    iso = calendar_day(year, month, day)
+    return (iso, f"{text[: found.start()]} {text[found.end() :]}") if iso else ("", text)
+
+
+def _ordered(first: int, second: int, year: int, day_first: bool) -> tuple[int, int, int]:
+    """Year, month and day of a date whose year stands last; what is no month is the day."""
+    year += 2000 if year < 100 else 0
+    if (day_first and second <= 12) or first > 12:
+        return year, second, first
+    return year, first, second
+
+
+def calendar_day(year: int, month: int, day: int) -> str:
+    """The day as ISO 8601, "" where the calendar has none."""
     try:
-        iso = date(year, month, day).isoformat()
+        return date(year, month, day).isoformat()
     except ValueError:
-        return "", text
-    return iso, f"{text[: found.start()]} {text[found.end() :]}"
+        return ""
 
 
 def _take_clock(text: str) -> tuple[str, str]:
@@ -143,8 +161,9 @@ def _offset(written: str | None) -> str:
     return f"{written[0]}{int(written[1:3]):02}:{int(written[-2:]):02}"  # any script's digits
 
 
-def _month(name: str) -> int:
-    return _MONTHS.index(name[:3].lower()) + 1
+def month_of(name: str) -> int:
+    """The number of a month by its English name, of which three letters tell."""
+    return MONTHS.index(name[:3].lower()) + 1
 
 
 def _epoch_to_iso(number: float) -> str:
@@ -153,3 +172,116 @@ def _epoch_to_iso(number: float) -> str:
         if 1e8 * unit <= number < below:
             return datetime.fromtimestamp(int(number / unit), timezone.utc).isoformat()
     return ""
+
+
+# Before noon and after it, as CLDR's locales abbreviate them, without dots and spaces, case-folded.
+_BEFORE = (
+    *("am", "fm", "öö", "πμ", "sa", "vorm", "de", "ص", "صباحًا", "قظ", "午前", "上午", "早上", "凌晨", "清晨"),
+    *("오전", "पूर्वाह्न", "ก่อนเที่ยง", "дп"),
+)
+_AFTER = (
+    *("pm", "em", "ös", "μμ", "ch", "nachm", "du", "م", "مساءً", "بظ", "午後", "下午", "晚上", "中午"),
+    *("오후", "अपराह्न", "หลังเที่ยง", "пп"),
+)
+_LATE = {**dict.fromkeys(_BEFORE, False), **dict.fromkeys(_AFTER, True)}
+_LOOSE = re.compile(r"[\s.]+")
+# `p. m.` and its like may be spaced and dotted; all others stand as they are.
+_HALF = r"(?:[apfeAPFE]\.?\s?[mM]\b\.?|{})".format(
+    "|".join(sorted({re.escape(w) for w in _LATE if w[1:] != "m" or not w.isascii()}, key=len, reverse=True))
+)
+_DATE = (
+    r"(?P<a>\d{1,4})(?P<mark>[-/.]|\. |年|년 )(?P<b>\d{1,2})(?:[-/.月]|\. |월 )"
+    r"(?P<c>\d{1,4})(?:[日일]|\.(?!\d))?"
+)
+_STAMP_CLOCK = r"(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?"
+# Between date and clock: `, `, `،`, ` à `, ` klo `, ` a las `; some languages put the half of the day first.
+STAMP = (
+    rf"{_DATE}[,،]?\s(?:(?P<early>{_HALF})\s?|[^\W\d]{{1,4}}\s){{0,2}}"
+    rf"{_STAMP_CLOCK}(?:\s?(?P<late>{_HALF}))?"
+)
+"""A numeric date and a clock, for a pattern that is compiled with `re.I`. Bounded in every part."""
+_GROUPS = ("a", "b", "c", "mark", "hour", "minute", "second", "late", "early")
+_STAMP_DAY = re.compile(r"[\u200e\[]{0,4}(?P<day>\d{1,4}[-/.年]\S{0,12})")
+MARKS = re.compile("[\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+"""Marks of writing direction, which phones strew into stamps and names. U+200E is left: it says something."""
+
+
+class Stamp(NamedTuple):
+    """The parts of a stamp as written; `late` is None on a clock of 24 hours, `seconds` if it has any.
+
+    A tuple, for a file has one a line.
+    """
+
+    a: str
+    b: str
+    c: str
+    mark: str
+    hour: int
+    minute: int
+    second: int
+    late: bool | None
+    half: str
+    seconds: bool
+
+    @classmethod
+    def of(cls, found: re.Match[str]) -> Stamp:
+        """The stamp of a match of a pattern with `STAMP` in it."""
+        a, b, c, mark, hour, minute, second, late, early = found.group(*_GROUPS)
+        half = late or early or ""
+        is_late = _LATE.get(_LOOSE.sub("", half).casefold()) if half else None
+        return cls(a, b, c, mark, int(hour), int(minute), int(second or 0), is_late, half, second is not None)
+
+    def iso(self, day_first: bool) -> str:
+        """`2023-05-08T13:56:00`, or "" for a date of no calendar known here. Local time, no offset."""
+        day, hour = _stamp_day(self.a, self.b, self.c, day_first), self.hour
+        if self.late is not None and 1 <= hour <= 12:
+            hour = hour % 12 + 12 * self.late
+        if not day or hour > 23 or self.minute > 59 or self.second > 59:
+            return ""
+        return f"{day}T{hour:02}:{self.minute:02}:{self.second:02}"
+
+
+def stamps_day_first(lines: Iterable[str], stamp: Callable[[str], Stamp | None]) -> bool:
+    """Whether 8 May is written 8/5 in a file: what no month can be decides, then what keeps time running on.
+
+    `stamp` gives the stamp of a line, None for a line without. Messages stand in order of time: the order in
+    which the dates jump back more often is the wrong one. A file of early days only has no such sign; then
+    the style of the United States (`5/8/23, 1:56 PM`) is month first and every other is day first.
+    """
+    dates = [(int(s.a), int(s.b), s) for s in _changes(lines, stamp) if len(s.a) < 3]
+    if any(a > 12 for a, _, _ in dates):
+        return True
+    if any(b > 12 for _, b, _ in dates):
+        return False
+    back = {first: _jumps([s for _, _, s in dates], first) for first in (True, False)}
+    if back[True] != back[False]:
+        return back[True] < back[False]
+    american = dates and all(s.mark == "/" and len(s.c) == 2 and s.half in ("AM", "PM") for _, _, s in dates)
+    padded = any(s.a[0] == "0" or s.b[0] == "0" for _, _, s in dates)
+    return not american or padded
+
+
+def _changes(lines: Iterable[str], stamp: Callable[[str], Stamp | None]) -> Iterator[Stamp]:
+    """A stamp wherever the date changes: enough to tell the order, and few beside the lines."""
+    last = ""
+    for line in lines:
+        if not line or line[0] in " \t" or line[0].isalpha():
+            continue
+        found = _STAMP_DAY.match(line if line.isascii() else MARKS.sub("", line[:40]))
+        if found and found["day"] != last and (here := stamp(line)):
+            last = found["day"]
+            yield here
+
+
+def _jumps(stamps: list[Stamp], day_first: bool) -> int:
+    days = [day for s in stamps if (day := _stamp_day(s.a, s.b, s.c, day_first))]
+    return sum(later < earlier for earlier, later in pairwise(days))
+
+
+@lru_cache(maxsize=1 << 14)
+def _stamp_day(a: str, b: str, c: str, day_first: bool) -> str:
+    """The date as ISO; any script's digits. Buddhist years (Thailand) are turned into common ones."""
+    first, second, third = int(a), int(b), int(c)
+    year, month, day = (first, second, third) if len(a) == 4 else _ordered(first, second, third, day_first)
+    year -= 543 if 2400 <= year < 2700 else 0
+    return calendar_day(year, month, day) if year >= 1970 else ""

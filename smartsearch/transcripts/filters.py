@@ -80,9 +80,11 @@ class Filters:
         }
         values["role"] = roles(values["role"])
         if values["since"] is not None or values["until"] is not None:
-            from smartsearch.text import when
+            from smartsearch.text import dates
 
-            values["since"], values["until"] = when.bounds(values["since"], values["until"], when.today(now))
+            values["since"], values["until"] = dates.bounds(
+                values["since"], values["until"], dates.today(now)
+            )
         return cls(**{name: value for name, value in values.items() if value})
 
 

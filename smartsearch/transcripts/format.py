@@ -1,37 +1,46 @@
-"""What a transcript format is: the record that a reader module fills. No format lives here."""
+"""What a transcript format is: a row of the registry's table, and the reader module behind it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any
 
 from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
 Record = Turn | FormatError
+READERS = "smartsearch.transcripts.formats"
+"""The package in which the reader of a format is a module of the format's name."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """One way to write a chat down: how to recognise it and how to read it.
+    """One way to write a chat down, with what a person has to know of it.
 
-    `detect` sees a decoded file and says whether it claims it; it never raises. `read` yields turns in
-    file order, and a `FormatError` in the place of each record that does not fit; it raises one only
-    when the rest of the file cannot be read. `notice` is told to the user whenever auto detection
-    takes the format. `how` tells a person how to get such a file, in one line. `alone` is False where a
-    file's turns depend on files beside it (`Source.beside`): an index cannot know then when they change.
-    `silent` is for files that only go with others, such as a list of users: no turns in one is no news.
-    `sparse` is for chats cut into so many files that one without turns is no news either.
+    Its reader, `signal_text.py` for `signal-text`, is imported when the format is asked for: its patterns
+    take time to compile. `read(source)` there yields turns in file order, and a `FormatError` in the place of
+    each record that does not fit; it raises one only when the rest of the file cannot be read. A file is in
+    the format where `detect(source)` says so, or, for JSON, `claims(value)` of one of the first `records`
+    records. Neither ever raises.
+
+    `how` tells a person how to get such a file, in one line. `notice` is told to the user whenever auto
+    detection takes the format. `alone` is False where a file's turns depend on files beside it
+    (`Source.beside`): an index cannot know then when they change. `silent` is for files that only go with
+    others, such as a list of users: no turns in one is no news. `sparse` is for chats cut into so many files
+    that one without turns is no news either.
     """
 
     name: str
     description: str
     extensions: tuple[str, ...]
-    detect: Callable[[Source], bool]
-    read: Callable[[Source], Iterator[Record]]
-    notice: str = ""
     how: str = ""
+    records: int = 5
+    notice: str = ""
     alone: bool = True
     silent: bool = False
     sparse: bool = False
@@ -40,3 +49,40 @@ class Format:
     def is_json(self) -> bool:
         """Whether the format is made of JSON, so that a file that is not cannot be in it."""
         return ".json" in self.extensions
+
+    @cached_property
+    def _reader(self) -> Any:
+        return import_module(f"{READERS}.{self.name.replace('-', '_')}")
+
+    def detect(self, source: Source) -> bool:
+        """Whether a decoded file is in this format."""
+        if hasattr(self._reader, "claims"):
+            return any(map(self._reader.claims, source.head(self.records)))
+        found: bool = self._reader.detect(source)
+        return found
+
+    def read(self, source: Source) -> Iterator[Record]:
+        """The turns of a file and the faults of what is none, in file order."""
+        found: Iterator[Record] = self._reader.read(source)
+        return found
+
+
+def turn(
+    path: str,
+    item: Item,
+    text: str,
+    speaker: str,
+    time: str,
+    caption: str = "",
+    *,
+    conversation: str,
+    role: str = "",
+    session: str = "",
+    turn: str = "",
+    title: str = "",
+) -> Record:
+    """The turn at `item` of a file, or the fault `no_text` where it has neither a text nor a caption."""
+    if not caption and not text.strip():
+        return item.fault("a message without text", kind="no_text")
+    _, line, pointer = item
+    return Turn(text, speaker, time, caption, role, path, line, pointer, conversation, session, turn, title)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePath
+from pathlib import Path, PurePath
+from typing import TypeVar
 
 from smartsearch.transcripts.archive import plain_name
 from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
+
+T = TypeVar("T")
 
 
 def _alone(_: str) -> str | None:
@@ -38,6 +41,11 @@ class Source:
         """The file's name without suffix: the conversation's name where a format has none of its own."""
         return "" if self.path == "-" else PurePath(plain_name(self.path)).stem
 
+    @property
+    def folder(self) -> str:
+        """The name of the folder, or archive, that the file lies in; "" of standard input."""
+        return "" if self.path == "-" else Path(self.path).absolute().parent.name
+
     @cached_property
     def lines(self) -> list[str]:
         """Lines as an editor counts them: `\\n`, `\\r\\n` and a lone `\\r` end one, nothing else does."""
@@ -51,11 +59,28 @@ class Source:
     def items(self) -> Iterator[Item]:
         """The JSON records: the elements of a list, or the document itself, each with its place."""
         for document in self.json.items:
-            if isinstance(document.value, list):
-                for i, value in enumerate(document.value):
-                    yield Item(value, document.line, f"/{i}")
-            else:
-                yield document
+            yield from document.elements() if isinstance(document.value, list) else [document]
+
+    def first_line(self) -> str:
+        """The first line that is not blank, of the file's beginning."""
+        return next((line for line in self.lines[:500] if line.strip()), "")
+
+    def opened(self, opening: Callable[[str], T | None]) -> Iterator[tuple[Item, T, list[str]]]:
+        """Each message of a text: its place, what `opening` makes of its first line, and the lines below.
+
+        Lines before the first message are left out.
+        """
+        number, here, below = 0, None, list[str]()
+        for at, line in enumerate(self.lines, 1):
+            found = opening(line)
+            if found is None:
+                below.append(line)
+                continue
+            if here is not None:
+                yield Item(None, number), here, below
+            number, here, below = at, found, []
+        if here is not None:
+            yield Item(None, number), here, below
 
     def head(self, count: int = 5) -> list[object]:
         """The values of the first few records: enough for a detector, and one bad record does not hide it."""

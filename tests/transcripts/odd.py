@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
+
 import pytest
 
 from smartsearch.transcripts import registry
-from smartsearch.transcripts.format import Format
+from smartsearch.transcripts.format import READERS, Format
 from smartsearch.types import Turn
 
 
@@ -16,6 +19,6 @@ def fail_with(error: BaseException | type[BaseException], patch: pytest.MonkeyPa
         yield Turn("before it", "Ann", path=source.path)
         raise error
 
-    format_ = Format("odd", "fails", (".txt",), lambda source: source.text.startswith("ODD"), read)
-    others = registry.text_formats()
-    patch.setattr(registry, "text_formats", lambda: (format_, *others))
+    reader = SimpleNamespace(detect=lambda source: source.text.startswith("ODD"), read=read)
+    patch.setitem(sys.modules, f"{READERS}.odd", reader)
+    patch.setattr(registry, "TEXT_FORMATS", (Format("odd", "fails", (".txt",)), *registry.TEXT_FORMATS))

@@ -229,3 +229,20 @@ def test_an_index_knows_the_members_of_an_archive_and_when_it_changes(tmp_path, 
     zipped(folder, "export.zip", {"a.txt": CHAT, "b.txt": CHAT + "Maya: bye\n"})
     built = build(str(folder))
     assert (built.changed, built.turns) == (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("archive", "name"),
+    [
+        ("WhatsApp Chat - Maya Reis.zip", "Maya Reis"),
+        ("WhatsApp Chat - Maya Reis (2).zip", "Maya Reis"),
+        ("WhatsApp-Chat mit Boot: Team.zip", "Boot: Team"),
+        ("export.zip", "export"),
+    ],
+)
+def test_in_an_archive_the_archive_names_the_chat(tmp_path: Path, archive: str, name: str) -> None:
+    with zipfile.ZipFile(tmp_path / archive, "w") as file:
+        file.writestr("_chat.txt", "[08.05.23, 14:00:00] Maya: hi\n")
+        file.writestr("00000012-PHOTO.jpg", b"\x00")
+    (turn,) = read([str(tmp_path / archive)]).turns
+    assert (turn.conversation, turn.path) == (name, f"{tmp_path / archive}/_chat.txt")

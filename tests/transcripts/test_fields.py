@@ -18,6 +18,7 @@ from smartsearch.transcripts.formats.fields import (
     string,
     text,
 )
+from smartsearch.transcripts.formats.jsontext import Item
 
 VALUE = {
     "a": " ",
@@ -89,7 +90,8 @@ def test_why_a_record_does_not_fit(value: Any, kinds: tuple[type, ...], reason: 
     ],
 )
 def test_values_come_earliest_first(times: list[float | None], order: list[int]) -> None:
-    assert [position for position, _ in in_time(times, lambda time: time)] == order
+    items = [Item(time, line) for line, time in enumerate(times)]
+    assert [item.line for item in in_time(items, lambda time: time)] == order
 
 
 @pytest.mark.parametrize(

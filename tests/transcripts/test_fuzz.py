@@ -1,4 +1,4 @@
-"""Every reader over broken copies of its samples: no traceback, and the good records stay.
+"""Every reader over broken copies of its samples and made-up files: no traceback, the good records stay.
 
 `SMARTSEARCH_FUZZ=2000 pytest tests/transcripts/test_fuzz.py` tries so many copies of each sample.
 """
@@ -6,19 +6,25 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import random
+import re
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from smartsearch.errors import InputError
-from smartsearch.transcripts import read
-from smartsearch.types import Corpus
+from smartsearch.transcripts import FORMATS, FormatError, Source, read
+from smartsearch.transcripts.corpus import read_one
+from smartsearch.types import Corpus, Turn
 from tests.conftest import FUZZ
 
 HERE = Path(__file__).parent / "samples"
@@ -26,6 +32,15 @@ DOCS = Path(__file__).parents[2] / "docs" / "samples"
 SAMPLES = sorted(path for top in (HERE, DOCS) for path in top.rglob("*") if path.is_file())
 TRIES = FUZZ
 JUNK: tuple[Any, ...] = (None, 5, -1.5, True, "x", "", [], {}, [[]], {"text": 3}, "\ud83d", 10**30)
+WRITTEN = """¶|¶¶|\r|\u200e|\u202f|\ufeff|<|>|[|]|{|}|null,|: | - | -- |\t|\x00|x|"|```|---|**Jo:** |\xa0
+Maya: |## User|[18:40] |8 May 2023|5/8/23, 1:56 PM - |[99.99.99, 99:99:99] |٣١/١٢/٢٠٢٣|0/0/0, 0:0
+<attached: |(file attached)|13:56 <|--- Day changed |**** BEGIN LOGGING AT |*|\x0312,99|May 31, 0000
+Session Start: |From a 1:00¶X: |--cut¶|Content-Type: multipart/mixed; boundary=|=?utf-8?Q?|=?
+&#xfffffff;|filename*0*=x''%|Date: Mon, 31 Feb 99999 25:61 +9999¶|References: <a@b> <a@b>¶|Subject: Re: Re:¶
+WEBVTT|<v |<v a>|00:00:00.000 --> 99:99:99.999¶|¶-->¶|Tapbacks:¶|Edited a later: |> |(- |(( 1 ))|](./media/
+*** <a> sent file|On 1 wrote:¶|<@U1"""
+PIECES = [piece.replace("¶", "\n") for line in WRITTEN.split("\n") for piece in line.split("|")]
+"""Of what the formats are made, and what is none of it."""
 
 
 def name_of(path: Path) -> str:
@@ -64,6 +79,8 @@ def broken(data: bytes, chance: random.Random) -> bytes:
         lambda: data.replace(b":", b"", chance.randrange(1, 9)),
         lambda: b"\xef\xbb\xbf" + data + b"\x00" * 3,
         lambda: data * 3,
+        lambda: data[:at] + "".join(chance.choices(PIECES, k=3)).encode() + data[at:],
+        lambda: data[:at] + chance.choice(SAMPLES).read_bytes()[first:last] + data[at:],
     ]
     return chance.choice(kinds)()
 
@@ -156,3 +173,165 @@ def test_a_line_that_is_none_loses_no_more_than_its_turn(sample: Path, tmp_path:
         after = words(read_if_any(put(tmp_path, sample, b"\n".join(mutated))).turns)
         changed = " ".join(after - before)
         assert sum(not comes_from(text, changed) for text in before - after) <= 2, lines[at]
+
+
+# Whatever stands anywhere, what comes of it are turns and named errors.
+
+
+def survives(known: Any, source: Source) -> None:
+    try:
+        known.detect(source)
+        for record in known.read(source):
+            assert isinstance(record, Turn | FormatError)
+            if isinstance(record, Turn):
+                assert record.text.strip() or record.caption
+                assert all(isinstance(value, str) for key, value in vars(record).items() if key != "line")
+    except FormatError:
+        return
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """The first place of each path of keys, as holder and key; all elements of a list are one."""
+    found: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+    stack: list[tuple[Any, tuple[Any, ...]]] = [(value, ())]
+    while stack:
+        holder, path = stack.pop()
+        inside = list(holder.items()) if isinstance(holder, dict) else list(enumerate(holder))
+        for key, held in inside:
+            own = (*path, "*" if isinstance(holder, list) else key)
+            found.setdefault(own, (holder, key))
+            if isinstance(held, dict | list):
+                stack.append((held, own))
+    return list(found.values())
+
+
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if s.suffix in (".json", ".jsonl")], ids=name_of)
+def test_every_key_is_survived_with_every_type_of_value(sample: Path) -> None:
+    text = sample.read_text(encoding="utf-8")
+    known = read_one(str(sample))[1]
+    whole = is_one_document(sample)
+    value = json.loads(text) if whole else [json.loads(line) for line in text.split("\n") if line]
+    for holder, key in places(value):
+        kept = holder[key]
+        for other in (None, True, 5, -1.5, "x", [], ["x"], [[]], {}, {"id": []}):
+            holder[key] = other
+            changed = json.dumps(value) if whole else "\n".join(map(json.dumps, value))
+            survives(known, Source(str(sample), changed, lambda _, lists=changed: lists))
+        holder[key] = kept
+
+
+ANY_JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+@given(value=ANY_JSON)
+def test_a_format_that_is_forced_on_any_json_ends_in_records_or_a_named_error(known: Any, value: Any) -> None:
+    keys = ("messages", "chat_messages", "turns", "conversation", "session_1", "haystack_sessions", "content")
+    message = {"role": "user", "content": value, "time": value}
+    for held in (
+        value,
+        [value],
+        dict.fromkeys(keys, value),
+        {"messages": [message, value]},
+        [message, value],
+    ):
+        survives(known, Source("a.json", json.dumps(held)))
+        survives(
+            known, Source("a.json", json.dumps([{"conversation": {"session_1": held}, "turns": [held]}]))
+        )
+
+
+def read_bytes(data: bytes, name: str = "auto") -> Corpus:
+    try:
+        return read(["-"], stdin=io.BytesIO(data), input_format=name)
+    except InputError:
+        return Corpus()
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_survived(data: bytes) -> None:
+    read_bytes(data)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join), st.sampled_from(FORMATS))
+def test_any_heap_of_pieces_is_survived(text: str, known: Any) -> None:
+    read_bytes(text.encode())
+    read_bytes(text.encode(), known.name)
+
+
+WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=9)
+SAID = st.tuples(
+    st.sampled_from(["Maya", "Jonas", "Dr. Reis", "田中"]),
+    st.lists(WORDS, min_size=1, max_size=6).map(" ".join),
+)
+
+
+@given(st.lists(SAID, min_size=5, max_size=12))
+def test_a_chat_of_names_and_texts_comes_back(turns: list[tuple[str, str]]) -> None:
+    found = read_bytes("".join(f"{name}: {text}\n" for name, text in turns).encode())
+    assert [(turn.speaker, turn.text) for turn in found.turns] == turns
+
+
+TIME = re.compile(r"(?:\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:[+-]\d\d:\d\d)?)?)?", re.ASCII)
+ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
+CHANGES = {
+    "arabic": (r"\d", lambda found: found[0].translate(ARABIC)),
+    "some arabic": (r"(?<=[\d:+-])\d(?!\d)", lambda found: found[0].translate(ARABIC)),
+    "no date": (r"\d(?=[-/.]\d\d[-/.])|(?<=\d[-/])\d\d|\d(?=:\d\d)", "99"),
+}
+
+
+@each_sample
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_time_that_any_reader_gives_is_one(tmp_path: Path, sample: Path, change: str) -> None:
+    text = re.sub(*CHANGES[change], sample.read_text(encoding="utf-8", errors="replace"))
+    turns = read_if_any(put(tmp_path, sample, text.encode())).turns
+    assert [turn.time for turn in turns if not TIME.fullmatch(turn.time)] == []
+
+
+HEADS = {
+    "whatsapp": ("", "08/05/2023, 13:56 - Maya: ", "[08.05.23, 13:56:01] Maya: \u200e", "8/5/23, 1:56 PM"),
+    "element": ("", "5/8/2023, 1:56:00 PM - Maya: ", "5/8/2023, 1:56:00 PM - "),
+    "irc": ("", "13:56 <maya> ", "13:56 * maya ", "2023-05-08 13:56:01\t", "Session Start: "),
+    "imessage": ("", "May 08, 2023  1:56:00 PM\nMaya\n", "May 08, 2023  1:56:00 PM "),
+    "signal-markdown": ("", "[2023-05-08 13:56:00] Maya: ", "[2023-05-08 13:56:00] "),
+    "signal-text": ("", "[May 08, 2023 13:56:00] <Maya> ", "[May 08, 2023 13:56:00] *** <Maya> sent file "),
+    "subtitles": ("", "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n", "WEBVTT - "),
+    "mbox": (
+        *("", "From a 1:00\nSubject: x\n\n", "From a 1:00\nContent-Type: text/html\n\n"),
+        *(f"From a 1:00\n{header}: " for header in ("Subject", "From", "References", "Content-Type")),
+    ),
+}
+FILLS = ("1", "<a ", "\u200e<", "a: ", " ", "> On 1 wrote:", "[a](./", "“")
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_a_line_of_a_megabyte_is_read_within_a_second(name: str) -> None:
+    (known,) = (known for known in FORMATS if known.name == name)
+    for head in HEADS[name]:
+        for fill in FILLS:
+            source = Source("export", f"{head}{(fill * (1_000_000 // len(fill)))}\n")
+            assert len(source.lines) >= 2
+            begun = time.process_time()
+            known.detect(source)
+            sum(1 for _ in known.read(source))
+            assert time.process_time() - begun < 1, (head, fill)
+
+
+@pytest.mark.parametrize(
+    "mails",
+    [
+        "From a 1:00\nContent-Type: text/html\n\n" + "<script><title><!" * 60_000,
+        "From a 1:00\nX: y\n\n" + "On 1 May somebody wrote\n:\n" * 20_000 + "> x\n",
+        "".join(f"From a 1:00\nReferences: <{n}@x> <{n + 1}@x>\n\nx\n\n" for n in range(3_000)),
+    ],
+    ids=["html", "announced", "threads"],
+)
+def test_many_torn_lines_are_read_within_seconds(mails: str) -> None:
+    begun = time.process_time()
+    read_bytes(mails.encode(), "mbox")
+    assert time.process_time() - begun < 3

@@ -646,7 +646,9 @@ def test_a_place_that_cannot_be_written_is_named(folder, tmp_path, monkeypatch):
 
 
 def test_a_sqlite_without_trigrams_is_named_and_leaves_nothing(folder, monkeypatch):
-    monkeypatch.setattr(indexing, "TABLES", "CREATE VIRTUAL TABLE words USING fts5(x, tokenize='none such')")
+    monkeypatch.setattr(
+        index_store, "TABLES", "CREATE VIRTUAL TABLE words USING fts5(x, tokenize='none such')"
+    )
     with pytest.raises(CacheError, match="cannot index"):
         build(str(folder))
     assert check(folder) == 0

@@ -16,7 +16,7 @@ import pytest
 
 from smartsearch.transcripts import read
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.formats.mentions import MOST
+from smartsearch.transcripts.formats.fields import MOST
 from smartsearch.transcripts.large.density import check_values
 from tests.transcripts.build import corpus, put, said
 

@@ -77,10 +77,10 @@ def test_an_error_in_a_file_by_line_has_it_read_whole(tmp_path, monkeypatch):
     def fails(*_):
         raise OverflowError("odd")
 
-    monkeypatch.setattr("smartsearch.transcripts.large.messages._turn", fails)
+    monkeypatch.setattr("smartsearch.transcripts.formats.messages._turn", fails)
     with pytest.raises(NotByLine):
         unparsed.turn(3)
-    monkeypatch.setattr("smartsearch.transcripts.large.messages._messages", fails)
+    monkeypatch.setattr("smartsearch.transcripts.formats.messages._messages", fails)
     with pytest.raises(NotByLine):
         list(unparsed.facts(unparsed.with_word("hello")))
     put(tmp_path, "b.txt", CHAT)

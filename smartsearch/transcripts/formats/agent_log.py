@@ -13,6 +13,7 @@ from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.fields import kind, string
+from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.own_calls import is_own
 from smartsearch.transcripts.formats.tool_calls import caption
 from smartsearch.types import Turn
@@ -21,8 +22,7 @@ from smartsearch.types import Turn
 class Place(NamedTuple):
     """Where a turn stands, when it was said (as the source writes it) and the ids around it."""
 
-    line: int
-    pointer: str
+    item: Item
     time: object
     conversation: str
     turn: str = ""
@@ -88,8 +88,8 @@ def turns(path: str, title: str, events: Iterable[Event]) -> Iterator[Record]:
                 caption=caption,
                 role=role,
                 path=path,
-                line=place.line,
-                pointer=place.pointer,
+                line=place.item.line,
+                pointer=place.item.pointer,
                 conversation=place.conversation,
                 session=place.session,
                 turn=place.turn,
@@ -133,9 +133,9 @@ def turns(path: str, title: str, events: Iterable[Event]) -> Iterator[Record]:
     yield from closed()
 
 
-def no_object(value: object, line: int, pointer: str) -> FormatError:
+def no_object(item: Item) -> FormatError:
     """The fault of a record that is no JSON object."""
-    return FormatError(f"{kind(value)} in the place of a record", line=line, pointer=pointer)
+    return item.fault(f"{kind(item.value)} in the place of a record")
 
 
 def parts(content: object) -> tuple[str, str]:

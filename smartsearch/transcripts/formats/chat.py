@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from smartsearch.text.times import clock, find_date, is_day_first, to_iso
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.speakers import Opening, opening, role, speakers
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
@@ -195,12 +195,3 @@ def _session(line: str, alone: bool = True, day_first: bool = True) -> tuple[str
             return found["name"], date
     day = to_iso(body, day_first=day_first)
     return (day[:10], day[:10]) if day and not body.isdigit() else None
-
-
-FORMAT = Format(
-    name="chat",
-    description="text and Markdown chats: `Name: text`, `[time] Name: text`, `**Name:** text`, `## Name`",
-    extensions=(".txt", ".md", ".markdown", ".log"),
-    detect=detect,
-    read=read,
-)

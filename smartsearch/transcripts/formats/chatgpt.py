@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.branch import chain, latest_leaf
 from smartsearch.transcripts.formats.fields import escaped, kind, mapping, sequence, string
 from smartsearch.transcripts.formats.jsontext import Item
@@ -43,12 +43,8 @@ class _Conversation(NamedTuple):
     title: str
 
 
-def detect(source: Source) -> bool:
-    """Whether conversations with a `mapping` of message nodes stand at the top."""
-    return any(_is_conversation(value) for value in source.head())
-
-
-def _is_conversation(value: object) -> bool:
+def claims(value: object) -> bool:
+    """Whether a value is a conversation with a `mapping` of message nodes."""
     if not isinstance(value, dict) or not isinstance(value.get("mapping"), dict):
         return False
     nodes = list(islice(value["mapping"].values(), _LOOKED_AT))
@@ -63,16 +59,16 @@ def read(source: Source) -> Iterator[Record]:
     for n, item in enumerate(source.items(), 1):
         nodes = item.value.get("mapping") if isinstance(item.value, dict) else None
         if not isinstance(nodes, dict):
-            yield FormatError("no conversation with a `mapping` here", line=item.line, pointer=item.pointer)
+            yield item.fault("no conversation with a `mapping` here")
             continue
         name = string(item.value, "conversation_id", "id") or f"{source.stem}#{n}"
         yield from _read(_Conversation(source.path, item, name, string(item.value, "title")), nodes)
 
 
 def _read(about: _Conversation, nodes: dict[str, Any]) -> Iterator[Record]:
-    faults = [key for key, node in nodes.items() if not isinstance(node, dict)]
-    for key in faults:
-        yield _fault(about, key, f"{kind(nodes[key])} in the place of a node")
+    for key, node in nodes.items():
+        if not isinstance(node, dict):
+            yield _fault(about, key, f"{kind(node)} in the place of a node")
     for key in _current(nodes, string(about.item.value, "current_node")):
         if isinstance(nodes[key], dict) and nodes[key].get("message") is not None:
             turn = _turn(about, key, nodes[key]["message"])
@@ -85,12 +81,8 @@ def _current(nodes: dict[str, Any], current: str) -> list[str]:
 
     A node that does not say its parent is found again by its parent's `children`.
     """
-    listed = {
-        child: key
-        for key, node in nodes.items()
-        for child in sequence(node, "children")
-        if isinstance(child, str)
-    }
+    below = ((key, child) for key, node in nodes.items() for child in sequence(node, "children"))
+    listed = {child: key for key, child in below if isinstance(child, str)}
     parents = {}
     for key, node in nodes.items():
         parent = string(node, "parent")
@@ -185,13 +177,3 @@ def _image(part: dict[str, Any], name: str) -> str:
     """An image's caption: what DALL-E was asked to draw, else its file's name if it has one."""
     drawn = string(mapping(mapping(part, "metadata"), "dalle"), "prompt")
     return f"[image: {shortened(drawn)}]" if drawn else f"[image {name}]" if name else "[image]"
-
-
-FORMAT = Format(
-    name="chatgpt",
-    description="ChatGPT's data export: `conversations.json` or `conversations-000.json`",
-    extensions=(".json",),
-    detect=detect,
-    read=read,
-    how="chatgpt.com: Settings, Data controls, Export data; the mail's link gives a .zip to read as it is",
-)

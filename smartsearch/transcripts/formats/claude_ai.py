@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.agent_log import (
     Called,
     Event,
@@ -33,12 +32,8 @@ _DOCUMENTS = "artifacts"
 """The tool whose calls hold what the assistant wrote: their content is text."""
 
 
-def detect(source: Source) -> bool:
-    """Whether conversations with `chat_messages` that have a `sender` stand at the top."""
-    return any(_is_conversation(value) for value in source.head())
-
-
-def _is_conversation(value: object) -> bool:
+def claims(value: object) -> bool:
+    """Whether a value is a conversation with `chat_messages` that have a `sender`."""
     messages = value.get("chat_messages") if isinstance(value, dict) else None
     if not isinstance(messages, list):
         return False
@@ -50,16 +45,15 @@ def read(source: Source) -> Iterator[Record]:
     for n, item in enumerate(source.items(), 1):
         messages = item.value.get("chat_messages") if isinstance(item.value, dict) else None
         if not isinstance(messages, list):
-            what = "no conversation with `chat_messages` here"
-            yield FormatError(what, line=item.line, pointer=item.pointer)
+            yield item.fault("no conversation with `chat_messages` here")
             continue
         name = string(item.value, "uuid") or f"{source.stem}#{n}"
         kept = _current(messages, string(item.value, "current_leaf_message_uuid"))
         events = (
             event
-            for i, message in enumerate(messages)
+            for i, message in enumerate(item.elements("chat_messages"))
             if i in kept
-            for event in _events(item, f"{item.pointer}/chat_messages/{i}", message, name)
+            for event in _events(message, name)
         )
         yield from turns(source.path, string(item.value, "name"), events)
 
@@ -83,18 +77,19 @@ def _current(messages: list[Any], leaf: str) -> set[int]:
     return {numbers[uuid] for uuid in branch} if len(roots) == 1 else every
 
 
-def _events(item: Item, pointer: str, message: object, name: str) -> Iterator[Event]:
+def _events(item: Item, name: str) -> Iterator[Event]:
     """What a message holds: its text and calls, then its attachments, then what tools returned."""
+    message = item.value
     if not isinstance(message, dict):
-        yield no_object(message, item.line, pointer)
+        yield no_object(item)
         return
     uuid, role = string(message, "uuid"), _ROLES.get(string(message, "sender"), "")
     content = message.get("content")
     if not role or not isinstance(content, list | None):
         what = f"`content` is {kind(content)}, not a list" if role else "a message without a known `sender`"
-        yield FormatError(what, line=item.line, pointer=pointer)
+        yield item.fault(what)
         return
-    place = Place(item.line, pointer, message.get("created_at"), name, uuid)
+    place = Place(item, message.get("created_at"), name, uuid)
     blocks = [block for block in content or [] if isinstance(block, dict)]
     calls = [block for block in blocks if string(block, "type") == "tool_use"]
     yield Said(role, _text(message, blocks), _captions(message, blocks), place, uuid)
@@ -103,16 +98,16 @@ def _events(item: Item, pointer: str, message: object, name: str) -> Iterator[Ev
         tool, given = string(block, "name"), block.get("input")
         told = string(given, "title", "id") if tool == _DOCUMENTS else given
         yield Called(tool, told, call, place, uuid)
-    for n, file in enumerate(sequence(message, "attachments")):
-        if text := string(file, "extracted_content"):
-            inside = place._replace(pointer=f"{pointer}/attachments/{n}", turn=string(file, "id") or uuid)
-            yield Said(role, text, _file(file), inside)
-    for n, block in enumerate(content or []):
-        if string(block, "type") == "tool_result":
-            call = string(block, "tool_use_id")
-            text, captions = parts(block.get("content"))
-            inside = place._replace(pointer=f"{pointer}/content/{n}", turn=call or uuid)
-            yield Returned(call, text, captions, inside, string(block, "name"))
+    for file in item.elements("attachments"):
+        if text := string(file.value, "extracted_content"):
+            inside = place._replace(item=file, turn=string(file.value, "id") or uuid)
+            yield Said(role, text, _file(file.value), inside)
+    for result in item.elements("content"):
+        if string(result.value, "type") == "tool_result":
+            call = string(result.value, "tool_use_id")
+            text, captions = parts(result.value.get("content"))
+            inside = place._replace(item=result, turn=call or uuid)
+            yield Returned(call, text, captions, inside, string(result.value, "name"))
 
 
 def _text(message: dict[str, Any], blocks: list[dict[str, Any]]) -> str:
@@ -136,13 +131,3 @@ def _file(file: object) -> str:
     name = string(file, "file_name")
     noun = "image" if string(file, "file_kind") == "image" else "file"
     return f"[{noun} {name}]" if name else f"[{noun}]"
-
-
-FORMAT = Format(
-    name="claude-ai",
-    description="Claude.ai's data export: `conversations.json` with `chat_messages`",
-    extensions=(".json",),
-    detect=detect,
-    read=read,
-    how="claude.ai: Settings, Privacy, Export data; the mail's link gives a .zip to read as it is",
-)

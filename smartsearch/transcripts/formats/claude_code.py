@@ -15,8 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.agent_log import (
     Called,
     Event,
@@ -32,7 +31,6 @@ from smartsearch.transcripts.formats.fields import kind, last_part, mapping, str
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 
-_LOOKED_AT = 20
 _META = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 _REMINDER = "system-reminder"
 _WRAPPERS = (
@@ -51,12 +49,8 @@ _SYNTHETIC = "<synthetic>"
 """The model's name on messages that the program wrote in the assistant's name."""
 
 
-def detect(source: Source) -> bool:
-    """Whether records of a session stand at the top."""
-    return any(_is_record(value) for value in source.head(_LOOKED_AT))
-
-
-def _is_record(value: object) -> bool:
+def claims(value: object) -> bool:
+    """Whether a value is a record of a session."""
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         return False
     if value["type"] in ("user", "assistant"):
@@ -69,20 +63,18 @@ def _is_record(value: object) -> bool:
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order: texts, with the tool calls made beside them, and results as role `tool`."""
     items = list(source.items())
-    events = (event for item, value in _once(items) for event in _events(source, item, value))
+    events = (event for item in _once(items) for event in _events(source, item))
     yield from turns(source.path, _title(items), events)
 
 
-def _once(items: list[Item]) -> Iterator[tuple[Item, Any]]:
+def _once(items: list[Item]) -> Iterator[Item]:
     """Records without those that a resumed session repeats."""
     seen: set[str] = set()
     for item in items:
         uuid = string(item.value, "uuid")
-        if uuid in seen:
-            continue
-        if uuid:
+        if not uuid or uuid not in seen:
             seen.add(uuid)
-        yield item, item.value
+            yield item
 
 
 def _title(items: list[Item]) -> str:
@@ -106,20 +98,20 @@ def _title(items: list[Item]) -> str:
     return given or made or summary or folder
 
 
-def _events(source: Source, item: Item, value: Any) -> Iterator[Event]:
+def _events(source: Source, item: Item) -> Iterator[Event]:
     """What a record holds; nothing for the program's own notes."""
+    value = item.value
     if not isinstance(value, dict):
-        yield no_object(value, item.line, item.pointer)
+        yield no_object(item)
         return
     what = value.get("type")
     if not isinstance(what, str):
-        yield FormatError("a record without a `type`", line=item.line, pointer=item.pointer)
+        yield item.fault("a record without a `type`")
         return
     if what not in ("user", "assistant", "attachment") or any(value.get(mark) is True for mark in _META):
         return
     place = Place(
-        item.line,
-        item.pointer,
+        item,
         value.get("timestamp"),
         string(value, "sessionId") or source.stem,
         string(value, "uuid"),
@@ -131,10 +123,8 @@ def _events(source: Source, item: Item, value: Any) -> Iterator[Event]:
     message = value.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if not isinstance(message, dict) or not isinstance(content, str | list):
-        fault = (
-            f"`content` is {kind(content)}, not text or blocks" if message else "a turn without a `message`"
-        )
-        yield FormatError(fault, line=item.line, pointer=item.pointer)
+        what = f"`content` is {kind(content)}, not text or blocks"
+        yield item.fault(what if message else "a turn without a `message`")
     elif what == "user":
         yield from _of_user(content, place)
     elif string(message, "model") != _SYNTHETIC:
@@ -191,13 +181,3 @@ def _typed(text: str) -> str:
 def _between(text: str, tag: str) -> str:
     inside, found, _ = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")
     return inside if found else ""
-
-
-FORMAT = Format(
-    name="claude-code",
-    description="Claude Code's session logs: texts, tool calls and their results",
-    extensions=(".jsonl", ".json"),
-    detect=detect,
-    read=read,
-    how="they are in ~/.claude/projects on the machine it runs on, a file a session; name the folder",
-)

@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.agent_log import (
     Called,
     Event,
@@ -31,7 +30,6 @@ from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.tool_calls import arguments
 from smartsearch.transcripts.source import Source
 
-_LOOKED_AT = 20
 _ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output")
@@ -48,12 +46,8 @@ _REQUEST = "## My request for Codex:"
 """What stands between the state of an editor and what the user asked."""
 
 
-def detect(source: Source) -> bool:
-    """Whether records of a session, of either age, stand at the top."""
-    return any(_is_record(value) for value in source.head(_LOOKED_AT))
-
-
-def _is_record(value: object) -> bool:
+def claims(value: object) -> bool:
+    """Whether a value is a record of a session, of either age."""
     if not isinstance(value, dict):
         return False
     if value.get("type") in _ENVELOPES:
@@ -91,27 +85,25 @@ def _events(item: Item, conversation: str, began: object) -> Iterator[Event]:
     """What a record holds; items on a bare line have the time at which their session began."""
     value = item.value
     if not isinstance(value, dict):
-        yield no_object(value, item.line, item.pointer)
+        yield no_object(item)
         return
-    payload, pointer = value, item.pointer
     if value.get("type") in _ENVELOPES:
-        if not isinstance(value.get("payload"), dict):
-            fault = f"`payload` is {kind(value.get('payload'))}, not an object"
-            yield FormatError(fault, line=item.line, pointer=item.pointer)
+        payload = value.get("payload")
+        if not isinstance(payload, dict):
+            yield item.fault(f"`payload` is {kind(payload)}, not an object")
             return
         if value["type"] != "response_item":
             return
-        payload, pointer = value["payload"], f"{item.pointer}/payload"
+        item = Item(payload, item.line, f"{item.pointer}/payload")
     elif "record_type" in value or _is_old_head(value):
         return
+    payload = item.value
     what = payload.get("type")
     if not isinstance(what, str):
-        yield FormatError("a record without a `type`", line=item.line, pointer=pointer)
+        yield item.fault("a record without a `type`")
         return
     call = string(payload, "call_id", "id")
-    place = Place(
-        item.line, pointer, value.get("timestamp", began), conversation, string(payload, "id") or call
-    )
+    place = Place(item, value.get("timestamp", began), conversation, string(payload, "id") or call)
     if what == "message":
         yield from _message(payload, place)
     elif what in _CALLS:
@@ -125,15 +117,14 @@ def _message(payload: dict[str, Any], place: Place) -> Iterator[Event]:
     role, content = string(payload, "role"), payload.get("content")
     if not role or not isinstance(content, str | list):
         fault = f"`content` is {kind(content)}, not text or parts" if role else "a message without a `role`"
-        yield FormatError(fault, line=place.line, pointer=place.pointer)
+        yield place.item.fault(fault)
     elif role == "assistant":
         text, caption = parts(content)
         yield Said(role, text, caption, place)
     elif role == "user":
         said = content if isinstance(content, list) else [{"type": "input_text", "text": content}]
-        text, caption = parts(
-            [part for part in said if not string(part, "text").lstrip().startswith(_INJECTED)]
-        )
+        own = [part for part in said if not string(part, "text").lstrip().startswith(_INJECTED)]
+        text, caption = parts(own)
         if text.startswith("#") and _REQUEST in text:
             text = text.partition(_REQUEST)[2].strip()
         yield Said(role, text, caption, place)
@@ -156,13 +147,3 @@ def _output(written: object) -> tuple[str, str]:
         inner = given.get("output", given.get("content"))
         return parts(inner)
     return parts(given)
-
-
-FORMAT = Format(
-    name="codex",
-    description="Codex CLI's session logs, `rollout-*.jsonl`: texts, tool calls, results",
-    extensions=(".jsonl", ".json"),
-    detect=detect,
-    read=read,
-    how="they are in ~/.codex/sessions on the machine it runs on, a file a session; name the folder",
-)

@@ -12,9 +12,10 @@ from typing import Any
 
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import attachment, bracketed, joined
 from smartsearch.transcripts.formats.fields import (
+    Mentions,
     in_time,
     mapping,
     misfit,
@@ -25,9 +26,7 @@ from smartsearch.transcripts.formats.fields import (
     text,
 )
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.mentions import Mentions
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 # MessageKind.cs; kinds it does not name are written as their numbers in Discord's documentation.
 _NOTICES = {
@@ -39,25 +38,19 @@ _MENTION = re.compile(r"<@!?(\d+)>")
 _EMOJI = re.compile(r"<a?(:\w+:)\d+>")
 
 
-def detect(source: Source) -> bool:
-    """Whether a guild's channel with messages stands at the top."""
-    return any(_is_channel(value) for value in source.head())
-
-
-def _is_channel(value: object) -> bool:
-    return bool(mapping(value, "guild") and mapping(value, "channel")) and isinstance(
-        value.get("messages") if isinstance(value, dict) else None, list
-    )
+def claims(value: object) -> bool:
+    """Whether a value is a guild's channel with messages."""
+    whole = mapping(value, "guild") and mapping(value, "channel")
+    return bool(whole) and isinstance(mapping(value).get("messages"), list)
 
 
 def read(source: Source) -> Iterator[Record]:
     """Turns of the channel, earliest first."""
     for item in source.items():
-        if not _is_channel(item.value):
-            reason = "no `guild`, `channel` and `messages` here"
-            yield FormatError(reason, line=item.line, pointer=item.pointer)
-            continue
-        yield from _channel(source, item)
+        if claims(item.value):
+            yield from _channel(source, item)
+        else:
+            yield item.fault("no `guild`, `channel` and `messages` here")
 
 
 def _channel(source: Source, item: Item) -> Iterator[Record]:
@@ -66,33 +59,31 @@ def _channel(source: Source, item: Item) -> Iterator[Record]:
     guild = text(mapping(item.value, "guild"), "name")
     title = f"{guild} / {name}" if guild and guild != "Direct Messages" else ""
     # Ids are snowflakes: they count the milliseconds since 2015 in their upper bits.
-    for i, value in in_time(item.value["messages"], lambda message: number(message, "id")):
-        pointer = f"{item.pointer}/messages/{i}"
-        if reason := misfit(value, "content"):
-            yield FormatError(reason, line=item.line, pointer=pointer)
-        elif string(value, "type") not in _NOTICES:
+    for message in in_time(item.elements("messages"), lambda value: number(value, "id")):
+        if reason := misfit(message.value, "content"):
+            yield message.fault(reason)
+        elif string(message.value, "type") not in _NOTICES:
             try:
-                yield _turn(source.path, item.line, pointer, value, name, title)
+                yield _turn(source.path, message, name, title)
             except FormatError as error:  # its mentions
-                yield FormatError(str(error), line=item.line, pointer=pointer, kind=error.kind)
+                yield message.fault(str(error), error.kind)
 
 
-def _turn(path: str, line: int, pointer: str, value: dict[str, Any], name: str, title: str) -> Record:
+def _turn(path: str, item: Item, name: str, title: str) -> Record:
+    value = item.value
     said, caption = _said(value)
-    forwarded, more = _said(mapping(value, "forwardedMessage"))
-    if forwarded or more:
-        said, caption = "\n".join(filter(None, (said, forwarded))), joined((caption, "[forwarded]", more))
-    if not said and not caption:
-        return FormatError("a message without text", line=line, pointer=pointer, kind="no_text")
+    if inner := mapping(value, "forwardedMessage"):
+        forwarded, more = _said(inner)
+        if forwarded or more:
+            said, caption = "\n".join(filter(None, (said, forwarded))), joined((caption, "[forwarded]", more))
     author = mapping(value, "author")
-    return Turn(
+    return turn(
+        path,
+        item,
         text=said,
         speaker=text(author, "nickname", "name") or string(author, "id"),
         time=to_iso(value.get("timestamp")),
         caption=caption,
-        path=path,
-        line=line,
-        pointer=pointer,
         conversation=name,
         turn=string(value, "id"),
         title=title,
@@ -125,13 +116,3 @@ def _embed(value: dict[str, Any]) -> str:
     images = "image" if sequence(value, "images") or mapping(value, "image") else ""
     said = " ".join(filter(None, parts))
     return bracketed("embed", said) if said else bracketed(images) if images else ""
-
-
-FORMAT = Format(
-    name="discord",
-    description="DiscordChatExporter's JSON of a channel",
-    extensions=(".json",),
-    detect=detect,
-    read=read,
-    how="DiscordChatExporter (github.com/Tyrrrz/DiscordChatExporter): export a channel with format JSON",
-)

@@ -14,13 +14,11 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from smartsearch.text.localstamps import MARKS, STAMP, Stamp, changes, order
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.text.times import MARKS, STAMP, Stamp, stamps_day_first
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import bracketed, caption
 from smartsearch.transcripts.formats.speakers import is_label
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _DETECT_LINES = 500
 _NAME_LIMIT = 100
@@ -38,11 +36,10 @@ _EXPORT = re.compile(r"(?P<brand>[^-]{1,40}) - (?P<room>.{1,200}) - Chat Export 
 
 def detect(source: Source) -> bool:
     """Whether the first line begins with a stamp that has seconds, all stamps have them, and people speak."""
-    lines = source.lines[:_DETECT_LINES]
-    first = next((line for line in lines if line.strip()), "")
+    first = source.first_line()
     if not first[:1].isdigit() or not _opening(first):
         return False
-    openings = [here for line in lines if (here := _opening(line))]
+    openings = [here for line in source.lines[:_DETECT_LINES] if (here := _opening(line))]
     said = [name for _, name, _ in openings if name and not is_label(name)]
     seconds = all(stamp.seconds for stamp, _, _ in openings)
     return seconds and len(openings) > 1 and bool(said) and len(said) * 4 >= len(openings)
@@ -70,46 +67,37 @@ def _stamp(line: str) -> Stamp | None:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order; a room's events are left out."""
-    file_order = order(changes(source.lines, _stamp))
+    day_first = stamps_day_first(source.lines, _stamp)
     conversation = _room(source)
     names: set[str] = set()
-    number, here, lines = 0, None, [""]
-    for at, line in enumerate([*source.lines, None], 1):
-        opened = _opening(line) if line is not None else None
-        if line is not None and not opened:
-            lines.append(line.rstrip())
-            continue
-        if here:
-            stamp, name, text, shown_file = _said(here, "\n".join(lines), names)
-            names.add(name)
-            if name and not (text or shown_file):
-                yield FormatError("a message without text", line=number, kind="no_text")
-            elif name:
-                yield Turn(
-                    text=text,
-                    speaker=name,
-                    time=stamp.iso(file_order),
-                    caption=shown_file,
-                    path=source.path,
-                    line=number,
-                    conversation=conversation,
-                )
-        number, here, lines = at, opened, [opened[2] if opened else ""]
+    for item, (stamp, name, first), below in source.opened(_opening):
+        text = "\n".join([first, *(line.rstrip() for line in below)])
+        who, said, shown_file = _said(name, text, names)
+        names.add(who)
+        if who:
+            yield turn(
+                source.path,
+                item,
+                text=said,
+                speaker=who,
+                time=stamp.iso(day_first),
+                caption=shown_file,
+                conversation=conversation,
+            )
 
 
-def _said(here: tuple[Stamp, str, str], text: str, names: set[str]) -> tuple[Stamp, str, str, str]:
+def _said(name: str, text: str, names: set[str]) -> tuple[str, str, str]:
     """Who said what, and the caption of a file; nobody where the line tells an event."""
-    stamp, name, _ = here
     if not name:
         if sent := _SENT.fullmatch(text.strip()):
-            return stamp, sent["name"], "", bracketed(sent["kind"])
+            return sent["name"], "", bracketed(sent["kind"])
         if text.startswith("* "):
             who = _who(text[2:], names)
-            return stamp, who, text[len(who) + 3 :].strip(), ""
-        return stamp, "", "", ""
+            return who, text[len(who) + 3 :].strip(), ""
+        return "", "", ""
     if file := _FILE.fullmatch(text.strip()):
-        return stamp, name, "", caption(file["name"])
-    return stamp, name, _own_words(text), ""
+        return name, "", caption(file["name"])
+    return name, _own_words(text), ""
 
 
 def _who(deed: str, names: set[str]) -> str:
@@ -134,13 +122,3 @@ def _room(source: Source) -> str:
     name = path.parent.name.removesuffix(".zip") if source.stem == "export" else source.stem
     found = _EXPORT.fullmatch(name)
     return found["room"] if found else name or source.stem
-
-
-FORMAT = Format(
-    name="element",
-    description="a Matrix room as Element exports it in plain text",
-    extensions=(".txt",),
-    detect=detect,
-    read=read,
-    how="Element: Room info, Export chat, format Plain text",
-)

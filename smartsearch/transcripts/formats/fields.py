@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise, repeat
 from typing import Any
 
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.formats.jsontext import Item
+
+MOST = 1 << 24
+"""Characters of names put into the texts of one file: some million mentions."""
 _KINDS = {"dict": "an object", "list": "a list", "str": "a string", "NoneType": "null", "bool": "a boolean"}
 
 
@@ -60,7 +65,8 @@ def sequence(value: object, key: str) -> list[Any]:
 
 def objects(value: object, key: str) -> list[dict[str, Any]]:
     """The objects in the list under `key`."""
-    return [found for found in sequence(value, key) if isinstance(found, dict)]
+    found = value.get(key) if isinstance(value, dict) else None
+    return [one for one in found if isinstance(one, dict)] if found and isinstance(found, list) else []
 
 
 def kind(value: object) -> str:
@@ -94,22 +100,36 @@ def filled(said: str, sign: str, names: Iterable[str]) -> str:
     return first + "".join(f"{name}{piece}" for piece, name in zip(rest, chain(names, repeat(sign))))
 
 
-def in_time(values: Sequence[Any], when: Callable[[Any], float | None]) -> Iterator[tuple[int, Any]]:
-    """The values with their positions, earliest first; one without a time stays behind the one before it.
+def in_time(items: Iterable[Item], when: Callable[[Any], float | None]) -> Sequence[Item]:
+    """The items, earliest first; `when` tells a value's time, one without it stays behind the one before it.
 
-    Values that come latest first are turned round, so that those of one second are in order too.
+    Items that come latest first are turned round, so that those of one second are in order too.
     """
-    order = list(enumerate(values))
-    times = [when(value) for value in values]
-    known = [time for time in times if time is not None]
+    items = list(items)
+    timed = [(when(item.value), item) for item in items]
+    known = [time for time, _ in timed if time is not None]
     if all(one <= other for one, other in pairwise(known)):
-        return iter(order)
+        return items
     if known[0] > known[-1]:
-        order.reverse()
+        timed.reverse()
     keyed, last = [], min(known)
-    for position, value in order:
-        found = times[position]
-        last = last if found is None else found
-        keyed.append((last, position, value))
+    for time, item in timed:
+        last = last if time is None else time
+        keyed.append((last, item))
     keyed.sort(key=lambda one: one[0])
-    return ((position, value) for _, position, value in keyed)
+    return [item for _, item in keyed]
+
+
+class Mentions(dict[str, str]):
+    """Names by id, for as much as may be asked of them: four characters may stand for a long name."""
+
+    left = MOST
+
+    def name(self, known: str) -> str:
+        """The name of an id, or "". Raises FormatError `too_large` once all names given are too much."""
+        found = self.get(known) or ""
+        self.left -= len(found)
+        if self.left < 0:
+            said = f"the names that its mentions stand for come to more than {MOST:,} characters"
+            raise FormatError(said, kind="too_large")
+        return found

@@ -13,12 +13,10 @@ from typing import Any
 
 from smartsearch.text.htmltext import text_of
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.fields import kind, sequence, string
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _ASKED = re.compile(r"(?:Prompted with:|Asked (?:Gemini|Bard):|Prompted|Asked|Said|Branched|Answered)\s+")
 _DONE = re.compile(r"(?:Used|Gave feedback|Selected|Shared|Deleted|Viewed|Visited|Pinned|Renamed|Exported)\b")
@@ -30,12 +28,7 @@ _MADE = re.compile(r"Created\b")
 _IMAGE = re.compile(r"\.(?:png|jpe?g|gif|webp|heic|bmp)$", re.I)
 
 
-def detect(source: Source) -> bool:
-    """Whether activity records of Gemini stand at the top."""
-    return any(_is_gemini(value) for value in source.head(20))
-
-
-def _is_gemini(value: object) -> bool:
+def claims(value: object) -> bool:
     """Whether a record says, in whatever language, that it is Gemini's (or Bard's, as it was called)."""
     if not isinstance(value, dict) or not isinstance(value.get("title"), str) or "time" not in value:
         return False
@@ -55,13 +48,12 @@ def read(source: Source) -> Iterator[Record]:
 
 def _turns(source: Source, item: Item) -> Iterator[Record]:
     if not isinstance(item.value, dict):
-        fault = f"{kind(item.value)} in the place of a record"
-        yield FormatError(fault, line=item.line, pointer=item.pointer)
+        yield item.fault(f"{kind(item.value)} in the place of a record")
         return
     if not isinstance(item.value.get("title"), str):
-        yield FormatError("a record without a `title`", line=item.line, pointer=item.pointer)
+        yield item.fault("a record without a `title`")
         return
-    if not _is_gemini(item.value):
+    if not claims(item.value):
         return
     title, answer = item.value["title"].strip(), _answer(item.value)
     if not answer and _DONE.match(title):
@@ -71,15 +63,15 @@ def _turns(source: Source, item: Item) -> Iterator[Record]:
     for role, text, caption in [("assistant", answer, f"[{title}]")] if _MADE.match(title) else said:
         if text or caption:
             time = to_iso(item.value.get("time"))
-            yield Turn(
+            key = "title" if role == "user" else "safeHtmlItem"
+            yield turn(
+                source.path,
+                Item(None, item.line, f"{item.pointer}/{key}"),
                 text=text,
                 speaker=role,
                 time=time,
                 caption=caption,
                 role=role,
-                path=source.path,
-                line=item.line,
-                pointer=f"{item.pointer}/title" if role == "user" else f"{item.pointer}/safeHtmlItem",
                 conversation=source.stem,
                 session=time[:10],
             )
@@ -94,13 +86,3 @@ def _files(value: dict[str, Any]) -> str:
     """Captions of the files that were sent along."""
     names = [name for name in sequence(value, "attachedFiles") if isinstance(name, str)]
     return " ".join(f"[{'image' if _IMAGE.search(name) else 'file'} {name}]" for name in names)
-
-
-FORMAT = Format(
-    name="gemini-activity",
-    description="Gemini Apps' `MyActivity.json` of a Google Takeout",
-    extensions=(".json",),
-    detect=detect,
-    read=read,
-    how="takeout.google.com: My Activity alone, of it Gemini Apps alone, and JSON as its format",
-)

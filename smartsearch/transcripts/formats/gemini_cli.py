@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.agent_log import (
     Called,
     Event,
@@ -33,12 +33,10 @@ _ROLES = {"user": "user", "gemini": "assistant"}
 _REPORTS = ("info", "warning", "error")
 
 
-def detect(source: Source) -> bool:
-    """Whether a session with its `sessionId` and `projectHash`, or a reply of a log, stands at the top."""
-    return any(isinstance(value, dict) and _is_ours(value) for value in source.head())
-
-
-def _is_ours(value: dict[str, Any]) -> bool:
+def claims(value: object) -> bool:
+    """Whether a value is a session with its `sessionId` and `projectHash`, or a reply of a log."""
+    if not isinstance(value, dict):
+        return False
     reply = value.get("type") == "gemini" and {"id", "timestamp", "content"} <= value.keys()
     return reply or {"sessionId", "projectHash"} <= value.keys()
 
@@ -58,28 +56,26 @@ def _played(source: Source, about: dict[str, Any]) -> list[Item | FormatError]:
     for item in source.items():
         value = item.value
         if not isinstance(value, dict):
-            kept[f"#{len(kept)} {item.line}"] = no_object(value, item.line, item.pointer)
+            kept[f"#{len(kept)} {item.line}"] = no_object(item)
         elif "$rewindTo" in value:
             _rewind(kept, string(value, "$rewindTo"), item)
         elif "$set" in value or "sessionId" in value:
             news = mapping(value, "$set") or value
             about.update((key, news[key]) for key in ("sessionId", "summary") if news.get(key))
             if "messages" in news:
-                pointer = f"{item.pointer}/$set/messages" if "$set" in value else f"{item.pointer}/messages"
                 kept.clear()
-                _add(kept, news["messages"], item.line, pointer)
+                path = ("$set", "messages") if "$set" in value else ("messages",)
+                _add(kept, Item(news["messages"], item.line, "/".join([item.pointer, *path])))
         else:
             kept[_key(value, kept)] = item
     return list(kept.values())
 
 
-def _add(kept: dict[str, Item | FormatError], messages: object, line: int, pointer: str) -> None:
-    if not isinstance(messages, list):
-        fault = f"`messages` is {kind(messages)}, not a list"
-        kept["#"] = FormatError(fault, line=line, pointer=pointer)
-        return
-    for n, message in enumerate(messages):
-        kept[_key(message, kept)] = Item(message, line, f"{pointer}/{n}")
+def _add(kept: dict[str, Item | FormatError], messages: Item) -> None:
+    if not isinstance(messages.value, list):
+        kept["#"] = messages.fault(f"`messages` is {kind(messages.value)}, not a list")
+    for message in messages.elements():
+        kept[_key(message.value, kept)] = message
 
 
 def _key(message: object, kept: dict[str, Item | FormatError]) -> str:
@@ -89,8 +85,8 @@ def _key(message: object, kept: dict[str, Item | FormatError]) -> str:
 def _rewind(kept: dict[str, Item | FormatError], to: str, item: Item) -> None:
     """Take back a message and all after it; one that is not there takes nothing back."""
     if to not in kept:
-        fault = "`$rewindTo` names a message that is not there"
-        kept[f"#{len(kept)} {item.line}"] = FormatError(fault, line=item.line, pointer=item.pointer)
+        fault = item.fault("`$rewindTo` names a message that is not there")
+        kept[f"#{len(kept)} {item.line}"] = fault
         return
     while kept.popitem()[0] != to:
         pass
@@ -100,7 +96,7 @@ def _events(record: Item | FormatError, conversation: str) -> Iterator[Event]:
     if isinstance(record, FormatError):
         yield record
         return
-    message, line, pointer = record.value, record.line, record.pointer
+    message = record.value
     what = string(message, "type")
     if what in _REPORTS:
         return
@@ -108,25 +104,19 @@ def _events(record: Item | FormatError, conversation: str) -> Iterator[Event]:
     content = message.get("content") if isinstance(message, dict) else None
     if role is None or not isinstance(content, str | list | dict | None):
         fault = f"`content` is {kind(content)}, not text or parts" if role else "a message of no known `type`"
-        yield FormatError(fault, line=line, pointer=pointer)
+        yield record.fault(fault)
         return
-    place = Place(line, pointer, message.get("timestamp"), conversation, string(message, "id"))
+    place = Place(record, message.get("timestamp"), conversation, string(message, "id"))
     text, caption = _said(message.get("displayContent") or content)
-    yield Said(role, text, caption, place, place.turn or pointer)
-    calls = sequence(message, "toolCalls")
-    for n, call in enumerate(calls):
-        yield Called(
-            string(call, "name"), mapping(call, "args"), _id(call, place, n), place, place.turn or pointer
-        )
-    for n, call in enumerate(calls):
-        text, caption = _result(call)
-        time = string(call, "timestamp") or place.time
-        inside = place._replace(pointer=f"{pointer}/toolCalls/{n}", time=time, turn=_id(call, place, n))
-        yield Returned(_id(call, place, n), text, caption, inside)
-
-
-def _id(call: object, place: Place, n: int) -> str:
-    return string(call, "id") or f"{place.turn}/{n}"
+    own = place.turn or record.pointer
+    yield Said(role, text, caption, place, own)
+    calls = list(record.elements("toolCalls"))
+    ids = [string(call.value, "id") or f"{place.turn}/{n}" for n, call in enumerate(calls)]
+    for call, id_ in zip(calls, ids):
+        yield Called(string(call.value, "name"), mapping(call.value, "args"), id_, place, own)
+    for call, id_ in zip(calls, ids):
+        time = string(call.value, "timestamp") or place.time
+        yield Returned(id_, _result(call.value), "", place._replace(item=call, time=time, turn=id_))
 
 
 def _said(content: object) -> tuple[str, str]:
@@ -146,19 +136,9 @@ def _is_image(part: object) -> bool:
     return string(data, "mimeType").startswith("image/")
 
 
-def _result(call: object) -> tuple[str, str]:
+def _result(call: object) -> str:
     """What a tool gave the model, else what was shown of it, else its error."""
     responses = [mapping(mapping(part, "functionResponse"), "response") for part in sequence(call, "result")]
     texts = [string(response, "output", "error", "content") for response in responses]
     text = "\n".join(text for text in texts if text)
-    return text or string(call, "resultDisplay", "error"), ""
-
-
-FORMAT = Format(
-    name="gemini-cli",
-    description="Gemini CLI's session logs, `session-*.json`: texts, tool calls, results",
-    extensions=(".json", ".jsonl"),
-    detect=detect,
-    read=read,
-    how="they are in ~/.gemini/tmp/*/chats on the machine it runs on, a file a session; name the folder",
-)
+    return text or string(call, "resultDisplay", "error")

@@ -24,11 +24,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import bracketed, caption
+from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _DETECT_LINES = 400
 _TIME = r"[A-Z][a-z]{2} \d{2}, \d{4} {1,2}\d{1,2}:\d{2}:\d{2} [AP]M"
@@ -59,9 +58,8 @@ _UNSENT = re.compile(r".{1,100} (?:unsent (?:a message|this message part)|delete
 
 def detect(source: Source) -> bool:
     """Whether the first line is a time, alone or with an event, and a time alone has a sender below."""
-    lines = source.lines[:_DETECT_LINES]
-    written = next((line for line in lines if line.strip()), "")
-    if not (_HEAD.match(written) or _EVENT.match(written)):
+    lines, first = source.lines[:_DETECT_LINES], source.first_line()
+    if not (_HEAD.match(first) or _EVENT.match(first)):
         return False
     heads = [n for n, line in enumerate(lines) if _HEAD.match(line)]
     return any(n + 2 < len(lines) and lines[n + 1].strip() and not _HEAD.match(lines[n + 1]) for n in heads)
@@ -87,18 +85,15 @@ def read(source: Source) -> Iterator[Record]:
         if message.indented and (message.time, message.sender) in placed:
             continue
         text, captions = _said(message.lines)
-        if text or captions:
-            yield Turn(
-                text=text,
-                speaker=message.sender,
-                time=to_iso(message.time),
-                caption=captions,
-                path=source.path,
-                line=message.number,
-                conversation=conversation,
-            )
-        else:
-            yield FormatError("a message without text", line=message.number, kind="no_text")
+        yield turn(
+            source.path,
+            Item(None, message.number),
+            text=text,
+            speaker=message.sender,
+            time=to_iso(message.time),
+            caption=captions,
+            conversation=conversation,
+        )
 
 
 def _messages(lines: list[str]) -> Iterator[_Message]:
@@ -167,13 +162,3 @@ def _last_wording(text: str) -> str:
     edits = list(_EDITED.finditer(text))
     at = edits[-1].end() if edits else first.end()
     return text[at:].strip()
-
-
-FORMAT = Format(
-    name="imessage",
-    description="iMessage and SMS as imessage-exporter writes them in plain text",
-    extensions=(".txt",),
-    detect=detect,
-    read=read,
-    how="on a Mac or with an iPhone backup: imessage-exporter --format txt",
-)

@@ -23,15 +23,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import PurePath
+from typing import NamedTuple
 
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.text.times import MONTHS
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
 _DETECT_LINES = 400
 _PASSED = 6 * 60  # minutes that a clock falls back when a day has passed; a change of summer time is one hour
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 # mIRC's colours and weights, and the numbers that are left where a copy lost the control character.
 _CODES = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|[\x02\x0f\x11\x16\x1d\x1e\x1f]")
 _COLOUR = re.compile(r"\d{2}(?=\[\d{2}:\d{2})")
@@ -64,8 +65,7 @@ _ABOUT = frozenset(
 _NOT_NICKS = frozenset(("-->", "<--", "--", "=!=", "", "*", "***"))
 
 
-@dataclass(frozen=True)
-class _Line:
+class _Line(NamedTuple):
     """A stamped line: `kind` is `said`, `did` or `event`; date and month as far as it gives them."""
 
     kind: str
@@ -207,7 +207,7 @@ class _State:
 
 def _month(name: str | None) -> int:
     lower = (name or "").lower()
-    return _MONTHS.index(lower) + 1 if lower in _MONTHS else 0
+    return MONTHS.index(lower) + 1 if lower in MONTHS else 0
 
 
 def _date(year: int, month: int, day: int) -> date | None:
@@ -230,13 +230,3 @@ def _named(source: Source) -> tuple[str, date | None]:
         name = (stem[: found.start()] + stem[found.end() :]).strip(" -_.")
         return name or PurePath(source.path).parent.name or stem, day
     return stem, None
-
-
-FORMAT = Format(
-    name="irc",
-    description="IRC logs of irssi, WeeChat, ZNC, HexChat and mIRC",
-    extensions=(".log", ".txt", ".weechatlog"),
-    detect=detect,
-    read=read,
-    how="the client's own log folder, such as ~/irclogs or ~/.local/share/weechat/logs",
-)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -23,13 +24,25 @@ _HEX_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\x([0-9A-Fa-f]{2})")
 """`\\x0B`, as Telegram Desktop writes a control character: no JSON, but plain what is meant."""
 
 
-@dataclass(frozen=True)
-class Item:
-    """A JSON value and where it stands: `line` is 0 in a file that is one document."""
+class Item(NamedTuple):
+    """A value and where it stands: `line` is 0 in a JSON file that is one document, `pointer` is RFC 6901."""
 
     value: Any
     line: int
-    pointer: str
+    pointer: str = ""
+
+    def fault(self, reason: str, kind: str = "bad_record") -> FormatError:
+        """Why the value does not fit."""
+        return FormatError(reason, line=self.line, pointer=self.pointer, kind=kind)
+
+    def elements(self, *path: str) -> Iterator[Item]:
+        """The elements of the list to which one key after the other leads; none where no list is."""
+        found, line = self.value, self.line
+        for key in path:
+            found = found.get(key) if isinstance(found, dict) else None
+        place = "/".join([self.pointer, *path])
+        for n, value in enumerate(found if isinstance(found, list) else ()):
+            yield Item(value, line, f"{place}/{n}")
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
+from smartsearch.transcripts.formats.fields import sequence
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _SESSION = re.compile(r"session_(\d{1,9})")
 
 
-def detect(source: Source) -> bool:
-    """Whether samples with a `conversation` of sessions, or such a conversation itself, stand at the top."""
-    return any(_holder(value) is not None for value in source.head())
+def claims(value: object) -> bool:
+    """Whether a value is a sample with a `conversation` of sessions, or such a conversation itself."""
+    return _holder(value) is not None
 
 
 def _holder(value: object) -> tuple[dict[str, Any], str] | None:
@@ -31,16 +30,12 @@ def _holder(value: object) -> tuple[dict[str, Any], str] | None:
         return None
     conversation = value.get("conversation")
     if isinstance(conversation, dict) and any(
-        key == "speaker_a" or _SESSION.fullmatch(str(key)) for key in conversation
+        key == "speaker_a" or _SESSION.fullmatch(key) for key in conversation
     ):
         return conversation, "/conversation"
-    turns = [turn for key in value if _SESSION.fullmatch(key) for turn in _listed(value[key])[:2]]
+    turns = [turn for key in value if _SESSION.fullmatch(key) for turn in sequence(value, key)[:2]]
     found = any(isinstance(turn, dict) and "speaker" in turn and _text(turn) is not None for turn in turns)
     return (value, "") if found else None
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def read(source: Source) -> Iterator[Record]:
@@ -51,13 +46,12 @@ def read(source: Source) -> Iterator[Record]:
         if held is None and isinstance(conversation, dict):
             held = conversation, "/conversation"
         if held is None:
-            yield FormatError("no `conversation` object here", line=item.line, pointer=item.pointer)
+            yield item.fault("no `conversation` object here")
             continue
         sessions, inside = held
         name = str(item.value.get("sample_id") or (f"{source.stem}-{n}" if inside else source.stem))
         for key in sorted(filter(_SESSION.fullmatch, sessions), key=_number):
-            place = Item(sessions, item.line, f"{item.pointer}{inside}/{key}")
-            yield from _session(source.path, place, name, key)
+            yield from _session(source.path, Item(sessions, item.line, f"{item.pointer}{inside}"), name, key)
 
 
 def _number(key: str) -> int:
@@ -66,34 +60,26 @@ def _number(key: str) -> int:
 
 def _session(path: str, item: Item, name: str, key: str) -> Iterator[Record]:
     time = to_iso(item.value.get(f"{key}_date_time"))
-    place = item.pointer
-    turns = item.value[key]
-    if not isinstance(turns, list):
-        message = f"{key} is {type(turns).__name__}, not a list of turns"
-        yield FormatError(message, line=item.line, pointer=place)
-        return
-    for i, turn in enumerate(turns):
-        pointer = f"{place}/{i}"
-        text = _text(turn)
+    if not isinstance(item.value[key], list):
+        what = f"{key} is {type(item.value[key]).__name__}, not a list of turns"
+        yield Item(None, item.line, f"{item.pointer}/{key}").fault(what)
+    for said in item.elements(key):
+        value = said.value
+        text = _text(value)
         if text is None:
-            yield FormatError("a turn without a `text` string", line=item.line, pointer=pointer)
+            yield said.fault("a turn without a `text` string")
             continue
-        caption = turn.get("blip_caption")
-        caption = caption if isinstance(caption, str) else ""
-        if not text.strip() and not caption:
-            yield FormatError("an empty turn", line=item.line, pointer=pointer, kind="no_text")
-            continue
-        yield Turn(
+        caption, written = value.get("blip_caption"), value.get("date_time")
+        yield turn(
+            path,
+            said,
             text=text,
-            speaker=str(turn.get("speaker") or ""),
-            time=to_iso(turn.get("date_time")) or time,
-            caption=caption,
-            path=path,
-            line=item.line,
-            pointer=pointer,
+            speaker=str(value.get("speaker") or ""),
+            time=(to_iso(written) if written else "") or time,
+            caption=caption if isinstance(caption, str) else "",
             conversation=name,
             session=key,
-            turn=str(turn.get("dia_id") or ""),
+            turn=str(value.get("dia_id") or ""),
         )
 
 
@@ -103,13 +89,3 @@ def _text(turn: object) -> str | None:
         return None
     text = turn.get("clean_text", turn.get("text"))
     return text if isinstance(text, str) else None
-
-
-FORMAT = Format(
-    name="locomo",
-    description="LoCoMo and REALTALK JSON: conversations in `session_N` lists",
-    extensions=(".json", ".jsonl"),
-    detect=detect,
-    read=read,
-    how="data files of github.com/snap-research/locomo and github.com/danny911kr/REALTALK",
-)

@@ -8,19 +8,17 @@ turns `{role, content, has_answer?}` each.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
+from smartsearch.transcripts.formats.fields import sequence
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 
-def detect(source: Source) -> bool:
-    """Whether questions with a haystack stand at the top."""
-    return any(isinstance(value, dict) and "haystack_sessions" in value for value in source.head())
+def claims(value: object) -> bool:
+    """Whether a value is a question with a haystack."""
+    return isinstance(value, dict) and "haystack_sessions" in value
 
 
 def read(source: Source) -> Iterator[Record]:
@@ -31,58 +29,29 @@ def read(source: Source) -> Iterator[Record]:
 
 def read_question(path: str, item: Item, default: str) -> Iterator[Record]:
     """Turns of one question's haystack, parsed already; `default` is its id where it has none."""
-    sessions = item.value.get("haystack_sessions") if isinstance(item.value, dict) else None
-    if not isinstance(sessions, list):
-        yield FormatError("no `haystack_sessions` list here", line=item.line, pointer=item.pointer)
+    if not isinstance(item.value, dict) or not isinstance(item.value.get("haystack_sessions"), list):
+        yield item.fault("no `haystack_sessions` list here")
         return
     name = str(item.value.get("question_id") or default)
-    ids, dates = _list(item.value, "haystack_session_ids"), _list(item.value, "haystack_dates")
-    for s, turns in enumerate(sessions):
-        session = str(ids[s]) if s < len(ids) else str(s + 1)
+    ids, dates = sequence(item.value, "haystack_session_ids"), sequence(item.value, "haystack_dates")
+    for s, session in enumerate(item.elements("haystack_sessions")):
+        if not isinstance(session.value, list):
+            yield session.fault(f"a session is {type(session.value).__name__}, not a list")
         time = to_iso(dates[s]) if s < len(dates) else ""
-        yield from _session(path, item, s, turns, (name, session, time))
-
-
-def _list(value: dict[str, Any], key: str) -> list[Any]:
-    found = value.get(key)
-    return found if isinstance(found, list) else []
-
-
-def _session(path: str, item: Item, s: int, turns: object, about: tuple[str, str, str]) -> Iterator[Record]:
-    """The turns of session number `s` (0-based); `about` is its conversation, id and time."""
-    conversation, session, time = about
-    place = f"{item.pointer}/haystack_sessions/{s}"
-    if not isinstance(turns, list):
-        yield FormatError(f"a session is {type(turns).__name__}, not a list", line=item.line, pointer=place)
-        return
-    for i, turn in enumerate(turns):
-        pointer = f"{place}/{i}"
-        content = turn.get("content") if isinstance(turn, dict) else None
-        if not isinstance(content, str):
-            yield FormatError("a turn without a `content` string", line=item.line, pointer=pointer)
-            continue
-        if not content.strip():
-            yield FormatError("an empty turn", line=item.line, pointer=pointer, kind="no_text")
-            continue
-        role = str(turn.get("role") or "")
-        yield Turn(
-            text=content,
-            speaker=role,
-            time=time,
-            role=role,
-            path=path,
-            line=item.line,
-            pointer=pointer,
-            conversation=conversation,
-            session=session,
-            turn=str(i + 1),
-        )
-
-
-FORMAT = Format(
-    name="longmemeval",
-    description="LongMemEval JSON: questions with `haystack_sessions` and their dates",
-    extensions=(".json", ".jsonl"),
-    detect=detect,
-    read=read,
-)
+        for number, said in enumerate(session.elements(), 1):
+            content = said.value.get("content") if isinstance(said.value, dict) else None
+            if not isinstance(content, str):
+                yield said.fault("a turn without a `content` string")
+                continue
+            role = str(said.value.get("role") or "")
+            yield turn(
+                path,
+                said,
+                text=content,
+                speaker=role,
+                time=time,
+                role=role,
+                conversation=name,
+                session=str(ids[s]) if s < len(ids) else str(s + 1),
+                turn=str(number),
+            )

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import re
 
-from smartsearch.text.htmltext import unescaped
+from smartsearch.text.htmltext import pieces, unescaped
 
 _BLOCKS = frozenset(
-    """
-    address|article|aside|blockquote|body|center|dl|fieldset|figcaption|figure|footer|form|h1|h2|h3
-    h4|h5|h6|header|hr|main|nav|ol|p|pre|section|table|tbody|tfoot|thead|ul
-    """.replace("\n", "|")
-    .replace(" ", "")
-    .split("|")
+    (
+        *("address", "article", "aside", "blockquote", "body", "center", "dl", "fieldset", "figcaption"),
+        *(
+            "figure",
+            "footer",
+            "form",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "header",
+            "hr",
+            "main",
+            "nav",
+            "ol",
+        ),
+        *("p", "pre", "section", "table", "tbody", "tfoot", "thead", "ul"),
+    )
 )
 _LINES = frozenset(("div", "li", "tr", "dd", "dt"))  # begin a line, and part no paragraphs
-_HIDDEN = ("script", "style", "head", "title")
-# A comment's begin, a tag, a declaration, text; a `<` that begins none of them goes with the text behind it.
-# html.parser is not used: torn tags take it quadratic time, 60 kB of `<a ` 216 s (Python 3.11).
-_PIECE = re.compile(
-    r"<!--|</?(?P<tag>[A-Za-z][A-Za-z0-9]{0,15})[^<>]{0,4000}>|(?P<other><[!?][^<>]{0,1000}>)"
-    r"|[^<]+|<(?:<*(?=<)|[^<]*)"
-)
 
 _START = r"(?:On|Am|Le|El|Il|Em|Op|Den|På|Dnia|W dniu|Pada|Vào|În)"
 _WROTE = (
@@ -120,35 +127,23 @@ def _cut_attribution(kept: list[str]) -> None:
 
 def of_html(html: str) -> str:
     """The text of an HTML body; quotations (`blockquote`) as lines of `> `. Never raises, in linear time."""
-    html = html.replace("\x00", "")
-    lower = html.lower() if len(html.lower()) == len(html) else html  # few letters change their length
     out: list[str] = []
-    quoted = at = 0
-    while found := _PIECE.match(html, at):
-        at = found.end()
-        piece = found.group()
-        tag = (found["tag"] or "").lower()
-        if piece == "<!--":
-            end = html.find("-->", at)
-            at = end + 3 if end >= 0 else len(html)
-        elif not tag:
-            if not found["other"]:
-                out.append(piece.replace("\n", " "))
-        elif tag in _HIDDEN and piece[1] != "/":
-            end = lower.find(f"</{tag}", at)
-            at = end if end >= 0 else len(html)
+    quoted = 0
+    for piece, tag, end in pieces(html.replace("\x00", "")):
+        if not tag:
+            out.append(piece.replace("\n", " "))
         elif tag == "br":
             out.append("\n")
         elif tag == "blockquote":
-            quoted = max(0, quoted + (-1 if piece[1] == "/" else 1))
+            quoted = max(0, quoted + (-1 if end else 1))
             out.append(f"\n\x00{quoted}\x00")
         elif tag in _LINES:
             if out and not out[-1].endswith("\n"):
                 out.append("\n")
-            if tag == "li" and piece[1] != "/":
+            if tag == "li" and not end:
                 out.append("- ")
         elif tag in _BLOCKS:
-            out.append("\n" if piece[1] == "/" else "\n\n")
+            out.append("\n" if end else "\n\n")
         elif tag in ("td", "th"):
             out.append(" ")
     return _lines("".join(out))

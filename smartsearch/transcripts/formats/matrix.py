@@ -13,25 +13,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import attachment, bracketed
 from smartsearch.transcripts.formats.fields import in_time, mapping, misfit, number, objects, string, text
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _SPOKEN = ("m.room.message", "m.sticker", "m.poll.start", "org.matrix.msc3381.poll.start")
 _MEDIA = {"m.image": "image", "m.video": "video", "m.audio": "audio", "m.file": ""}
 _QUOTED = re.compile(r"> (?:\* )?<@[^>\n]+>[^\n]*(?:\n>[^\n]*)*\n\n")
 
 
-def detect(source: Source) -> bool:
-    """Whether a room with Matrix events stands at the top."""
-    return any(_is_room(value) for value in source.head())
-
-
-def _is_room(value: object) -> bool:
+def claims(value: object) -> bool:
+    """Whether a value is a room with Matrix events."""
     if not isinstance(value, dict) or not isinstance(value.get("messages"), list):
         return False
     if "room_name" in value and "exported_by" in value:
@@ -52,29 +46,27 @@ class _Room:
 def read(source: Source) -> Iterator[Record]:
     """Turns of the room, earliest first."""
     for item in source.items():
-        if not _is_room(item.value):
-            yield FormatError("no room with `messages` here", line=item.line, pointer=item.pointer)
-            continue
-        yield from _events(source, item)
+        if claims(item.value):
+            yield from _events(source, item)
+        else:
+            yield item.fault("no room with `messages` here")
 
 
 def _events(source: Source, item: Item) -> Iterator[Record]:
-    events = list(in_time(item.value["messages"], lambda event: number(event, "origin_server_ts")))
-    known = [event for _, event in events if isinstance(event, dict)]
+    events = in_time(item.elements("messages"), lambda value: number(value, "origin_server_ts"))
+    known = [event.value for event in events if isinstance(event.value, dict)]
     room = _room(text(item.value, "room_name") or source.stem, known)
-    for i, event in events:
-        pointer = f"{item.pointer}/messages/{i}"
-        if not isinstance(event, dict) or (string(event, "type") in _SPOKEN and _misfit(event)):
-            reason = misfit(event, "content", dict) or _misfit(event)
-            yield FormatError(reason, line=item.line, pointer=pointer)
-        elif event.get("type") in _SPOKEN and not _is_redacted(event) and not _replaces(event, room):
-            yield _turn(source.path, item.line, pointer, event, room)
-        elif event.get("type") == "m.room.encrypted":
-            reason = "could not be decrypted when it was exported"
-            yield FormatError(reason, line=item.line, pointer=pointer, kind="no_text")
+    for event in events:
+        value = event.value
+        if not isinstance(value, dict) or (string(value, "type") in _SPOKEN and _misfit(value)):
+            yield event.fault(_misfit(value))
+        elif value.get("type") in _SPOKEN and not _is_redacted(value) and not _replaces(value, room):
+            yield _turn(source.path, event, room)
+        elif value.get("type") == "m.room.encrypted":
+            yield event.fault("could not be decrypted when it was exported", "no_text")
 
 
-def _misfit(event: dict[str, Any]) -> str:
+def _misfit(event: object) -> str:
     return misfit(event, "content", dict) or misfit(mapping(event, "content"), "body")
 
 
@@ -105,22 +97,20 @@ def _replaces(event: dict[str, Any], room: _Room) -> bool:
     return relation.get("rel_type") == "m.replace" and string(relation, "event_id") in room.edits
 
 
-def _turn(path: str, line: int, pointer: str, event: dict[str, Any], room: _Room) -> Record:
+def _turn(path: str, item: Item, room: _Room) -> Record:
+    event = item.value
     own = string(event, "event_id")
     relation = mapping(event, "content", "m.relates_to")
     said, caption = _said(event, _content(event, room))
-    if not said and not caption:
-        return FormatError("a message without text", line=line, pointer=pointer, kind="no_text")
     thread = string(relation, "event_id") if relation.get("rel_type") == "m.thread" else ""
     sender = string(event, "sender")
-    return Turn(
+    return turn(
+        path,
+        item,
         text=said,
         speaker=room.names.get(sender) or sender.removeprefix("@").partition(":")[0],
         time=to_iso(event.get("origin_server_ts")),
         caption=caption,
-        path=path,
-        line=line,
-        pointer=pointer,
         conversation=room.name,
         session=thread or (own if own in room.roots else ""),
         turn=own,
@@ -170,13 +160,3 @@ def _poll(content: dict[str, Any]) -> str:
 def _worded(value: dict[str, Any]) -> str:
     texts = [text(found, "body") for found in objects(value, "m.text")]
     return text(value, "org.matrix.msc1767.text", "body") or next(filter(None, texts), "")
-
-
-FORMAT = Format(
-    name="matrix",
-    description="Element's JSON export of a Matrix room",
-    extensions=(".json",),
-    detect=detect,
-    read=read,
-    how="Element: the room's information, Export chat; format JSON",
-)

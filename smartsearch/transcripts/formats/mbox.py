@@ -22,14 +22,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.captions import bracketed, caption
 from smartsearch.transcripts.formats.mailtext import of_html, own_words
 from smartsearch.transcripts.source import Source
@@ -84,9 +84,8 @@ def read(source: Source) -> Iterator[Record]:
     for line, border, whole in _split(source.text):
         text = _few_parts(whole)
         if len(text) < len(whole):
-            yield FormatError(
-                f"a mail of more than {_MULTIPARTS} parts of parts, the rest not read", line=line
-            )
+            told = f"a mail of more than {_MULTIPARTS} parts of parts, the rest not read"
+            yield FormatError(told, line=line)
         read_mail = _mail(source.path, line, border, text)
         if isinstance(read_mail, FormatError):
             yield read_mail
@@ -94,21 +93,7 @@ def read(source: Source) -> Iterator[Record]:
             mails.append(read_mail)
     for thread, title, together in _threads(mails):
         for mail in sorted(together, key=lambda mail: mail.when):
-            yield _in_thread(mail.turn, thread, title)
-
-
-def _in_thread(turn: Turn, thread: str, title: str) -> Turn:
-    return Turn(
-        text=turn.text,
-        speaker=turn.speaker,
-        time=turn.time,
-        caption=turn.caption,
-        path=turn.path,
-        line=turn.line,
-        conversation=thread,
-        turn=turn.turn,
-        title=title,
-    )
+            yield replace(mail.turn, conversation=thread, title=title)
 
 
 def _split(text: str) -> Iterator[tuple[int, str, str]]:
@@ -311,13 +296,3 @@ def _threads(mails: list[_Mail]) -> list[tuple[str, str, list[_Mail]]]:
 def _subject(mails: list[_Mail]) -> str:
     """What the first mail of a thread is about."""
     return min(mails, key=lambda mail: mail.when).subject
-
-
-FORMAT = Format(
-    name="mbox",
-    description="e-mail in mbox files (Gmail Takeout, Thunderbird, Apple Mail), a mail a turn",
-    extensions=(".mbox",),
-    detect=detect,
-    read=read,
-    how="Gmail: takeout.google.com, Mail; Apple Mail: Export Mailbox; Thunderbird: its profile folder",
-)

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import attachment, bracketed, joined
 from smartsearch.transcripts.formats.fields import (
     in_time,
@@ -27,7 +26,6 @@ from smartsearch.transcripts.formats.fields import (
 )
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _BYTES = re.compile("[\x80-\xff]+")
 _NUMBERED = re.compile(r"_\d+$")
@@ -35,9 +33,9 @@ _NOTICES = {"Subscribe", "Unsubscribe", "Call"}
 _FILES = {"photos": "image", "videos": "video", "audio_files": "audio", "gifs": "image", "files": ""}
 
 
-def detect(source: Source) -> bool:
-    """Whether a thread with participants and messages stands at the top."""
-    return any(_is_plain(value) or _is_encrypted(value) for value in source.head())
+def claims(value: object) -> bool:
+    """Whether a value is a thread with participants and messages."""
+    return _is_plain(value) or _is_encrypted(value)
 
 
 def _is_plain(value: object) -> bool:
@@ -63,7 +61,7 @@ def read(source: Source) -> Iterator[Record]:
         elif _is_encrypted(item.value):
             yield from _encrypted(source, item)
         else:
-            yield FormatError("no thread with `messages` here", line=item.line, pointer=item.pointer)
+            yield item.fault("no thread with `messages` here")
 
 
 def mended(said: str) -> str:
@@ -81,14 +79,20 @@ def _decoded(found: re.Match[str]) -> str:
 def _plain(source: Source, item: Item) -> Iterator[Record]:
     thread = last_part(text(item.value, "thread_path"))
     name = mended(text(item.value, "title")) or thread or source.stem
-    for i, value in in_time(item.value["messages"], lambda message: number(message, "timestamp_ms")):
-        pointer = f"{item.pointer}/messages/{i}"
+    for message in in_time(item.elements("messages"), lambda value: number(value, "timestamp_ms")):
+        value = message.value
         if reason := misfit(value, "content"):
-            yield FormatError(reason, line=item.line, pointer=pointer)
+            yield message.fault(reason)
         elif not _is_notice(value):
-            said, caption = mended(text(value, "content")).strip(), mended(_caption(value))
-            speaker, time = mended(text(value, "sender_name")), value.get("timestamp_ms")
-            yield _turn(source.path, item.line, pointer, name, (speaker, time, said, caption))
+            yield turn(
+                source.path,
+                message,
+                text=mended(text(value, "content")).strip(),
+                speaker=mended(text(value, "sender_name")),
+                time=to_iso(value.get("timestamp_ms")),
+                caption=mended(_caption(value)),
+                conversation=name,
+            )
 
 
 def _is_notice(value: dict[str, Any]) -> bool:
@@ -109,40 +113,18 @@ def _caption(value: dict[str, Any]) -> str:
 
 def _encrypted(source: Source, item: Item) -> Iterator[Record]:
     name = _NUMBERED.sub("", text(item.value, "threadName")) or source.stem
-    for i, value in in_time(item.value["messages"], lambda message: number(message, "timestamp")):
-        pointer = f"{item.pointer}/messages/{i}"
+    for message in in_time(item.elements("messages"), lambda value: number(value, "timestamp")):
+        value = message.value
         if reason := misfit(value, "text"):
-            yield FormatError(reason, line=item.line, pointer=pointer)
+            yield message.fault(reason)
         elif value.get("isUnsent") is not True:
-            said = text(value, "text").strip()
             names = [last_part(text(found, "uri")) for found in sequence(value, "media")]
-            caption = joined(map(attachment, names))
-            found = (text(value, "senderName"), value.get("timestamp"), said, caption)
-            yield _turn(source.path, item.line, pointer, name, found)
-
-
-def _turn(path: str, line: int, pointer: str, name: str, found: tuple[str, object, str, str]) -> Record:
-    speaker, time, said, caption = found
-    if not said and not caption:
-        return FormatError("a message without text", line=line, pointer=pointer, kind="no_text")
-    return Turn(
-        text=said,
-        speaker=speaker,
-        time=to_iso(time),
-        caption=caption,
-        path=path,
-        line=line,
-        pointer=pointer,
-        conversation=name,
-    )
-
-
-FORMAT = Format(
-    name="messenger",
-    description="Facebook Messenger and Instagram: message_1.json, encrypted chats too",
-    extensions=(".json",),
-    detect=detect,
-    read=read,
-    how="Facebook or Instagram: Accounts Center, Download your information, Messages, format JSON; "
-    "encrypted chats: messenger.com/secure_storage/dyi",
-)
+            yield turn(
+                source.path,
+                message,
+                text=text(value, "text").strip(),
+                speaker=text(value, "senderName"),
+                time=to_iso(value.get("timestamp")),
+                caption=joined(map(attachment, names)),
+                conversation=name,
+            )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
@@ -28,13 +28,3 @@ def read(source: Source) -> Iterator[Record]:
                 conversation=source.stem,
             )
             paragraph = []
-
-
-FORMAT = Format(
-    name="prose",
-    description="any other text, a paragraph a turn",
-    extensions=(".txt", ".md", ".markdown", ".log"),
-    detect=detect,
-    read=read,
-    notice="no chat format recognised, read as prose, a paragraph a turn",
-)

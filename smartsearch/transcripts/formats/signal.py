@@ -13,14 +13,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import attachment, bracketed, joined
-from smartsearch.transcripts.formats.fields import filled, kind, mapping, number, objects, string, text
+from smartsearch.transcripts.formats.fields import (
+    Mentions,
+    filled,
+    kind,
+    mapping,
+    number,
+    objects,
+    string,
+    text,
+)
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.mentions import Mentions
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _FRAMES = {
     *("account", "recipient", "chat", "chatItem", "stickerPack", "adHocCall"),
@@ -31,12 +37,8 @@ _NOTICES = ("updateMessage", "remoteDeletedMessage", "giftBadge")
 _MENTION = "\ufffc"
 
 
-def detect(source: Source) -> bool:
-    """Whether frames of a Signal backup stand at the top."""
-    return any(_is_frame(value) for value in source.head())
-
-
-def _is_frame(value: object) -> bool:
+def claims(value: object) -> bool:
+    """Whether a value is a frame of a Signal backup."""
     if not isinstance(value, dict):
         return False
     if "backupTimeMs" in value and "version" in value:
@@ -63,7 +65,7 @@ def read(source: Source) -> Iterator[Record]:
         if chat_item := mapping(frame, "chatItem"):
             chats.setdefault(string(chat_item, "chatId"), []).append(item)
         elif reason := _misfit(frame):
-            yield FormatError(reason, line=item.line, pointer=item.pointer)
+            yield item.fault(reason)
         else:
             _learn(frame, known)
     names = {chat: known.people.get(known.chats.get(chat, ""), "") for chat in chats}
@@ -71,9 +73,22 @@ def read(source: Source) -> Iterator[Record]:
     for chat, items in chats.items():
         name = names[chat]
         own = bool(name) and often[name] == 1
-        where = (name if own else chat or source.stem, "" if own else name)
+        where = {"conversation": name if own else chat or source.stem, "title": "" if own else name}
         for item in items:
-            yield from _turn(source.path, item, known, where)
+            value = mapping(item.value, "chatItem")
+            if not any(key in value for key in _NOTICES):
+                said, caption = _said(value, known)
+                author = string(value, "authorId")
+                yield turn(
+                    source.path,
+                    item,
+                    text=said,
+                    speaker=known.people.get(author) or author,
+                    time=to_iso(number(value, "dateSent")),
+                    caption=caption,
+                    turn=string(value, "dateSent"),
+                    **where,
+                )
 
 
 def _misfit(frame: object) -> str:
@@ -120,30 +135,6 @@ def _full(value: dict[str, Any], *keys: str) -> str:
     return " ".join(filter(None, (text(value, key).strip() for key in keys)))
 
 
-def _turn(path: str, item: Item, known: _Known, where: tuple[str, str]) -> Iterator[Record]:
-    value = mapping(item.value, "chatItem")
-    if any(key in value for key in _NOTICES):
-        return
-    said, caption = _said(value, known)
-    if not said and not caption:
-        yield FormatError("a message without text", line=item.line, pointer=item.pointer, kind="no_text")
-        return
-    sent = number(value, "dateSent")
-    author = string(value, "authorId")
-    yield Turn(
-        text=said,
-        speaker=known.people.get(author) or author,
-        time=to_iso(sent),
-        caption=caption,
-        path=path,
-        line=item.line,
-        pointer=item.pointer,
-        conversation=where[0],
-        turn=string(value, "dateSent"),
-        title=where[1],
-    )
-
-
 def _said(value: dict[str, Any], known: _Known) -> tuple[str, str]:
     standard = mapping(value, "standardMessage")
     body = mapping(standard, "text") or mapping(value, "directStoryReplyMessage", "textReply", "text")
@@ -179,13 +170,3 @@ def _file(found: dict[str, Any]) -> str:
     pointer = mapping(found, "pointer")
     named = attachment(text(pointer, "fileName"), text(pointer, "contentType"))
     return joined([named, text(pointer, "caption")])
-
-
-FORMAT = Format(
-    name="signal",
-    description="Signal's own export of chats: main.jsonl",
-    extensions=(".jsonl", ".json"),
-    detect=detect,
-    read=read,
-    how="Signal: Settings, Chats, Export chat history; main.jsonl lies in the folder it makes",
-)

@@ -7,59 +7,40 @@ of the clock of the computer that exported, and name no offset. What a message q
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import attachment, bracketed, joined
 from smartsearch.transcripts.formats.fields import last_part, mapping, misfit, objects, text
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _KEYS = {"sender", "body", "date"}
 _OTHERS = {"quote", "sticker", "reactions", "attachments"}
 
 
-def detect(source: Source) -> bool:
-    """Whether messages with signal-export's keys stand at the top."""
-    return any(
-        isinstance(value, dict) and value.keys() >= _KEYS and len(value.keys() & _OTHERS) >= 2
-        for value in source.head()
-    )
+def claims(value: object) -> bool:
+    """Whether a value is a message with signal-export's keys."""
+    return isinstance(value, dict) and value.keys() >= _KEYS and len(value.keys() & _OTHERS) >= 2
 
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in the order of the file; calls and deleted messages are left out."""
-    name = _conversation(source)
+    name = (source.folder if source.stem == "data" else "") or source.stem  # every file is called so
     for item in source.items():
         value = item.value
         if reason := misfit(value, "body"):
-            yield FormatError(reason, line=item.line, pointer=item.pointer)
-            continue
-        if value.get("deleted") is True or value.get("call") is True:
-            continue
-        said, caption = text(value, "body").strip(), _caption(value)
-        if not said and not caption:
-            yield FormatError("a message without text", line=item.line, pointer=item.pointer, kind="no_text")
-            continue
-        yield Turn(
-            text=said,
-            speaker=text(value, "sender"),
-            time=to_iso(text(value, "date")),
-            caption=caption,
-            path=source.path,
-            line=item.line,
-            pointer=item.pointer,
-            conversation=name,
-        )
-
-
-def _conversation(source: Source) -> str:
-    """Every file is called `data.json`; the folder has the chat's name."""
-    folder = "" if source.path == "-" else Path(source.path).absolute().parent.name
-    return folder if source.stem == "data" and folder else source.stem
+            yield item.fault(reason)
+        elif value.get("deleted") is not True and value.get("call") is not True:
+            yield turn(
+                source.path,
+                item,
+                text=text(value, "body").strip(),
+                speaker=text(value, "sender"),
+                time=to_iso(text(value, "date")),
+                caption=_caption(value),
+                conversation=name,
+            )
 
 
 def _caption(value: dict[str, Any]) -> str:
@@ -72,13 +53,3 @@ def _caption(value: dict[str, Any]) -> str:
     elif emoji := text(value, "sticker"):
         captions.append(bracketed("sticker", emoji))
     return joined(captions)
-
-
-FORMAT = Format(
-    name="signal-export",
-    description="signal-export's data.json of a Signal chat",
-    extensions=(".json", ".jsonl"),
-    detect=detect,
-    read=read,
-    how="signal-export (github.com/carderne/signal-export): `sigexport FOLDER` writes data.json a chat",
-)

@@ -14,11 +14,9 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import bracketed, caption
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _DETECT_LINES = 500
 _OPENING = re.compile(
@@ -36,10 +34,9 @@ def detect(source: Source) -> bool:
     It ends them with two blanks, Markdown's line break, or links into `./media/`. Without either the same
     lines are anybody's chat.
     """
-    lines = source.lines[:_DETECT_LINES]
-    first = next((line for line in lines if line.strip()), "")
-    if not _OPENING.match(first):
+    if not _OPENING.match(source.first_line()):
         return False
+    lines = source.lines[:_DETECT_LINES]
     openings = [line for line in lines if _OPENING.match(line)]
     broken = sum(line.endswith("  ") for line in lines)
     return any("](./media/" in line for line in lines) or broken * 2 >= len(openings)
@@ -47,28 +44,20 @@ def detect(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
-    conversation = _contact(source)
-    number, here = 0, None
-    lines: list[str] = []
-    for at, line in enumerate([*source.lines, None], 1):
-        opened = _OPENING.match(line) if line is not None and line.startswith("[") else None
-        if line is not None and not opened:
-            lines.append(line)
-            continue
-        if here and (said := _said(lines)):
-            if not any(said):
-                yield FormatError("a message without text", line=number, kind="no_text")
-            else:
-                yield Turn(
-                    text=said[0],
-                    speaker="" if here["name"] == "No-Sender" else here["name"].strip(),
-                    time=to_iso(here["time"]),
-                    caption=said[1],
-                    path=source.path,
-                    line=number,
-                    conversation=conversation,
-                )
-        number, here, lines = at, opened, [opened["text"]] if opened else []
+    own = source.stem in ("chat", "index", "")  # the file's name, else the folder has the chat's
+    folder = PurePath(source.path).parent.name.removesuffix(".zip") if own else ""
+    for item, here, below in source.opened(_OPENING.match):
+        said = _said([here["text"], *below])
+        if said is not None:
+            yield turn(
+                source.path,
+                item,
+                text=said[0],
+                speaker="" if here["name"] == "No-Sender" else here["name"].strip(),
+                time=to_iso(here["time"]),
+                caption=said[1],
+                conversation=folder or source.stem,
+            )
 
 
 def _said(lines: list[str]) -> tuple[str, str] | None:
@@ -83,29 +72,15 @@ def _said(lines: list[str]) -> tuple[str, str] | None:
             continue
         if line.strip() and (kept or not line.startswith(">")):
             quoting = False
-        if _REACTIONS.fullmatch(line.strip()[:2100]):
-            continue
-        if _STICKER.match(line):
-            captions.append(bracketed("sticker"))
-            line = _STICKER.sub("", line, count=1)
-        for found in _LINK.finditer(line):
-            sticker = found["path"].startswith("../exported_stickers/")
-            captions.append(bracketed("sticker") if sticker else caption(found["name"]))
-        kept.append(_LINK.sub("", line).rstrip())
+        if "(" in line:
+            if _REACTIONS.fullmatch(line.strip()[:2100]):
+                continue
+            if _STICKER.match(line):
+                captions.append(bracketed("sticker"))
+                line = _STICKER.sub("", line, count=1)
+            for found in _LINK.finditer(line):
+                sticker = found["path"].startswith("../exported_stickers/")
+                captions.append(bracketed("sticker") if sticker else caption(found["name"]))
+            line = _LINK.sub("", line)
+        kept.append(line.rstrip())
     return "\n".join(kept).strip(), " ".join(captions)
-
-
-def _contact(source: Source) -> str:
-    """The chat's name: that of the folder, for the file itself is always `chat.md`."""
-    own = source.stem in ("chat", "index", "")
-    return (PurePath(source.path).parent.name.removesuffix(".zip") or source.stem) if own else source.stem
-
-
-FORMAT = Format(
-    name="signal-markdown",
-    description="Signal Desktop's chats as signal-export writes them in Markdown",
-    extensions=(".md",),
-    detect=detect,
-    read=read,
-    how="with Signal Desktop: pip install signal-export, then sigexport FOLDER",
-)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.captions import bracketed, caption
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
@@ -32,34 +32,27 @@ _THREAD = re.compile(r" ?\(_id\d{1,9}\)$")
 
 def detect(source: Source) -> bool:
     """Whether the file begins with such a line, and somebody speaks."""
-    lines = source.lines[:_DETECT_LINES]
-    first = next((line for line in lines if line.strip()), "")
-    if not _OPENING.match(first):
+    if not _OPENING.match(source.first_line()):
         return False
-    return any((found := _OPENING.match(line)) and not found["event"] for line in lines)
+    openings = map(_OPENING.match, source.lines[:_DETECT_LINES])
+    return any(found and not found["event"] for found in openings)
 
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order; unstamped lines go on with the turn above."""
     conversation = _THREAD.sub("", source.stem)
-    number, here = 0, None
-    lines: list[str] = []
-    for at, line in enumerate([*source.lines, None], 1):
-        opened = _OPENING.match(line) if line is not None and line.startswith("[") else None
-        if line is not None and not opened:
-            lines.append(_POLL.sub("  ", line).rstrip())
-            continue
-        if here and here["event"] is None:
+    for item, here, below in source.opened(_OPENING.match):
+        if here["event"] is None:
+            rest = (_POLL.sub("  ", line).rstrip() for line in below)
             yield Turn(
-                text="\n".join(lines).strip(),
+                text="\n".join([here["text"] or "", *rest]).strip(),
                 speaker=(here["name"] or here["sender"]).strip(),
                 time=to_iso(here["time"]),
                 caption="" if here["name"] else _caption(here["file"], here["type"]),
                 path=source.path,
-                line=number,
+                line=item.line,
                 conversation=conversation,
             )
-        number, here, lines = at, opened, [opened["text"] or ""] if opened else []
 
 
 def _caption(file: str | None, media_type: str | None) -> str:
@@ -67,13 +60,3 @@ def _caption(file: str | None, media_type: str | None) -> str:
         return caption(file)
     kind = (media_type or "").partition("/")[0]
     return bracketed(kind if kind in ("image", "video", "audio") else "file")
-
-
-FORMAT = Format(
-    name="signal-text",
-    description="Signal's chats as signalbackup-tools writes them in plain text",
-    extensions=(".txt",),
-    detect=detect,
-    read=read,
-    how="with a backup of Signal for Android: signalbackup-tools BACKUP PASSPHRASE --exporttxt FOLDER",
-)

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import attachment, bracketed, joined
 from smartsearch.transcripts.formats.fields import (
     filled,
@@ -26,7 +25,6 @@ from smartsearch.transcripts.formats.fields import (
     text,
 )
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _KEYS = {
     *("conversationId", "sent_at", "received_at", "received_at_ms", "sourceUuid", "sourceServiceId"),
@@ -39,9 +37,9 @@ _NUMBERED = re.compile(r"(?<!\s)\s*\([^()]*\)$")
 _MENTION = "\ufffc"
 
 
-def detect(source: Source) -> bool:
-    """Whether messages of Signal Desktop stand at the top."""
-    return any(isinstance(value, dict) and len(value.keys() & _KEYS) >= 3 for value in source.head())
+def claims(value: object) -> bool:
+    """Whether a value is a message of Signal Desktop."""
+    return isinstance(value, dict) and len(value.keys() & _KEYS) >= 3
 
 
 def read(source: Source) -> Iterator[Record]:
@@ -58,34 +56,29 @@ def read(source: Source) -> Iterator[Record]:
             "this JSON holds no text: Signal Desktop 7.42 and later keep it where sigtop's JSON does not "
             "look; export with `sigtop export-messages -f text`, or with Signal itself"
         )
-        yield FormatError(reason, pointer=items[0].pointer, line=items[0].line)
-    for _, item in in_time(items, lambda item: number(item.value, "sent_at", "timestamp", "received_at")):
+        yield items[0].fault(reason)
+    for item in in_time(items, _sent):
         value = item.value
         if reason := misfit(value, "body"):
-            yield FormatError(reason, line=item.line, pointer=item.pointer)
+            yield item.fault(reason)
             continue
-        if (
-            _type(value) not in _SAID
-            or value.get("deletedForEveryone") is True
-            or value.get("isErased") is True
-        ):
-            continue
-        said, caption = _plain(value), _caption(value)
-        if not said and not caption:
-            yield FormatError("a message without text", line=item.line, pointer=item.pointer, kind="no_text")
-            continue
-        own = string(value, *_SOURCE)
-        yield Turn(
-            text=said,
-            speaker="Me" if _type(value) == "outgoing" else own if len(others) > 1 else name,
-            time=to_iso(number(value, "sent_at", "timestamp", "received_at")),
-            caption=caption,
-            path=source.path,
-            line=item.line,
-            pointer=item.pointer,
-            conversation=name,
-            turn=string(value, "id"),
-        )
+        gone = value.get("deletedForEveryone") is True or value.get("isErased") is True
+        if _type(value) in _SAID and not gone:
+            own = string(value, *_SOURCE)
+            yield turn(
+                source.path,
+                item,
+                text=_plain(value),
+                speaker="Me" if _type(value) == "outgoing" else own if len(others) > 1 else name,
+                time=to_iso(_sent(value)),
+                caption=_caption(value),
+                conversation=name,
+                turn=string(value, "id"),
+            )
+
+
+def _sent(value: object) -> float | None:
+    return number(value, "sent_at", "timestamp", "received_at")
 
 
 def _type(value: object) -> str:
@@ -114,13 +107,3 @@ def _caption(value: dict[str, Any]) -> str:
     if sticker := mapping(value, "sticker"):
         captions.append(bracketed("sticker", text(sticker, "emoji")))
     return joined(captions)
-
-
-FORMAT = Format(
-    name="sigtop",
-    description="sigtop's JSON of a Signal chat",
-    extensions=(".json",),
-    detect=detect,
-    read=read,
-    how="sigtop (github.com/tbvdm/sigtop): `sigtop msg -f json FOLDER`, of Signal Desktop before 7.42",
-)

@@ -11,63 +11,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.archive import plain_name
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import bracketed, joined
-from smartsearch.transcripts.formats.fields import mapping, misfit, objects, sequence, string, text
+from smartsearch.transcripts.formats.fields import Mentions, mapping, misfit, objects, sequence, string, text
 from smartsearch.transcripts.formats.jsontext import Documents, documents
-from smartsearch.transcripts.formats.mentions import Mentions
 from smartsearch.transcripts.formats.slack_text import Names, attached, blocks, plain, shared
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _TS = re.compile(r"\d{9,10}\.\d{6}")
-_ID = re.compile(r"[A-Z][A-Z0-9]{5,}")
 _PEOPLE = ("users.json", "org_users.json")
 _CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
-_LISTS = (
-    *_PEOPLE,
-    *_CHANNELS,
-    *("integration_logs.json", "canvases.json", "lists.json", "content_flags.json"),
-    *("file_conversations.json", "huddle_transcripts.json", "canvas_in_the_conversation.json"),
-)
 # Slack's documentation of message subtypes: what is no message that somebody wrote.
 _NOTICES = {
     *(f"{kind}_{what}" for kind in ("channel", "group") for what in ("join", "leave", "topic", "purpose")),
     *(f"{kind}_{what}" for kind in ("channel", "group") for what in ("name", "archive", "unarchive")),
     *("channel_convert_to_private", "channel_convert_to_public", "channel_posting_permissions"),
-    *(
-        "channel_canvas_updated",
-        "tabbed_canvas_updated",
-        "bot_add",
-        "bot_remove",
-        "bot_enable",
-        "bot_disable",
-    ),
+    *("channel_canvas_updated", "tabbed_canvas_updated"),
+    *("bot_add", "bot_remove", "bot_enable", "bot_disable"),
     *("pinned_item", "unpinned_item", "joiner_notification", "joiner_notification_for_inviter"),
     *("app_conversation_join", "app_conversation_leave", "reminder_add", "reminder_delete"),
-    *(
-        "huddle_thread",
-        "sh_room_created",
-        "sh_room_shared",
-        "message_deleted",
-        "tombstone",
-        "ekm_access_denied",
-    ),
+    *("huddle_thread", "sh_room_created", "sh_room_shared"),
+    *("message_deleted", "tombstone", "ekm_access_denied"),
 }
 
 
-def detect(source: Source) -> bool:
-    """Whether messages with Slack's times stand at the top."""
-    return any(_is_message(value) for value in source.head())
-
-
-def _is_message(value: object) -> bool:
+def claims(value: object) -> bool:
+    """Whether a value is a message with Slack's time."""
     if not isinstance(value, dict) or not _TS.fullmatch(text(value, "ts")):
         return False
     return value.get("type") == "message" or ("text" in value and ("user" in value or "bot_id" in value))
@@ -78,33 +51,28 @@ def read(source: Source) -> Iterator[Record]:
     people, channels = _people(source), _channels(source)
     rooms = {known: name for known, (name, _) in channels.items() if name}
     names = Names(people, Mentions(rooms))
-    folder = "" if source.path == "-" else Path(source.path).absolute().parent.name
-    conversation = folder or source.stem
+    conversation = source.folder or source.stem
     title = _title(conversation, channels, names)
     for item in source.items():
         value = item.value
         if reason := misfit(value, "text"):
-            yield FormatError(reason, line=item.line, pointer=item.pointer)
+            yield item.fault(reason)
             continue
         if text(value, "subtype") in _NOTICES:
             continue
         try:
             said, caption = _said(value, names)
         except FormatError as error:  # its mentions
-            yield FormatError(str(error), line=item.line, pointer=item.pointer, kind=error.kind)
-            continue
-        if not said and not caption:
-            yield FormatError("a message without text", line=item.line, pointer=item.pointer, kind="no_text")
+            yield item.fault(str(error), error.kind)
             continue
         time = to_iso(text(value, "ts"))
-        yield Turn(
+        yield turn(
+            source.path,
+            item,
             text=said,
             speaker=_speaker(value, names),
             time=time,
             caption=caption,
-            path=source.path,
-            line=item.line,
-            pointer=item.pointer,
             conversation=conversation,
             session=text(value, "thread_ts") or _day(source, time),
             turn=text(value, "ts"),
@@ -203,38 +171,3 @@ def _entries(written: str) -> list[dict[str, Any]]:
     except FormatError:
         return []
     return [one for item in found.items for one in objects({"all": item.value}, "all")]
-
-
-def _is_list(source: Source) -> bool:
-    """Whether a file is one of the lists at the top of an export, by its name and its ids."""
-    name = Path(plain_name(source.path)).name
-    if name not in _LISTS:
-        return False
-    return any(_ID.fullmatch(string(value, "id", "user_id", "bot_id")) for value in source.head())
-
-
-def _nothing(source: Source) -> Iterator[Record]:
-    """No turns: lists are read through the messages beside them."""
-    del source
-    return iter(())
-
-
-FORMAT = Format(
-    name="slack",
-    description="a Slack export: a folder or .zip of channels, a file a day",
-    extensions=(".json",),
-    detect=detect,
-    read=read,
-    how="Slack: workspace settings, Import/Export Data, Export; search the .zip itself or its folder",
-    alone=False,
-    sparse=True,  # a day of nothing but joins
-)
-LISTS = Format(
-    name="slack-lists",
-    description="users.json and other lists of a Slack export, for names",
-    extensions=(".json",),
-    detect=_is_list,
-    read=_nothing,
-    how="comes with a Slack export",
-    silent=True,
-)

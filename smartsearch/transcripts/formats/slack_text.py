@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from smartsearch.transcripts.formats.captions import attachment, bracketed, linked
-from smartsearch.transcripts.formats.fields import last_part, mapping, objects, text
-from smartsearch.transcripts.formats.mentions import Mentions
+from smartsearch.transcripts.formats.fields import Mentions, last_part, mapping, objects, text
 
 _ANGLED = re.compile(r"<([^<>\n]+)>")
 _ENTITIES = re.compile("&(amp|lt|gt);")

@@ -17,9 +17,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from smartsearch.text.htmltext import unescaped
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.speakers import is_label, looks_like_name
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
@@ -38,8 +39,7 @@ _NAMED = re.compile(r"(?:[-–—] ?|>> ?)?(?P<name>[^:\n<>\[\]{}]{1,40}):(?: |$
 _END = re.compile(r"[.!?…。！？]['\")\]”’»]{0,3}$")
 
 
-@dataclass(frozen=True)
-class _Cue:
+class _Cue(NamedTuple):
     """What is shown at once: from when on (seconds), on which lines, and by whom as far as marked."""
 
     start: float
@@ -47,8 +47,7 @@ class _Cue:
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """What one speaker says in a cue."""
 
     start: float
@@ -199,13 +198,3 @@ def _title(source: Source) -> str:
     first = source.lines[0] if source.lines else ""
     found = re.match(r"\ufeff?WEBVTT\s{1,8}-\s{1,8}(?P<title>.{1,200})$", first)
     return found["title"].strip() if found else source.stem.removesuffix(".transcript").removesuffix(".cc")
-
-
-FORMAT = Format(
-    name="subtitles",
-    description="subtitles and meeting transcripts: WebVTT (Teams, Zoom, Meet) and SubRip; no dates",
-    extensions=(".vtt", ".srt"),
-    detect=detect,
-    read=read,
-    how="Teams: the meeting's Recap, Transcript, Download; Zoom: Recordings, Audio transcript",
-)

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from smartsearch.text.times import to_iso
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import attachment, bracketed, joined, linked
 from smartsearch.transcripts.formats.fields import (
     in_time,
@@ -27,8 +25,8 @@ from smartsearch.transcripts.formats.fields import (
     string,
     text,
 )
+from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _KINDS = {"message", "service", "unsupported"}
 _LISTS = ("chats", "left_chats")
@@ -41,27 +39,17 @@ _MEDIA = {
     "video_file": "video",
     "audio_file": "audio",
 }
+_HELD = {
+    *("forwarded_from", "photo", "file", "media_type", "contact_information", "place_name"),
+    *("location_information", "poll", "todo_list", "game_title"),
+}
 _OFFSETS = 15 * 3600  # seconds: no clock on earth differs more from UTC
 
 
-@dataclass(frozen=True)
-class _Chat:
-    """A chat's messages, where they stand, and what it is called."""
-
-    messages: list[Any]
-    line: int
-    pointer: str
-    name: str
-    title: str = ""
-
-
-def detect(source: Source) -> bool:
-    """Whether a chat, or lists of chats, with Telegram's messages stand at the top."""
-    return any(_is_chat(value) or _is_account(value) for value in source.head())
-
-
-def _is_account(value: object) -> bool:
-    return any(_is_chat(chat) for key in _LISTS for chat in sequence(mapping(value, key), "list")[:5])
+def claims(value: object) -> bool:
+    """Whether a value is a chat, or has lists of chats, with Telegram's messages."""
+    listed = (chat for key in _LISTS for chat in sequence(mapping(value, key), "list")[:5])
+    return _is_chat(value) or any(map(_is_chat, listed))
 
 
 def _is_chat(value: object) -> bool:
@@ -75,55 +63,52 @@ def read(source: Source) -> Iterator[Record]:
     """Turns of every chat, earliest first, chats in the order of the file."""
     for item in source.items():
         if _is_chat(item.value):
-            name = _name(item.value) or source.stem
-            yield from _turns(source.path, _Chat(item.value["messages"], item.line, item.pointer, name))
-            continue
-        if not any(mapping(item.value, key) for key in _LISTS):
-            reason = "neither a chat with `messages` nor a list of `chats`"
-            yield FormatError(reason, line=item.line, pointer=item.pointer)
-            continue
-        names = Counter(_name(chat) for key in _LISTS for chat in sequence(mapping(item.value, key), "list"))
-        for key in _LISTS:
-            for i, chat in enumerate(sequence(mapping(item.value, key), "list")):
-                pointer = f"{item.pointer}/{key}/list/{i}"
-                if not isinstance(chat, dict) or not isinstance(chat.get("messages"), list):
-                    yield FormatError("no chat with `messages` here", line=item.line, pointer=pointer)
-                    continue
-                name = _name(chat)
-                own = bool(name) and names[name] == 1
-                known = name if own else string(chat, "id") or f"{source.stem}#{i + 1}"
-                title = "" if own else name
-                yield from _turns(source.path, _Chat(chat["messages"], item.line, pointer, known, title))
+            yield from _turns(source.path, item, _name(item.value) or source.stem)
+        elif any(mapping(item.value, key) for key in _LISTS):
+            yield from _account(source, item)
+        else:
+            yield item.fault("neither a chat with `messages` nor a list of `chats`")
+
+
+def _account(source: Source, item: Item) -> Iterator[Record]:
+    """All chats, by their names, or by their ids where two share one."""
+    lists = [list(item.elements(key, "list")) for key in _LISTS]
+    names = Counter(_name(chat.value) for chats in lists for chat in chats)
+    for chats in lists:
+        for n, chat in enumerate(chats, 1):
+            if not isinstance(mapping(chat.value).get("messages"), list):
+                yield chat.fault("no chat with `messages` here")
+                continue
+            name = _name(chat.value)
+            if name and names[name] == 1:
+                yield from _turns(source.path, chat, name)
+            else:
+                yield from _turns(source.path, chat, string(chat.value, "id") or f"{source.stem}#{n}", name)
 
 
 def _name(chat: object) -> str:
     return text(chat, "name") or _UNNAMED.get(text(chat, "type"), "")
 
 
-def _turns(path: str, chat: _Chat) -> Iterator[Record]:
-    for i, value in in_time(chat.messages, _moment):
-        pointer = f"{chat.pointer}/messages/{i}"
+def _turns(path: str, chat: Item, name: str, title: str = "") -> Iterator[Record]:
+    for message in in_time(chat.elements("messages"), _moment):
+        value = message.value
         if reason := misfit(value, "text", str, list):
-            yield FormatError(reason, line=chat.line, pointer=pointer)
+            yield message.fault(reason)
             continue
-        said, caption = _plain(value.get("text")).strip(), _caption(value)
-        if value.get("type") == "service" and not said:
-            continue
-        if not said and not caption:
-            yield FormatError("a message without text", line=chat.line, pointer=pointer, kind="no_text")
-            continue
-        yield Turn(
-            text=said,
-            speaker=text(value, "from", "actor") or string(value, "from_id", "actor_id"),
-            time=_time(value),
-            caption=caption,
-            path=path,
-            line=chat.line,
-            pointer=pointer,
-            conversation=chat.name,
-            turn=string(value, "id"),
-            title=chat.title,
-        )
+        said = _plain(value.get("text")).strip()
+        if said or value.get("type") != "service":
+            yield turn(
+                path,
+                message,
+                text=said,
+                speaker=text(value, "from", "actor") or string(value, "from_id", "actor_id"),
+                time=_time(value),
+                caption=_caption(value),
+                conversation=name,
+                turn=string(value, "id"),
+                title=title,
+            )
 
 
 def _moment(value: object) -> float | None:
@@ -142,9 +127,8 @@ def _time(value: dict[str, Any]) -> str:
         return to_iso(written)
     try:
         local = datetime.fromisoformat(written)
-        ahead = (
-            local.replace(tzinfo=timezone.utc) - datetime.fromtimestamp(sent, timezone.utc)
-        ).total_seconds()
+        utc = datetime.fromtimestamp(sent, timezone.utc)
+        ahead = (local.replace(tzinfo=timezone.utc) - utc).total_seconds()
     except (ValueError, OverflowError, OSError):
         return to_iso(sent) or to_iso(written)
     if local.tzinfo or abs(ahead) > _OFFSETS or ahead % 900:
@@ -168,7 +152,7 @@ def _plain(value: object) -> str:
 
 def _caption(value: dict[str, Any]) -> str:
     """Everything a message holds beside its text."""
-    if value.get("type") == "service":
+    if value.get("type") == "service" or not value.keys() & _HELD:
         return ""
     return joined(
         [
@@ -221,13 +205,3 @@ def _poll(value: dict[str, Any]) -> str:
 def _tasks(value: dict[str, Any]) -> str:
     tasks = " / ".join(filter(None, (_plain(found.get("text")) for found in objects(value, "items"))))
     return bracketed("list", _plain(value.get("title")), tasks)
-
-
-FORMAT = Format(
-    name="telegram",
-    description="Telegram Desktop's result.json: one chat, or a whole account",
-    extensions=(".json",),
-    detect=detect,
-    read=read,
-    how="Telegram Desktop: a chat's menu, Export chat history (or Settings, Advanced, Export); format JSON",
-)

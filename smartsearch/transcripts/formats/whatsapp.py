@@ -15,19 +15,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePath
 from typing import NamedTuple
 
-from smartsearch.text.localstamps import MARKS, STAMP, Order, Stamp, changes, order
-from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.format import Format, Record
+from smartsearch.text.times import MARKS, STAMP, Stamp, stamps_day_first
+from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats import whatsapp_words as words
 from smartsearch.transcripts.formats.captions import bracketed, caption
 from smartsearch.transcripts.formats.speakers import is_label
 from smartsearch.transcripts.source import Source
-from smartsearch.types import Turn
 
 _DETECT_LINES = 500
 _NAME_LIMIT = 100  # a contact's name; what stands longer before a colon is a sentence
@@ -72,8 +69,7 @@ def detect(source: Source) -> bool:
         return False
     if _title(source):
         return True
-    first = next((line for line in lines if line.strip()), "")
-    if _opening(first) is None or len(openings) < 2 or len(said) * 4 < len(openings):
+    if _opening(source.first_line()) is None or len(openings) < 2 or len(said) * 4 < len(openings):
         return False
     if all(here.iphone and here.stamp.seconds for here in openings):
         logs = all(len(here.stamp.a) == 4 and here.stamp.mark == "-" for here in openings)
@@ -112,52 +108,26 @@ def _is_cut(name: str) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order. A message without text, such as a picture that can be seen once, is `no_text`."""
-    state = _State(source, _title(source) or source.stem, order(changes(source.lines, _stamp)))
-    for number, line in enumerate(source.lines, 1):
-        if here := _opening(line):
-            yield from state.close()
-            state.number, state.here, state.lines = number, here, [here.text]
-        elif state.here:
-            state.lines.append(line if line.isascii() else MARKS.sub("", line))
-    yield from state.close()
+    conversation = _title(source) or source.stem
+    day_first = stamps_day_first(source.lines, _stamp)
+    for item, here, below in source.opened(_opening):
+        rest = (line if line.isascii() else MARKS.sub("", line) for line in below)
+        said = _said("\n".join([here.text, *rest])) if here.name else None
+        if said is not None:
+            yield turn(
+                source.path,
+                item,
+                text=said[0],
+                speaker=here.name,
+                time=here.stamp.iso(day_first),
+                caption=said[1],
+                conversation=conversation,
+            )
 
 
 def _stamp(line: str) -> Stamp | None:
     here = _opening(line)
     return here.stamp if here else None
-
-
-@dataclass
-class _State:
-    """The message being read, in a chat of that name."""
-
-    source: Source
-    conversation: str
-    order: Order
-    number: int = 0
-    here: _Opening | None = None
-    lines: list[str] = field(default_factory=list)
-
-    def close(self) -> Iterator[Record]:
-        """The turn read so far, if a person said it and did not take it back."""
-        here = self.here
-        if not here or not here.name:
-            return
-        said = _said("\n".join(self.lines) if len(self.lines) > 1 else self.lines[0])
-        if said is None:
-            return
-        if not any(said):
-            yield FormatError("a message without text", line=self.number, kind="no_text")
-            return
-        yield Turn(
-            text=said[0],
-            speaker=here.name,
-            time=here.stamp.iso(self.order),
-            caption=said[1],
-            path=self.source.path,
-            line=self.number,
-            conversation=self.conversation,
-        )
 
 
 def _said(text: str) -> tuple[str, str] | None:
@@ -232,13 +202,3 @@ def _title(source: Source) -> str:
     if not found:
         return name if inside else ""
     return next(group for group in found.groups() if group).strip()
-
-
-FORMAT = Format(
-    name="whatsapp",
-    description="WhatsApp's export of a chat as text, of Android and iPhone, in many languages",
-    extensions=(".txt",),
-    detect=detect,
-    read=read,
-    how="WhatsApp: open the chat, its menu (on iPhone its name), Export chat, Without media",
-)

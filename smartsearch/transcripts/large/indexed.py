@@ -23,25 +23,7 @@ from smartsearch.errors import CacheError
 from smartsearch.runtime.private import check, levels
 from smartsearch.transcripts.faults import IndexFault
 from smartsearch.transcripts.filters import Facts
-from smartsearch.transcripts.large.index_store import (
-    APART,
-    DAMAGED,
-    GRAM,
-    NAME,
-    Rows,
-    command,
-    connect,
-    damaged,
-    facts_of,
-    faults,
-    folder_of,
-    indexed_text,
-    needle_of,
-    rows_with,
-    stamped,
-    state_of,
-    turn_of,
-)
+from smartsearch.transcripts.large import index_store as store
 from smartsearch.transcripts.opening import allowed
 from smartsearch.types import Skipped, Turn
 
@@ -83,18 +65,18 @@ class Index:
 
     def __init__(self, root: str, folder: Path) -> None:
         self.root, self._folder = root, folder
-        if (folder / DAMAGED).exists():
-            raise IndexFault(damaged(root))
+        if (folder / store.DAMAGED).exists():
+            raise IndexFault(store.damaged(root))
         self._lock = threading.Lock()
-        self._last: tuple[str, Rows | None] | None = None
-        with faults(folder, root):
-            self._database = connect(folder / NAME)
+        self._last: tuple[str, store.Rows | None] | None = None
+        with store.faults(folder, root):
+            self._database = store.connect(folder / store.NAME)
             weakref.finalize(self, self._database.close)
             self._database.execute("BEGIN")
-            if not stamped(self._database):
+            if not store.stamped(self._database):
                 raise IndexFault(
                     f"the index of {root} is of another version and was left aside; "
-                    f"`{command(root)}` makes it anew"
+                    f"`{store.command(root)}` makes it anew"
                 )
 
     @cached_property
@@ -113,7 +95,7 @@ class Index:
     @property
     def command(self) -> str:
         """What to type to bring it up to date."""
-        return command(self.root)
+        return store.command(self.root)
 
     def holds(self, real: str) -> bool:
         """Whether a file, by its real path, lies below the root, so that it should be here."""
@@ -122,7 +104,7 @@ class Index:
     def apart(self, real: str) -> bool:
         """Whether a file, by its real path, is none that an index could hold."""
         held = self._files.get(real)
-        return held is not None and held[1].startswith(APART)
+        return held is not None and held[1].startswith(store.APART)
 
     def file(self, path: str, real: str) -> IndexedFile | None:
         """The file at `path`, really `real`, if it is as it was when it was indexed. Raises IndexFault.
@@ -131,7 +113,7 @@ class Index:
         """
         held = self._files.get(real)
         try:
-            if held is None or held[1] != state_of(real):
+            if held is None or held[1] != store.state_of(real):
                 return None
         except OSError:
             return None
@@ -139,16 +121,16 @@ class Index:
             return None
         number, _, turns, facts = held
         runs = tuple(self._runs.get(number, ()))
-        with faults(self._folder, self.root):
+        with store.faults(self._folder, self.root):
             if sum(count for _, count in runs) != turns:
                 raise ValueError("runs")
         return IndexedFile(self, number, path, runs, facts)
 
     def turn(self, row: int, file: int, path: str) -> Turn:
         """The turn in a row, of the file of that number, shown as `path`. Raises IndexFault."""
-        with faults(self._folder, self.root), self._lock:
+        with store.faults(self._folder, self.root), self._lock:
             found = self._database.execute("SELECT record FROM turns WHERE id = ?", (row,)).fetchone()
-            return turn_of(found[0], file, row, path)
+            return store.turn_of(found[0], file, row, path)
 
     def facts(self, rows: Sequence[int], file: int) -> Iterator[Facts]:
         """What filters ask of the turns in these rows, ascending, of one file. Raises IndexFault."""
@@ -156,22 +138,22 @@ class Index:
         for at in range(0, len(rows), FEW):
             some = rows[at : at + FEW]
             wanted = set(some)
-            with faults(self._folder, self.root), self._lock:
+            with store.faults(self._folder, self.root), self._lock:
                 found = self._database.execute(asked, (some[0], some[-1])).fetchall()
-                known = [facts_of(record, file, row) for row, record in found if row in wanted]
+                known = [store.facts_of(record, file, row) for row, record in found if row in wanted]
                 if len(known) < len(some):
                     raise ValueError("rows")
             yield from known
 
-    def rows_with(self, text: str) -> Rows | None:
+    def rows_with(self, text: str) -> store.Rows | None:
         """The rows that may contain `text`, ascending; None: any may. Raises IndexFault."""
-        with faults(self._folder, self.root), self._lock:
+        with store.faults(self._folder, self.root), self._lock:
             if self._last is None or self._last[0] != text:
-                self._last = text, rows_with(self._database, text)
+                self._last = text, store.rows_with(self._database, text)
             return self._last[1]
 
     def _all(self, asked: str) -> list[Any]:
-        with faults(self._folder, self.root), self._lock:
+        with store.faults(self._folder, self.root), self._lock:
             return self._database.execute(asked).fetchall()
 
 
@@ -196,7 +178,7 @@ class IndexedTurns:
         row = int(self._firsts[run]) + position - int(self._bases[run])
         return self._index.turn(row, *self._files[run])
 
-    def facts(self, positions: Rows) -> Iterator[Facts | None]:
+    def facts(self, positions: store.Rows) -> Iterator[Facts | None]:
         """What filters ask of the turns at these positions, ascending. Raises IndexFault."""
         ends = np.searchsorted(positions, self._bases)
         for run, (file, _) in enumerate(self._files):
@@ -204,7 +186,7 @@ class IndexedTurns:
             if len(inside):
                 yield from self._index.facts((inside - self._bases[run] + self._firsts[run]).tolist(), file)
 
-    def with_word(self, text: str) -> Rows:
+    def with_word(self, text: str) -> store.Rows:
         """Positions whose turn can contain `text` (case-folded), ascending: every one that does.
 
         Of a rare text these and no other: how often it occurs is its weight. Raises IndexFault.
@@ -215,10 +197,10 @@ class IndexedTurns:
         begin = np.searchsorted(rows, self._firsts)
         counts = np.searchsorted(rows, self._firsts + self._counts) - begin
         inside = np.arange(int(counts.sum())) + np.repeat(begin - (np.cumsum(counts) - counts), counts)
-        places: Rows = rows[inside] + np.repeat(self._bases[:-1] - self._firsts, counts)
-        needle = needle_of(text)
-        if len(needle) > GRAM and len(places) <= FEW:
-            holding = [at for at in places.tolist() if needle in indexed_text(self.turn(at))]
+        places: store.Rows = rows[inside] + np.repeat(self._bases[:-1] - self._firsts, counts)
+        needle = store.needle_of(text)
+        if len(needle) > store.GRAM and len(places) <= FEW:
+            holding = [at for at in places.tolist() if needle in store.indexed_text(self.turn(at))]
             return np.array(holding, dtype=np.int64)
         return places
 
@@ -253,8 +235,8 @@ def opened(paths: Sequence[str]) -> Opened:
 def _tried(root: str) -> Index | str | None:
     """The index of a root, or why it cannot be used; None where there is none."""
     try:
-        folder = folder_of(root)
-        if not (folder / NAME).exists():
+        folder = store.folder_of(root)
+        if not (folder / store.NAME).exists():
             return None
         check(levels(folder))
         return Index(root, folder)

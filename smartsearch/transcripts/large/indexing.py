@@ -19,23 +19,7 @@ from smartsearch.transcripts.archive import file_of
 from smartsearch.transcripts.corpus import read_one
 from smartsearch.transcripts.faults import IndexFault
 from smartsearch.transcripts.files import Selection, find
-from smartsearch.transcripts.large.index_store import (
-    APART,
-    DAMAGED,
-    NAME,
-    STAMP,
-    TABLES,
-    connect,
-    folder_of,
-    indexed_text,
-    record,
-    sealed,
-    sizes,
-    stamped,
-    state_of,
-    turn_of,
-    unlink,
-)
+from smartsearch.transcripts.large import index_store as store
 from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Skipped, Turn, fold
 
@@ -87,7 +71,7 @@ def build(path: str, step: Step = lambda *_: None, wait: Callable[[], None] = la
     start = time.perf_counter()
     root = os.path.realpath(path)
     found = list(find([root], Selection()))
-    folder = folder_of(root)
+    folder = store.folder_of(root)
     try:
         make(folder)
         with _alone(folder, wait), confined([root]):  # who may read the index may read no more than its root
@@ -123,27 +107,27 @@ def _build(path: str, root: str, folder: Path, found: Sequence[str | Skipped], s
 
 def _opened(folder: Path, root: str) -> sqlite3.Connection:
     """The database to write to, made anew where there is none that can be used."""
-    if (folder / NAME).exists() and not (folder / DAMAGED).exists():
+    if (folder / store.NAME).exists() and not (folder / store.DAMAGED).exists():
         with contextlib.suppress(IndexFault, sqlite3.Error):
-            database = connect(folder / NAME, write=True)
-            if stamped(database):
+            database = store.connect(folder / store.NAME, write=True)
+            if store.stamped(database):
                 return _tuned(database)
             database.close()
     _discard(folder)
-    os.close(os.open(folder / NAME, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
-    database = connect(folder / NAME, write=True)
+    os.close(os.open(folder / store.NAME, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+    database = store.connect(folder / store.NAME, write=True)
     try:
-        database.executescript(f"PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; BEGIN; {TABLES}")
+        database.executescript(f"PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; BEGIN; {store.TABLES}")
     except sqlite3.OperationalError as error:
         database.close()
-        unlink(folder)
+        store.unlink(folder)
         raise CacheError(
             f"SQLite {sqlite3.sqlite_version} cannot index: {error}", hint="SQLite 3.34 or later has trigrams"
         ) from error
-    about = [("stamp", STAMP), ("root", os.fsencode(root))]
+    about = [("stamp", store.STAMP), ("root", os.fsencode(root))]
     database.executemany("INSERT INTO about VALUES (?, ?)", about)
     database.execute("COMMIT")
-    (folder / DAMAGED).unlink(missing_ok=True)
+    (folder / store.DAMAGED).unlink(missing_ok=True)
     return _tuned(database)
 
 
@@ -154,8 +138,8 @@ def _tuned(database: sqlite3.Connection) -> sqlite3.Connection:
 
 def _discard(folder: Path) -> None:
     """Away with a database that nobody may open meanwhile."""
-    (folder / DAMAGED).touch(mode=0o600)
-    unlink(folder, keep=DAMAGED)
+    (folder / store.DAMAGED).touch(mode=0o600)
+    store.unlink(folder, keep=store.DAMAGED)
 
 
 class _Build:
@@ -206,18 +190,18 @@ class _Build:
     def _done(self, path: str) -> bool:
         """Index a file unless it is known as it is; False where it was changed a moment ago."""
         try:
-            state = state_of(path)
+            state = store.state_of(path)
             held = self._known.get(path)
             if held and held[1] == state:
                 self._built.unchanged += 1
                 return True
-            if held and held[1] == APART + state:
+            if held and held[1] == store.APART + state:
                 self._leave(path)
                 return True
             if _age(path) < SETTLED:
                 return False
             read, known = read_one(path)
-            if state_of(path) != state:
+            if store.state_of(path) != state:
                 return False
         except OSError as error:
             self._built.skipped.append(Skipped(path, "unreadable", error.strerror or str(error)))
@@ -227,10 +211,10 @@ class _Build:
         if together or any(entry.kind in TRANSIENT for entry in read.skipped):
             if held:
                 self._remove(held[0])
-                self._built.removed += not held[1].startswith(APART)
+                self._built.removed += not held[1].startswith(store.APART)
                 del self._known[path]
             if together:
-                self._note(path, APART + state)
+                self._note(path, store.APART + state)
                 self._leave(path)
             return True
         self._put(path, state, read, held)
@@ -265,7 +249,7 @@ class _Build:
             number = self._database.execute(asked, (os.fsencode(path), state, *facts)).lastrowid or 0
             self._built.new += 1
         self._known[path] = (number, state)
-        records = list(map(record, read.turns))
+        records = list(map(store.record, read.turns))
         kept = self._keep(number, records) if held else 0
         self._append(number, kept, read.turns[kept:], records[kept:])
 
@@ -290,9 +274,9 @@ class _Build:
             return
         (first,) = self._database.execute("SELECT value FROM about WHERE key = 'next'").fetchone()
         rows = range(first, first + len(turns))
-        stored = ((row, sealed(data, number, row)) for row, data in zip(rows, records))
+        stored = ((row, store.sealed(data, number, row)) for row, data in zip(rows, records))
         self._database.executemany("INSERT INTO turns VALUES (?, ?)", stored)
-        texts = zip(rows, map(indexed_text, turns))
+        texts = zip(rows, map(store.indexed_text, turns))
         self._database.executemany("INSERT INTO words (rowid, spoken) VALUES (?, ?)", texts)
         self._database.execute("UPDATE about SET value = ? WHERE key = 'next'", (rows.stop,))
         self._database.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (number, position, first, len(turns)))
@@ -312,7 +296,7 @@ class _Build:
         return self._database.execute(asked, (number,)).fetchall()
 
     def _forget(self, number: int, rows: Sequence[tuple[int, bytes]]) -> None:
-        texts = ((row, indexed_text(turn_of(stored, number, row, ""))) for row, stored in rows)
+        texts = ((row, store.indexed_text(store.turn_of(stored, number, row, ""))) for row, stored in rows)
         removed = "INSERT INTO words (words, rowid, spoken) VALUES ('delete', ?, ?)"
         self._database.executemany(removed, texts)
         self._database.executemany("DELETE FROM turns WHERE id = ?", ((row,) for row, _ in rows))
@@ -324,7 +308,7 @@ class _Build:
             self._database.execute("INSERT INTO words (words) VALUES ('optimize')")
         self._database.execute("PRAGMA busy_timeout = 0")  # who still reads an older state holds it up
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        built.bytes = sizes(self._folder)
+        built.bytes = store.sizes(self._folder)
         return built
 
 
@@ -337,7 +321,7 @@ def _counts(database: sqlite3.Connection) -> tuple[int, int]:
     """Files and turns. Raises sqlite3.Error."""
     held = "SELECT count(*) FROM files WHERE state NOT LIKE ? || '%'"
     asked = f"SELECT ({held}), (SELECT ifnull(sum(count), 0) FROM runs)"
-    files, turns = database.execute(asked, (APART,)).fetchone()
+    files, turns = database.execute(asked, (store.APART,)).fetchone()
     return files, turns
 
 
@@ -345,25 +329,25 @@ def held(paths: Sequence[str] = ()) -> list[Held]:
     """The indexes of these roots, by default all of this user's. Raises CacheError."""
     every = home("index")
     if paths:
-        folders = [folder_of(os.path.realpath(path)) for path in paths]
+        folders = [store.folder_of(os.path.realpath(path)) for path in paths]
     else:
         folders = sorted(every.iterdir()) if every.is_dir() else []
-    return [_held(folder) for folder in folders if (folder / NAME).is_file()]
+    return [_held(folder) for folder in folders if (folder / store.NAME).is_file()]
 
 
 def _held(folder: Path) -> Held:
     check(levels(folder))
     root, files, turns, state = "?", 0, 0, "damaged"
     try:
-        with closing(connect(folder / NAME)) as database:
+        with closing(store.connect(folder / store.NAME)) as database:
             found = database.execute("SELECT value FROM about WHERE key = 'root'").fetchone()
             root = os.fsdecode(found[0])
             files, turns = _counts(database)
-            if not (folder / DAMAGED).exists():
-                state = "ready" if stamped(database) else "of another version"
+            if not (folder / store.DAMAGED).exists():
+                state = "ready" if store.stamped(database) else "of another version"
     except (IndexFault, sqlite3.Error, TypeError):
         pass
-    return Held(root, files, turns, sizes(folder), state)
+    return Held(root, files, turns, store.sizes(folder), state)
 
 
 def remove(path: str, wait: Callable[[], None] = lambda: None) -> Held | None:
@@ -371,13 +355,13 @@ def remove(path: str, wait: Callable[[], None] = lambda: None) -> Held | None:
 
     Raises CacheError.
     """
-    folder = folder_of(os.path.realpath(path))
+    folder = store.folder_of(os.path.realpath(path))
     was = held([path])
     if not was:
         return None
     try:
         with _alone(folder, wait):
-            unlink(folder)
+            store.unlink(folder)
     except OSError as error:
         raise CacheError(f"the index of {path} cannot be removed: {error}") from error
     return was[0]

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.filters import Facts
 from smartsearch.transcripts.format import Record
+from smartsearch.transcripts.formats import messages
 from smartsearch.transcripts.formats.jsontext import parse
 from smartsearch.transcripts.formats.own_calls import NAME, ids, possible
-from smartsearch.transcripts.large import messages
 from smartsearch.transcripts.onefile import or_whole
 from smartsearch.transcripts.registry import detect
 from smartsearch.transcripts.source import Source
@@ -68,7 +68,7 @@ class LineFile:
             known = detect(self._head)
         except (UnicodeDecodeError, FormatError):
             raise NotByLine(self.path) from None
-        if known is not messages.FORMAT or not all(self._records):
+        if known.name != "messages" or not all(self._records):
             raise NotByLine(self.path)
 
     @cached_property

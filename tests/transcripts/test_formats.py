@@ -1,0 +1,121 @@
+"""Every format, by cases: what is in a file, and what must come of it.
+
+`cases/FORMAT.jsonl` has a case a line: the promise it keeps (`case`), a file by name with its content as
+`json`, `lines` (of JSON) or `text`, or one of `samples/`, the files `beside` it, and what has to be read: of
+each turn the fields that the promise is about, `skipped` as kind and reason, and `warnings`. The samples are
+invented, in the structure of real exports.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smartsearch.transcripts import FORMATS, read
+from smartsearch.transcripts.corpus import read_one
+from smartsearch.transcripts.source import Source
+from tests.transcripts.build import lines, put
+
+HERE = Path(__file__).parent
+DOCS = Path(__file__).parents[2] / "docs"
+SAMPLES = HERE / "samples"
+CASES = [
+    pytest.param(path.stem, json.loads(line), id=f"{path.stem}: {json.loads(line)['case']}")
+    for path in sorted((HERE / "cases").glob("*.jsonl"))
+    for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n")
+]
+GENERIC = {"messages", "chat", "prose"}
+"""What takes a file that no other format claims."""
+
+
+def written(folder: Path, case: dict[str, Any]) -> Path:
+    """The file of a case."""
+    if "sample" in case:
+        return SAMPLES / case["sample"]
+    content = lines(*case["lines"]) if "lines" in case else case.get("text", case.get("json"))
+    path = put(folder, case["file"], content)
+    for name, beside in case.get("beside", {}).items():
+        put(path.parent, name, beside)
+    return path
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_what_comes_of_a_file(tmp_path: Path, name: str, case: dict[str, Any]) -> None:
+    path = written(tmp_path / "in", case)
+    found, known = read_one(str(path))
+    assert (known.name if known else "none") == name
+    assert len(found.turns) == len(case["turns"])
+    for turn, expected in zip(found.turns, case["turns"]):
+        assert {"caption": "", **expected} == {key: getattr(turn, key) for key in {"caption": "", **expected}}
+        assert turn.path == str(path)
+    assert [[entry.kind, entry.reason] for entry in found.skipped] == case.get("skipped", [])
+    assert [said.removeprefix(f"{path}: ") for said in found.warnings] == case.get("warnings", [])
+
+
+@pytest.mark.parametrize(("name", "case"), [case for case in CASES if "sample" in case.values[1]])
+def test_no_other_format_claims_a_sample(name: str, case: dict[str, Any]) -> None:
+    text = (SAMPLES / case["sample"]).read_text(encoding="utf-8-sig")
+    source = Source(str(SAMPLES / case["sample"]), text)
+    assert {known.name for known in FORMATS if known.detect(source)} - GENERIC == {name} - GENERIC
+
+
+def test_every_sample_is_a_case_and_every_format_has_one() -> None:
+    files = {path.relative_to(SAMPLES).as_posix() for path in SAMPLES.rglob("*") if path.is_file()}
+    assert {case.values[1].get("sample") for case in CASES} - {None} == files
+    assert {case.values[0] for case in CASES} == {known.name for known in FORMATS} | {"none"}
+
+
+def test_formats_describe_themselves_and_how_a_person_gets_such_a_file() -> None:
+    assert len({known.name for known in FORMATS}) == len(FORMATS)
+    assert all(known.description and known.extensions for known in FORMATS)
+    assert all(len(known.how) < 160 and "\n" not in known.how for known in FORMATS)
+    assert FORMATS[-1].name == "prose"
+
+
+@pytest.mark.parametrize("name", ["chatgpt", "claude-ai", "gemini-cli", "slack"])
+def test_the_other_files_of_an_export_are_passed_over_in_silence(name: str) -> None:
+    found = read([str(SAMPLES / name)])
+    assert (found.skipped, found.warnings) == ((), ())
+    assert found.turns
+
+
+def test_a_file_named_like_one_of_an_export_with_something_else_in_it_is_reported(tmp_path: Path) -> None:
+    put(tmp_path, "chat.jsonl", lines({"role": "user", "content": "hi"}))
+    put(tmp_path, "users.json", [{"login": "maya"}])
+    (skipped,) = read([str(tmp_path)]).skipped
+    assert skipped.kind == "unrecognised_json"
+    assert "export-extras" not in skipped.reason
+
+
+def test_our_documents_are_prose_or_chats() -> None:
+    for path in sorted(DOCS.rglob("*.md")):
+        source = Source(str(path), path.read_text(encoding="utf-8"))
+        assert {known.name for known in FORMATS if known.detect(source)} <= GENERIC, path
+
+
+QUESTIONS = [json.loads(line) for line in (DOCS / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "speakers", "sessions"),
+    [
+        ("harbour-street.md", 78, {"Maya", "Jonas", "Ines", "Tarik"}, 5),
+        ("accordion-advice.jsonl", 24, {"Leonie", "assistant"}, 1),
+        ("mill-and-stars.json", 68, {"Nadia", "Oskar"}, 5),
+    ],
+)
+def test_the_documented_samples_read_cleanly_and_hold_the_gold_of_their_questions(
+    name: str, count: int, speakers: set[str], sessions: int
+) -> None:
+    found = read([str(DOCS / "samples" / name)])
+    assert (found.skipped, found.warnings) == ((), ())
+    assert (len(found.turns), {turn.speaker for turn in found.turns}) == (count, speakers)
+    assert len({turn.session for turn in found.turns}) == sessions
+    assert all(turn.time for turn in found.turns)
+    known = {f"{name}:{turn.turn or turn.line}" for turn in found.turns}
+    gold = {one for question in QUESTIONS for one in question["gold"] if one.startswith(f"{name}:")}
+    assert gold
+    assert gold <= known
