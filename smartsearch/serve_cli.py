@@ -95,10 +95,10 @@ def _serve(config: Config, idle: float) -> None:
         raise UsageError(
             f"a warm process with these models runs already, pid {pid}", hint="smartsearch serve --stop"
         )
-    from smartsearch.warm import server
+    from smartsearch.warm import server, work
 
     tools = load_tools(config)
-    server.warm_up(tools, config)
+    work.warm_up(tools, config)
     files = server.Files(config)
     os.chdir("/")
     serving = server.Server(config, tools, files.changed, spot.log)

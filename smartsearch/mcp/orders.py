@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,9 +11,6 @@ from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
 from smartsearch.mcp.brief import Json
 from smartsearch.mcp.roots import Place, Roots
-
-INTERRUPT = getattr(signal, "SIGUSR1", signal.SIGINT)
-"""The signal that has a worker leave what it is doing."""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def unseen(roots: Sequence[str], why: str) -> Json:
 
 def told(seen: Json, config: Config, seconds: float, work: Work) -> Reply:
     """What is served, what is loaded, what is kept on disk, and the limits."""
-    from smartsearch.warm.server import resident_bytes
+    from smartsearch.warm.work import resident_bytes
 
     record: Json = {
         "version": smartsearch.__version__,

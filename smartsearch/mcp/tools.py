@@ -45,7 +45,7 @@ class Models:
     def __call__(self) -> Tools:
         """The models. Raises ModelError."""
         if self._tools is None:
-            from smartsearch.warm.server import warm_up
+            from smartsearch.warm.work import warm_up
 
             self.state = "loading"
             try:

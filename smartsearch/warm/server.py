@@ -1,24 +1,19 @@
 """The warm process: it holds the models, and answers one question after the other over a private socket.
 
-The main thread alone works, so that models and current folder have one user and the time limit its alarm;
-a thread a client reads, gives signs of life and writes.
+The main thread alone works (work.py); a thread a client reads, gives signs of life and writes.
 """
 
 from __future__ import annotations
 
 import contextlib
-import faulthandler
-import json
 import os
 import queue
 import signal
 import socket
-import sys
 import threading
 import time
-import traceback
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -28,12 +23,13 @@ from smartsearch import ending
 from smartsearch.ask import ask_around
 from smartsearch.config import MODELS, Config, check
 from smartsearch.deadline import deadline
-from smartsearch.errors import SmartsearchError, unexpected
-from smartsearch.types import Corpus, Dropped, Result, Turn
+from smartsearch.errors import SmartsearchError
+from smartsearch.types import Dropped, Result, Turn
 from smartsearch.warm import wire
 from smartsearch.warm.codec import decode, encode
 from smartsearch.warm.shelf import Reading, Shelf, inside
 from smartsearch.warm.wire import Answer, Failure, Json, Request
+from smartsearch.warm.work import INTERRUPT, Job, Outcome, Work, resident_bytes
 
 if TYPE_CHECKING:
     from smartsearch.pipeline import Tools
@@ -68,21 +64,8 @@ class Files:
         return []
 
 
-class _Abandoned(BaseException):
-    """The client of the question that is worked on has gone."""
-
-
-class _Unsuited(Exception):
-    """A question that this process must not answer: why, empty where the command need not tell."""
-
-
-@dataclass
-class _Job:
-    request: Request
-    piped: bytes | None
-    reply: bytes = b'{"state": "failed", "reason": "it is about to end"}'
-    done: threading.Event = field(default_factory=threading.Event)
-    abandoned: bool = False
+class _Unsuited(SmartsearchError):
+    """A question that this process must not answer; no message where the command need not tell why."""
 
 
 class Server:
@@ -101,30 +84,35 @@ class Server:
         self._config, self._tools = config, tools
         self._changed, self._log = changed, log
         self._shelf = Shelf()
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._work = Work()
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._room = threading.BoundedSemaphore(CLIENTS)
-        self._now: _Job | None = None
         self._ending = False
         self._served = 0
-        self._watch = threading.Lock()
 
     def heed_signals(self) -> None:
         """From now on a signal to end does not end this process at once: `run` returns."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._end)
-        signal.signal(signal.SIGUSR1, self._interrupt)
 
     def run(self, listener: socket.socket, idle: float) -> None:
         """Serve until `idle` seconds (0: any time) pass without a question, or a signal says to end."""
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+        self._work.run(self._asked(idle))
+        self._ending = True
+
+    def _asked(self, idle: float) -> Iterator[Job]:
+        """The questions as they come, until it is time to end."""
         while not self._ending:
+            if self._jobs.empty():
+                ending.finish()  # what the last question left to be written
             try:
                 job = self._jobs.get(timeout=idle or None)
             except queue.Empty:
-                break
+                return
             if job is not None:
-                self._work(job)
-        self._ending = True
+                yield job
+                _trim(self._log)
 
     def finish(self) -> None:
         """Tell those who wait that there is no answer, and let what is being sent arrive, within bounds."""
@@ -140,69 +128,20 @@ class Server:
             while True:
                 job = self._jobs.get_nowait()
                 if job is not None:
-                    job.done.set()
+                    job.tell(Outcome())
 
     def _end(self, _signal: int, _frame: FrameType | None) -> None:
         self._ending = True
         self._jobs.put(None)
         threading.Thread(target=_exit_at_last, daemon=True).start()
 
-    def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
-        if self._now is not None and self._now.abandoned:
-            raise _Abandoned
-
-    def _work(self, job: _Job) -> None:
-        """Answer a question; whatever happens, the server goes on."""
-        try:
-            if not job.abandoned:
-                with deadline(job.request.config.timeout):
-                    self._now = job
-                    self._alive(job)
-                    try:
-                        answer = self._answer(job)
-                    finally:
-                        self._rest()
-                job.reply = _packed("answer", answer=encode(answer))
-        except _Abandoned:
-            pass
-        except _Unsuited as error:
-            job.reply = _packed("unsuited", reason=str(error))
-        except SmartsearchError as error:
-            failure = Failure(error.message, error.hint, error.kind, error.retryable)
-            job.reply = _packed("error", error=encode(failure))
-        except Exception as error:
-            if os.environ.get("SMARTSEARCH_DEBUG"):
-                sys.stderr.write(traceback.format_exc())
-            job.reply = _packed("failed", reason=f"it failed: {unexpected(error).message}")
-        finally:
-            self._rest()
-            self._served += 1
-            job.done.set()
-        _trim(self._log)
-        if self._jobs.empty():
-            ending.finish()  # what this question left to be written
-
-    def _alive(self, job: _Job) -> None:
-        """Python still runs while `job` is worked on: what hangs in native code holds its lock, and only what
-        needs no lock can end that."""
-        with self._watch:
-            if self._now is job:
-                faulthandler.dump_traceback_later(HUNG, exit=True)
-
-    def _rest(self) -> None:
-        """Nothing is worked on."""
-        with self._watch:
-            self._now = None
-            faulthandler.cancel_dump_traceback_later()
-
-    def _answer(self, job: _Job) -> Answer:
-        request = job.request
-        rankers = set(request.config.rank)
+    def _answer(self, request: Request, piped: bytes | None) -> Answer:
+        """Raises SmartsearchError as searching does, and _Unsuited."""
         if self._changed():
             self._end(signal.SIGTERM, None)
             raise _Unsuited("its models or its program have changed since it started, so it ended")
-        if rankers - self._tools.scorers.keys():
-            raise _Unsuited  # whether this is an error depends on the profile, and loading it tells
+        if set(request.config.rank) - self._tools.scorers.keys():
+            raise _Unsuited("")  # whether this is an error depends on the profile, and loading it tells
         try:
             with inside(request.folder):
                 same = wire.places(request.scope) == request.places
@@ -210,16 +149,16 @@ class Server:
             raise _Unsuited(f"it cannot use {request.folder}: {error.strerror}") from error
         if not same:
             raise _Unsuited("it sees other files than you do")
-        library = Reading(self._shelf, request.folder, job.piped)
-        result, around = ask_around(
-            request.question,
-            request.scope,
-            request.config,
-            lambda: self._tools,
-            library,
-            request.before,
-            request.after,
-        )
+        with deadline(request.config.timeout):
+            result, around = ask_around(
+                request.question,
+                request.scope,
+                request.config,
+                lambda: self._tools,
+                Reading(self._shelf, request.folder, piped),
+                request.before,
+                request.after,
+            )
         return Answer(result if request.explain else _light(result), tuple(around))
 
     def _accept(self, listener: socket.socket) -> None:
@@ -259,19 +198,32 @@ class Server:
             self._say(connection, "refused", reason=f"it refused the question: {error}")
             return
         self._say(connection, "accepted")
-        job = _Job(request, wire.receive(connection, wire.PIPED_BYTES) if request.piped else None)
+        piped = wire.receive(connection, wire.PIPED_BYTES) if request.piped else None
+        told: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+
+        def tell(outcome: Outcome) -> None:
+            self._served += 1
+            told.put(outcome)
+
+        job = Job(lambda: encode(self._answer(request, piped)), tell, HUNG)
         self._jobs.put(job)
         try:
-            while not job.done.wait(wire.ALIVE_EVERY):
-                self._alive(job)
-                wire.send(connection, b"")
+            outcome = self._waited(connection, job, told)
         except OSError:
             job.abandoned = True
-            if self._now is job:
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
-            job.done.wait()
+            if self._work.now is job:
+                signal.pthread_kill(threading.main_thread().ident or 0, INTERRUPT)
+            told.get()
             raise
-        wire.send(connection, job.reply)
+        wire.send_json(connection, _reply(outcome))
+
+    def _waited(self, connection: socket.socket, job: Job, told: queue.SimpleQueue[Outcome]) -> Outcome:
+        """What came of a job, with signs of life to its client meanwhile. Raises OSError when it goes."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return told.get(timeout=wire.ALIVE_EVERY)
+            self._work.alive(job)
+            wire.send(connection, b"")
 
     def _checked(self, head: Json) -> Request:
         """The request, if it is one and for these models. Raises ValueError and ConfigError."""
@@ -286,7 +238,7 @@ class Server:
         wire.send_json(connection, {"state": state, **version, **more})
 
     def _status(self) -> Json:
-        working = self._now is not None
+        working = self._work.now is not None
         return {"working": working, "served": self._served, "rss_bytes": resident_bytes()}
 
 
@@ -296,8 +248,19 @@ def _light(result: Result) -> Result:
     return replace(result, budget=replace(result.budget, dropped=bare, hidden=()))
 
 
-def _packed(state: str, **more: object) -> bytes:
-    return json.dumps({"state": state, **more}).encode()
+def _reply(outcome: Outcome) -> Json:
+    """What came of a question as the client is told; the SmartsearchError of a search is an answer too."""
+    error = outcome.error
+    if isinstance(error, _Unsuited):
+        return {"state": "unsuited", "reason": error.message}
+    if error is not None and not outcome.foreseen:
+        return {"state": "failed", "reason": f"it failed: {error.message}"}
+    if error is not None:
+        failure = Failure(error.message, error.hint, error.kind, error.retryable)
+        return {"state": "error", "error": encode(failure)}
+    if outcome.answer is None:
+        return {"state": "failed", "reason": "it is about to end"}
+    return {"state": "answer", "answer": outcome.answer}
 
 
 def _trim(log: Path) -> None:
@@ -311,26 +274,3 @@ def _trim(log: Path) -> None:
 def _exit_at_last() -> None:
     time.sleep(2 * PATIENCE)
     os._exit(1)
-
-
-def warm_up(tools: Tools, config: Config) -> None:
-    """Run a question through all of the models, so that what loads late has loaded. Raises ModelError."""
-    from smartsearch import transcripts  # noqa: F401 - the readers, too
-    from smartsearch.pipeline import search
-    from smartsearch.retrieve.grep import Haystack
-
-    lines = ("I adopted a dog in Lisbon.", "What is it called?", "Pickle, after my grandmother's recipe.")
-    corpus = Corpus(tuple(Turn(line, "Mara") for line in lines))
-    search("When did Mara adpot the dog?", Haystack(corpus), replace(config, timeout=0), tools)
-
-
-def resident_bytes() -> int:
-    """The memory that this process holds, or at most held where the system tells no more."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):  # pragma: no cover - not Linux
-        import resource
-
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
