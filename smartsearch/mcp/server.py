@@ -179,11 +179,12 @@ class Door:
             raise KeyboardInterrupt
 
     async def _run(self, stdin: _Lines, stdout: anyio.AsyncFile[str]) -> None:
-        async with anyio.create_task_group() as tasks:
-            self._heed_signals(tasks.cancel_scope)
-            tasks.start_soon(self._desk.run)
-            await self._speak(stdin, stdout)
-            tasks.cancel_scope.cancel()
+        try:
+            with anyio.CancelScope() as scope:
+                self._heed_signals(scope)
+                await self._speak(stdin, stdout)
+        finally:
+            self._desk.close()
 
     def _heed_signals(self, scope: anyio.CancelScope) -> None:
         """Have a signal to end close the door, though a client that does not read holds it open."""

@@ -13,6 +13,7 @@ import pickle
 import pkgutil
 import signal
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
 from smartsearch import ending
@@ -51,8 +52,8 @@ def serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
     def jobs() -> Iterator[Job]:
         while True:
             order = pickle.load(stdin)
-            do, given = work[order.what], order.given
-            yield Job(lambda: do(given), tell, order.seconds and order.seconds + ORPHANED)  # noqa: B023
+            hung = order.seconds + ORPHANED if order.seconds else 0.0
+            yield Job(partial(work[order.what], order.given), tell, hung)
             ending.finish()  # what this order left to be written
 
     Work(one_client=True).run(jobs())

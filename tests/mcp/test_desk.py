@@ -72,12 +72,10 @@ def played(hands: list[Hand], play: Callable[[Desk], Awaitable[object]]) -> obje
 
     async def run() -> object:
         desk = Desk(hire)
-        running = asyncio.create_task(desk.run())
         try:
             return await asyncio.wait_for(play(desk), 20)
         finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            desk.close()
 
     return asyncio.run(run())
 
