@@ -5,13 +5,6 @@ particular (a password said without the word, a phone number) stays too. The sea
 """
 
 from smartsearch.redact.page import MARK
-from smartsearch.redact.together import (
-    Together,
-    kinds,
-    redacted,
-    redacted_result,
-    redacted_turn,
-    redacted_turns,
-)
+from smartsearch.redact.together import Together, kinds, redacted, redacted_result, redacted_turns
 
-__all__ = ["MARK", "Together", "kinds", "redacted", "redacted_result", "redacted_turn", "redacted_turns"]
+__all__ = ["MARK", "Together", "kinds", "redacted", "redacted_result", "redacted_turns"]

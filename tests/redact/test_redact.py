@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smartsearch.nearby import Nearby
-from smartsearch.redact import MARK, kinds, redacted, redacted_result, redacted_turn
+from smartsearch.redact import MARK, kinds, redacted, redacted_result, redacted_turns
 from smartsearch.types import Budget, Dropped, Hit, HopTrace, Result, Scores, Term, Trace, Turn
 
 TAIL = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
@@ -113,21 +113,23 @@ def test_kinds_are_named_once():
 
 def test_a_line_of_a_config_that_was_read_as_a_speaker():
     turn = Turn("hunter2", speaker="password", path="chat.txt", line=3)
-    assert redacted_turn(turn) == Turn("[redacted: password]", speaker="password", path="chat.txt", line=3)
+    assert redacted_turns([turn])[0] == Turn(
+        "[redacted: password]", speaker="password", path="chat.txt", line=3
+    )
 
 
 def test_captions_titles_and_speakers_are_looked_at_and_places_stay():
     secret = "token=abcd1234"
     turn = Turn("hi", speaker=secret, caption=secret, title=secret, path=secret, conversation=secret)
     masked = "token=[redacted: token]"
-    assert redacted_turn(turn) == Turn(
+    assert redacted_turns([turn])[0] == Turn(
         "hi", speaker=masked, caption=masked, title=masked, path=secret, conversation=secret
     )
 
 
 def test_a_turn_without_secrets_is_the_same_turn():
     turn = Turn("I went there yesterday", speaker="Mara")
-    assert redacted_turn(turn) is turn
+    assert redacted_turns([turn])[0] is turn
 
 
 def result(*turns: Turn, query: str = "what is it?", terms: tuple[Term, ...] = (), dropped=()) -> Result:
