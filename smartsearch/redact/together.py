@@ -76,7 +76,12 @@ def redacted_result(answer: Result, around: Sequence[Nearby] = ()) -> tuple[Resu
     trace = answer.trace
     reasons = [skipped.reason for skipped in answer.skipped]
     turns: list[Turn] = []
-    _changed((answer, tuple(around)), lambda turn: turns.append(turn) or turn, lambda term: term)
+
+    def collect(turn: Turn) -> Turn:
+        turns.append(turn)
+        return turn
+
+    _changed((answer, tuple(around)), collect, lambda term: term)
     mask = Together(turns, [answer.query, *reasons, *answer.warnings, trace.fallback, *trace.degraded])
     query = mask.text(answer.query)
     openly = "\n".join([query, *(mask.turn(turn).spoken for turn in turns)])
@@ -110,7 +115,7 @@ def _changed(value: Any, turn: Callable[[Turn], Turn], term: Callable[[Term], Te
         return term(value)
     if isinstance(value, tuple):
         return tuple([_changed(item, turn, term) for item in value])
-    if not is_dataclass(value):
+    if not is_dataclass(value) or isinstance(value, type):
         return value
     held = {name: getattr(value, name) for name in value.__dataclass_fields__}
     nested = {name: old for name, old in held.items() if isinstance(old, tuple) or is_dataclass(old)}

@@ -26,8 +26,6 @@ from mcp.shared.exceptions import MCPError
 
 import smartsearch
 from smartsearch import mcp_cli
-from smartsearch.mcp import brief
-from smartsearch.mcp.desk import WAITING
 from smartsearch.mcp.messages import LONGEST
 from tests.cli.conftest import CHAT, MESSAGES, QUESTION
 
@@ -158,31 +156,6 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(shared: Session):
         shared.call("delete_everything")
 
 
-def test_results_are_bounded_whatever_the_transcripts_hold(tmp_path: Path):
-    said = [f"{n} pelican {'words ' * 400}" for n in range(80)] + ["heron " * 30_000]
-    rows = [json.dumps({"role": "user", "content": text}) for text in said]
-    (tmp_path / "long.jsonl").write_text("\n".join(rows))
-    with connected(*ODD, str(tmp_path), "--rank", "none") as session:
-        found = session.call("search", question="pelican heron", limit=50, line=500)
-        assert len(found.structured_content["hits"]) == 50
-        assert len(found.content[0].text) < brief.RESULT_CHARACTERS
-        many = [f"long.jsonl:{n}" for n in range(1, 20)]
-        whole = session.call("expand", ids=[*many, "long.jsonl:81"], around=20, tokens=20_000)
-        assert len(whole.content[0].text) < brief.RESULT_CHARACTERS
-        assert whole.structured_content["used_tokens"] <= 20_000
-        heron = session.call("expand", ids=["long.jsonl:81"], around=0, tokens=200).structured_content
-        assert (heron["cut"], heron["used_tokens"] <= 200) == (["long.jsonl:81"], True)
-
-
-def test_half_a_surrogate_pair_does_not_end_the_connection(shared: Session):
-    assert "ostrich" in shared.hits("ostrich half")[0]["line"]
-
-
-def test_noise_on_standard_output_does_not_reach_the_client(shared: Session):
-    """The models' loading and the search write to descriptor 1 in four ways: it goes to standard error."""
-    assert shared.hits(f"noise {QUESTION}")[0]["place"] == "chat.txt:1"
-
-
 def test_two_at_once_get_each_their_own(shared: Session):
     questions = {"lovely": "Oscar is a lovely name.", "flatmate": "My flatmate adopted a dog named Oscar."}
     jobs = [
@@ -192,15 +165,6 @@ def test_two_at_once_get_each_their_own(shared: Session):
     found = [job.result(30).structured_content for job in jobs]
     assert [one["hits"][0]["line"] for one in found[:2]] == list(questions.values())
     assert found[2]["models_state"] == "ready"
-
-
-def test_beyond_its_time_a_search_ends_and_the_next_is_answered(shared: Session):
-    start = time.monotonic()
-    told = shared.call("search", question="Mara sleep")
-    assert told.structured_content["error"]["kind"] == "timeout"
-    assert told.structured_content["error"]["retryable"]
-    assert shared.hits(QUESTION)
-    assert time.monotonic() - start < 10
 
 
 def test_a_cancelled_search_frees_its_place(shared: Session):
@@ -332,24 +296,6 @@ def test_garbage_is_passed_over(chats: Path):
         server.call(3, "search", question=QUESTION)
         assert server.answer()["result"]["structuredContent"]["hits"][0]["place"] == "chat.txt:1"
         assert server.end()[0] == 0
-
-
-def test_too_many_at_once_are_told_to_come_back(chats: Path):
-    with raw(*ODD, str(chats), "--rank", "colbert") as server:
-        server.shake_hands()
-        server.call(1, "search", question=QUESTION)
-        assert server.answer()["id"] == 1
-        server.call(2, "search", question="Mara sleep")
-        for number in range(3, 3 + WAITING + 2):
-            server.call(number, "search", question=QUESTION)
-            if number == 3:
-                time.sleep(0.5)  # until the first of them is being worked on
-        told = [server.answer() for _ in range(2)]
-        kinds = {one["result"]["structuredContent"]["error"]["kind"] for one in told}
-        assert kinds == {"busy"}
-        server.send("notifications/cancelled", requestId=2)
-        answered = {server.answer()["id"] for _ in range(WAITING)}
-        assert answered == set(range(3, 3 + WAITING + 2)) - {one["id"] for one in told}
 
 
 @pytest.mark.parametrize("what", ["regex", "stuck", "die"])

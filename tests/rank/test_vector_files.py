@@ -22,7 +22,7 @@ from smartsearch.rank.colbert import OnnxColbert, VectorCache
 from smartsearch.rank.vector_files import VectorFiles, key_of
 from smartsearch.rank.vector_folder import alone, clear, home, tidy, usage
 from smartsearch.rank.vector_segment import Damaged, Segment
-from smartsearch.rank.vectors import TokenVectors, maxsim
+from smartsearch.rank.vectors import TokenVectors
 from tests.rank import tiny
 from tests.rank.tiny import vectors
 
@@ -159,14 +159,6 @@ class TestWhatIsRead:
 
 
 class TestHowItIsWritten:
-    def test_many_calls_make_few_files(self, root, files):
-        for n in range(1540):
-            files.put(of(f"turn {n}"))
-        assert written(root) == []
-        files.flush()
-        assert len(written(root)) == 1
-        assert usage().turns == 1540
-
     def test_what_is_much_or_old_is_written_at_once(self, root, files, monkeypatch):
         monkeypatch.setattr(vector_files, "FLUSH_BYTES", 1000)
         files.put(of(*(f"turn {n}" for n in range(50))))
@@ -174,13 +166,6 @@ class TestHowItIsWritten:
         monkeypatch.setattr(vector_files, "FLUSH_SECONDS", 0.0)
         files.put(of("new"))
         assert len(written(root)) == 2
-
-    def test_the_end_of_the_process_writes_the_rest(self, root, files):
-        files.put(of("a"))
-        ending.finish()
-        assert same(VectorFiles(root, "m", LIMIT).get(["a"]), ["a"])
-        ending.finish()
-        assert len(written(root)) == 1
 
     def test_small_files_are_merged_and_nothing_is_lost(self, root, files, monkeypatch):
         monkeypatch.setattr(vector_folder, "LARGEST", 20_000)
@@ -453,11 +438,6 @@ class TestFaults:
             assert "belongs to another user" in files.note
             root.unlink()
         assert list(theirs.iterdir()) == []
-
-    def test_a_relative_or_missing_home_is_never_the_current_folder(self, monkeypatch, tmp_path):
-        monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-        monkeypatch.setenv("HOME", str(tmp_path))
-        assert home() == tmp_path / ".cache" / "smartsearch" / "colbert"
 
 
 class TestBehindTheMemory:

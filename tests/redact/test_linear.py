@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from smartsearch.redact import keys, named, names, numbers, page, redacted, redacted_turns, repeats, values
+from smartsearch.redact import keys, named, names, numbers, page, redacted, redacted_turns, repeats
 from smartsearch.types import Turn
 
 try:
@@ -151,13 +151,3 @@ def test_many_secrets_are_sought_in_many_turns_word_by_word():
         patch.setattr(repeats._Again, "__call__", counted)
         redacted_turns(turns)
     assert looked <= 2 * len(turns)
-
-
-def test_a_value_is_looked_through_once_for_each_sign():
-    text = "x" * 1000
-    told = values.Values(text)
-    looked: list[int] = []
-    told._blank = lambda at, to: looked.append(to - at) or -1  # type: ignore[method-assign,func-returns-value]
-    for at in (0, 10, 5, 700, 3, 900):
-        assert told.blank(at) == 1000
-    assert sum(looked) <= 1100
