@@ -101,7 +101,7 @@ def _serve(config: Config, idle: float) -> None:
     work.warm_up(tools, config)
     files = server.Files(config)
     os.chdir("/")
-    serving = server.Server(config, tools, files.changed, spot.log)
+    serving = server.Server(config, tools, files.changed)
     serving.heed_signals()
     with _listening(spot) as listener:
         until = f"ends after {idle:g} s without a question" if idle else "ends with Ctrl-C"

@@ -53,7 +53,7 @@ from smartsearch.mcp.messages import LONGEST, Refused, refused, understood
 from smartsearch.mcp.orders import Order
 from smartsearch.mcp.roots import Roots
 from smartsearch.output import record
-from smartsearch.warm.work import report
+from smartsearch.warm.work import end_after, report
 
 ENDING = 1.8
 """Seconds that the end may take when the client has gone: a pipe may be full, a worker busy."""
@@ -175,7 +175,7 @@ class Door:
         def end(number: int, _frame: FrameType | None) -> None:
             self._interrupted = self._interrupted or number == signal.SIGINT
             code = ExitCode.INTERRUPTED if self._interrupted else 0
-            streams.end_after(ENDING, self._desk.kill, code)
+            end_after(ENDING, self._desk.kill, code)
             loop.call_soon_threadsafe(scope.cancel)
 
         for number in {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:

@@ -6,7 +6,6 @@ The main thread alone works (work.py); a thread a client reads, gives signs of l
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import signal
 import socket
@@ -29,7 +28,7 @@ from smartsearch.warm import wire
 from smartsearch.warm.codec import decode, encode
 from smartsearch.warm.shelf import Reading, Shelf, inside
 from smartsearch.warm.wire import Answer, Failure, Json, Request
-from smartsearch.warm.work import INTERRUPT, Job, Outcome, Work, resident_bytes
+from smartsearch.warm.work import INTERRUPT, Job, Outcome, Work, end_after, resident_bytes
 
 if TYPE_CHECKING:
     from smartsearch.pipeline import Tools
@@ -40,7 +39,6 @@ PATIENCE = 10.0
 """Seconds for a client to send what it announced or to take its answer, and for all of them at the end."""
 HUNG = 20.0
 """Seconds without a step of Python's after which a process that works ends itself: its clients have gone."""
-LOG_BYTES = 1 << 20
 
 
 class Files:
@@ -74,15 +72,8 @@ class Server:
     `changed` tells whether the models or the program on the disk are others than those in memory.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        tools: Tools,
-        changed: Callable[[], bool] = lambda: False,
-        log: Path = Path(os.devnull),
-    ) -> None:
-        self._config, self._tools = config, tools
-        self._changed, self._log = changed, log
+    def __init__(self, config: Config, tools: Tools, changed: Callable[[], bool] = lambda: False) -> None:
+        self._config, self._tools, self._changed = config, tools, changed
         self._shelf = Shelf()
         self._work = Work()
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -112,28 +103,22 @@ class Server:
                 return
             if job is not None:
                 yield job
-                _trim(self._log)
 
     def finish(self) -> None:
         """Tell those who wait that there is no answer, and let what is being sent arrive, within bounds."""
         until = time.monotonic() + PATIENCE
         for _ in range(CLIENTS):
             while not self._room.acquire(timeout=0.05):
-                self._dismiss()
+                while not self._jobs.empty():
+                    if (job := self._jobs.get()) is not None:
+                        job.tell(Outcome())
                 if time.monotonic() > until:
                     return
-
-    def _dismiss(self) -> None:
-        with contextlib.suppress(queue.Empty):
-            while True:
-                job = self._jobs.get_nowait()
-                if job is not None:
-                    job.tell(Outcome())
 
     def _end(self, _signal: int, _frame: FrameType | None) -> None:
         self._ending = True
         self._jobs.put(None)
-        threading.Thread(target=_exit_at_last, daemon=True).start()
+        end_after(2 * PATIENCE, code=1)
 
     def _answer(self, request: Request, piped: bytes | None) -> Answer:
         """Raises SmartsearchError as searching does, and _Unsuited."""
@@ -190,7 +175,8 @@ class Server:
         """One client. Raises OSError when it goes, and ValueError when it makes no sense."""
         head = wire.receive_json(connection, wire.REQUEST_BYTES)
         if head.get("do") == "status":
-            self._say(connection, "status", **self._status())
+            working = self._work.now is not None
+            self._say(connection, "status", working=working, served=self._served, rss_bytes=resident_bytes())
             return
         try:
             request = self._checked(head)
@@ -237,10 +223,6 @@ class Server:
         version = {"protocol": wire.PROTOCOL, "version": smartsearch.__version__}
         wire.send_json(connection, {"state": state, **version, **more})
 
-    def _status(self) -> Json:
-        working = self._work.now is not None
-        return {"working": working, "served": self._served, "rss_bytes": resident_bytes()}
-
 
 def _light(result: Result) -> Result:
     """The result without the turns that were cut or hidden, which nobody will look at: there may be many."""
@@ -261,16 +243,3 @@ def _reply(outcome: Outcome) -> Json:
     if outcome.answer is None:
         return {"state": "failed", "reason": "it is about to end"}
     return {"state": "answer", "answer": outcome.answer}
-
-
-def _trim(log: Path) -> None:
-    """Empty the log that standard error goes to if it has grown long; any other file is left alone."""
-    with contextlib.suppress(OSError, ValueError):
-        standard_error = os.fstat(2)
-        if standard_error.st_size > LOG_BYTES and os.path.samestat(standard_error, log.stat()):
-            os.ftruncate(2, 0)
-
-
-def _exit_at_last() -> None:
-    time.sleep(2 * PATIENCE)
-    os._exit(1)

@@ -118,6 +118,21 @@ def report(error: Exception) -> None:
         sys.stderr.write("".join(traceback.format_exception(error)))
 
 
+def end_after(seconds: float, last: Callable[[], None] = lambda: None, code: int = 0) -> None:
+    """End this process with `code` in so many seconds, unless it has ended by itself by then.
+
+    `last` is called before.
+    """
+
+    def end() -> None:
+        last()
+        os._exit(code)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+
+
 def warm_up(tools: Tools, config: Config) -> None:
     """Run a question through all of the models, so that what loads late has loaded. Raises ModelError."""
     from smartsearch import transcripts  # noqa: F401 - the readers, too

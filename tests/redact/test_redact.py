@@ -35,6 +35,7 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIE" + TAIL + "\n" + TAIL + "\n-----END
         (PEM[:60], "[redacted: private key]"),
         ("password: hunter2", "password: [redacted: password]"),
         ("Password:\nhunter2", "Password:\n[redacted: password]"),
+        ("İİİ PASSWORD: hunter2 İ", "İİİ PASSWORD: [redacted: password] İ"),
         ("DB_PASSWORD=hunter2 make", "DB_PASSWORD=[redacted: password] make"),
         ('if password == "hunter2":', 'if password == "[redacted: password]":'),
         ("passwd=x", "passwd=[redacted: password]"),
