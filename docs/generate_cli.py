@@ -11,8 +11,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import typer
 
-from smartsearch.cli import application
-from smartsearch.options import PANELS
+from smartsearch.cli.app import application
+from smartsearch.cli.options import PANELS
 
 TARGET = Path(__file__).parent / "cli.md"
 
@@ -191,20 +191,25 @@ def command(path: str, function: Callable[..., Any], epilog: str) -> Iterator[st
     arguments = [d for d in declared if type(d[2]).__name__ == "ArgumentInfo"]
     options = [d for d in declared if d not in arguments]
     usage = " ".join([path, *(["[OPTIONS]"] if options else []), *map(placeholder, arguments)])
-    yield f"## {path}\n\n```\n{usage}\n```\n\n{inspect.cleandoc(function.__doc__ or '')}\n"
+    yield f"## {path}\n\n```\n{usage}\n```\n\n{plain(inspect.cleandoc(function.__doc__ or ''))}\n"
     if epilog:
         examples = [line for line in epilog.splitlines() if line.startswith(("smartsearch", "cat"))]
         yield "```\n" + "\n".join(examples) + "\n```\n"
     if arguments:
         yield "| argument | default | meaning |\n|---|---|---|"
-        yield from (f"| `{placeholder(d)}` | {default(d)} | {d[2].help} |" for d in arguments)
+        yield from (f"| `{placeholder(d)}` | {default(d)} | {plain(d[2].help)} |" for d in arguments)
         yield ""
     for panel in (None, *PANELS):
         members = [d for d in options if d[2].rich_help_panel == panel]
         if members:
             yield f"**{panel or 'Options'}**\n\n| option | default | meaning |\n|---|---|---|"
-            yield from (f"| {flags(d)} | {default(d)} | {d[2].help} |" for d in members)
+            yield from (f"| {flags(d)} | {default(d)} | {plain(d[2].help)} |" for d in members)
             yield ""
+
+
+def plain(help: str) -> str:
+    """Help as a reader sees it: a bracket is written with a backslash for Rich."""
+    return help.replace("\\[", "[")
 
 
 Declared = tuple[inspect.Parameter, Any, Any]

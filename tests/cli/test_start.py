@@ -9,7 +9,7 @@ import sys
 import pytest
 import typer
 
-from smartsearch.cli import COMMANDS, application
+from smartsearch.cli.app import COMMANDS, application
 
 HEAVY = (
     "spacy",
@@ -40,7 +40,7 @@ def imported(*arguments: str) -> set[str]:
 )
 def test_what_needs_no_model_imports_none(arguments):
     modules = imported(*arguments)
-    assert "smartsearch.cli" in modules
+    assert "smartsearch.cli.app" in modules
     assert not {name for name in modules if name.split(".")[0] in HEAVY}
 
 
@@ -50,8 +50,10 @@ def test_help_and_version_import_no_command():
         assert ours <= {
             "smartsearch.__main__",
             "smartsearch.cli",
-            "smartsearch.lean",
-            "smartsearch.ending",
+            "smartsearch.cli.app",
+            "smartsearch.runtime",
+            "smartsearch.runtime.lean",
+            "smartsearch.runtime.ending",
             "smartsearch.errors",
             "smartsearch.output",
             "smartsearch.output.stream",

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from smartsearch import ending
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.models import manifest, profiles, store
-from smartsearch.pipeline import search
-from smartsearch.rank.vector_folder import usage
+from smartsearch.rank.cache.vector_folder import usage
+from smartsearch.runtime import ending
+from smartsearch.systems.smartsearch.pipeline import search
 from tests.conftest import haystack
 from tests.rank import tiny
 
@@ -87,7 +87,7 @@ def test_a_folder_of_the_current_directory_never_stands_in_for_a_profiles_model(
 
 
 def test_a_folder_that_is_no_model_says_what_is_wanted(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     (tmp_path / "notes.txt").write_text("no model")
     tools = profiles.load(Config(crossencoder=str(tmp_path), rank=("ce",)))
     with pytest.raises(ModelError, match="cannot be loaded") as caught:
@@ -96,7 +96,7 @@ def test_a_folder_that_is_no_model_says_what_is_wanted(tmp_path, monkeypatch, nl
 
 
 def test_a_loader_s_own_kind_of_error_is_told_as_the_model_s(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     folder = tiny.cross_encoder(tmp_path / "ce")
     (folder / "model.safetensors").write_bytes(b"torn")
     tools = profiles.load(Config(crossencoder=str(folder), rank=("ce",)))
@@ -113,7 +113,7 @@ def test_a_limit_on_memory_that_is_too_low_is_told_before_anything_is_loaded(mon
 
 
 def test_folders_of_either_kind_load_as_rankers(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     ours = tiny.onnx_folder(tmp_path / "ce", "crossencoder")
     hub = tiny.colbert(tmp_path / "colbert")
     tools = profiles.load(Config(crossencoder=str(ours), colbert=str(hub)))
@@ -125,7 +125,7 @@ def test_folders_of_either_kind_load_as_rankers(tmp_path, monkeypatch, nlp):
 
 
 def test_vectors_are_kept_on_disk_only_where_that_is_asked_for(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     chosen = Config(colbert=str(tiny.onnx_folder(tmp_path / "colbert", "colbert")), rank=("colbert",))
     scores = []
@@ -145,8 +145,8 @@ def test_vectors_are_kept_on_disk_only_where_that_is_asked_for(tmp_path, monkeyp
 
 
 def test_what_could_not_be_kept_is_in_the_answer(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
-    monkeypatch.setattr("smartsearch.rank.vector_files.FREE", 2**62)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.rank.cache.vector_files.FREE", 2**62)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     config = Config(colbert=str(tiny.onnx_folder(tmp_path / "colbert", "colbert")), rank=("colbert",))
     tools = profiles.load(config, cache=True)
@@ -165,7 +165,7 @@ def no_home():
 
 
 def test_a_profile_without_colbert_searches_with_what_it_has(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     ours = profiles.ModelRef(str(tiny.onnx_folder(tmp_path / "ce", "crossencoder")), given=True)
     parser = profiles.PROFILES["embedded"].parser
     monkeypatch.setitem(profiles.PROFILES, "one", profiles.Profile("one", "", parser, ours, None))
@@ -179,7 +179,7 @@ def test_a_profile_without_colbert_searches_with_what_it_has(tmp_path, monkeypat
 
 
 def test_the_other_ranker_is_refused(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     folder = tiny.onnx_folder(tmp_path / "colbert", "colbert")
     tools = profiles.load(Config(crossencoder=str(folder), rank=("ce",)))
     with pytest.raises(ModelError, match="holds a colbert"):

@@ -12,10 +12,10 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.models import manifest, profiles
-from smartsearch.pipeline import search
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.training.sample import SAMPLE
 from smartsearch.transcripts import read
 

@@ -43,7 +43,7 @@ def planted(folder: Path, ran: Path) -> Path:
 def test_a_repository_that_holds_a_folder_named_as_a_hub_model_runs_nothing(
     tmp_path: Path, ran: Path, monkeypatch, nlp, role: str
 ):
-    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     planted(tmp_path / "acme" / "colbert-x", ran)
     monkeypatch.chdir(tmp_path)
@@ -57,7 +57,7 @@ def test_a_repository_that_holds_a_folder_named_as_a_hub_model_runs_nothing(
 def test_a_folder_that_is_asked_for_runs_nothing_either(
     tmp_path: Path, ran: Path, monkeypatch, nlp, role: str, name: str
 ):
-    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
     folder = planted(tmp_path / "x", ran)
     tools = profiles.load(Config(rank=(name,), **{role: str(folder)}))
     with pytest.raises(ModelError, match=r"not loaded: modules.json names 'evil.Model'") as caught:

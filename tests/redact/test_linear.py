@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from smartsearch.redact import keys, named, names, numbers, page, redacted, redacted_turns, repeats
+from smartsearch.text.redact import keys, named, names, numbers, page, redacted, redacted_turns, repeats
 from smartsearch.types import Turn
 
 try:

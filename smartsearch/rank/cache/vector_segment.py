@@ -1,0 +1,124 @@
+"""One file of token vectors: an index of texts by hash, then a block a text. Written once, never changed.
+
+Little-endian: a header (40 bytes), the index by column in the order of its keys (key 16 bytes, first token
+u64, tokens u32, CRC-32 u32), then the blocks in the order they came: scales (tokens,) float32, values
+(tokens, dim) int8. The header's checksums cover it and the index. A block's own is compared whenever it is
+read (docs/decisions/0009).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import stat
+import struct
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smartsearch.rank.cache.vectors import TokenVectors
+
+MAGIC = b"ssvector"
+VERSION = 1
+SUFFIX = ".vectors"
+PART = ".part"
+"""What a file is called until it is whole."""
+KEY = np.dtype("S16")
+_HEADER = struct.Struct("<8sIIQQI")  # magic, version, dim, texts, tokens, CRC-32 of the index
+_CHECK = struct.Struct("<I")  # CRC-32 of the header
+_START = _HEADER.size + _CHECK.size
+_COLUMNS: tuple[np.dtype[Any], ...] = (KEY, np.dtype("<u8"), np.dtype("<u4"), np.dtype("<u4"))
+_ENTRY = sum(column.itemsize for column in _COLUMNS)
+
+
+class Damaged(Exception):
+    """A file that is not what was written, or not of this format."""
+
+
+class Segment:
+    """A file open for reading, mapped into memory; closed when nothing refers to it."""
+
+    def __init__(self, path: Path) -> None:
+        """Map the file and verify its index. Raises Damaged, and OSError where it cannot be opened."""
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            facts = os.fstat(descriptor)
+            if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_size < _START:
+                raise Damaged(path)
+            self._map = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+        finally:
+            os.close(descriptor)
+        self.path = path
+        self.modified = facts.st_mtime
+        head = self._map[: _HEADER.size]
+        magic, version, self.dim, self.count, tokens, crc = _HEADER.unpack(head)
+        self._blocks = _START + self.count * _ENTRY
+        if (
+            (magic, version) != (MAGIC, VERSION)
+            or _CHECK.unpack(self._map[_HEADER.size : _START]) != (zlib.crc32(head),)
+            or facts.st_size != self._blocks + tokens * (4 + self.dim)
+            or zlib.crc32(memoryview(self._map)[_START : self._blocks]) != crc
+        ):
+            raise Damaged(path)
+        columns, start = [], _START
+        for column in _COLUMNS:
+            columns.append(np.frombuffer(self._map, column, self.count, start))
+            start += self.count * column.itemsize
+        self._keys, self._firsts, self._tokens, self._crcs = columns
+
+    def find(self, keys: Sequence[bytes]) -> list[int]:
+        """The place of each key in the index, -1 for those that are not here."""
+        if not self.count or not keys:
+            return [-1] * len(keys)
+        wanted = np.frombuffer(b"".join(keys), KEY)
+        places = np.minimum(np.searchsorted(self._keys, wanted), self.count - 1)
+        found: list[int] = np.where(self._keys[places] == wanted, places, -1).tolist()
+        return found
+
+    def vectors(self, place: int) -> TokenVectors:
+        """The vectors of the text at `place`, bit for bit as they were put. Raises Damaged."""
+        tokens, size = int(self._tokens[place]), 4 + self.dim
+        start = self._blocks + int(self._firsts[place]) * size
+        block = self._map[start : start + tokens * size]  # a copy: what is checked is what is used
+        if zlib.crc32(block) != self._crcs[place]:
+            raise Damaged(self.path)
+        values = np.frombuffer(block, np.int8, offset=4 * tokens).reshape(tokens, self.dim)
+        return TokenVectors(values, np.frombuffer(block, np.dtype("<f4"), tokens))
+
+    def texts(self) -> list[tuple[bytes, TokenVectors]]:
+        """Every key with its vectors, in the order in which the blocks lie. Raises Damaged."""
+        keys = bytes(self._map[_START : _START + self.count * KEY.itemsize])
+        at = [place * KEY.itemsize for place in range(self.count)]
+        return [
+            (keys[at[place] : at[place] + KEY.itemsize], self.vectors(place))
+            for place in np.argsort(self._firsts).tolist()
+        ]
+
+
+def write(path: Path, texts: Sequence[tuple[bytes, TokenVectors]]) -> None:
+    """Write vectors, at least one, by the keys of their texts, whole or not at all. Raises OSError."""
+    blocks = [v.scales.astype("<f4").tobytes() + v.values.tobytes() for _, v in texts]
+    keys = np.frombuffer(b"".join(key for key, _ in texts), KEY)
+    tokens = np.array([len(v.values) for _, v in texts], np.uint64)
+    order = np.argsort(keys, kind="stable")
+    columns = (keys, np.cumsum(tokens) - tokens, tokens, np.array([zlib.crc32(block) for block in blocks]))
+    index = b"".join(v[order].astype(kind).tobytes() for v, kind in zip(columns, _COLUMNS, strict=True))
+    dim = texts[0][1].values.shape[1]
+    head = _HEADER.pack(MAGIC, VERSION, dim, len(texts), int(tokens.sum()), zlib.crc32(index))
+    part = path.with_suffix(PART)
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+            file.write(head + _CHECK.pack(zlib.crc32(head)) + index)
+            file.writelines(blocks)
+            file.flush()
+            os.fsync(descriptor)
+        part.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise

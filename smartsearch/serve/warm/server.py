@@ -1,0 +1,245 @@
+"""The warm process: it holds the models, and answers one question after the other over a private socket.
+
+The main thread alone works (work.py); a thread a client reads, gives signs of life and writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import smartsearch
+from smartsearch.ask.library import ask_around
+from smartsearch.config import MODELS, Config, check
+from smartsearch.errors import SmartsearchError
+from smartsearch.runtime import ending
+from smartsearch.runtime.deadline import deadline
+from smartsearch.serve.warm import wire
+from smartsearch.serve.warm.codec import decode, encode
+from smartsearch.serve.warm.shelf import Reading, Shelf, inside
+from smartsearch.serve.warm.wire import Answer, Failure, Json, Request
+from smartsearch.serve.warm.work import INTERRUPT, Job, Outcome, Work, end_after, resident_bytes
+from smartsearch.types import Dropped, Result, Turn
+
+if TYPE_CHECKING:
+    from smartsearch.models.tools import Tools
+
+CLIENTS = 8
+"""Questions that wait or are worked on at once; the next one is told that the server is busy."""
+PATIENCE = 10.0
+"""Seconds for a client to send what it announced or to take its answer, and for all of them at the end."""
+HUNG = 20.0
+"""Seconds without a step of Python's after which a process that works ends itself: its clients have gone."""
+
+
+class Files:
+    """The files a process was made of, its program and its models, as they are when this is made."""
+
+    def __init__(self, config: Config) -> None:
+        from smartsearch.models import profiles
+
+        self._folders = [(Path(smartsearch.__path__[0]), "*.py")]
+        self._folders += [(folder, "*") for folder in profiles.folders(config)]
+        self._seen = self._now()
+
+    def changed(self) -> bool:
+        """Whether one of them is another now, or gone, or new."""
+        return self._now() != self._seen
+
+    def _now(self) -> list[tuple[str, int, int]]:
+        found = [path for folder, glob in self._folders for path in sorted(folder.rglob(glob))]
+        with contextlib.suppress(OSError):
+            return [(str(path), (at := path.stat()).st_mtime_ns, at.st_size) for path in found]
+        return []
+
+
+class _Unsuited(SmartsearchError):
+    """A question that this process must not answer; no message where the command need not tell why."""
+
+
+class Server:
+    """A warm process for the models `tools` of `config`; `run` is its life.
+
+    `changed` tells whether the models or the program on the disk are others than those in memory.
+    """
+
+    def __init__(self, config: Config, tools: Tools, changed: Callable[[], bool] = lambda: False) -> None:
+        self._config, self._tools, self._changed = config, tools, changed
+        self._shelf = Shelf()
+        self._work = Work()
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._room = threading.BoundedSemaphore(CLIENTS)
+        self._ending = False
+        self._served = 0
+
+    def heed_signals(self) -> None:
+        """From now on a signal to end does not end this process at once: `run` returns."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._end)
+
+    def run(self, listener: socket.socket, idle: float) -> None:
+        """Serve until `idle` seconds (0: any time) pass without a question, or a signal says to end."""
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+        self._work.run(self._asked(idle))
+        self._ending = True
+
+    def _asked(self, idle: float) -> Iterator[Job]:
+        """The questions as they come, until it is time to end."""
+        while not self._ending:
+            if self._jobs.empty():
+                ending.finish()  # what the last question left to be written
+            try:
+                job = self._jobs.get(timeout=idle or None)
+            except queue.Empty:
+                return
+            if job is not None:
+                yield job
+
+    def finish(self) -> None:
+        """Tell those who wait that there is no answer, and let what is being sent arrive, within bounds."""
+        until = time.monotonic() + PATIENCE
+        for _ in range(CLIENTS):
+            while not self._room.acquire(timeout=0.05):
+                while not self._jobs.empty():
+                    if (job := self._jobs.get()) is not None:
+                        job.tell(Outcome())
+                if time.monotonic() > until:
+                    return
+
+    def _end(self, _signal: int, _frame: FrameType | None) -> None:
+        self._ending = True
+        self._jobs.put(None)
+        end_after(2 * PATIENCE, code=1)
+
+    def _answer(self, request: Request, piped: bytes | None) -> Answer:
+        """Raises SmartsearchError as searching does, and _Unsuited."""
+        if self._changed():
+            self._end(signal.SIGTERM, None)
+            raise _Unsuited("its models or its program have changed since it started, so it ended")
+        if set(request.config.rank) - self._tools.scorers.keys():
+            raise _Unsuited("")  # whether this is an error depends on the profile, and loading it tells
+        try:
+            with inside(request.folder):
+                same = wire.places(request.scope) == request.places
+        except OSError as error:
+            raise _Unsuited(f"it cannot use {request.folder}: {error.strerror}") from error
+        if not same:
+            raise _Unsuited("it sees other files than you do")
+        with deadline(request.config.timeout):
+            result, around = ask_around(
+                request.question,
+                request.scope,
+                request.config,
+                lambda: self._tools,
+                Reading(self._shelf, request.folder, piped),
+                request.before,
+                request.after,
+            )
+        return Answer(result if request.explain else _light(result), tuple(around))
+
+    def _accept(self, listener: socket.socket) -> None:
+        while not self._ending:
+            try:
+                connection, _ = listener.accept()
+            except OSError:  # closed, or no descriptor left
+                time.sleep(0.05)
+                continue
+            if self._room.acquire(blocking=False):
+                threading.Thread(target=self._attend, args=(connection,), daemon=True).start()
+            else:
+                with connection, contextlib.suppress(OSError):
+                    connection.settimeout(0)
+                    if wire.same_user(connection):
+                        self._say(connection, "busy", reason=f"it is busy with {CLIENTS} other questions")
+
+    def _attend(self, connection: socket.socket) -> None:
+        try:
+            with connection, contextlib.suppress(OSError, ValueError):
+                connection.settimeout(PATIENCE)
+                if wire.same_user(connection):
+                    self._say(connection, "ready")
+                    self._serve(connection)
+        finally:
+            self._room.release()
+
+    def _serve(self, connection: socket.socket) -> None:
+        """One client. Raises OSError when it goes, and ValueError when it makes no sense."""
+        head = wire.receive_json(connection, wire.REQUEST_BYTES)
+        if head.get("do") == "status":
+            working = self._work.now is not None
+            self._say(connection, "status", working=working, served=self._served, rss_bytes=resident_bytes())
+            return
+        try:
+            request = self._checked(head)
+        except (ValueError, SmartsearchError) as error:
+            self._say(connection, "refused", reason=f"it refused the question: {error}")
+            return
+        self._say(connection, "accepted")
+        piped = wire.receive(connection, wire.PIPED_BYTES) if request.piped else None
+        told: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+
+        def tell(outcome: Outcome) -> None:
+            self._served += 1
+            told.put(outcome)
+
+        job = Job(lambda: encode(self._answer(request, piped)), tell, HUNG)
+        self._jobs.put(job)
+        try:
+            outcome = self._waited(connection, job, told)
+        except OSError:
+            job.abandoned = True
+            if self._work.now is job:
+                signal.pthread_kill(threading.main_thread().ident or 0, INTERRUPT)
+            told.get()
+            raise
+        wire.send_json(connection, _reply(outcome))
+
+    def _waited(self, connection: socket.socket, job: Job, told: queue.SimpleQueue[Outcome]) -> Outcome:
+        """What came of a job, with signs of life to its client meanwhile. Raises OSError when it goes."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return told.get(timeout=wire.ALIVE_EVERY)
+            self._work.alive(job)
+            wire.send(connection, b"")
+
+    def _checked(self, head: Json) -> Request:
+        """The request, if it is one and for these models. Raises ValueError and ConfigError."""
+        request = decode(Request, head.get("request"))
+        asked = check(request.config)
+        if any(getattr(asked, name) != getattr(self._config, name) for name in (*MODELS, "cores")):
+            raise ValueError("its models are others")
+        return request
+
+    def _say(self, connection: socket.socket, state: str, **more: object) -> None:
+        version = {"protocol": wire.PROTOCOL, "version": smartsearch.__version__}
+        wire.send_json(connection, {"state": state, **version, **more})
+
+
+def _light(result: Result) -> Result:
+    """The result without the turns that were cut or hidden, which nobody will look at: there may be many."""
+    bare = tuple(Dropped(d.rank, d.reason, Turn("")) for d in result.budget.dropped)
+    return replace(result, budget=replace(result.budget, dropped=bare, hidden=()))
+
+
+def _reply(outcome: Outcome) -> Json:
+    """What came of a question as the client is told; the SmartsearchError of a search is an answer too."""
+    error = outcome.error
+    if isinstance(error, _Unsuited):
+        return {"state": "unsuited", "reason": error.message}
+    if error is not None and not outcome.foreseen:
+        return {"state": "failed", "reason": f"it failed: {error.message}"}
+    if error is not None:
+        failure = Failure(error.message, error.hint, error.kind, error.retryable)
+        return {"state": "error", "error": encode(failure)}
+    if outcome.answer is None:
+        return {"state": "failed", "reason": "it is about to end"}
+    return {"state": "answer", "answer": outcome.answer}
