@@ -95,7 +95,8 @@ def _serve(config: Config, idle: float) -> None:
         raise UsageError(
             f"a warm process with these models runs already, pid {pid}", hint="smartsearch serve --stop"
         )
-    from smartsearch.serve.warm import server, work
+    from smartsearch.serve import work
+    from smartsearch.serve.warm import server
 
     tools = load_tools(config)
     work.warm_up(tools, config)

@@ -29,7 +29,7 @@ from smartsearch.serve.mcp.messages import LONGEST
 from tests.cli.conftest import CHAT, MESSAGES, QUESTION
 
 ROOT = Path(__file__).parents[2]
-ODD = ["-m", "tests.mcp.odd_server", "mcp"]
+ODD = ["-m", "tests.odd_server", "mcp"]
 REAL = ["-m", "smartsearch", "mcp"]
 
 
@@ -153,17 +153,6 @@ def test_errors_are_the_tools_own_with_kind_message_and_hint(
 def test_an_unknown_tool_is_an_error_of_the_protocol(shared: Session):
     with pytest.raises(MCPError, match="there are search, expand, status"):
         shared.call("delete_everything")
-
-
-def test_two_at_once_get_each_their_own(shared: Session):
-    questions = {"lovely": "Oscar is a lovely name.", "flatmate": "My flatmate adopted a dog named Oscar."}
-    jobs = [
-        shared.portal.start_task_soon(shared.session.call_tool, "search", {"question": q}) for q in questions
-    ]
-    jobs.append(shared.portal.start_task_soon(shared.session.call_tool, "status", {}))
-    found = [job.result(30).structured_content for job in jobs]
-    assert [one["hits"][0]["line"] for one in found[:2]] == list(questions.values())
-    assert found[2]["models_state"] == "ready"
 
 
 def test_a_cancelled_search_frees_its_place(shared: Session):

@@ -11,7 +11,7 @@ from pathlib import Path
 import smartsearch
 from smartsearch.errors import SmartsearchError
 from smartsearch.serve.mcp.orders import Order, Setup, Told
-from smartsearch.serve.warm.work import INTERRUPT
+from smartsearch.serve.work import INTERRUPT
 
 GOODBYE = 1.0
 """Seconds that a worker with nothing to do may take to end."""

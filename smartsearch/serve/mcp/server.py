@@ -53,7 +53,7 @@ from smartsearch.serve.mcp.desk import SECONDS, Desk, Hire
 from smartsearch.serve.mcp.messages import LONGEST, Refused, refused, understood
 from smartsearch.serve.mcp.orders import Order
 from smartsearch.serve.mcp.roots import Roots
-from smartsearch.serve.warm.work import end_after, report
+from smartsearch.serve.work import end_after, report
 
 ENDING = 1.8
 """Seconds that the end may take when the client has gone: a pipe may be full, a worker busy."""

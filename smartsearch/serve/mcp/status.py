@@ -14,7 +14,7 @@ from smartsearch.config import Config
 from smartsearch.errors import CacheError
 from smartsearch.serve.mcp import brief
 from smartsearch.serve.mcp.brief import Json, Reply
-from smartsearch.serve.warm.work import resident_bytes
+from smartsearch.serve.work import resident_bytes
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Limits, Selection, find, load, size
 

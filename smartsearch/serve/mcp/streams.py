@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import BinaryIO
 
-from smartsearch.serve.warm.work import end_after
+from smartsearch.serve.work import end_after
 
 
 def taken() -> tuple[BinaryIO, BinaryIO]:

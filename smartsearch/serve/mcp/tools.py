@@ -45,7 +45,7 @@ class Models:
     def __call__(self) -> Tools:
         """The models. Raises ModelError."""
         if self._tools is None:
-            from smartsearch.serve.warm.work import warm_up
+            from smartsearch.serve.work import warm_up
 
             self.state = "loading"
             try:

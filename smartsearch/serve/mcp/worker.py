@@ -2,7 +2,7 @@
 
 Two processes, because what hangs in native code holds Python's lock and can only be killed: whoever waits
 is answered all the same, and another worker begins. A worker is sent a Setup, then one Order after the
-other, and sends a Told for each (warm/work.py).
+other, and sends a Told for each (serve/work.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from smartsearch.runtime import ending
 from smartsearch.serve.mcp import streams
 from smartsearch.serve.mcp.orders import Setup, State, Told
-from smartsearch.serve.warm.work import Job, Outcome, Work, resident_bytes
+from smartsearch.serve.work import Job, Outcome, Work, resident_bytes
 
 ORPHANED = 5.0
 """Seconds beyond its time after which a worker that nobody has ended ends itself."""

@@ -1,6 +1,6 @@
 """The warm process: it holds the models, and answers one question after the other over a private socket.
 
-The main thread alone works (work.py); a thread a client reads, gives signs of life and writes.
+The main thread alone works (serve/work.py); a thread a client reads, gives signs of life and writes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from smartsearch.serve.warm import wire
 from smartsearch.serve.warm.codec import decode, encode
 from smartsearch.serve.warm.shelf import Reading, Shelf, inside
 from smartsearch.serve.warm.wire import Answer, Failure, Json, Request
-from smartsearch.serve.warm.work import INTERRUPT, Job, Outcome, Work, end_after, resident_bytes
+from smartsearch.serve.work import INTERRUPT, Job, Outcome, Work, end_after, resident_bytes
 from smartsearch.types import Dropped, Result, Turn
 
 if TYPE_CHECKING:
