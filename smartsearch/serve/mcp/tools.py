@@ -15,7 +15,7 @@ from smartsearch.serve.mcp import brief, status
 from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments
 from smartsearch.serve.mcp.brief import Json, Reply, Wanted
 from smartsearch.serve.mcp.roots import Place, Places, Roots, where
-from smartsearch.serve.warm.shelf import Reading, Shelf
+from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.text.redact import redacted_result, redacted_turns
 from smartsearch.text.when import bounds, today
 from smartsearch.transcripts.faults import NotByLine
@@ -92,7 +92,7 @@ class Answers:
             roles=roles(arguments.roles) or within.roles,
         )
         with confined(self._roots.paths):
-            result = ask(arguments.question, scope, config, self._models, Reading(self._shelf, "/", None))
+            result = ask(arguments.question, scope, config, self._models, self._shelf)
         most = min(arguments.limit, self._config.limit or arguments.limit)
         best = {hit.rank for hit in sorted(result.hits, key=lambda hit: hit.rank)[:most]}
         shown = [hit for hit in result.hits if hit.rank in best]
@@ -194,11 +194,10 @@ class Answers:
             place = self._roots.place(name)
         path = self._roots.resolve(place.path)
         scope = replace(self._within([path]).unfiltered, indexed=False)
-        library = Reading(self._shelf, "/", None)
 
         def near() -> list[Wanted]:
             if path not in corpora:
-                corpora[path] = library.haystack(scope).corpus
+                corpora[path] = self._shelf.haystack(scope).corpus
             at = self._found(corpora[path].turns, replace(place, path=path), name)
             return _around(corpora[path], at, around, name)
 
@@ -206,7 +205,7 @@ class Answers:
             return near()
         except NotByLine:
             del corpora[path]
-            library.read_whole(scope)
+            self._shelf.read_whole(scope)
             return near()
 
     def _found(self, turns: Sequence[Turn], place: Place, name: str) -> int:

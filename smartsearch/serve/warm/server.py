@@ -6,26 +6,29 @@ The main thread alone works (serve/work.py); a thread a client reads, gives sign
 from __future__ import annotations
 
 import contextlib
+import io
+import os
 import queue
 import signal
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 import smartsearch
-from smartsearch.ask.library import ask_around
+from smartsearch.ask.library import Library, ask_around
 from smartsearch.config import MODELS, Config, check
 from smartsearch.errors import SmartsearchError
 from smartsearch.runtime import ending
 from smartsearch.runtime.deadline import deadline
 from smartsearch.serve.warm import wire
 from smartsearch.serve.warm.codec import decode, encode
-from smartsearch.serve.warm.shelf import Reading, Shelf, inside
+from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.serve.warm.wire import Answer, Failure, Json, Request
 from smartsearch.serve.work import INTERRUPT, Job, Outcome, Work, end_after, resident_bytes
 from smartsearch.types import Dropped, Result, Turn
@@ -127,20 +130,15 @@ class Server:
             raise _Unsuited("its models or its program have changed since it started, so it ended")
         if set(request.config.rank) - self._tools.scorers.keys():
             raise _Unsuited("")  # whether this is an error depends on the profile, and loading it tells
-        try:
-            with inside(request.folder):
-                same = wire.places(request.scope) == request.places
-        except OSError as error:
-            raise _Unsuited(f"it cannot use {request.folder}: {error.strerror}") from error
-        if not same:
-            raise _Unsuited("it sees other files than you do")
-        with deadline(request.config.timeout):
+        with _inside(request.folder), deadline(request.config.timeout):
+            if wire.places(request.scope) != request.places:
+                raise _Unsuited("it sees other files than you do")
             result, around = ask_around(
                 request.question,
                 request.scope,
                 request.config,
                 lambda: self._tools,
-                Reading(self._shelf, request.folder, piped),
+                self._shelf if piped is None else Library(io.BytesIO(piped)),
                 request.before,
                 request.after,
             )
@@ -222,6 +220,19 @@ class Server:
     def _say(self, connection: socket.socket, state: str, **more: object) -> None:
         version = {"protocol": wire.PROTOCOL, "version": smartsearch.__version__}
         wire.send_json(connection, {"state": state, **version, **more})
+
+
+@contextmanager
+def _inside(folder: str) -> Iterator[None]:
+    """The block with `folder` as the current folder, and the root afterwards. Raises _Unsuited."""
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise _Unsuited(f"it cannot use {folder}: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        os.chdir("/")
 
 
 def _light(result: Result) -> Result:
