@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from smartsearch.errors import SearchTimeout, SmartsearchError
 from smartsearch.serve.mcp.orders import Order, State, Told
+from smartsearch.serve.mcp.process import Process
 from smartsearch.serve.mcp.roots import Place, Places
 
 SECONDS = 50.0
@@ -24,27 +25,7 @@ STARTING = 300.0
 """Seconds that a worker may take to load the models."""
 
 
-class Hand(Protocol):
-    """A worker as the desk needs it (process.py)."""
-
-    @property
-    def ended(self) -> bool:
-        """Whether it is gone."""
-
-    def ask(self, order: Order) -> Told:
-        """What comes of an order; waits for it. Raises SmartsearchError where the worker ends."""
-
-    def interrupt(self) -> None:
-        """Have it leave what it is doing."""
-
-    def kill(self) -> None:
-        """End it at once."""
-
-    def dismiss(self) -> None:
-        """End it when it is done."""
-
-
-Hire = Callable[[Mapping[str, Place]], Hand]
+Hire = Callable[[Mapping[str, Place]], Process]
 
 
 class Desk:
@@ -52,7 +33,7 @@ class Desk:
 
     def __init__(self, hire: Hire) -> None:
         self._hire = hire
-        self._hand: Hand | None = None
+        self._hand: Process | None = None
         self._turn, self._seeing = asyncio.Lock(), asyncio.Lock()
         self._jobs: set[asyncio.Task[Any]] = set()
         self._places = Places()
@@ -152,7 +133,7 @@ class Desk:
         self._keep(await self._asked(self._hand, Order("load"), asyncio.Event(), STARTING))
 
     async def _asked(
-        self, hand: Hand, order: Order, left: asyncio.Event, seconds: float | None = None
+        self, hand: Process, order: Order, left: asyncio.Event, seconds: float | None = None
     ) -> Told:
         """What the worker tells, which is interrupted or killed when nobody waits or its time is up.
 
