@@ -91,12 +91,10 @@ class Segment:
 
     def texts(self) -> list[tuple[bytes, TokenVectors]]:
         """Every key with its vectors, in the order in which the blocks lie. Raises Damaged."""
-        keys = bytes(self._map[_START : _START + self.count * KEY.itemsize])
-        at = [place * KEY.itemsize for place in range(self.count)]
-        return [
-            (keys[at[place] : at[place] + KEY.itemsize], self.vectors(place))
-            for place in np.argsort(self._firsts).tolist()
-        ]
+        size = KEY.itemsize
+        keys = self._map[_START : _START + self.count * size]
+        order = np.argsort(self._firsts).tolist()
+        return [(keys[n * size : (n + 1) * size], self.vectors(n)) for n in order]
 
 
 def write(path: Path, texts: Sequence[tuple[bytes, TokenVectors]]) -> None:
