@@ -22,7 +22,7 @@ from smartsearch.output import show, stream
 
 if TYPE_CHECKING:
     from smartsearch.models.tools import Tools
-    from smartsearch.serve.warm.place import Place
+    from smartsearch.serve.warm.place import Spot
 
 EXAMPLES = """Examples:
 
@@ -112,7 +112,7 @@ def _serve(config: Config, idle: float) -> None:
 
 
 @contextmanager
-def _listening(spot: Place) -> Iterator[socket.socket]:
+def _listening(spot: Spot) -> Iterator[socket.socket]:
     """The socket that commands find; a dead one in its place goes, and it goes itself if it is still ours."""
     spot.socket.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -129,7 +129,7 @@ def _listening(spot: Place) -> Iterator[socket.socket]:
                 listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits for commands
 
 
-def _running() -> list[tuple[Place, dict[str, object]]]:
+def _running() -> list[tuple[Spot, dict[str, object]]]:
     """The warm processes of this user, of whatever version and models."""
     from smartsearch.serve.warm import place
 
@@ -180,7 +180,7 @@ def stop_all() -> int:
     return ExitCode.FOUND if running else ExitCode.NOTHING
 
 
-def _ended(spot: Place, pid: int, number: int, within: float) -> bool:
+def _ended(spot: Spot, pid: int, number: int, within: float) -> bool:
     """Send a signal to the process that holds the lock; whether it let go of it in time."""
     from smartsearch.serve.warm import place
 

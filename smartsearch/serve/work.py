@@ -35,7 +35,7 @@ class _Abandoned(BaseException):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobResult:
     """What came of a job: an answer or an error; neither where it was abandoned.
 
     `foreseen` is false for an error that nobody thought of.
@@ -55,7 +55,7 @@ class Job:
     """
 
     do: Callable[[], Any]
-    tell: Callable[[Outcome], None]
+    tell: Callable[[JobResult], None]
     hung: float = 0.0
     abandoned: bool = False
 
@@ -75,7 +75,7 @@ class Work:
         """Do each of `jobs`, whatever comes of it, until there are no more. To be called once."""
         signal.signal(INTERRUPT, self._interrupted)
         for job in jobs:
-            job.tell(Outcome() if job.abandoned else self._outcome(job))
+            job.tell(JobResult() if job.abandoned else self._result(job))
 
     def alive(self, job: Job) -> None:
         """Python still runs while `job` is worked on: the watch begins anew."""
@@ -83,21 +83,21 @@ class Work:
             if self.now is job and job.hung:
                 faulthandler.dump_traceback_later(job.hung, exit=True)
 
-    def _outcome(self, job: Job) -> Outcome:
+    def _result(self, job: Job) -> JobResult:
         try:
             self.now = job
             self.alive(job)
             try:
-                return Outcome(job.do())
+                return JobResult(job.do())
             finally:
                 self._rest()
         except _Abandoned:
-            return Outcome()
+            return JobResult()
         except SmartsearchError as error:
-            return Outcome(error=error)
+            return JobResult(error=error)
         except Exception as error:
             report(error)
-            return Outcome(error=unexpected(error), foreseen=False)
+            return JobResult(error=unexpected(error), foreseen=False)
         finally:
             self._rest()
 

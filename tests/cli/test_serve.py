@@ -103,7 +103,7 @@ def bare(ran: Ran) -> Ran:
     return Ran(ran.code, re.sub(r"# ms: .*", "", out), ran.err)
 
 
-def spot() -> place.Place:
+def spot() -> place.Spot:
     return place.place(Config())
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from smartsearch.errors import SearchTimeout, SmartsearchError
 from smartsearch.serve.mcp.orders import Order, State, Told
 from smartsearch.serve.mcp.process import Process
-from smartsearch.serve.mcp.roots import Place, Places
+from smartsearch.serve.mcp.roots import Location, Locations
 
 SECONDS = 50.0
 """What a call may take unless `timeout` is set: less than the minute after which clients give up."""
@@ -25,7 +25,7 @@ STARTING = 300.0
 """Seconds that a worker may take to load the models."""
 
 
-Hire = Callable[[Mapping[str, Place]], Process]
+Hire = Callable[[Mapping[str, Location]], Process]
 
 
 class Desk:
@@ -36,7 +36,7 @@ class Desk:
         self._hand: Process | None = None
         self._turn, self._seeing = asyncio.Lock(), asyncio.Lock()
         self._jobs: set[asyncio.Task[Any]] = set()
-        self._places = Places()
+        self._places = Locations()
         self.state = State()
         self.busy = False
         self.waiting = 0

@@ -10,7 +10,7 @@ from smartsearch.ask.library import Scope
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
 from smartsearch.serve.mcp.brief import Json
-from smartsearch.serve.mcp.roots import Place, Roots
+from smartsearch.serve.mcp.roots import Location, Roots
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Setup:
     config: Config
     cwd: str
     loader: str
-    places: Mapping[str, Place]
+    places: Mapping[str, Location]
 
 
 @dataclass(frozen=True)
@@ -53,5 +53,5 @@ class Told:
 
     answer: Any = None
     error: SmartsearchError | None = None
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, Location] = field(default_factory=dict)
     state: State = State()

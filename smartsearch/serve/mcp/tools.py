@@ -14,7 +14,7 @@ from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.serve.mcp import brief, status
 from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments
 from smartsearch.serve.mcp.brief import Json, Reply, Wanted
-from smartsearch.serve.mcp.roots import Place, Places, Roots, where
+from smartsearch.serve.mcp.roots import Location, Locations, Roots, where
 from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.text.redact import redacted_result, redacted_turns
 from smartsearch.text.when import bounds, today
@@ -76,7 +76,7 @@ class Answers:
     def __init__(self, roots: Roots, scope: Scope, config: Config, models: Models) -> None:
         self._roots, self._scope, self._config, self._models = roots, scope, config, models
         self._shelf = Shelf()
-        self.places = Places()
+        self.places = Locations()
 
     def search(self, arguments: SearchArguments) -> Reply:
         """A short line for each of the best turns. Raises SmartsearchError."""
@@ -159,7 +159,7 @@ class Answers:
             turn = hit.turn
             place = where(turn, self._roots.shown(turn.path))
             record = {**brief.hit(masked[hit.rank], place, most), "id": brief.identity(turn)}
-            self.places.keep({record["id"]: Place(turn.path, turn.line, turn.pointer)})
+            self.places.keep({record["id"]: Location(turn.path, turn.line, turn.pointer)})
             hits.append(record)
         dropped = Counter(d.reason for d in result.budget.dropped)
         dropped["limit"] = len(result.hits) - len(shown)
@@ -208,7 +208,7 @@ class Answers:
             self._shelf.read_whole(scope)
             return near()
 
-    def _found(self, turns: Sequence[Turn], place: Place, name: str) -> int:
+    def _found(self, turns: Sequence[Turn], place: Location, name: str) -> int:
         """Which of a file's turns is meant. Raises InputError `stale_id`, `no_turn`."""
         there = _located(turns, place)
         by_id = name in self.places
@@ -250,7 +250,7 @@ def _at(turn: Turn) -> str:
     return str(turn.line) if turn.line else f"#{turn.pointer}"
 
 
-def _located(turns: Sequence[Turn], place: Place) -> list[int]:
+def _located(turns: Sequence[Turn], place: Location) -> list[int]:
     """Indices of the turns at a place of one file. Lines ascend, so that few of unread ones are parsed."""
     if isinstance(turns, tuple):
         return [n for n, t in enumerate(turns) if (t.line, t.pointer) == (place.line, place.pointer)]

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from smartsearch.runtime import ending
 from smartsearch.serve.mcp import streams
 from smartsearch.serve.mcp.orders import Setup, State, Told
-from smartsearch.serve.work import Job, Outcome, Work, resident_bytes
+from smartsearch.serve.work import Job, JobResult, Work, resident_bytes
 
 ORPHANED = 5.0
 """Seconds beyond its time after which a worker that nobody has ended ends itself."""
@@ -42,11 +42,11 @@ def serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
         "look": lambda _: answers.look(),
     }
 
-    def tell(outcome: Outcome) -> None:
-        found = outcome.answer.record.get("hits", ()) if hasattr(outcome.answer, "record") else ()
+    def tell(result: JobResult) -> None:
+        found = result.answer.record.get("hits", ()) if hasattr(result.answer, "record") else ()
         places = {hit["id"]: answers.places[hit["id"]] for hit in found}
         state = State(models.state, tuple(models.ran), resident_bytes())
-        pickle.dump(Told(outcome.answer, outcome.error, places, state), stdout)
+        pickle.dump(Told(result.answer, result.error, places, state), stdout)
         stdout.flush()
 
     def jobs() -> Iterator[Job]:

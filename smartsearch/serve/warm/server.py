@@ -30,7 +30,7 @@ from smartsearch.serve.warm import wire
 from smartsearch.serve.warm.codec import decode, encode
 from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.serve.warm.wire import Answer, Failure, Json, Request
-from smartsearch.serve.work import INTERRUPT, Job, Outcome, Work, end_after, resident_bytes
+from smartsearch.serve.work import INTERRUPT, Job, JobResult, Work, end_after, resident_bytes
 from smartsearch.types import Dropped, Result, Turn
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Server:
             while not self._room.acquire(timeout=0.05):
                 while not self._jobs.empty():
                     if (job := self._jobs.get()) is not None:
-                        job.tell(Outcome())
+                        job.tell(JobResult())
                 if time.monotonic() > until:
                     return
 
@@ -183,9 +183,9 @@ class Server:
             return
         self._say(connection, "accepted")
         piped = wire.receive(connection, wire.PIPED_BYTES) if request.piped else None
-        told: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        told: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
 
-        def tell(outcome: Outcome) -> None:
+        def tell(outcome: JobResult) -> None:
             self._served += 1
             told.put(outcome)
 
@@ -201,7 +201,7 @@ class Server:
             raise
         wire.send_json(connection, _reply(outcome))
 
-    def _waited(self, connection: socket.socket, job: Job, told: queue.SimpleQueue[Outcome]) -> Outcome:
+    def _waited(self, connection: socket.socket, job: Job, told: queue.SimpleQueue[JobResult]) -> JobResult:
         """What came of a job, with signs of life to its client meanwhile. Raises OSError when it goes."""
         while True:
             with contextlib.suppress(queue.Empty):
@@ -241,7 +241,7 @@ def _light(result: Result) -> Result:
     return replace(result, budget=replace(result.budget, dropped=bare, hidden=()))
 
 
-def _reply(outcome: Outcome) -> Json:
+def _reply(outcome: JobResult) -> Json:
     """What came of a question as the client is told; the SmartsearchError of a search is an answer too."""
     error = outcome.error
     if isinstance(error, _Unsuited):
