@@ -21,7 +21,7 @@ from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
 
 if TYPE_CHECKING:
-    from smartsearch.serve.warm.place import Place
+    from smartsearch.serve.warm.place import Spot
 
 EXAMPLES = """Examples:
 
@@ -88,13 +88,14 @@ def _serve(config: Config, idle: float) -> None:
             f"a warm process with these models runs already, pid {pid}", hint="smartsearch serve --stop"
         )
     from smartsearch.models import loading
+    from smartsearch.serve import work
     from smartsearch.serve.warm import server
 
     tools = loading.load_tools(config)
-    server.warm_up(tools, config)
+    work.warm_up(tools, config)
     files = server.Files(config)
     os.chdir("/")
-    serving = server.Server(config, tools, files.changed, spot.log)
+    serving = server.Server(config, tools, files.changed)
     serving.heed_signals()
     with _listening(spot) as listener:
         until = f"ends after {idle:g} s without a question" if idle else "ends with Ctrl-C"
@@ -104,7 +105,7 @@ def _serve(config: Config, idle: float) -> None:
 
 
 @contextmanager
-def _listening(spot: Place) -> Iterator[socket.socket]:
+def _listening(spot: Spot) -> Iterator[socket.socket]:
     """The socket that commands find; a dead one in its place goes, and it goes itself if it is still ours."""
     spot.socket.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -121,7 +122,7 @@ def _listening(spot: Place) -> Iterator[socket.socket]:
                 listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits for commands
 
 
-def _running() -> list[tuple[Place, dict[str, object]]]:
+def _running() -> list[tuple[Spot, dict[str, object]]]:
     """The warm processes of this user, of whatever version and models."""
     from smartsearch.serve.warm import place
 
@@ -172,7 +173,7 @@ def stop_all() -> int:
     return ExitCode.FOUND if running else ExitCode.NOTHING
 
 
-def _ended(spot: Place, pid: int, number: int, within: float) -> bool:
+def _ended(spot: Spot, pid: int, number: int, within: float) -> bool:
     """Send a signal to the process that holds the lock; whether it let go of it in time."""
     from smartsearch.serve.warm import place
 

@@ -29,14 +29,15 @@ from smartsearch.serve.warm import client, place, wire
 from tests.cli.conftest import QUESTION, Ran, Run
 from tests.cli.test_process import FAKES, HEAVY
 
-ODD = (sys.executable, "-m", "tests.cli.odd_server")
+ODD = (sys.executable, "-m", "tests.odd_server")
 ROOT = Path(__file__).parents[2]
 COLD = "answered without the warm process: "
 
 
 def launch(*options: str, program: tuple[str, ...] = ODD) -> subprocess.Popen[bytes]:
     """A server that has said that it is ready."""
-    process = subprocess.Popen([*program, "serve", *options], cwd=ROOT, stderr=subprocess.PIPE)
+    env = {"TEST_SLEEP": "1.5", **os.environ}
+    process = subprocess.Popen([*program, "serve", *options], cwd=ROOT, stderr=subprocess.PIPE, env=env)
     assert process.stderr is not None
     said = process.stderr.readline()
     assert b"ready: profile embedded" in said, said + process.stderr.read()
@@ -102,7 +103,7 @@ def bare(ran: Ran) -> Ran:
     return Ran(ran.code, re.sub(r"# ms: .*", "", out), ran.err)
 
 
-def spot() -> place.Place:
+def spot() -> place.Spot:
     return place.place(Config())
 
 

@@ -68,12 +68,6 @@ def test_a_line_is_one_line_and_no_longer_than_wanted(text: str, term: str, most
     assert len(brief.clipped(text * 5, most)) <= most
 
 
-def test_names_as_long_as_books_are_cut():
-    turn = Turn("x", "S" * 10_000, "9" * 10_000, path="/r/a.txt", line=1)
-    record = brief.hit(found(turn), "p" * 10_000, 160)
-    assert sum(map(len, record.values())) < 600
-
-
 def test_notes_are_few_and_short_and_files_left_out_are_counted():
     said = ["a turn was cut", "a turn was cut", "w" * 1000]
     some = brief.notes(said, [Skipped("b.bin", "unreadable", "no permission"), Skipped("c", "x", "y")])

@@ -13,13 +13,13 @@ from smartsearch.serve.mcp import desk as module
 from smartsearch.serve.mcp.desk import Desk
 from smartsearch.serve.mcp.orders import Order, State, Told
 from smartsearch.serve.mcp.process import Died
-from smartsearch.serve.mcp.roots import Place
+from smartsearch.serve.mcp.roots import Location
 
 
 class Hand:
     """A worker in a thread: `wait` lasts until it is interrupted, `hang` until it is killed."""
 
-    def __init__(self, places: Mapping[str, Place]) -> None:
+    def __init__(self, places: Mapping[str, Location]) -> None:
         self.places = dict(places)
         self.asked: list[str] = []
         self.at_once = 0
@@ -44,7 +44,7 @@ class Hand:
             raise Died("the process that was at it ended", retryable=True)
         if order.what == "raise":
             return Told(error=SmartsearchError("oh"))
-        return Told(order.given, places={order.what: Place(order.what)}, state=State("ready"))
+        return Told(order.given, places={order.what: Location(order.what)}, state=State("ready"))
 
     def interrupt(self) -> None:
         self.interrupted.set()
@@ -66,18 +66,16 @@ def hands(monkeypatch: pytest.MonkeyPatch) -> list[Hand]:
 def played(hands: list[Hand], play: Callable[[Desk], Awaitable[object]]) -> object:
     """What `play` returns while a desk runs."""
 
-    def hire(places: Mapping[str, Place]) -> Hand:
+    def hire(places: Mapping[str, Location]) -> Hand:
         hands.append(Hand(places))
         return hands[-1]
 
     async def run() -> object:
         desk = Desk(hire)
-        running = asyncio.create_task(desk.run())
         try:
             return await asyncio.wait_for(play(desk), 20)
         finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            desk.close()
 
     return asyncio.run(run())
 

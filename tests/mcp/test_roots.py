@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.errors import InputError
-from smartsearch.serve.mcp.roots import Place, Roots
+from smartsearch.serve.mcp.roots import Location, Roots
 from smartsearch.transcripts.files import Selection, find
 from smartsearch.transcripts.opening import confined
 
@@ -131,8 +131,8 @@ def test_links_that_lead_out_are_passed_by(home: Path):
 
 def test_a_place_is_a_line_or_a_pointer(home: Path):
     roots = Roots(["chats"])
-    assert roots.place("a.txt:12") == Place(str(home / "chats/a.txt"), 12)
-    assert roots.place("old/b.jsonl#/0/text") == Place(str(home / "chats/old/b.jsonl"), 0, "/0/text")
+    assert roots.place("a.txt:12") == Location(str(home / "chats/a.txt"), 12)
+    assert roots.place("old/b.jsonl#/0/text") == Location(str(home / "chats/old/b.jsonl"), 0, "/0/text")
     for text in (
         "a.txt",
         "a.txt:",

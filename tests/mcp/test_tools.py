@@ -126,14 +126,6 @@ def test_settings_and_filters_of_the_command_line_hold(make: Make):
         assert caught.value.kind == "not_served"
 
 
-def test_a_link_out_of_the_root_is_not_read(make: Make, chats: Path, tmp_path: Path):
-    (tmp_path / "secret.txt").write_text("Mara: the support group meets at the [old] mill\n")
-    (chats / "link [1].txt").symlink_to(tmp_path / "secret.txt")
-    assert "mill" not in " ".join(lines(search(make(), "support group mill", limit=50)))
-    assert make().look()["roots"][0]["files"] == 2
-    assert "mill" in lines(search(make(str(tmp_path)), "support group mill"))[0]
-
-
 def test_changed_files_are_noticed(make: Make, chats: Path):
     answers = make()
     assert not [line for line in lines(search(answers, "Zebra")) if "Zebra" in line]

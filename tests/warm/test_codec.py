@@ -85,5 +85,5 @@ def test_fields_at_the_end_that_hold_their_default_are_not_sent():
 )
 def test_what_is_no_record_is_refused(data):
     assert decode(Request, ["q", [["a"]], []]).scope.paths == ("a",)
-    with pytest.raises(ValueError, match="no "):
+    with pytest.raises(ValueError, match=r"no |zip"):
         decode(Request, data)

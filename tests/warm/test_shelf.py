@@ -12,7 +12,7 @@ from smartsearch.config import Config
 from smartsearch.errors import InputError
 from smartsearch.serve.warm import shelf
 from smartsearch.serve.warm.server import Files
-from smartsearch.serve.warm.shelf import Reading, Shelf
+from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.transcripts.filters import Filters
 
 HERE = Scope((".",))
@@ -26,15 +26,20 @@ def chats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def texts(kept: Shelf, folder: Path, source: Scope = HERE) -> list[str]:
-    return [turn.text for turn in kept.haystack(str(folder), source).corpus.turns]
+def texts(kept: Shelf, source: Scope = HERE) -> list[str]:
+    return [turn.text for turn in kept.haystack(source).corpus.turns]
 
 
-def test_what_did_not_change_is_not_read_again(chats: Path):
+def test_what_did_not_change_is_not_read_again_and_another_folder_is(
+    chats: Path, monkeypatch: pytest.MonkeyPatch
+):
     kept = Shelf()
-    first = kept.haystack(str(chats), HERE)
-    assert kept.haystack(str(chats), HERE) is first
-    assert kept.haystack("/another", HERE) is not first
+    first = kept.haystack(HERE)
+    assert kept.haystack(HERE) is first
+    (chats / "another").mkdir()
+    monkeypatch.chdir(chats / "another")
+    (chats / "another" / "b.txt").write_text("Zoe: there\n", encoding="utf-8")
+    assert texts(kept) == ["Zoe: there"]
 
 
 def test_an_archive_is_kept_until_it_changes(chats: Path):
@@ -44,11 +49,11 @@ def test_an_archive_is_kept_until_it_changes(chats: Path):
 
     packed("in the archive")
     kept, source = Shelf(), Scope(("b.zip",))
-    first = kept.haystack(str(chats), source)
-    assert kept.haystack(str(chats), source) is first
+    first = kept.haystack(source)
+    assert kept.haystack(source) is first
     time.sleep(0.02)
     packed("in another one")
-    assert texts(kept, chats, source) == ["in another one", "yes"]
+    assert texts(kept, source) == ["in another one", "yes"]
 
 
 def same_size_and_time(path: Path) -> None:
@@ -69,16 +74,16 @@ def same_size_and_time(path: Path) -> None:
 )
 def test_a_change_is_noticed(chats: Path, change, then: list[str]):
     kept = Shelf()
-    assert texts(kept, chats) == ["hello", "hi there"]
+    assert texts(kept) == ["hello", "hi there"]
     time.sleep(0.02)  # more than a tick of the file system's clock
     change(chats / "a.txt")
-    assert texts(kept, chats) == then
+    assert texts(kept) == then
 
 
 def test_what_changed_just_now_is_not_kept(chats: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(shelf, "SETTLED", 2.0)
     kept = Shelf()
-    assert kept.haystack(str(chats), HERE) is not kept.haystack(str(chats), HERE)
+    assert kept.haystack(HERE) is not kept.haystack(HERE)
 
 
 def test_what_changes_while_it_is_read_is_not_kept(chats: Path, monkeypatch: pytest.MonkeyPatch):
@@ -92,8 +97,8 @@ def test_what_changes_while_it_is_read_is_not_kept(chats: Path, monkeypatch: pyt
     kept = Shelf()
     with monkeypatch.context() as patched:
         patched.setattr(shelf, "Library", Slow)
-        assert texts(kept, chats) == ["hello", "hi there"]
-    assert texts(kept, chats) == ["Ann: later"]
+        assert texts(kept) == ["hello", "hi there"]
+    assert texts(kept) == ["Ann: later"]
 
 
 def test_the_shelf_holds_so_many_bytes_and_the_last_used_stay(chats: Path):
@@ -101,36 +106,24 @@ def test_the_shelf_holds_so_many_bytes_and_the_last_used_stay(chats: Path):
         (chats / f"{name}.txt").write_text("Zoe: 16 bytes in.\n", encoding="utf-8")
     kept = Shelf(limit=45)
     a, b, c = (Scope((f"{name}.txt",)) for name in "abc")
-    first, second = kept.haystack("f", a), kept.haystack("f", b)
-    assert (kept.haystack("f", a) is first, kept.haystack("f", b) is second) == (True, True)
-    third = kept.haystack("f", c)
-    assert kept.haystack("f", b) is second
-    assert kept.haystack("f", c) is third
-    assert kept.haystack("f", a) is not first
-    assert Shelf(limit=1).haystack("f", a).corpus.turns
+    first, second = kept.haystack(a), kept.haystack(b)
+    assert (kept.haystack(a) is first, kept.haystack(b) is second) == (True, True)
+    third = kept.haystack(c)
+    assert kept.haystack(b) is second
+    assert kept.haystack(c) is third
+    assert kept.haystack(a) is not first
+    assert Shelf(limit=1).haystack(a).corpus.turns
 
 
 def test_a_wrong_path_is_the_error_of_reading_and_nothing_is_kept(chats: Path):
     kept = Shelf()
     with pytest.raises(InputError) as caught:
-        kept.haystack(str(chats), Scope(("a.tx",)))
+        kept.haystack(Scope(("a.tx",)))
     assert (caught.value.kind, caught.value.hint) == ("path_not_found", "did you mean a.txt?")
     with pytest.raises(InputError) as caught:
-        kept.haystack(str(chats), Scope((".",), filters=Filters(conversation=("none",))))
+        kept.haystack(Scope((".",), Filters(conversation=("none",))))
     assert caught.value.kind == "unknown_conversation"
-    assert texts(kept, chats) == ["hello", "hi there"]
-
-
-def test_a_question_reads_once_in_its_own_folder(chats: Path):
-    os.chdir("/")
-    reading = Reading(Shelf(), str(chats), None)
-    first = reading.haystack(HERE)
-    (chats / "a.txt").unlink()
-    assert reading.haystack(HERE) is first
-    assert [turn.path for turn in first.corpus.turns] == ["a.txt", "a.txt"]
-    assert Path.cwd() == Path("/")
-    piped = Reading(Shelf(), str(chats), b"Zoe: piped\n")
-    assert [turn.text for turn in piped.haystack(Scope(("-",))).corpus.turns] == ["Zoe: piped"]
+    assert texts(kept) == ["hello", "hi there"]
 
 
 def test_models_that_were_replaced_are_noticed(chats: Path):

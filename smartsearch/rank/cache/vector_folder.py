@@ -8,14 +8,16 @@ next. Unix only.
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from smartsearch.errors import CacheError
-from smartsearch.rank.cache.vector_segment import PART, SUFFIX, Damaged, Segment, merge
+from smartsearch.rank.cache.vector_segment import PART, SUFFIX, Damaged, Segment, write
 from smartsearch.runtime import private
 from smartsearch.runtime.private import alone, check
 
@@ -48,24 +50,9 @@ def tidy(root: Path, folder: Path, limit: int) -> None:
     Leaves it all to another process that is at it. Raises OSError.
     """
     with alone(root, wait=False) as mine:
-        if not mine:
-            return
-        small = sorted(
-            (size, path) for path, size, _ in _facts(folder.glob(f"*{SUFFIX}")) if size < LARGEST // 2
-        )
-        if len(small) > SMALL:
-            _merge(_group(small), folder)
-        for path, _, used in _facts(root.glob(f"*/*{PART}")):
-            if abs(time.time() - used) > STALE:  # a clock that was set back leaves files of the future
-                unlink(path)
-        files = sorted(_facts(root.glob(f"*/*{SUFFIX}")), key=lambda facts: facts[2])
-        total = sum(size for _, size, _ in files)
-        for path, size, _ in files:
-            if total > limit:
-                unlink(path)
-                total -= size
-                if path.parent != folder:
-                    _remove_if_empty(path.parent)
+        if mine:
+            _merge_small(folder)
+            _trim(root, folder, limit)
 
 
 def _facts(paths: Iterable[Path]) -> Iterator[tuple[Path, int, float]]:
@@ -76,27 +63,44 @@ def _facts(paths: Iterable[Path]) -> Iterator[tuple[Path, int, float]]:
             yield path, facts.st_size, facts.st_mtime
 
 
-def _group(small: Sequence[tuple[int, Path]]) -> list[Path]:
-    """The smallest of them, at least two, but none that outweighs those before it: few are copied often."""
-    group: list[Path] = []
-    total = 0
-    for size, path in small:
-        if total + size > LARGEST or (len(group) >= max(2, SMALL // 2) and size > total):
-            break
-        group.append(path)
-        total += size
-    return group
+def _merge_small(folder: Path) -> None:
+    """One file instead of several small ones, each text once; it counts as used when the last of them was.
 
-
-def _merge(paths: Sequence[Path], folder: Path) -> None:
-    """One file instead of several; damaged ones are dropped, and the others left to the next time."""
+    The largest of the small ones stays, so that few are copied often. A damaged one is dropped, and the
+    others are left to the next time. Raises OSError.
+    """
+    files = [(size, path) for path, size, _ in _facts(folder.glob(f"*{SUFFIX}"))]
+    small = sorted(file for file in files if file[0] < LARGEST // 2)
+    if len(small) <= SMALL:
+        return
+    totals = accumulate(size for size, _ in small)
+    fit = [path for (_, path), total in zip(small, totals, strict=True) if total <= LARGEST]
     try:
-        merge([Segment(path) for path in paths], folder / new_name())
+        segments = [Segment(path) for path in fit[: max(2, SMALL)]]
+        texts = {key: vectors for segment in segments for key, vectors in segment.texts()}
     except Damaged as damaged:
         unlink(Path(damaged.args[0]))
-    else:
-        for path in paths:
+        return
+    merged, used = folder / new_name(), max(segment.modified for segment in segments)
+    write(merged, list(texts.items()))
+    os.utime(merged, (used, used))
+    for segment in segments:
+        unlink(segment.path)
+
+
+def _trim(root: Path, folder: Path, limit: int) -> None:
+    """Remove what a killed process left, and of all models the files that were used longest ago."""
+    for path, _, used in _facts(root.glob(f"*/*{PART}")):
+        if abs(time.time() - used) > STALE:  # a clock that was set back leaves files of the future
             unlink(path)
+    files = sorted(_facts(root.glob(f"*/*{SUFFIX}")), key=lambda facts: facts[2])
+    total = sum(size for _, size, _ in files)
+    for path, size, _ in files:
+        if total > limit:
+            unlink(path)
+            total -= size
+            if path.parent != folder:
+                _remove_if_empty(path.parent)
 
 
 def usage() -> Usage:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from smartsearch.errors import SearchTimeout, SmartsearchError
 from smartsearch.serve.mcp.orders import Order, State, Told
-from smartsearch.serve.mcp.roots import Place, Places
+from smartsearch.serve.mcp.process import Process
+from smartsearch.serve.mcp.roots import Location, Locations
 
 SECONDS = 50.0
 """What a call may take unless `timeout` is set: less than the minute after which clients give up."""
@@ -25,60 +25,30 @@ STARTING = 300.0
 """Seconds that a worker may take to load the models."""
 
 
-class Hand(Protocol):
-    """A worker as the desk needs it (process.py)."""
-
-    @property
-    def ended(self) -> bool:
-        """Whether it is gone."""
-
-    def ask(self, order: Order) -> Told:
-        """What comes of an order; waits for it. Raises SmartsearchError where the worker ends."""
-
-    def interrupt(self) -> None:
-        """Have it leave what it is doing."""
-
-    def kill(self) -> None:
-        """End it at once."""
-
-    def dismiss(self) -> None:
-        """End it when it is done."""
-
-
-Hire = Callable[[Mapping[str, Place]], Hand]
-
-
-@dataclass
-class _Job:
-    order: Order
-    began: asyncio.Event = field(default_factory=asyncio.Event)
-    left: asyncio.Event = field(default_factory=asyncio.Event)
-    answer: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+Hire = Callable[[Mapping[str, Location]], Process]
 
 
 class Desk:
-    """Where orders are left for a worker, made by `hire` of the ids known so far, while `run` runs."""
+    """Where orders are left for a worker, which is made by `hire` of the ids known so far."""
 
     def __init__(self, hire: Hire) -> None:
         self._hire = hire
-        self._hand: Hand | None = None
-        self._jobs: asyncio.Queue[_Job] = asyncio.Queue()
-        self._places = Places()
-        self._seeing = asyncio.Lock()
+        self._hand: Process | None = None
+        self._turn, self._seeing = asyncio.Lock(), asyncio.Lock()
+        self._jobs: set[asyncio.Task[Any]] = set()
+        self._places = Locations()
         self.state = State()
         self.busy = False
         self.waiting = 0
         self.served = 0
 
-    async def run(self) -> None:
-        """Have the orders done, one after the other, until this is cancelled; then no worker is left."""
-        try:
-            while True:
-                await self._work(await self._jobs.get())
-        finally:
-            hand, self._hand = self._hand, None
-            if hand is not None:
-                (hand.kill if self.busy else hand.dismiss)()
+    def close(self) -> None:
+        """Leave no worker behind: one with nothing to do may still write what is left to be written."""
+        for job in self._jobs:
+            job.cancel()
+        hand, self._hand = self._hand, None
+        if hand is not None:
+            (hand.kill if self.busy else hand.dismiss)()
 
     def kill(self) -> None:
         """End the worker at once; from any thread."""
@@ -88,9 +58,9 @@ class Desk:
 
     def prepare(self) -> None:
         """Have a worker started and its models loaded; nobody waits for it."""
-        job = _Job(Order("load"))
-        job.left.set()
-        self._jobs.put_nowait(job)
+        left = asyncio.Event()
+        left.set()
+        self._begin(Order("load"), asyncio.Event(), left)
 
     async def do(self, order: Order) -> Any:
         """What comes of an order, done in its turn and given up after its seconds of work.
@@ -102,19 +72,19 @@ class Desk:
             raise SmartsearchError(
                 f"{WAITING} requests wait already", hint="ask again later", kind="busy", retryable=True
             )
-        job = _Job(order)
-        self._jobs.put_nowait(job)
+        began, left = asyncio.Event(), asyncio.Event()
         self.waiting += 1
+        job = self._begin(order, began, left)
         try:
             try:
-                await job.began.wait()
+                await began.wait()
             finally:
                 self.waiting -= 1
-            await asyncio.wait([job.answer], timeout=order.seconds)
-            if job.answer.done():
-                return job.answer.result()
+            await asyncio.wait([job], timeout=order.seconds)
+            if job.done():
+                return job.result()
         finally:
-            job.left.set()
+            left.set()
         hint = "fewer `paths`, or a longer --timeout of the server"
         raise SearchTimeout(f"no answer within {order.seconds:g} s", hint=hint)
 
@@ -123,43 +93,47 @@ class Desk:
         async with self._seeing:
             hand = await asyncio.to_thread(self._hire, {})
             try:
-                return _result(await self._asked(hand, order, seconds=order.seconds))
+                return _result(await self._asked(hand, order, asyncio.Event(), order.seconds))
             finally:
                 hand.kill()
 
-    async def _work(self, job: _Job) -> None:
-        """Do a job; whatever happens, the desk goes on."""
-        try:
-            if self._hand is None or self._hand.ended:
-                await self._staffed()
-            hand = self._hand
-            if job.left.is_set() or hand is None:
-                return
-            self.busy = True
-            job.began.set()
-            told = await self._asked(hand, job.order, left=job.left)
-            self._keep(told)
-            self.served += 1
-            if not job.left.is_set():
-                job.answer.set_result(_result(told))
-        except SmartsearchError as error:
-            if job.began.is_set() and self._hand is None:
-                self.prepare()
-            job.began.set()
-            self.served += 1
-            if not job.left.is_set():
-                job.answer.set_exception(error)
-        finally:
-            self.busy = False
+    def _begin(self, order: Order, began: asyncio.Event, left: asyncio.Event) -> asyncio.Task[Any]:
+        """A task that goes on when the caller is cancelled: until `left` is set and the worker is free."""
+        job = asyncio.create_task(self._job(order, began, left))
+        self._jobs.add(job)
+        job.add_done_callback(self._jobs.discard)
+        job.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return job
+
+    async def _job(self, order: Order, began: asyncio.Event, left: asyncio.Event) -> Any:
+        async with self._turn:
+            try:
+                if self._hand is None or self._hand.ended:
+                    await self._staffed()
+                if left.is_set() or self._hand is None:
+                    return None
+                self.busy = True
+                began.set()
+                told = await self._asked(self._hand, order, left)
+                self._keep(told)
+                return _result(told)
+            except SmartsearchError:
+                if began.is_set() and self._hand is None:
+                    self.prepare()
+                raise
+            finally:
+                self.busy = False
+                self.served += began.is_set()
+                began.set()
 
     async def _staffed(self) -> None:
         """Start a worker and have it load the models. Raises SmartsearchError."""
         self._hand = await asyncio.to_thread(self._hire, self._places)
         self.state = State("loading")
-        self._keep(await self._asked(self._hand, Order("load"), seconds=STARTING))
+        self._keep(await self._asked(self._hand, Order("load"), asyncio.Event(), STARTING))
 
     async def _asked(
-        self, hand: Hand, order: Order, *, left: asyncio.Event | None = None, seconds: float | None = None
+        self, hand: Process, order: Order, left: asyncio.Event, seconds: float | None = None
     ) -> Told:
         """What the worker tells, which is interrupted or killed when nobody waits or its time is up.
 
@@ -167,7 +141,7 @@ class Desk:
         """
         asked = asyncio.ensure_future(asyncio.to_thread(hand.ask, order))
         asked.add_done_callback(lambda done: done.cancelled() or done.exception())
-        gone = asyncio.ensure_future((left or asyncio.Event()).wait())
+        gone = asyncio.ensure_future(left.wait())
         try:
             await asyncio.wait([asked, gone], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if not asked.done():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,10 +10,7 @@ from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
 from smartsearch.serve.mcp.brief import Json
-from smartsearch.serve.mcp.roots import Place, Roots
-
-INTERRUPT = getattr(signal, "SIGUSR1", signal.SIGINT)
-"""The signal that has a worker leave what it is doing."""
+from smartsearch.serve.mcp.roots import Location, Roots
 
 
 @dataclass(frozen=True)
@@ -30,7 +26,7 @@ class Setup:
     config: Config
     cwd: str
     loader: str
-    places: Mapping[str, Place]
+    places: Mapping[str, Location]
 
 
 @dataclass(frozen=True)
@@ -57,5 +53,5 @@ class Told:
 
     answer: Any = None
     error: SmartsearchError | None = None
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, Location] = field(default_factory=dict)
     state: State = State()

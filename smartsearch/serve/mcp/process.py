@@ -10,7 +10,8 @@ from pathlib import Path
 
 import smartsearch
 from smartsearch.errors import SmartsearchError
-from smartsearch.serve.mcp.orders import INTERRUPT, Order, Setup, Told
+from smartsearch.serve.mcp.orders import Order, Setup, Told
+from smartsearch.serve.work import INTERRUPT
 
 GOODBYE = 1.0
 """Seconds that a worker with nothing to do may take to end."""

@@ -24,7 +24,7 @@ _SEPARATORS = re.escape("".join({"/", os.sep}))
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """A turn as an agent names it: a file, and a line of it or a pointer into it."""
 
     path: str
@@ -32,10 +32,10 @@ class Place:
     pointer: str = ""
 
 
-class Places(OrderedDict[str, Place]):
+class Locations(OrderedDict[str, Location]):
     """The turns that ids stand for: the last used, up to a number."""
 
-    def keep(self, more: Mapping[str, Place]) -> None:
+    def keep(self, more: Mapping[str, Location]) -> None:
         """Remember these, and forget the longest unused beyond the number."""
         for name, place in more.items():
             self[name] = place
@@ -102,17 +102,17 @@ class Roots:
         self._check(path, name)
         return path
 
-    def place(self, text: str) -> Place:
+    def place(self, text: str) -> Location:
         """The turn that `path:line` or `path#pointer` names. Raises InputError as `resolve`; `no_place`."""
         for at in (n for n in range(len(text)) if text.startswith("#/", n)):
             file = self.resolve(text[:at])
             if Path(file_of(file)).is_file():
-                return Place(file, 0, text[at + 1 :])
+                return Location(file, 0, text[at + 1 :])
         name, colon, line = text.rpartition(":")
         if colon and line.isdecimal() and len(line) < 12:
             file = self.resolve(name)
             if not Path(file).is_dir() and not is_archive(file):
-                return Place(file, int(line))
+                return Location(file, int(line))
         raise InputError(
             f"neither an id nor a place: {text[:100]!r}",
             hint="ids and places stand in the hits of `search`; a place is path:line or path#pointer",

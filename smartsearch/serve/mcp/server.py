@@ -10,8 +10,6 @@ import io
 import json
 import os
 import signal
-import sys
-import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -55,6 +53,7 @@ from smartsearch.serve.mcp.desk import SECONDS, Desk, Hire
 from smartsearch.serve.mcp.messages import LONGEST, Refused, refused, understood
 from smartsearch.serve.mcp.orders import Order
 from smartsearch.serve.mcp.roots import Roots
+from smartsearch.serve.work import end_after, report
 
 ENDING = 1.8
 """Seconds that the end may take when the client has gone: a pipe may be full, a worker busy."""
@@ -71,13 +70,16 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """A tool as the client sees it: what it is for, what it takes, what its record holds."""
+    """A tool as the client sees it: what it is for, what it takes, and what its record holds.
+
+    `gives` names the keys of the record with their types, `?` behind those that are left out where empty.
+    """
 
     name: str
     title: str
     description: str
     takes: type
-    gives: Json
+    gives: str
 
     @property
     def listed(self) -> Tool:
@@ -85,20 +87,20 @@ class Kind:
         hints = ToolAnnotations(
             read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         )
+        keys = dict(key.split(": ") for key in self.gives.split(", "))
+        record = {
+            "type": "object",
+            "properties": {name.rstrip("?"): {"type": kind} for name, kind in keys.items()},
+            "required": [name for name in keys if not name.endswith("?")],
+        }
         return Tool(
             name=self.name,
             title=self.title,
             description=self.description,
             input_schema=schema(self.takes),
-            output_schema={"type": "object", **self.gives},
+            output_schema=record,
             annotations=hints,
         )
-
-
-def _record(optional: str = "", /, **kinds: str) -> Json:
-    """The schema of a record: keys and their types; those in `optional` are left out where they are empty."""
-    needed = [name for name in kinds if name not in optional.split()]
-    return {"properties": {name: {"type": kind} for name, kind in kinds.items()}, "required": needed}
 
 
 SEARCH = Kind(
@@ -107,7 +109,7 @@ SEARCH = Kind(
     "Find the few turns in past chats and agent sessions that answer a question. Gives one short line a hit, "
     "best first, with its id, date, speaker and place. Then `expand` the ids that matter.",
     SearchArguments,
-    _record("cut notes", hits="array", candidates="integer", cut="object", notes="array", next="string"),
+    "hits: array, candidates: integer, cut?: object, notes?: array, next: string",
 )
 EXPAND = Kind(
     "expand",
@@ -115,36 +117,16 @@ EXPAND = Kind(
     "Give the full text of turns by the ids or places of `search`, with the turns around them, up to a "
     "number of tokens.",
     ExpandArguments,
-    _record(
-        "cut left_out neighbours_left_out missing",
-        sessions="array",
-        used_tokens="integer",
-        tokens="integer",
-        tokenizer="string",
-        cut="array",
-        left_out="array",
-        neighbours_left_out="integer",
-        missing="array",
-    ),
+    "sessions: array, used_tokens: integer, tokens: integer, tokenizer: string, cut?: array, "
+    "left_out?: array, neighbours_left_out?: integer, missing?: array",
 )
 STATUS = Kind(
     "status",
     "What is searched",
     "Tell what `search` reads: roots, formats, models, index, cache, limits. Not needed before searching.",
     StatusArguments,
-    _record(
-        version="string",
-        profile="string",
-        models_state="string",
-        models="array",
-        roots="array",
-        formats="object",
-        formats_counted="integer",
-        index="array",
-        cache="object",
-        warm="object",
-        limits="object",
-    ),
+    "version: string, profile: string, models_state: string, models: array, roots: array, formats: object, "
+    "formats_counted: integer, index: array, cache: object, warm: object, limits: object",
 )
 KINDS = {kind.name: kind for kind in (SEARCH, EXPAND, STATUS)}
 
@@ -179,11 +161,12 @@ class Door:
             raise KeyboardInterrupt
 
     async def _run(self, stdin: _Lines, stdout: anyio.AsyncFile[str]) -> None:
-        async with anyio.create_task_group() as tasks:
-            self._heed_signals(tasks.cancel_scope)
-            tasks.start_soon(self._desk.run)
-            await self._speak(stdin, stdout)
-            tasks.cancel_scope.cancel()
+        try:
+            with anyio.CancelScope() as scope:
+                self._heed_signals(scope)
+                await self._speak(stdin, stdout)
+        finally:
+            self._desk.close()
 
     def _heed_signals(self, scope: anyio.CancelScope) -> None:
         """Have a signal to end close the door, though a client that does not read holds it open."""
@@ -192,7 +175,7 @@ class Door:
         def end(number: int, _frame: FrameType | None) -> None:
             self._interrupted = self._interrupted or number == signal.SIGINT
             code = ExitCode.INTERRUPTED if self._interrupted else 0
-            streams.end_after(ENDING, self._desk.kill, code)
+            end_after(ENDING, self._desk.kill, code)
             loop.call_soon_threadsafe(scope.cancel)
 
         for number in {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}:
@@ -227,8 +210,7 @@ class Door:
         except SmartsearchError as error:
             return _failed(self._roots.worded(error))
         except Exception as error:
-            if os.environ.get("SMARTSEARCH_DEBUG"):
-                sys.stderr.write(traceback.format_exc())
+            report(error)
             return _failed(self._roots.worded(unexpected(error)))
         return _result(reply.record, reply.text)
 

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import smartsearch
 from smartsearch.ask.scope import Scope
@@ -14,25 +14,17 @@ from smartsearch.config import Config
 from smartsearch.errors import CacheError
 from smartsearch.serve.mcp import brief
 from smartsearch.serve.mcp.brief import Json, Reply
+from smartsearch.serve.work import resident_bytes
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Limits, Selection, find, load, size
 
 if TYPE_CHECKING:
-    from smartsearch.serve.mcp.orders import State
+    from smartsearch.serve.mcp.desk import Desk
 
 LOOKING = 10.0
 """Seconds after which `status` does without what has to be looked up."""
 DETECTED, DETECTED_BYTES, DETECTING = 200, 8 << 20, 2.0
 """Files whose format is looked up at most, the largest of them, and the seconds that may take."""
-
-
-class Work(Protocol):
-    """What is being worked on, as the desk knows it."""
-
-    state: State
-    busy: bool
-    waiting: int
-    served: int
 
 
 def looked(roots: Sequence[str], scope: Scope, config: Config) -> Json:
@@ -49,21 +41,19 @@ def unseen(roots: Sequence[str], why: str) -> Json:
     }
 
 
-def told(seen: Json, config: Config, seconds: float, work: Work) -> Reply:
+def told(seen: Json, config: Config, seconds: float, desk: Desk) -> Reply:
     """What is served, what is loaded, what is kept on disk, and the limits."""
-    from smartsearch.serve.warm.server import resident_bytes
-
     record: Json = {
         "version": smartsearch.__version__,
         "profile": config.profile,
-        "models_state": work.state.models,
-        "models": list(work.state.ran),
+        "models_state": desk.state.models,
+        "models": list(desk.state.ran),
         **seen,
         "warm": {
-            "working": work.busy,
-            "waiting": work.waiting,
-            "served": work.served,
-            "rss_bytes": resident_bytes() + work.state.rss_bytes,
+            "working": desk.busy,
+            "waiting": desk.waiting,
+            "served": desk.served,
+            "rss_bytes": resident_bytes() + desk.state.rss_bytes,
         },
         "limits": {
             "seconds": seconds,

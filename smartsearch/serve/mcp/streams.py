@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable
 from typing import BinaryIO
 
+from smartsearch.serve.work import end_after
+
 
 def taken() -> tuple[BinaryIO, BinaryIO]:
     """What were standard input and output, never closed: a thread may be reading at the end.
@@ -42,15 +44,3 @@ def end_with(stream: BinaryIO, seconds: float = 0.0, last: Callable[[], None] = 
 
     if hasattr(select, "poll"):
         threading.Thread(target=wait, daemon=True).start()
-
-
-def end_after(seconds: float, last: Callable[[], None], code: int = 0) -> None:
-    """End this process with `code` in so many seconds, unless it has ended by itself by then."""
-
-    def end() -> None:
-        last()
-        os._exit(code)
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()

@@ -16,8 +16,8 @@ from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.serve.mcp import brief, status
 from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments
 from smartsearch.serve.mcp.brief import Json, Reply, Wanted
-from smartsearch.serve.mcp.roots import Place, Places, Roots, where
-from smartsearch.serve.warm.shelf import Reading, Shelf
+from smartsearch.serve.mcp.roots import Location, Locations, Roots, where
+from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.text.redact import redacted_turns
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.transcripts.filters import Filters
@@ -47,7 +47,7 @@ class Models:
     def __call__(self) -> Tools:
         """The models. Raises ModelError."""
         if self._tools is None:
-            from smartsearch.serve.warm.server import warm_up
+            from smartsearch.serve.work import warm_up
 
             self.state = "loading"
             try:
@@ -78,7 +78,7 @@ class Answers:
     def __init__(self, roots: Roots, scope: Scope, config: Config, models: Models) -> None:
         self._roots, self._scope, self._config, self._models = roots, scope, config, models
         self._shelf = Shelf()
-        self.places = Places()
+        self.places = Locations()
 
     def search(self, arguments: SearchArguments) -> Reply:
         """A short line for each of the best turns. Raises SmartsearchError."""
@@ -88,9 +88,8 @@ class Answers:
         own = Filters.of({**said, "role": arguments.roles}, config.now)
         within = self._within([self._roots.resolve(path) for path in arguments.paths])
         scope = replace(within, filters=own.over(within.filters))
-        reading = Reading(self._shelf, "/", None)
         with confined(self._roots.paths):
-            found = find(arguments.question, scope, config, self._system, reading)
+            found = find(arguments.question, scope, config, self._system, self._shelf)
         result = found.result
         most = min(arguments.limit, self._config.limit or arguments.limit)
         best = {hit.rank for hit in sorted(result.hits, key=lambda hit: hit.rank)[:most]}
@@ -157,7 +156,7 @@ class Answers:
             turn = found.sources[n]
             place = where(turn, self._roots.shown(turn.path))
             record = {**brief.hit(result.hits[n], place, most), "id": brief.identity(turn)}
-            self.places.keep({record["id"]: Place(turn.path, turn.line, turn.pointer)})
+            self.places.keep({record["id"]: Location(turn.path, turn.line, turn.pointer)})
             hits.append(record)
         dropped = Counter(d.reason for d in result.budget.dropped)
         dropped["limit"] = len(result.hits) - len(shown)
@@ -192,11 +191,10 @@ class Answers:
             place = self._roots.place(name)
         path = self._roots.resolve(place.path)
         scope = replace(self._within([path]).unfiltered, indexed=False)
-        library = Reading(self._shelf, "/", None)
 
         def near() -> list[Wanted]:
             if path not in corpora:
-                corpora[path] = library.haystack(scope).corpus
+                corpora[path] = self._shelf.haystack(scope).corpus
             at = self._found(corpora[path].turns, replace(place, path=path), name)
             return _around(corpora[path], at, around, name)
 
@@ -204,10 +202,10 @@ class Answers:
             return near()
         except NotByLine:
             del corpora[path]
-            library.read_whole(scope)
+            self._shelf.read_whole(scope)
             return near()
 
-    def _found(self, turns: Sequence[Turn], place: Place, name: str) -> int:
+    def _found(self, turns: Sequence[Turn], place: Location, name: str) -> int:
         """Which of a file's turns is meant. Raises InputError `stale_id`, `no_turn`."""
         there = _located(turns, place)
         by_id = name in self.places
@@ -249,7 +247,7 @@ def _at(turn: Turn) -> str:
     return str(turn.line) if turn.line else f"#{turn.pointer}"
 
 
-def _located(turns: Sequence[Turn], place: Place) -> list[int]:
+def _located(turns: Sequence[Turn], place: Location) -> list[int]:
     """Indices of the turns at a place of one file. Lines ascend, so that few of unread ones are parsed."""
     if isinstance(turns, tuple):
         return [n for n, t in enumerate(turns) if (t.line, t.pointer) == (place.line, place.pointer)]

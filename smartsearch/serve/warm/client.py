@@ -96,7 +96,7 @@ def status(path: Path) -> Json | None:
         return None
 
 
-def _place(config: Config, *, make: bool) -> place.Place:
+def _place(config: Config, *, make: bool) -> place.Spot:
     try:
         return place.place(config, make=make)
     except UsageError as error:
@@ -115,7 +115,7 @@ def _connected(path: Path) -> Iterator[socket.socket]:
 
 
 @contextmanager
-def _reached(spot: place.Place, config: Config) -> Iterator[socket.socket]:
+def _reached(spot: place.Spot, config: Config) -> Iterator[socket.socket]:
     """A connection to the server, which is started if need be. What fails in the block is a NotWarm."""
     always = config.daemon == "always"
     try:
@@ -179,7 +179,7 @@ def _error(failure: Failure) -> SmartsearchError:
     )
 
 
-def _start(spot: place.Place, config: Config) -> None:
+def _start(spot: place.Spot, config: Config) -> None:
     """Start a server in the background and wait until it listens. Raises NotWarm and OSError."""
     import subprocess
 

@@ -40,27 +40,31 @@ def decode(kind: type[T], data: Any) -> T:
 def _fields(kind: Any) -> tuple[list[str], list[Any]]:
     """Names and defaults of a record's fields."""
     declared = dataclasses.fields(kind)
-    return [f.name for f in declared], [_default(f) for f in declared]
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
+    made = [f.default if f.default_factory is dataclasses.MISSING else f.default_factory() for f in declared]
+    return [f.name for f in declared], made
 
 
 @lru_cache(maxsize=64)
 def _decoder(kind: Any) -> Callable[[Any], Any]:
+    """What makes a value of a kind: a record, tuple, dict, text, number, truth, or one of them or None."""
     parts = get_args(kind)
     if dataclasses.is_dataclass(kind):
         return _record(kind)
+    if get_origin(kind) is tuple and parts[1:] == (...,):
+        item = _decoder(parts[0])
+        return lambda data: tuple([item(value) for value in _of(list, data)])
     if get_origin(kind) is tuple:
-        return _sequence(parts) if parts[1:] == (...,) else _fixed(parts)
+        items = list(map(_decoder, parts))
+        return lambda data: tuple([made(v) for made, v in zip(items, _of(list, data), strict=True)])
     if get_origin(kind) is dict:
-        return _mapping(*parts)
+        keys, values = map(_decoder, parts)
+        return lambda data: {keys(k): values(v) for k, v in _of(dict, data).items()}
     if type(None) in parts:
-        return _optional(next(part for part in parts if part is not type(None)))
-    return _plain(kind)
+        present = _decoder(next(part for part in parts if part is not type(None)))
+        return lambda data: None if data is None else present(data)
+    if kind is float:  # a whole number may stand where a float does
+        return lambda data: data if type(data) is int else _of(float, data)
+    return lambda data: _of(kind, data)
 
 
 def _record(kind: Any) -> Callable[[Any], Any]:
@@ -70,46 +74,9 @@ def _record(kind: Any) -> Callable[[Any], Any]:
     needed = sum(default is dataclasses.MISSING for default in defaults)
 
     def decoded(data: Any) -> Any:
-        if type(data) is not list or not needed <= len(data) <= len(fields):
+        if not needed <= len(_of(list, data)) <= len(fields):
             raise ValueError(f"no {kind.__name__}")
         return kind(*[field(item) for field, item in zip(fields, data, strict=False)])
-
-    return decoded
-
-
-def _sequence(parts: tuple[Any, ...]) -> Callable[[Any], Any]:
-    item = _decoder(parts[0])
-    return lambda data: tuple([item(value) for value in _of(list, data)])
-
-
-def _fixed(parts: tuple[Any, ...]) -> Callable[[Any], Any]:
-    items = [_decoder(part) for part in parts]
-
-    def decoded(data: Any) -> Any:
-        if len(_of(list, data)) != len(items):
-            raise ValueError(f"no {len(items)} values")
-        return tuple([item(value) for item, value in zip(items, data, strict=True)])
-
-    return decoded
-
-
-def _mapping(key: Any, value: Any) -> Callable[[Any], Any]:
-    keys, values = _decoder(key), _decoder(value)
-    return lambda data: {keys(k): values(v) for k, v in _of(dict, data).items()}
-
-
-def _optional(kind: Any) -> Callable[[Any], Any]:
-    present = _decoder(kind)
-    return lambda data: None if data is None else present(data)
-
-
-def _plain(kind: type) -> Callable[[Any], Any]:
-    """A text, number or truth as it came: a whole number may stand where a float does, no more."""
-
-    def decoded(data: Any) -> Any:
-        if type(data) is not kind and not (kind is float and type(data) is int):
-            raise ValueError(f"no {kind.__name__}")
-        return data
 
     return decoded
 

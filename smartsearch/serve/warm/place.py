@@ -32,7 +32,7 @@ LOCK_TRIES, LOCK_PAUSE = 10, 0.05
 
 
 @dataclass(frozen=True)
-class Place:
+class Spot:
     """The files of one warm process."""
 
     socket: Path
@@ -84,12 +84,12 @@ def _unfit(path: Path, why: str) -> UsageError:
     return UsageError(f"{path}: {why}", hint=hint, kind=UNSAFE)
 
 
-def place(config: Config, *, make: bool = False) -> Place:
+def place(config: Config, *, make: bool = False) -> Spot:
     """The files of the warm process for the models of `config`. Raises UsageError as `folder` does."""
     return named(folder(make=make), key(config))
 
 
-def named(home: Path, name: str) -> Place:
+def named(home: Path, name: str) -> Spot:
     """The files of that name. Raises UsageError where the socket's path would be too long."""
     path = home / f"{name}.sock"
     length = len(os.fsencode(path))
@@ -98,7 +98,7 @@ def named(home: Path, name: str) -> Place:
             f"the path of the socket has {length} bytes, the limit is {LONGEST_SOCKET}: {path}",
             hint="set XDG_RUNTIME_DIR to a folder with a shorter path",
         )
-    return Place(path, home / f"{name}.lock", home / f"{name}.log")
+    return Spot(path, home / f"{name}.lock", home / f"{name}.log")
 
 
 def key(config: Config) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,21 +38,20 @@ class _Kept:
     library: Library
 
 
-class Shelf:
-    """The transcripts last searched, up to a size; those whose files changed are read again."""
+class Shelf(Library):
+    """The transcripts last searched, up to a size; those whose files changed are read again.
+
+    Relative paths begin in the current folder, which may be another for each question.
+    """
 
     def __init__(self, limit: int = KEPT_BYTES) -> None:
+        super().__init__()
         self._limit = limit
-        self._kept: OrderedDict[tuple[str, Scope], _Kept] = OrderedDict()
-        self._whole: set[tuple[str, Scope]] = set()
+        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
 
-    def haystack(self, folder: str, source: Scope) -> Haystack:
-        """The turns of `source`, whose relative paths begin in `folder`, the current folder.
-
-        Raises InputError as reading does.
-        """
-        key = (folder, source.unfiltered)
-        stamp = _stamp(source)
+    def haystack(self, source: Scope) -> Haystack:
+        """The turns of `source`. Raises InputError as reading does."""
+        key, stamp = _key(source), _stamp(source)
         kept = self._kept.pop(key, None)
         if kept is None or kept.stamp != stamp:
             kept = _Kept(stamp or (), _size(stamp), Library())
@@ -67,44 +64,18 @@ class Shelf:
                 self._kept.popitem(last=False)
         return haystack
 
-    def read_whole(self, folder: str, source: Scope) -> None:
-        """From now on parse every line of `source`."""
-        self._whole.add((folder, source.unfiltered))
-        self._kept.pop((folder, source.unfiltered), None)
-
-
-class Reading(Library):
-    """The transcripts of one question, from the shelf unless they come from standard input."""
-
-    def __init__(self, shelf: Shelf, folder: str, piped: bytes | None) -> None:
-        super().__init__(None if piped is None else io.BytesIO(piped))
-        self._shelf, self._folder, self._piped_in = shelf, folder, piped is not None
-        self._ready: Haystack | None = None
-
-    def haystack(self, source: Scope) -> Haystack:
-        """The turns of `source`, read once. Raises InputError as reading does."""
-        if self._ready is None:
-            with inside(self._folder):
-                if self._piped_in:
-                    self._ready = super().haystack(source)
-                else:
-                    self._ready = self._shelf.haystack(self._folder, source)
-        return self._ready
-
     def read_whole(self, source: Scope) -> None:
         """From now on parse every line of `source`."""
-        self._ready = None
-        self._shelf.read_whole(self._folder, source)
+        key = _key(source)
+        if key not in self._whole:
+            self._whole.add(key)
+            self._kept.pop(key, None)
 
 
-@contextmanager
-def inside(folder: str) -> Iterator[None]:
-    """The block with `folder` as the current folder, and the root afterwards. Raises OSError."""
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir("/")
+def _key(source: Scope) -> Hashable:
+    """The files of `source`, and what the current folder is."""
+    here = os.stat(".")  # noqa: PTH116 - of a folder that was removed, too
+    return here.st_dev, here.st_ino, source.unfiltered
 
 
 def _stamp(source: Scope) -> Stamp | None:

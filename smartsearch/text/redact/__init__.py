@@ -5,13 +5,6 @@ particular (a password said without the word, a phone number) stays too. The sea
 """
 
 from smartsearch.text.redact.page import MARK
-from smartsearch.text.redact.together import (
-    Together,
-    kinds,
-    redacted,
-    redacted_result,
-    redacted_turn,
-    redacted_turns,
-)
+from smartsearch.text.redact.together import Together, kinds, redacted, redacted_result, redacted_turns
 
-__all__ = ["MARK", "Together", "kinds", "redacted", "redacted_result", "redacted_turn", "redacted_turns"]
+__all__ = ["MARK", "Together", "kinds", "redacted", "redacted_result", "redacted_turns"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from smartsearch.text.redact.page import Page, Rule, Span
 
@@ -160,43 +160,36 @@ _FOR = r"(?: (?:for|to|from|on|für|bei|pour|para|per)(?=\s)[^\n:=0-9]{1,40})?"
 _CODE = re.compile(rf"(?:{_ONCE}|{_YOURS}){_FOR}{_BE}{_QUOTE}\Z")
 _CODE_BEHIND = re.compile(rf"\s{{1,2}}(?:is|ist|est|es)\s{{1,2}}(?:{_YOURS}|(?:the|my)\s(?:{_ONCE}))")
 _CODE_HINTS = (
-    "2fa",
-    "mfa",
-    "code",
-    "código",
-    "codice",
-    "otp",
-    "tan",
-    "код",
-    "验证码",
-    "驗證碼",
-    "認証",
-    "인증",
+    *("2fa", "mfa", "code", "código", "codice", "otp", "tan", "код"),
+    *("验证码", "驗證碼", "認証", "인증"),
 )
 _PIN_HINTS = ("pin", "cvv", "cvc")
 
 
 def _pins(page: Page) -> Iterator[Span]:
     """Numbers of three to eight digits behind the word PIN, or what it is called on a card."""
-    for number in _NUMBER.finditer(page.low):
-        first = max(0, number.start() - BEFORE)
-        if _PIN.search(page.low[first : number.start()]) or _BARE_PIN.search(
-            page.text[first : number.start()]
-        ):
-            yield number.span()
+    for start, end in _short_numbers(page):
+        first = max(0, start - BEFORE)
+        if _PIN.search(page.low[first:start]) or _BARE_PIN.search(page.text[first:start]):
+            yield start, end
 
 
 def _codes(page: Page) -> Iterator[Span]:
     """Numbers of four to eight digits that are said to be a code for one time."""
-    for number in _NUMBER.finditer(page.low):
-        start, end = number.span()
+    for start, end in _short_numbers(page):
         before, behind = page.low[max(0, start - BEFORE) : start], page.low[end : end + BEHIND]
-        if end - start > 3 and (_said(_CODE.search, before) or _said(_CODE_BEHIND.match, behind)):
+        if end - start > 3 and (
+            (_hinted(before) and _CODE.search(before)) or (_hinted(behind) and _CODE_BEHIND.match(behind))
+        ):
             yield start, end
 
 
-def _said(fits: Callable[[str], re.Match[str] | None], text: str) -> bool:
-    return any(hint in text for hint in _CODE_HINTS) and bool(fits(text))
+def _short_numbers(page: Page) -> Iterator[Span]:
+    return (number.span() for number in _NUMBER.finditer(page.low))
+
+
+def _hinted(text: str) -> bool:
+    return any(hint in text for hint in _CODE_HINTS)
 
 
 RULES = (Rule("pin", _pins, _PIN_HINTS), Rule("one-time code", _codes, _CODE_HINTS))

@@ -66,13 +66,14 @@ class Page:
     def fill(self, kind: str, found: Sequence[Span]) -> None:
         """Note and fill `found`, in order; no kind is what was masked before."""
         self.spots += ((start, end, kind) for start, end in found)
-        self.text, self.low = _filled(self.text, found), _filled(self.low, found)
+        self.text, self.low = _filled(self.text, found, FILL), _filled(self.low, found, FILL)
 
 
-def _filled(text: str, found: Sequence[Span]) -> str:
+def _filled(text: str, found: Sequence[Span], character: str = "") -> str:
+    """`text` with a character, or none, for each character of the places `found`."""
     parts, at = [], 0
     for start, end in found:
-        parts += [text[at:start], FILL * (end - start)]
+        parts += [text[at:start], character * (end - start)]
         at = end
     return "".join([*parts, text[at:]])
 
@@ -143,7 +144,7 @@ def masked(text: str, rules: Rules, *, again: bool = False) -> tuple[str, list[S
     hidden = (
         [found.span() for found in _UNSEEN.finditer(plain)] if plain is not text or "\x1b" in text else []
     )
-    page = Page(_without(plain, hidden) if hidden else plain)
+    page = Page(_filled(plain, hidden) if hidden else plain)
     whole = page.text
     if "[redacted: " in whole:
         page.fill("", [found.span() for found in MARK.finditer(whole)])
@@ -153,14 +154,6 @@ def masked(text: str, rules: Rules, *, again: bool = False) -> tuple[str, list[S
         return text, []
     secrets = [Secret(kind, whole[start:end], _ends(whole, end)) for start, end, kind in spots]
     return _written(text, spots, hidden), secrets
-
-
-def _without(plain: str, hidden: Sequence[Span]) -> str:
-    parts, at = [], 0
-    for start, end in hidden:
-        parts.append(plain[at:start])
-        at = end
-    return "".join([*parts, plain[at:]])
 
 
 def _outermost(spots: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:

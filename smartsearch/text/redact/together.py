@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
+from typing import Any
 
 from smartsearch.text.redact.page import MARK, Rules, Secret, masked
 from smartsearch.text.redact.repeats import repeats
 from smartsearch.text.redact.rules import RULES
-from smartsearch.types import Hit, HopTrace, Nearby, Result, Term, Trace, Turn, fold
+from smartsearch.types import Nearby, Result, Term, Turn, fold
 
 
 class Together:
@@ -52,19 +53,12 @@ class Together:
 
 def redacted(text: str) -> str:
     """`text` with each secret as `[redacted: kind]`; what is masked already stays as it is."""
-    first, secrets = masked(text, RULES)
-    again = repeats(secrets) if secrets else None
-    return masked(first, again, again=True)[0] if again else first
+    return Together(texts=[text]).text(text)
 
 
 def kinds(text: str) -> list[str]:
     """The kinds of secrets that `redacted` finds in `text`, each once."""
     return list(dict.fromkeys(MARK.findall(redacted(text))))
-
-
-def redacted_turn(turn: Turn) -> Turn:
-    """`turn`, masked by itself."""
-    return Together([turn]).turn(turn)
 
 
 def redacted_turns(turns: Sequence[Turn]) -> list[Turn]:
@@ -78,65 +72,51 @@ def redacted_result(answer: Result, around: Sequence[Nearby] = ()) -> tuple[Resu
     Hops search for words of other turns, a password among them: a term is shown only where the masked
     question or a masked turn holds it too.
     """
-    cut, trace = answer.budget, answer.trace
-    hits = (*answer.hits, *cut.hidden)
-    turns = [turn for hit in hits for turn in (hit.turn, *hit.also)] + [d.turn for d in cut.dropped]
-    turns += [turn for n in around for turn in (*n.before, *n.after)]
-    said = [
-        answer.query,
-        *(s.reason for s in answer.skipped),
-        *answer.warnings,
-        trace.fallback,
-        *trace.degraded,
-    ]
-    mask = Together(turns, said)
+    trace = answer.trace
+    reasons = [skipped.reason for skipped in answer.skipped]
+    turns: list[Turn] = []
+
+    def collect(turn: Turn) -> Turn:
+        turns.append(turn)
+        return turn
+
+    _changed((answer, tuple(around)), collect, lambda term: term)
+    mask = Together(turns, [answer.query, *reasons, *answer.warnings, trace.fallback, *trace.degraded])
     query = mask.text(answer.query)
-    shown = _terms_within("\n".join([query, *(mask.turn(turn).spoken for turn in turns)]))
-    result = replace(
-        answer,
+    openly = "\n".join([query, *(mask.turn(turn).spoken for turn in turns)])
+    held = " ".join(fold(MARK.sub("\0", openly)).split())
+
+    def shown(word: str) -> str:
+        return word if " ".join(fold(word).split()) in held else "[redacted: term]"
+
+    def term(one: Term) -> Term:
+        return replace(one, text=shown(one.text), source=shown(one.source))
+
+    result, near = _changed((answer, tuple(around)), mask.turn, term)
+    told = replace(
+        result.trace, fallback=mask.text(trace.fallback), degraded=tuple(map(mask.text, trace.degraded))
+    )
+    masked_result = replace(
+        result,
         query=query,
-        hits=tuple(_hit(hit, mask, shown) for hit in answer.hits),
-        budget=replace(
-            cut,
-            dropped=tuple(replace(d, turn=mask.turn(d.turn)) for d in cut.dropped),
-            hidden=tuple(_hit(hit, mask, shown) for hit in cut.hidden),
-        ),
-        trace=_trace(trace, mask, shown),
+        trace=told,
         skipped=tuple(replace(s, reason=mask.text(s.reason)) for s in answer.skipped),
         warnings=tuple(map(mask.text, answer.warnings)),
     )
-    return result, [
-        Nearby(n.index, tuple(map(mask.turn, n.before)), tuple(map(mask.turn, n.after))) for n in around
-    ]
+    return masked_result, list(near)
 
 
-Shown = Callable[[tuple[Term, ...]], tuple[Term, ...]]
-
-
-def _terms_within(text: str) -> Shown:
-    """What masks those terms that `text` does not hold."""
-    held = " ".join(fold(MARK.sub("\0", text)).split())
-
-    def shown(terms: tuple[Term, ...]) -> tuple[Term, ...]:
-        return tuple(replace(t, text=_held(t.text), source=_held(t.source)) for t in terms)
-
-    def _held(word: str) -> str:
-        return word if " ".join(fold(word).split()) in held else "[redacted: term]"
-
-    return shown
-
-
-def _hit(hit: Hit, mask: Together, shown: Shown) -> Hit:
-    also = tuple(map(mask.turn, hit.also))
-    return replace(hit, turn=mask.turn(hit.turn), terms=shown(hit.terms), also=also)
-
-
-def _trace(trace: Trace, mask: Together, shown: Shown) -> Trace:
-    hops = tuple(HopTrace(h.hop, h.kind, shown(h.terms), h.found, h.total) for h in trace.hops)
-    return replace(
-        trace,
-        terms=shown(trace.terms),
-        hops=hops,
-        fallback=mask.text(trace.fallback),
-        degraded=tuple(map(mask.text, trace.degraded)),
-    )
+def _changed(value: Any, turn: Callable[[Turn], Turn], term: Callable[[Term], Term]) -> Any:
+    """`value` with all the turns and terms in it changed, however deep."""
+    if isinstance(value, Turn):
+        return turn(value)
+    if isinstance(value, Term):
+        return term(value)
+    if isinstance(value, tuple):
+        return tuple([_changed(item, turn, term) for item in value])
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    held = {name: getattr(value, name) for name in value.__dataclass_fields__}
+    nested = {name: old for name, old in held.items() if isinstance(old, tuple) or is_dataclass(old)}
+    changed = {name: _changed(old, turn, term) for name, old in nested.items()}
+    return replace(value, **changed) if changed else value

@@ -1,4 +1,4 @@
-"""`smartsearch mcp` with fake models whose ranker does what the question says, such as sleep or boom."""
+"""`smartsearch serve` and `mcp` with fake models whose ranker does what the question says, such as sleep."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from smartsearch.cli import app as cli
 from smartsearch.cli import mcp as mcp_cli
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
+from smartsearch.serve.warm import server
 from tests.cli.fakes import fake_tools
+
+SLEEP = float(os.environ.get("TEST_SLEEP", "20"))
 
 
 def make_noise() -> None:
@@ -29,13 +32,17 @@ def make_noise() -> None:
     ctypes.CDLL(None).fflush(None)
 
 
-def odd_tools(config: Config) -> Tools:
+def noisy_tools(config: Config) -> Tools:
     make_noise()
+    return odd_tools(config)
+
+
+def odd_tools(config: Config) -> Tools:
     tools = fake_tools(config)
 
     def rank(question: str, texts: Sequence[str]):
         if "sleep" in question:
-            time.sleep(20)
+            time.sleep(SLEEP)
         if "boom" in question:
             raise ZeroDivisionError("oh")
         if "noise" in question:
@@ -43,7 +50,7 @@ def odd_tools(config: Config) -> Tools:
         if "regex" in question:
             re.match(r"(a+)+$", "a" * 40 + "b")
         if "stuck" in question:
-            ctypes.PyDLL(None).sleep(20)  # native code that holds Python's lock
+            ctypes.PyDLL(None).sleep(60)  # native code that holds Python's lock
         if "die" in question:
             os.kill(os.getpid(), signal.SIGKILL)
         return tools.scorers["colbert"](question, texts)
@@ -52,6 +59,8 @@ def odd_tools(config: Config) -> Tools:
 
 
 if __name__ == "__main__":
-    mcp_cli.LOADER = "tests.mcp.odd_server:odd_tools"
+    loading.load_tools = odd_tools
+    mcp_cli.LOADER = "tests.odd_server:noisy_tools"
+    server.HUNG = float(os.environ.get("TEST_HUNG", server.HUNG))
     sys.argv[0] = "smartsearch"
     cli.main()
