@@ -342,6 +342,7 @@ def process(server: LLMServer, folder: Path, *options: str, **streams: int) -> s
     return subprocess.Popen(command, cwd=folder, env=env, preexec_fn=_heeding_ctrl_c, **streams)
 
 
+@pytest.mark.process
 def test_ctrl_c_in_the_middle_of_a_reply(server: LLMServer, chats: Path):
     server.script = [streams(*events(piece("Mara went")), after=lambda sent: server.released.wait(5))]
     pipe = subprocess.PIPE
@@ -354,6 +355,7 @@ def test_ctrl_c_in_the_middle_of_a_reply(server: LLMServer, chats: Path):
     assert b"Traceback" not in err
 
 
+@pytest.mark.process
 def test_a_reader_that_goes_away_ends_it_quietly(server: LLMServer, chats: Path):
     gone: list[float] = []
 
@@ -373,6 +375,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(server: LLMServer, chats: Path)
     assert len(gone) < 20
 
 
+@pytest.mark.process
 @needs_terminal
 @pytest.mark.parametrize(("typed", "code", "sent"), [(b"y\n", 0, 1), (b"\n", 2, 0), (b"\x04", 2, 0)])
 def test_a_person_is_asked_before_anything_leaves(

@@ -86,6 +86,7 @@ def test_a_folder_of_the_current_directory_never_stands_in_for_a_profiles_model(
     assert store.locate("crossencoder", store.ModelRef(str(planted), given=True)) == planted
 
 
+@pytest.mark.torch
 def test_a_folder_that_is_no_model_says_what_is_wanted(tmp_path, monkeypatch, nlp):
     monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
     (tmp_path / "notes.txt").write_text("no model")
@@ -95,6 +96,7 @@ def test_a_folder_that_is_no_model_says_what_is_wanted(tmp_path, monkeypatch, nl
     assert caught.value.kind == "model_unfit"
 
 
+@pytest.mark.torch
 def test_a_loader_s_own_kind_of_error_is_told_as_the_model_s(tmp_path, monkeypatch, nlp):
     monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
     folder = tiny.cross_encoder(tmp_path / "ce")
@@ -112,6 +114,7 @@ def test_a_limit_on_memory_that_is_too_low_is_told_before_anything_is_loaded(mon
     assert (caught.value.kind, caught.value.hint[:10]) == ("memory", "ulimit -v ")
 
 
+@pytest.mark.torch
 def test_folders_of_either_kind_load_as_rankers(tmp_path, monkeypatch, nlp):
     monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
     ours = tiny.onnx_folder(tmp_path / "ce", "crossencoder")

@@ -66,6 +66,7 @@ def test_a_folder_that_is_asked_for_runs_nothing_either(
     assert not ran.exists()
 
 
+@pytest.mark.torch
 def test_what_our_libraries_write_is_loaded(tmp_path: Path):
     vetting.check(tiny.colbert(tmp_path / "colbert"))
     vetting.check(tiny.cross_encoder(tmp_path / "ce"))

@@ -10,8 +10,10 @@ import textwrap
 import time
 from pathlib import Path
 
-import fsspec
 import pytest
+
+pytest.importorskip("pyarrow")
+import fsspec
 from fsspec.implementations.local import LocalFileSystem
 from pyarrow.fs import FSSpecHandler
 

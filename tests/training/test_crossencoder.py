@@ -13,6 +13,7 @@ from smartsearch.training.crossencoder import BINARY, batches, encode, group_los
 from tests.rank import tiny
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("attend", [fast_attention, plain_attention])
 def test_logits_and_gradient_are_the_models_own(tmp_path: Path, attend: Attend) -> None:
     import torch
@@ -37,6 +38,7 @@ def test_logits_and_gradient_are_the_models_own(tmp_path: Path, attend: Attend) 
     assert torch.allclose(first_token_logits(model, **alone, attend=attend), found[1][0][1:], atol=1e-5)
 
 
+@pytest.mark.torch
 def test_a_question_longer_than_the_model_reads_leaves_room_for_the_text(tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
@@ -48,6 +50,7 @@ def test_a_question_longer_than_the_model_reads_leaves_room_for_the_text(tmp_pat
     assert sum(batch["attention_mask"][1]) == 5
 
 
+@pytest.mark.torch
 def test_the_loss_of_one_right_text_is_a_softmax_and_of_several_the_mean_of_theirs() -> None:
     import torch
     from torch.nn import functional

@@ -398,7 +398,7 @@ def test_records_that_vanish_before_the_end_are_missed(tmp_path: Path, asked: Li
 
 
 def test_parquet_holds_the_same_records(asked: Lines, write, run: Run):
-    import pyarrow.parquet as pq
+    pq = pytest.importorskip("pyarrow.parquet")
 
     questions = write(asked)
     run("batch", questions, "--out", "a", "--workers", "1")
