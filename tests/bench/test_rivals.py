@@ -57,6 +57,7 @@ def colours(monkeypatch):
     return calls
 
 
+@pytest.mark.torch
 def test_every_shipped_rival_is_there_and_loads_under_its_name():
     assert available() == SHIPPED
     loaded = load(SHIPPED)
@@ -113,12 +114,14 @@ def test_full_context_is_corpus_order():
     assert best("full_context", "Who bought a bowl?") == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.torch
 def test_minilm_ranks_by_cosine_and_embeds_a_text_once(colours):
     assert best("minilm", "which colour is it") == [1, 2, 3, 0, 4]
     assert best("minilm", "which colour is it") == [1, 2, 3, 0, 4]
     assert [len(texts) for texts in colours] == [5, 1]
 
 
+@pytest.mark.torch
 def test_fusion_by_hand(colours):
     # "blue bowl": BM25 ranks turn 3, then 0, and no other; the embedder 1, 2, 3 and then 0, 4.
     fused = scores("bm25_minilm_rrf", "blue bowl")
@@ -126,6 +129,7 @@ def test_fusion_by_hand(colours):
     assert fused == pytest.approx(np.array(expected) / 2)
 
 
+@pytest.mark.torch
 def test_a_corpus_without_turns_or_words(colours):
     for name in SHIPPED:
         assert scores(name, "Who bought a bowl?", Corpus()).shape == (0,)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("pyarrow")
 from smartsearch.errors import InputError
 from smartsearch.runs import staging as stagings
 from smartsearch.runs.faults import StorageError

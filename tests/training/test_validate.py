@@ -93,6 +93,7 @@ def test_calibrating_writes_the_config_of_the_model_the_scores_are_of(tmp_path: 
         calibrate.main([str(tmp_path / "s.npz"), str(tmp_path / "one")])
 
 
+@pytest.mark.torch
 def test_fusion_finds_the_feature_that_tells_right_from_wrong() -> None:
     rng = np.random.default_rng(2)
     rows = rng.normal(size=(2000, 6)) * [1, 10, 1, 1, 1, 1]
@@ -107,6 +108,7 @@ def test_fusion_finds_the_feature_that_tells_right_from_wrong() -> None:
     assert np.abs(weights[[0, 2, 4, 5]]).max() < 0.25 * -weights[3]
 
 
+@pytest.mark.torch
 def test_fusion_is_written_for_the_calibrated_model(tmp_path: Path) -> None:
     for name in ("raw", "calibrated"):
         (tmp_path / name).mkdir()
