@@ -113,6 +113,7 @@ def test_without_lists_the_message_names_its_writer_or_the_id_stays(tmp_path: Pa
     )
     found = day(tmp_path, message(), carried, users=None)
     assert said(found) == [("U0000MAYA", "hi"), ("Maya L.", "@U000TARIK @joe?")]
+    assert said(day(tmp_path, carried)) == [("Maya", "@Tarik Benali @joe?")]
     assert (found.skipped, found.warnings) == ((), ())
 
 
