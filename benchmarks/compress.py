@@ -17,9 +17,9 @@ import numpy as np
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.config import build
 from smartsearch.models import profiles
-from smartsearch.pipeline import search
+from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.truncate import truncate
+from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.types import Hit
 
 MEASURES = (

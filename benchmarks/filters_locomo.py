@@ -17,12 +17,12 @@ from dataclasses import replace
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config
-from smartsearch.filters import speaks
 from smartsearch.models import profiles
-from smartsearch.pipeline import search
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.smartsearch.pipeline import search
+from smartsearch.text.when import find
+from smartsearch.transcripts.filters import speaks
 from smartsearch.types import Corpus, fold
-from smartsearch.when import find
 
 CUTS = (5, 10, 62)
 Asked = tuple[BenchQuestion, Haystack, str]

@@ -16,11 +16,11 @@ from typing import Any
 
 import orjson
 
-from smartsearch.runs.folder import RunFolder
-from smartsearch.runs.manifest import Session
-from smartsearch.runs.plan import Plan, Shard, read
-from smartsearch.runs.run import Shift
-from smartsearch.runs.types import Answer, Report, Task
+from smartsearch.ask.runs.folder import RunFolder
+from smartsearch.ask.runs.manifest import Session
+from smartsearch.ask.runs.plan import Plan, Shard, read
+from smartsearch.ask.runs.run import Shift
+from smartsearch.ask.runs.types import Answer, Report, Task
 
 Spent = dict[str, float]
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from scale import PARTS, read
 
-from smartsearch.runs.plan import TASK_LINES, TASKS
+from smartsearch.ask.runs.plan import TASK_LINES, TASKS
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

@@ -175,7 +175,7 @@ def _look(watched: Watched, mark: str, command: int, strangers: set[tuple[int, s
 def _kind(pid: int, command: int, said: bytes) -> str:
     if pid == command:
         return "command"
-    return "worker" if b"smartsearch.runs.worker" in said else "ray"
+    return "worker" if b"smartsearch.ask.runs.worker" in said else "ray"
 
 
 def _bytes(status: str, name: str) -> int:

@@ -11,8 +11,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import typer
 
-from smartsearch.cli import application
-from smartsearch.options import PANELS
+from smartsearch.cli.app import application
+from smartsearch.cli.options import PANELS
 
 TARGET = Path(__file__).parent / "cli.md"
 

@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from generate_cli import default, flags, parameters, placeholder
 
 from smartsearch import __version__
-from smartsearch.cli import COMMANDS, application
-from smartsearch.options import PANELS
+from smartsearch.cli.app import COMMANDS, application
+from smartsearch.cli.options import PANELS
 
 TARGET = Path(__file__).parent / "smartsearch.1"
 

@@ -16,7 +16,7 @@ def main() -> NoReturn:
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
-    from smartsearch import cli
+    from smartsearch.cli import app as cli
 
     with suppress(KeyboardInterrupt):
         signal.signal(signal.SIGINT, before)

@@ -17,8 +17,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
-from smartsearch import xdg
 from smartsearch.errors import ConfigError
+from smartsearch.runtime import xdg
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -7,6 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from smartsearch.errors import SmartsearchError
+
+Identity = str | int
+"""The id of a question in a batch."""
+
 STAGES = ("load", "read", "parse", "retrieve", "colbert", "crossencoder", "rank", "truncate", "total")
 """The stages that are timed, in the order they are shown."""
 
@@ -256,3 +261,24 @@ class Result:
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
     filters: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """The turns around a hit in its session, in the order they were said; `index` is the hit's in the corpus."""
+
+    index: int
+    before: tuple[Turn, ...] = ()
+    after: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What became of one question of a batch: a result, or an error.
+
+    `id` is None where its line has none, `line` is 1-based."""
+
+    id: Identity | None
+    line: int
+    result: Result | None = None
+    error: SmartsearchError | None = None

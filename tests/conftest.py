@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from smartsearch.config import Config
-from smartsearch.parse import Parser, without_torch
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.text.parse import Parser, without_torch
 from smartsearch.types import Corpus, Turn
 
 with contextlib.suppress(ValueError):  # not in the main thread

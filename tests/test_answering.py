@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch.answering import Cited, cited, prompt
-from smartsearch.nearby import Nearby
-from smartsearch.types import Hit, Scores, Turn
+from smartsearch.ask.answering import Cited, cited, prompt
+from smartsearch.types import Hit, Nearby, Scores, Turn
 
 NOW = date(2023, 6, 1)  # a Thursday
 GROUP = Turn("I went there last Friday.", "Mara", "2023-05-08T13:56:00", path="a.txt", session="s1", line=1)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.ask import KEPT_HAYSTACKS, Library, Scope
+from smartsearch.ask.library import KEPT_HAYSTACKS, Library, Scope
 from smartsearch.errors import InputError, unexpected
 
 

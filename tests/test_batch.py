@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import batch
+from smartsearch.ask import batch
 from smartsearch.errors import InputError, ModelError, SearchTimeout
-from smartsearch.types import Budget, Result, Trace
+from smartsearch.types import Answered, Budget, Result, Trace
 
 
 def echo(question: batch.Question) -> Result:
     return Result(question.text, "fake", (), Budget("none", 0, 0, 0.0, 0.0, 0), Trace())
 
 
-def outcomes(*lines: object, ask=echo, done: batch.Done | None = None) -> list[batch.Outcome]:
+def outcomes(*lines: object, ask=echo, done: batch.Done | None = None) -> list[Answered]:
     raw = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
     return list(batch.run(raw, ask, done or batch.Done()))
 

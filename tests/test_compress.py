@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch.compress import initials, legend, merged, writing
 from smartsearch.config import Config
-from smartsearch.nearby import Nearby
 from smartsearch.output.plain import context
-from smartsearch.truncate import Tokenizer, truncate
-from smartsearch.types import Hit, Scores, Turn
+from smartsearch.rank.compress import initials, legend, merged, writing
+from smartsearch.rank.truncate import Tokenizer, truncate
+from smartsearch.types import Hit, Nearby, Scores, Turn
 
 LETTERS = Tokenizer("letters", lambda text: sum(c.isalpha() for c in text))
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import private
 from smartsearch.config import UNTRUSTED, Config, build, is_path
 from smartsearch.errors import CacheError, ConfigError, UsageError
 from smartsearch.models import trained
+from smartsearch.runtime import private
 
 
 def made(tmp_path, given=None, env=None, project="", user="", preset=""):

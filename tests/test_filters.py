@@ -7,11 +7,11 @@ from datetime import date
 
 import pytest
 
-from smartsearch.ask import Scope, filtered
+from smartsearch.ask.library import Scope, filtered
 from smartsearch.errors import InputError
-from smartsearch.filters import Filters, Sieve, facts, speaks
+from smartsearch.text.when import since, until
+from smartsearch.transcripts.filters import Filters, Sieve, facts, speaks
 from smartsearch.types import Corpus, Turn
-from smartsearch.when import since, until
 
 NOW = date(2023, 5, 17)
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smartsearch.cli.hits import read_hits
 from smartsearch.errors import InputError
-from smartsearch.hits import read_hits
-from smartsearch.places import Place
+from smartsearch.transcripts.places import Place
 
 HIT = {"rank": 1, "path": "a.txt", "line": 3, "pointer": "", "text": "hello", "context": {"before": []}}
 PLACE = Place("a.txt", 3, 3, "", text="hello")

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from smartsearch.lean import module, standing_in, unsaid
+from smartsearch.runtime.lean import module, standing_in, unsaid
 
 
 def test_a_stub_stands_in_and_the_real_one_can_be_had_afterwards():
@@ -48,8 +48,7 @@ def test_what_a_library_says_is_left_out_and_nothing_else(capfd):
 
 
 def test_a_closed_standard_error_is_no_bug():
-    program = (
-        "import os; os.close(2); from smartsearch.lean import unsaid\nwith unsaid(b'x'): print('inside')"
-    )
+    program = "import os; os.close(2); from smartsearch.runtime.lean import unsaid\n"
+    program += "with unsaid(b'x'): print('inside')"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert ran.stdout == b"inside\n"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from smartsearch.outline import Span, outline, span
+from smartsearch.transcripts.outline import Span, outline, span
 from smartsearch.types import Turn
 
 

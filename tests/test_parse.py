@@ -6,7 +6,7 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.parse import load
+from smartsearch.text.parse import load
 from smartsearch.types import fold
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from smartsearch.config import Config
-from smartsearch.pipeline import Tools, dense_search, search
+from smartsearch.models.tools import Tools
+from smartsearch.rank.truncate import Tokenizer
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.truncate import Tokenizer
+from smartsearch.systems.smartsearch.pipeline import dense_search, search
 from smartsearch.types import STAGES, Corpus, ModelInfo, Query, Turn
 from tests.conftest import corpus, haystack
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.output.plain import turn_line, where
-from smartsearch.places import Found, Place, excerpts, find, readings
+from smartsearch.transcripts.places import Found, Place, excerpts, find, readings
 from smartsearch.types import Turn
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch.relative_dates import with_dates
+from smartsearch.text.relative_dates import with_dates
 
 MONDAY, FRIDAY, SATURDAY, SUNDAY = "2023-05-08", "2023-05-12", "2023-05-13", "2023-05-14"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smartsearch.config import Config
-from smartsearch.truncate import Tokenizer, threshold, truncate
+from smartsearch.rank.truncate import Tokenizer, threshold, truncate
 from smartsearch.types import Hit, Scores, Turn
 
 TOKENS = Tokenizer("letters", lambda text: sum(c.isalpha() for c in text))

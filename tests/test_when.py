@@ -10,7 +10,7 @@ from datetime import date
 import pytest
 
 from smartsearch.errors import UsageError
-from smartsearch.when import UNDERSTOOD, day_of, find, since, today, until
+from smartsearch.text.when import UNDERSTOOD, day_of, find, since, today, until
 
 ASKED = date(2023, 5, 17)  # a Wednesday
 

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MARK = "SMARTSEARCH_FAULTS"
 """The environment's name by which a trial knows its processes, to the last grandchild."""
 COMMAND = (
-    "import sys; from smartsearch import cli, runs_cli; runs_cli.LOADER = sys.argv[1]; "
+    "import sys; from smartsearch.cli import app as cli, runs; runs.LOADER = sys.argv[1]; "
     "sys.exit(cli.run(sys.argv[2:]))"
 )
 """The command with another loader, which it has no option for."""
@@ -182,7 +182,8 @@ class Trial:
     def workers(self) -> list[int]:
         """Worker processes, the oldest first."""
         return sorted(
-            (pid for pid, line in self.processes.items() if b"smartsearch.runs.worker" in line), key=_started
+            (pid for pid, line in self.processes.items() if b"smartsearch.ask.runs.worker" in line),
+            key=_started,
         )
 
     def gone(self, which: bytes = b"") -> None:

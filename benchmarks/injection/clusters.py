@@ -117,7 +117,7 @@ def driver_killed(trial: Trial) -> str:
             moments.append(trial.pause(0.1, 3.0))
             process.kill()
             trial.end(process)
-            trial.gone(b"smartsearch.runs.worker")
+            trial.gone(b"smartsearch.ask.runs.worker")
             done.append(trial.done)
         trial.complete()
     return (

@@ -15,7 +15,7 @@ from typing import Any
 
 from smartsearch.config import Config
 from smartsearch.models import profiles
-from smartsearch.pipeline import Tools
+from smartsearch.models.tools import Tools
 from smartsearch.transcripts import corpus
 
 CRASH = "POISON that crashes"

@@ -27,13 +27,14 @@ from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config, build
 from smartsearch.models import profiles
-from smartsearch.pipeline import Tools, dense_search
+from smartsearch.models.tools import Tools
 from smartsearch.rank.cascade import rank
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, gather
 from smartsearch.retrieve.likely import AFTER, BEFORE, rarity
 from smartsearch.retrieve.semantic import Scorer
+from smartsearch.systems.smartsearch.pipeline import dense_search
 from smartsearch.types import Candidate, Corpus, Turn, fold
 
 CUTS = (128, 256, 512, 1024, 2048)

@@ -185,13 +185,13 @@ def conversation(bench: Bench) -> Section:
     none = ("--rank", "none")
     tasks: dict[str, Callable[[int], Cost]] = {
         "python": _command([sys.executable, "-c", "pass"], warm),
-        "import": _command([sys.executable, "-c", "import smartsearch.cli"], warm),
+        "import": _command([sys.executable, "-c", "import smartsearch.cli.app"], warm),
         "none": lambda n: bench.query(asked[n], talk.path, warm, *none),
         "cold": lambda n: bench.query(asked[n], talk.path, bench.fresh("conversation-cold")),
     }
     named = {
         "python": ("Python alone", "python -c pass"),
-        "import": ("import of the command line", 'python -c "import smartsearch.cli"'),
+        "import": ("import of the command line", 'python -c "import smartsearch.cli.app"'),
         "none": ("`--rank none`, one conversation, cold process", bench.said(talk.path, *none)),
         "cold": ("`query`, one conversation, cold process, cold cache", bench.said(talk.path)),
         "warm-cache": ("`query`, one conversation, cold process, warm cache", bench.said(talk.path)),
@@ -255,7 +255,7 @@ def _warm_rows(
     if "warm" in found:
         answers = found["warm"]
         section.rows.append(
-            row("warm", what, "in one process: smartsearch.ask.ask(QUESTION, ...)",
+            row("warm", what, "in one process: smartsearch.ask.library.ask(QUESTION, ...)",
                 [a["ms"] / 1000.0 for a in answers], [a["peak_mb"] for a in answers])
         )  # fmt: skip
         section.more["stages"] = {"warm": _stages([a["timing_ms"] for a in answers])}
@@ -338,7 +338,7 @@ def long(bench: Bench) -> Section:
         ours("ask", question=asked[0])
         passes = [[ours("ask", question=question) for question in asked[1:]] for _ in range(2)]
     section = Section(more={"turns": turns, "kind": kind, "bytes": path.stat().st_size})
-    command = "in one process: smartsearch.ask.ask(QUESTION, ...)"
+    command = "in one process: smartsearch.ask.library.ask(QUESTION, ...)"
     for name, what, answers in zip(
         ("long", "long-again"), ("new questions", "questions asked before"), passes
     ):
@@ -467,7 +467,7 @@ def scan(bench: Bench) -> Section:
         "rg-1": ("ripgrep on one core", f"rg -j1 -c -i -F -f terms {place.name}"),
         "scan": (
             "our scan of raw bytes",
-            "in one process: smartsearch.transcripts.lines: folded(data), places(data, term)",
+            "in one process: smartsearch.transcripts.large.lines: folded(data), places(data, term)",
         ),
         "none": ("all of `query --rank none`, once", bench.said(place, "--rank", "none")),
     }
@@ -580,7 +580,7 @@ def _beside(
 
 
 RIVALS = {
-    "ours": ("smartsearch, warm process", "smartsearch.ask.ask(QUESTION, ...)"),
+    "ours": ("smartsearch, warm process", "smartsearch.ask.library.ask(QUESTION, ...)"),
     "rg": (
         "ripgrep for the question's words without stop words, turns by how many of them they have",
         "rg -o -n -i -F -e WORD ... TURNS, a turn a line",

@@ -19,10 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from smartsearch import serve_cli, transcripts
-from smartsearch.ask import Scope
+from smartsearch import transcripts
+from smartsearch.ask.library import Scope
+from smartsearch.cli import serve as serve_cli
 from smartsearch.config import Config
-from smartsearch.warm import client, place, wire
+from smartsearch.serve.warm import client, place, wire
 
 GROWS = 500
 """Questions after which the chat that grows begins anew."""

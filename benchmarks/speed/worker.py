@@ -73,7 +73,7 @@ class Ours:
     """smartsearch in one process, as `batch` keeps it: models loaded, transcripts read."""
 
     def __init__(self, threads: int) -> None:
-        from smartsearch.ask import Library
+        from smartsearch.ask.library import Library
         from smartsearch.config import build
         from smartsearch.models import profiles
 
@@ -83,14 +83,14 @@ class Ours:
 
     def open(self, path: str) -> Json:
         """Read a file or folder."""
-        from smartsearch.ask import Scope
+        from smartsearch.ask.library import Scope
 
         self._scope = Scope((path,))
         return {"turns": len(self._library.haystack(self._scope))}
 
     def ask(self, question: str) -> Json:
         """Answer a question as `query` does."""
-        from smartsearch.ask import ask
+        from smartsearch.ask.library import ask
 
         result = ask(question, self._scope, self._config, lambda: self._tools, self._library)
         said = [hit.turn.text for hit in result.hits[:10]]
@@ -100,8 +100,8 @@ class Ours:
         """The whole order, and each candidate as (turn, text, whether the cross-encoder read it)."""
         from dataclasses import replace
 
-        from smartsearch.pipeline import search
         from smartsearch.rank.windows import scored_windows
+        from smartsearch.systems.smartsearch.pipeline import search
 
         haystack = self._library.haystack(self._scope)
         whole = replace(self._config, truncate="none", limit=0)
@@ -183,7 +183,7 @@ class Scan:
 
     def __init__(self, _: int) -> None:
         try:
-            from smartsearch.transcripts.lines import folded, places
+            from smartsearch.transcripts.large.lines import folded, places
         except ImportError as error:
             raise Failed("this version has no scan of raw bytes") from error
         self._folded, self._places = folded, places

@@ -1,7 +1,7 @@
 """The cut over arrays: which ranked turns stay, and why the others go. `truncate` for a million rankings.
 
 Whole turns, stop at the first that does not fit, never fewer than one (seeds 1.5); a test holds this
-and `smartsearch.truncate` together.
+and `smartsearch.rank.truncate` together.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ from smartsearch.bench.data_format import (
 from smartsearch.bench.types import BenchQuestion, Group, session_numbers
 from smartsearch.errors import SmartsearchError
 from smartsearch.transcripts import to_iso
-from smartsearch.transcripts.jsontext import Item
-from smartsearch.transcripts.longmemeval import read_question
+from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.longmemeval import read_question
 from smartsearch.types import Corpus, Turn
 
 

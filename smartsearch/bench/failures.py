@@ -157,7 +157,7 @@ def answer_absent(answer: str, conversation: str) -> bool:
     three characters or more that is no stop word is content; an answer without one is not called absent.
     Only a sign: "two" or "yes" may be the right answer and never be said.
     """
-    from smartsearch.parse import without_torch
+    from smartsearch.text.parse import without_torch
 
     with without_torch():
         from spacy.lang.en.stop_words import STOP_WORDS

@@ -18,7 +18,7 @@ from smartsearch.bench.scoring import Haystacked, Scoring
 from smartsearch.bench.types import BenchQuestion, Dataset
 from smartsearch.config import Config
 from smartsearch.errors import InputError
-from smartsearch.pipeline import search
+from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.types import STAGES
 
 

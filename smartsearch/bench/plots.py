@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smartsearch import private
 from smartsearch.bench.measures import TOP
 from smartsearch.bench.tables import Json, micro, number, percent, ranking, reference, share
 from smartsearch.errors import CacheError, SmartsearchError
+from smartsearch.runtime import private
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from smartsearch.bench.lemmas import lemma
 from smartsearch.bench.store import digest
 from smartsearch.errors import InputError, SmartsearchError, UsageError
-from smartsearch.parse import without_torch
+from smartsearch.text.parse import without_torch
 from smartsearch.types import Corpus, fold
 
 Scorer = Callable[[str], NDArray[np.float64]]

@@ -18,7 +18,7 @@ from smartsearch.bench.scoring import Floats, Haystacked, Scored, Scoring, readi
 from smartsearch.bench.store import digest
 from smartsearch.bench.types import BenchQuestion, Dataset, Group, Indices
 from smartsearch.bench.units import chunk_numbers, regroup
-from smartsearch.truncate import CountTokens
+from smartsearch.rank.truncate import CountTokens
 from smartsearch.types import Corpus
 
 CHUNK_TOKENS = 258

@@ -21,13 +21,14 @@ from smartsearch.bench.store import Store, corpus_digest, digest
 from smartsearch.bench.types import BenchQuestion, Indices
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.pipeline import Tools, dense_search
+from smartsearch.models.tools import Tools
 from smartsearch.rank.head import among, head
 from smartsearch.rank.text import scored_texts
 from smartsearch.rank.windows import all_windows, best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, gather
 from smartsearch.retrieve.likely import likeliest
+from smartsearch.systems.smartsearch.pipeline import dense_search
 from smartsearch.types import Corpus
 
 Floats = NDArray[np.float64]
@@ -276,9 +277,8 @@ def _code_digest() -> str:
     """A key of the code that finds candidates: cached candidates must not outlive it."""
     root = Path(smartsearch.__file__).parent
     files = [
-        root / "parse.py",
-        root / "when.py",
+        *sorted((root / "text").glob("*.py")),
         *(root / "bench" / name for name in ("controls.py", "lemmas.py")),
     ]
     files += sorted((root / "retrieve").glob("*.py"))
-    return digest(*(path.read_text(encoding="utf-8") for path in files if path.is_file()))
+    return digest(*(path.read_text(encoding="utf-8") for path in files))

@@ -21,7 +21,7 @@ from smartsearch.bench.types import BenchQuestion, Dataset
 from smartsearch.bench.units import unit_of
 from smartsearch.config import Config
 from smartsearch.errors import InputError, UsageError
-from smartsearch.pipeline import Tools
+from smartsearch.models.tools import Tools
 from smartsearch.types import fold
 
 Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]

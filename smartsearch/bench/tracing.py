@@ -9,7 +9,7 @@ from smartsearch.bench import oracle
 from smartsearch.bench.oracle import OracleOptions, OracleSummary
 from smartsearch.bench.scoring import Haystacked, Scoring
 from smartsearch.bench.types import Dataset
-from smartsearch.parse import Parser
+from smartsearch.text.parse import Parser
 from smartsearch.types import Turn
 
 Nearest = Callable[[str], tuple[int, ...]]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from smartsearch.pipeline import Tools
+    from smartsearch.models.tools import Tools
+    from smartsearch.rank.truncate import Tokenizer
     from smartsearch.retrieve.semantic import Scorer
-    from smartsearch.truncate import Tokenizer
 
 ROLES = ("parser", "crossencoder", "colbert")
 RANKER_ROLE = {"ce": "crossencoder", "colbert": "colbert"}
@@ -117,8 +117,8 @@ def load(config: Config, *, cache: bool = False) -> Tools:
     damaged ranker is told when it is first asked for scores.
     """
     _check_room()
-    from smartsearch import parse
-    from smartsearch.pipeline import Tools
+    from smartsearch.models.tools import Tools
+    from smartsearch.text import parse
 
     if config.offline:
         os.environ["HF_HUB_OFFLINE"] = "1"
@@ -313,7 +313,7 @@ def _scorer(name: str, folder: Path, threads: int, limit: int) -> Scorer:
 
 def _cache_home() -> Path | None:
     """Where ColBERT's vectors are kept, or None where there is no place for them."""
-    from smartsearch.rank.vector_folder import home
+    from smartsearch.rank.cache.vector_folder import home
 
     try:
         return home()
@@ -345,7 +345,7 @@ def _shipped_tokenizer() -> Callable[[str], int]:
 
 def tokenizer() -> Tokenizer:
     """The named tokenizer of budgets and reports; its file is read at the first count."""
-    from smartsearch.truncate import Tokenizer
+    from smartsearch.rank.truncate import Tokenizer
 
     return Tokenizer(TOKENIZER, lambda text: _shipped_tokenizer()(text))
 

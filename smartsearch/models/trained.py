@@ -16,9 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from smartsearch import xdg
 from smartsearch.config import anchored, is_path
 from smartsearch.errors import UsageError
+from smartsearch.runtime import xdg
 
 ABOUT = "profile.json"
 FORMER = ".former"

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smartsearch.outline import Span
 from smartsearch.output import pager, record, stream
 from smartsearch.output.opened import counted, days, people
 from smartsearch.output.plain import aligned, one_line, shown_path
+from smartsearch.transcripts.outline import Span
 
 if TYPE_CHECKING:
     from smartsearch.output.record import Json

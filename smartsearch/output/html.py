@@ -13,14 +13,13 @@ from pathlib import Path
 
 from smartsearch import __version__
 from smartsearch.config import Config
-from smartsearch.nearby import Nearby
 from smartsearch.output import charts
 from smartsearch.output.bars import Scale, scale
 from smartsearch.output.cut import FELL, HIDDEN, Ranked, ceiling, decided, duration, ranked, rule, stages
 from smartsearch.output.marking import hop_class, marked
 from smartsearch.output.markup import Markup, join, tag
 from smartsearch.output.plain import where
-from smartsearch.types import Hit, HopTrace, Result, Scores, Term, Turn
+from smartsearch.types import Hit, HopTrace, Nearby, Result, Scores, Term, Turn
 
 NAME = 200
 """Characters shown of a name or an id."""

@@ -13,8 +13,8 @@ from smartsearch.output.plain import code, header, one_line, quoted, shown_path,
 from smartsearch.output.record import Json
 
 if TYPE_CHECKING:
-    from smartsearch.outline import Conversation, Session, Span
-    from smartsearch.places import Excerpt
+    from smartsearch.transcripts.outline import Conversation, Session, Span
+    from smartsearch.transcripts.places import Excerpt
     from smartsearch.types import Skipped, Turn
 
 SPEAKERS = 4

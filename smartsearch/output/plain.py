@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from smartsearch.nearby import Nearby
-    from smartsearch.types import Hit, Result, Turn
+    from smartsearch.types import Hit, Nearby, Result, Turn
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters but tab and newline: in a transcript they could drive the terminal it is shown on."""
@@ -73,7 +72,7 @@ def turn_line(turn: Turn, mark: str = ":") -> str:
 
 def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterator[str]:
     """One line a turn in rank order; with context, `--` between the groups."""
-    from smartsearch.nearby import Nearby
+    from smartsearch.types import Nearby
 
     for n, hit in enumerate(hits):
         around = nearby[n] if nearby else Nearby(0)
@@ -96,7 +95,7 @@ def context(hits: Sequence[Hit], nearby: Sequence[Nearby], measures: Sequence[st
     A turn that is only there as context is marked `(nearby)`. A turn's further lines are indented, so
     that none of them can pass for a turn. `measures` write it shorter (compress.py).
     """
-    from smartsearch.compress import legend, writing
+    from smartsearch.rank.compress import legend, writing
 
     also = {id(hit.turn): hit.also for hit in hits if hit.also}
     sessions: dict[tuple[str, str, str], dict[int, tuple[Turn, bool]]] = {}
@@ -154,7 +153,7 @@ def header(turn: Turn) -> str:
 
 def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator[str]:
     """A heading with the question and a numbered list of quotes with their places."""
-    from smartsearch.nearby import Nearby
+    from smartsearch.types import Nearby
 
     yield f"# {unmarked(one_line(answer.query))}"
     for n, hit in enumerate(answer.hits):

@@ -8,13 +8,13 @@ from itertools import groupby
 
 from rich.text import Text
 
-from smartsearch.outline import Session
 from smartsearch.output import opened as words
 from smartsearch.output import pager, stream, terminal
 from smartsearch.output.opened import Opened
 from smartsearch.output.plain import header, one_line, safe, shown_path, where
 from smartsearch.output.show import View, link_template
-from smartsearch.places import Excerpt
+from smartsearch.transcripts.outline import Session
+from smartsearch.transcripts.places import Excerpt
 from smartsearch.types import Turn
 
 BAR, ASKED = "┃ ", "bold yellow"

@@ -12,11 +12,9 @@ from smartsearch import __version__
 from smartsearch.output.plain import UNSEEN
 
 if TYPE_CHECKING:
-    from smartsearch.batch import Outcome
     from smartsearch.config import Config
     from smartsearch.errors import SmartsearchError
-    from smartsearch.nearby import Nearby
-    from smartsearch.types import Budget, Hit, HopTrace, Result, Scores, Term, Turn
+    from smartsearch.types import Answered, Budget, Hit, HopTrace, Nearby, Result, Scores, Term, Turn
 
 SCHEMA_VERSION = 1
 DROPS = ("top_k", "tau", "budget")
@@ -72,7 +70,7 @@ def error(failure: SmartsearchError) -> Json:
     }
 
 
-def outcome(done: Outcome, config: Config) -> Json:
+def outcome(done: Answered, config: Config) -> Json:
     """One line of a batch: the record `query` gives with its `id` in front, or an error with its line."""
     if done.result is not None:
         return {"id": done.id, **result(done.result, config)}

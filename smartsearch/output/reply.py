@@ -13,11 +13,10 @@ from smartsearch.output import record, stream
 from smartsearch.output.plain import one_line, safe, where
 
 if TYPE_CHECKING:
-    from smartsearch.answering import Cited, Prompt
+    from smartsearch.ask.answering import Cited, Prompt
     from smartsearch.config import Config
     from smartsearch.llm import Endpoint, Reply
-    from smartsearch.nearby import Nearby
-    from smartsearch.types import Result, Turn
+    from smartsearch.types import Nearby, Result, Turn
 
 SHOWN = 160
 """Characters of a cited turn that are shown; JSON has all of it."""

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from smartsearch.config import Config
-    from smartsearch.nearby import Nearby
-    from smartsearch.types import Result
+    from smartsearch.types import Nearby, Result
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def _print(answer: Result, around: Sequence[Nearby], config: Config, view: View)
     elif view.format == "md":
         stream.write(plain.markdown(answer, around))
     elif view.format == "context":
-        from smartsearch.nearby import Nearby
+        from smartsearch.types import Nearby
 
         stream.write(
             plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits], config.compress)

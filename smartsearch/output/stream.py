@@ -286,7 +286,7 @@ def _telling(out: Path) -> Iterator[None]:
 
 def _opened(out: Path, size: int | None) -> BinaryIO:
     """The file, this process's alone, to go on behind its `size` bytes; emptied for None."""
-    from smartsearch.private import locked
+    from smartsearch.runtime.private import locked
 
     file = out.open("ab")
     found = os.fstat(file.fileno())

@@ -15,10 +15,9 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from smartsearch.nearby import Nearby
 from smartsearch.output import links, stream
 from smartsearch.output.plain import one_line, seen, where
-from smartsearch.types import Hit, Result, Turn
+from smartsearch.types import Hit, Nearby, Result, Turn
 
 MATCH = "bold yellow"
 NARROWEST = 20

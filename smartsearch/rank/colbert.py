@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartsearch.rank.cache.vector_files import VectorFiles
+from smartsearch.rank.cache.vectors import STEPS, TokenVectors, maxsim, quantised
 from smartsearch.rank.onnx import FILES, MAX_CHARACTERS, OnnxModel
-from smartsearch.rank.vector_files import VectorFiles
-from smartsearch.rank.vectors import STEPS, TokenVectors, maxsim, quantised
 
 CACHE_BYTES = 256 * 2**20
 """Token vectors of turns kept in memory, for the next questions over the same turns."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.errors import ModelError
-from smartsearch.lean import unsaid
+from smartsearch.runtime.lean import unsaid
 
 FILES = ("model.onnx", "tokenizer.json", "config.json")
 MAX_CHARACTERS = 4000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from smartsearch.filters import speaks
 from smartsearch.rank.cascade import Ranking
+from smartsearch.transcripts.filters import speaks
 from smartsearch.types import Turn
 
 

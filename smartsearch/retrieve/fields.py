@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from smartsearch.config import Config
-from smartsearch.filters import speaks
+from smartsearch.text.when import When, find, today
+from smartsearch.transcripts.filters import speaks
 from smartsearch.types import Term, Turn
-from smartsearch.when import When, find, today
 
 DATE, SPEAKER = "DATE", "SPEAKER"
 KINDS = frozenset((DATE, SPEAKER))

@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import cached_property
 from heapq import nsmallest
 
-from smartsearch.filters import speaks
 from smartsearch.retrieve.fields import KINDS, Field
+from smartsearch.transcripts.filters import speaks
 from smartsearch.types import Candidate, Corpus, Term, Turn, fold
 
 SEPARATOR = "\x00"  # stands in no term, so no match crosses from one turn into the next

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from smartsearch.config import Config
-from smartsearch.filters import unknown
-from smartsearch.parse import Parser
 from smartsearch.retrieve.fields import Field, dates, speakers
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, heaviest, merge
+from smartsearch.text.parse import Parser
+from smartsearch.transcripts.filters import unknown
 from smartsearch.types import Candidate, HopTrace, Query, Term, fold
 
 Dense = Callable[[int], list[int]]

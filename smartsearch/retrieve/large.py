@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.errors import InputError
-from smartsearch.filters import Filters, Sieve, facts, speaks
 from smartsearch.retrieve.fields import SPEAKER, Field
 from smartsearch.retrieve.grep import (
     Found,
@@ -35,6 +34,7 @@ from smartsearch.retrieve.grep import (
 )
 from smartsearch.retrieve.likely import AFTER, BEFORE, rarity
 from smartsearch.transcripts.corpus import Lines
+from smartsearch.transcripts.filters import Filters, Sieve, facts, speaks
 from smartsearch.types import Corpus, Skipped, Term, Turn, fold
 
 HELD_TURNS = 1 << 16

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from smartsearch.rank.cache.vectors import maxsim
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.text import scored_text
-from smartsearch.rank.vectors import maxsim
 from smartsearch.training.chats import Chat
 
 

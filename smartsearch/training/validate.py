@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from smartsearch.config import Config
 from smartsearch.models import manifest, profiles
-from smartsearch.pipeline import Tools, dense_search
+from smartsearch.models.tools import Tools
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
 from smartsearch.rank.head import among, head
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import gather
+from smartsearch.systems.smartsearch.pipeline import dense_search
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.data import COMPLETE, Mix, held_out
 from smartsearch.training.sources_chat import read_chats

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from smartsearch.errors import CacheError, InputError, listed
-from smartsearch.private import home
+from smartsearch.runtime.private import home
 from smartsearch.transcripts import opening
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.transcripts.files import Limits, Selection, find, lines_suffix, load, size
@@ -19,9 +19,9 @@ from smartsearch.transcripts.registry import by_name
 from smartsearch.types import Corpus, Skipped, Turn
 
 if TYPE_CHECKING:
-    from smartsearch.filters import Facts
-    from smartsearch.transcripts.indexed import IndexedFile, Opened
-    from smartsearch.transcripts.lines import LineFile, MessageLines, Places
+    from smartsearch.transcripts.filters import Facts
+    from smartsearch.transcripts.large.indexed import IndexedFile, Opened
+    from smartsearch.transcripts.large.lines import LineFile, MessageLines, Places
 
 _SCANNED_TOGETHER = 1 << 28  # bytes of unparsed files that are one text to scan: a call a word, not a file
 _SLOW = 1 << 26  # bytes whose parsing takes so long that an index is worth a word: 10 s and more
@@ -170,7 +170,7 @@ def _opened(paths: Sequence[str]) -> Opened | None:
             return None
     except (CacheError, OSError):
         return None
-    from smartsearch.transcripts.indexed import opened
+    from smartsearch.transcripts.large.indexed import opened
 
     return opened(paths)
 
@@ -193,7 +193,7 @@ def _in_parts(
     found: Sequence[str | Skipped], limits: Limits, known: Mapping[str, IndexedFile], watch: Watch | None
 ) -> Parts:
     """Each file as an index has it (`known`), else by line if that can be, else parsed."""
-    from smartsearch.transcripts.lines import MessageLines
+    from smartsearch.transcripts.large.lines import MessageLines
 
     gathered, held = Gathered(), 0
     parts: list[Corpus | Lines] = []
@@ -209,7 +209,7 @@ def _in_parts(
             parts.append(MessageLines(files))
             files.clear()
         if ready:
-            from smartsearch.transcripts.indexed import IndexedTurns
+            from smartsearch.transcripts.large.indexed import IndexedTurns
 
             parts.append(IndexedTurns(ready))
             ready.clear()
@@ -257,7 +257,7 @@ def by_line(path: str) -> MessageLines | None:
     file = _line_file(path, Limits())
     if file is None:
         return None
-    from smartsearch.transcripts.lines import MessageLines
+    from smartsearch.transcripts.large.lines import MessageLines
 
     return MessageLines([file])
 
@@ -266,7 +266,7 @@ def _line_file(path: str, limits: Limits) -> LineFile | None:
     """A JSONL file of messages, unparsed; None for any other, and for one that cannot be read."""
     if not lines_suffix(path):
         return None
-    from smartsearch.transcripts.lines import LineFile
+    from smartsearch.transcripts.large.lines import LineFile
 
     with suppress(NotByLine), or_whole(path):
         data = load(path, None, limits)

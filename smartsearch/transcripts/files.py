@@ -17,7 +17,7 @@ from typing import BinaryIO
 from smartsearch.errors import InputError, listed
 from smartsearch.transcripts import archive, opening
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.jsontext import LINE_SUFFIXES
+from smartsearch.transcripts.formats.jsontext import LINE_SUFFIXES
 from smartsearch.types import Skipped
 
 SUFFIXES = (

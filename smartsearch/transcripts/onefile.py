@@ -11,10 +11,10 @@ from typing import BinaryIO
 
 from smartsearch.errors import SmartsearchError
 from smartsearch.transcripts.decode import decode
-from smartsearch.transcripts.density import check_values
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.files import Limits, lines_suffix, load, neighbour
 from smartsearch.transcripts.format import Format
+from smartsearch.transcripts.large.density import check_values
 from smartsearch.transcripts.registry import detect
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Skipped, Turn

@@ -18,7 +18,7 @@ from smartsearch.transcripts.source import Source
 @cache
 def json_formats() -> tuple[Format, ...]:
     """The formats that are made of JSON."""
-    from smartsearch.transcripts import (
+    from smartsearch.transcripts.formats import (
         beam,
         chatgpt,
         claude_ai,
@@ -30,7 +30,6 @@ def json_formats() -> tuple[Format, ...]:
         locomo,
         longmemeval,
         matrix,
-        messages,
         messenger,
         sidecars,
         signal,
@@ -39,6 +38,7 @@ def json_formats() -> tuple[Format, ...]:
         slack,
         telegram,
     )
+    from smartsearch.transcripts.large import messages
 
     return (
         locomo.FORMAT,
@@ -67,7 +67,7 @@ def json_formats() -> tuple[Format, ...]:
 @cache
 def text_formats() -> tuple[Format, ...]:
     """The formats that are not; prose, the last, is any text."""
-    from smartsearch.transcripts import (
+    from smartsearch.transcripts.formats import (
         chat,
         element,
         imessage,

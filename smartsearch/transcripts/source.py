@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import PurePath
 
 from smartsearch.transcripts.archive import plain_name
-from smartsearch.transcripts.jsontext import Documents, Item, documents
+from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
 
 
 def _alone(_: str) -> str | None:

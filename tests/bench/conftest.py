@@ -13,7 +13,7 @@ from smartsearch.bench.scoring import Scoring
 from smartsearch.bench.store import Store
 from smartsearch.bench.types import BenchQuestion, Group
 from smartsearch.config import Config
-from smartsearch.pipeline import Tools
+from smartsearch.models.tools import Tools
 from smartsearch.types import Corpus, ModelInfo, Turn
 from tests.cli.fakes import fake_tools
 from tests.transcripts.build import lines, put

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import cli
+from smartsearch.cli import app as cli
 from smartsearch.llm import Client
 from smartsearch.models import profiles
 from tests.bench.conftest import fingerprints, tools_with_parser

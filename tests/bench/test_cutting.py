@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from smartsearch.bench.cutting import BUDGET, KEPT, TAU, TOP_K, Costs, cut
 from smartsearch.bench.grid import Cut
 from smartsearch.config import Config
-from smartsearch.truncate import Tokenizer, truncate
+from smartsearch.rank.truncate import Tokenizer, truncate
 from smartsearch.types import Hit, Scores, Turn
 
 NO_HEADERS = np.zeros(1, dtype=np.int64)

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from smartsearch.bench import console as output
 from smartsearch.bench import html, paper, plots, tables
 from smartsearch.errors import SmartsearchError
-from smartsearch.output import bench as output
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "results_page.py"
 DEPTHS = (1, 3, 5, 10)

@@ -15,7 +15,7 @@ from smartsearch.bench.scoring import Haystacked
 from smartsearch.bench.store import Store
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.pipeline import search
+from smartsearch.systems.smartsearch.pipeline import search
 from tests.bench.conftest import group, scoring_of
 
 CONFIG = Config(cascade=2)

@@ -17,8 +17,8 @@ from smartsearch.bench.session import Request
 from smartsearch.bench.store import Store
 from smartsearch.config import Config
 from smartsearch.errors import InputError, UsageError
-from smartsearch.pipeline import search
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.smartsearch.pipeline import search
 from tests.bench.conftest import scoring_of, tools_with_parser
 
 CONFIG = Config()

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import cli, search_cli
+from smartsearch.cli import app as cli
+from smartsearch.cli import search as search_cli
 from tests.cli.fakes import fake_tools
 
 GOLDEN = Path(__file__).parent.parent / "golden"

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch import cli, search_cli, serve_cli
+from smartsearch.cli import app as cli
+from smartsearch.cli import search as search_cli
+from smartsearch.cli import serve as serve_cli
 from smartsearch.config import Config
-from smartsearch.pipeline import Tools
-from smartsearch.truncate import Tokenizer
+from smartsearch.models.tools import Tools
+from smartsearch.rank.truncate import Tokenizer
+from smartsearch.serve.warm import client
 from smartsearch.types import ModelInfo, Query, Term
-from smartsearch.warm import client
 
 STOP = frozenset(
     ["when", "what", "who", "which", "did", "does", "the", "and", "for", "with", "was", "where", "how"]

@@ -9,10 +9,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from smartsearch import cli, serve_cli
+from smartsearch.cli import app as cli
+from smartsearch.cli import serve as serve_cli
 from smartsearch.config import Config
-from smartsearch.pipeline import Tools
-from smartsearch.warm import server
+from smartsearch.models.tools import Tools
+from smartsearch.serve.warm import server
 from tests.cli.fakes import fake_tools
 
 

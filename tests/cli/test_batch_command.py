@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import batch, pipeline, search_cli
+from smartsearch.ask import batch
+from smartsearch.cli import search as search_cli
 from smartsearch.output import stream
+from smartsearch.systems.smartsearch import pipeline
 from tests.cli.conftest import QUESTION, Run, check_golden
 from tests.cli.fakes import fake_tools
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import ending
-from smartsearch.rank.vector_files import VectorFiles
-from smartsearch.rank.vector_folder import home
+from smartsearch.rank.cache.vector_files import VectorFiles
+from smartsearch.rank.cache.vector_folder import home
+from smartsearch.runtime import ending
 from tests.cli.conftest import Run
 from tests.rank.tiny import vectors
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smartsearch import cli
+from smartsearch.cli import app as cli
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import doctor
+from smartsearch.cli import checks as doctor
 from smartsearch.errors import ModelError
 from smartsearch.models import profiles
-from smartsearch.transcripts import indexing
+from smartsearch.transcripts.large import indexing
 from tests.cli.conftest import Run
 from tests.cli.fakes import fake_tools
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import ask
-from smartsearch.transcripts import indexing
+from smartsearch.ask import library as ask
+from smartsearch.transcripts.large import indexing
 from tests.cli.conftest import QUESTION, Run
 
 
@@ -88,7 +88,7 @@ def test_who_has_no_index_imports_no_sqlite(chats: Path):
 
 
 def test_days_of_a_slack_export_are_named_once(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("smartsearch.transcripts.indexing.SETTLED", 0.0)
+    monkeypatch.setattr("smartsearch.transcripts.large.indexing.SETTLED", 0.0)
     sample = Path(__file__).parents[1] / "transcripts" / "samples" / "slack"
     ran = run("index", str(sample))
     told = [line for line in ran.err.splitlines() if "needs files beside it" in line]

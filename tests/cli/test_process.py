@@ -105,7 +105,7 @@ def test_utf_8_out_whatever_the_locale(folder: Path):
 
 def test_ctrl_c_is_130_and_says_nothing(folder: Path):
     program = (
-        "import pathlib, signal, sys; from smartsearch import cli, search_cli; "
+        "import pathlib, signal, sys; from smartsearch.cli import app as cli, search as search_cli; "
         "signal.signal(signal.SIGINT, signal.default_int_handler); "  # background jobs start with it ignored
         "search_cli.load_tools = lambda config: pathlib.Path('ready').touch(); "
         "sys.argv = ['smartsearch', 'query', 'support', '-']; cli.main()"
@@ -125,7 +125,7 @@ def test_ctrl_c_is_130_and_says_nothing(folder: Path):
 
 def test_a_ctrl_c_that_python_ignores_is_heeded(folder: Path):
     program = (
-        "import signal, sys, time, weakref; from smartsearch import cli\n"
+        "import signal, sys, time, weakref; from smartsearch.cli import app as cli\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Lock: pass\n"
         "def stuck(arguments):\n"
@@ -147,7 +147,7 @@ pathlib.Path("slow.py").write_text(
     "import signal, pathlib; signal.raise_signal(signal.SIGINT); {then}; pathlib.Path('whole').touch()"
 )
 sys.path.insert(0, ".")
-from smartsearch import cli
+from smartsearch.cli import app as cli
 def imports(arguments):
     import slow
     import time
@@ -180,7 +180,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("name", ["typer", "smartsearch.cli", "smartsearch.output"])
+@pytest.mark.parametrize("name", ["typer", "smartsearch.cli.app", "smartsearch.output"])
 def test_a_ctrl_c_while_the_command_is_imported_is_130_and_says_nothing(folder: Path, name: str):
     ran = python(folder, EARLY.format(name=name))
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, b"", b"")
@@ -188,7 +188,7 @@ def test_a_ctrl_c_while_the_command_is_imported_is_130_and_says_nothing(folder: 
 
 def test_a_ctrl_c_after_the_answer_changes_nothing(folder: Path):
     program = (
-        "import atexit, signal, sys; from smartsearch import cli\n"
+        "import atexit, signal, sys; from smartsearch.cli import app as cli\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "atexit.register(signal.raise_signal, signal.SIGINT)\n"
         "sys.argv = ['smartsearch', '--version']; cli.main()"
@@ -199,7 +199,7 @@ def test_a_ctrl_c_after_the_answer_changes_nothing(folder: Path):
 
 def test_an_error_does_not_wait_for_models_that_still_load(folder: Path):
     program = (
-        "import sys, time; from smartsearch import cli, search_cli; "
+        "import sys, time; from smartsearch.cli import app as cli, search as search_cli; "
         "search_cli.load_tools = lambda config: time.sleep(30); "
         "sys.argv = ['smartsearch', 'query', 'x', 'nowhere']; cli.main()"
     )
@@ -212,7 +212,7 @@ def test_an_error_does_not_wait_for_models_that_still_load(folder: Path):
 def test_a_search_deep_in_threads_ends_at_its_timeout(folder: Path):
     program = (
         f"import sys, time; sys.path.insert(0, {str(FAKES.parent)!r}); import fakes\n"
-        "from smartsearch import cli, search_cli\n"
+        "from smartsearch.cli import app as cli, search as search_cli\n"
         "from dataclasses import replace\n"
         "slow = lambda q, t: time.sleep(30)\n"
         "scorers = {'ce': slow, 'colbert': slow}\n"
@@ -231,9 +231,9 @@ import contextlib, signal, sys, time
 sys.path[:0] = [{fakes!r}, {root!r}]
 import fakes
 from dataclasses import replace
-from smartsearch import cli, search_cli
-from smartsearch.rank.vector_files import VectorFiles
-from smartsearch.rank.vector_folder import home
+from smartsearch.cli import app as cli, search as search_cli
+from smartsearch.rank.cache.vector_files import VectorFiles
+from smartsearch.rank.cache.vector_folder import home
 from tests.rank.tiny import vectors
 signal.signal(signal.SIGINT, signal.default_int_handler)
 files = VectorFiles(home(), "m", 2**30)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import search_cli
+from smartsearch.cli import search as search_cli
+from smartsearch.cli.options import PANELS
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.options import PANELS
 from tests.cli.conftest import QUESTION, Ran, Run, check_golden
 from tests.cli.fakes import fake_tools
 from tests.output.samples import Outline

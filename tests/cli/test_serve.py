@@ -22,10 +22,10 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import search_cli
-from smartsearch.ask import Scope
+from smartsearch.ask.library import Scope
+from smartsearch.cli import search as search_cli
 from smartsearch.config import Config
-from smartsearch.warm import client, place, wire
+from smartsearch.serve.warm import client, place, wire
 from tests.cli.conftest import QUESTION, Ran, Run
 from tests.cli.test_process import FAKES, HEAVY
 
@@ -175,7 +175,7 @@ def test_the_command_imports_no_model(shared: str, chats: Path, monkeypatch: pyt
     assert [model["id"] for model in record["models"]] == ["fake-ce", "fake-colbert"]
     assert record["degraded"] == []
     imported = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}
-    assert "smartsearch.warm.client" in imported
+    assert "smartsearch.serve.warm.client" in imported
     assert imported & set(HEAVY) == {"orjson"}
 
 
@@ -248,7 +248,7 @@ def test_a_server_that_hangs(server: subprocess.Popen[bytes], run: Run, monkeypa
     ran = run("query", QUESTION)
     assert (ran.code, "does not react" in ran.err) == (0, True)
     assert json.loads(run("serve", "--status", "--json").out)["servers"][0]["state"] == "silent"
-    monkeypatch.setattr("smartsearch.serve_cli.ENDING", 0.2)
+    monkeypatch.setattr("smartsearch.cli.serve.ENDING", 0.2)
     assert run("serve", "--stop").err == f"smartsearch: killed pid {server.pid}\n"
     assert server.wait(5) == -signal.SIGKILL
 

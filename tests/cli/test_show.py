@@ -315,7 +315,7 @@ def test_narrow_screens_wide_characters_and_long_words(run: Run, chats: Path, mo
 
 
 def test_a_place_in_a_large_file_is_opened_without_reading_it_all(run: Run, chats: Path, monkeypatch):
-    from smartsearch import show_cli
+    from smartsearch.cli import show as show_cli
     from smartsearch.transcripts import corpus
 
     lines = [

@@ -9,7 +9,7 @@ import sys
 import pytest
 import typer
 
-from smartsearch.cli import COMMANDS, application
+from smartsearch.cli.app import COMMANDS, application
 
 HEAVY = (
     *("spacy", "torch", "onnxruntime", "numpy", "tokenizers"),
@@ -30,7 +30,12 @@ def imported(*arguments: str) -> set[str]:
 
 
 LIGHT = {
-    *("smartsearch.__main__", "smartsearch.cli", "smartsearch.lean", "smartsearch.ending"),
+    *(
+        "smartsearch.__main__",
+        "smartsearch.cli.app",
+        "smartsearch.runtime.lean",
+        "smartsearch.runtime.ending",
+    ),
     *("smartsearch.errors", "smartsearch.output", "smartsearch.output.stream"),
     *("smartsearch.output.record", "smartsearch.output.plain"),
 }
@@ -39,7 +44,7 @@ LIGHT = {
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["formats", "--json"], ["query", "--help"]])
 def test_what_needs_no_model_imports_none_and_help_imports_no_command(arguments: list[str]):
     modules = imported(*arguments)
-    assert "smartsearch.cli" in modules
+    assert "smartsearch.cli.app" in modules
     assert not {name for name in modules if name.split(".")[0] in HEAVY}
     if len(arguments) == 1:
         assert {name for name in modules if name.startswith("smartsearch.")} <= LIGHT

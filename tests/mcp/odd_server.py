@@ -12,9 +12,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from smartsearch import cli, mcp_cli
+from smartsearch.cli import app as cli
+from smartsearch.cli import mcp as mcp_cli
 from smartsearch.config import Config
-from smartsearch.pipeline import Tools
+from smartsearch.models.tools import Tools
 from tests.cli.fakes import fake_tools
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.errors import UsageError
-from smartsearch.mcp.arguments import ExpandArguments, SearchArguments, StatusArguments, parse, schema
+from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments, StatusArguments, parse, schema
 
 KINDS = (SearchArguments, ExpandArguments, StatusArguments)
 

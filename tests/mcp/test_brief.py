@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch.mcp import brief
-from smartsearch.mcp.brief import Wanted
-from smartsearch.truncate import Tokenizer
+from smartsearch.rank.truncate import Tokenizer
+from smartsearch.serve.mcp import brief
+from smartsearch.serve.mcp.brief import Wanted
 from smartsearch.types import Hit, Scores, Skipped, Term, Turn
 
 WORDS = Tokenizer("words", lambda text: len(text.split()))

@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping
 import pytest
 
 from smartsearch.errors import SearchTimeout, SmartsearchError
-from smartsearch.mcp import desk as module
-from smartsearch.mcp.desk import Desk
-from smartsearch.mcp.orders import Order, State, Told
-from smartsearch.mcp.process import Died
-from smartsearch.mcp.roots import Place
+from smartsearch.serve.mcp import desk as module
+from smartsearch.serve.mcp.desk import Desk
+from smartsearch.serve.mcp.orders import Order, State, Told
+from smartsearch.serve.mcp.process import Died
+from smartsearch.serve.mcp.roots import Place
 
 
 class Hand:

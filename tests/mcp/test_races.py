@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import ask
-from smartsearch.ask import Scope
+from smartsearch.ask import library as ask
+from smartsearch.ask.library import Scope
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
-from smartsearch.mcp.arguments import SearchArguments
-from smartsearch.mcp.roots import Roots
-from smartsearch.mcp.tools import Answers, Models
-from smartsearch.transcripts import indexing
+from smartsearch.serve.mcp.arguments import SearchArguments
+from smartsearch.serve.mcp.roots import Roots
+from smartsearch.serve.mcp.tools import Answers, Models
+from smartsearch.transcripts.large import indexing
 from smartsearch.transcripts.opening import confined, names, opened
 from tests.cli.fakes import fake_tools
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.errors import InputError
-from smartsearch.mcp.roots import Place, Roots
+from smartsearch.serve.mcp.roots import Place, Roots
 from smartsearch.transcripts.files import Selection, find
 from smartsearch.transcripts.opening import confined
 

@@ -25,10 +25,10 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 import smartsearch
-from smartsearch import mcp_cli
-from smartsearch.mcp import brief
-from smartsearch.mcp.desk import WAITING
-from smartsearch.mcp.messages import LONGEST
+from smartsearch.cli import mcp as mcp_cli
+from smartsearch.serve.mcp import brief
+from smartsearch.serve.mcp.desk import WAITING
+from smartsearch.serve.mcp.messages import LONGEST
 from tests.cli.conftest import CHAT, MESSAGES, QUESTION
 
 ROOT = Path(__file__).parents[2]
@@ -476,7 +476,7 @@ def test_wrong_settings_end_it_before_it_begins(chats: Path):
 
 def test_a_whole_disk_is_served_only_when_it_is_named(monkeypatch: pytest.MonkeyPatch, capfd):
     """Some clients start their servers in the root folder."""
-    from smartsearch import cli
+    from smartsearch.cli import app as cli
 
     monkeypatch.chdir("/")
     assert cli.run(["mcp"]) == 2
@@ -484,7 +484,7 @@ def test_a_whole_disk_is_served_only_when_it_is_named(monkeypatch: pytest.Monkey
 
 
 def test_without_the_sdk_the_error_names_what_to_install(monkeypatch: pytest.MonkeyPatch, capfd):
-    from smartsearch import cli
+    from smartsearch.cli import app as cli
 
     monkeypatch.setattr(mcp_cli, "find_spec", lambda _name: None)
     assert cli.run(["mcp"]) == 2

@@ -11,17 +11,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from smartsearch.ask import Scope
+from smartsearch.ask.library import Scope
 from smartsearch.config import Config
 from smartsearch.errors import InputError, ModelError, SmartsearchError, UsageError
-from smartsearch.mcp import roots as module
-from smartsearch.mcp import status
-from smartsearch.mcp.arguments import ExpandArguments, SearchArguments
-from smartsearch.mcp.orders import State
-from smartsearch.mcp.roots import Roots
-from smartsearch.mcp.tools import Answers, Models
+from smartsearch.serve.mcp import roots as module
+from smartsearch.serve.mcp import status
+from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments
+from smartsearch.serve.mcp.orders import State
+from smartsearch.serve.mcp.roots import Roots
+from smartsearch.serve.mcp.tools import Answers, Models
+from smartsearch.serve.warm import shelf
 from smartsearch.transcripts.files import Selection
-from smartsearch.warm import shelf
 from tests.cli.fakes import fake_tools
 
 CHAT = """\
@@ -238,7 +238,7 @@ def test_ids_are_remembered_up_to_a_number(make: Make, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("blank", [0, 1, 3])
 def test_a_large_file_is_expanded_without_being_parsed(make: Make, chats: Path, monkeypatch, blank: int):
     """Beyond some size JSONL is scanned, and a line is found by halving, blank and broken lines between."""
-    from smartsearch import ask
+    from smartsearch.ask import library as ask
 
     monkeypatch.setattr(ask.Library.__init__, "__defaults__", (None, 0, None))
     names = [f"Owl{chr(97 + n // 10)}{chr(97 + n % 10)}" for n in range(60)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import smartsearch
-from smartsearch import parse
+from smartsearch.text import parse
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -94,7 +94,7 @@ def test_the_shipped_pipeline_loads_without_what_it_does_not_need() -> None:
     """Neither torch nor spaCy's command line with its HTTP clients; both can be had afterwards."""
     code = """
 import sys
-from smartsearch import parse
+from smartsearch.text import parse
 nlp = parse.load(str(parse.SHIPPED), needs_torch=False)
 print(nlp("go")[0].pos_, sorted({"torch", "weasel", "httpx", "requests", "spacy.cli"} & sys.modules.keys()))
 import spacy, spacy.cli

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from smartsearch import ending
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.models import manifest, profiles, store
-from smartsearch.pipeline import search
-from smartsearch.rank.vector_folder import usage
+from smartsearch.rank.cache.vector_folder import usage
+from smartsearch.runtime import ending
+from smartsearch.systems.smartsearch.pipeline import search
 from tests.conftest import haystack
 from tests.rank import tiny
 
@@ -30,7 +30,7 @@ def no_hub(tmp_path, monkeypatch):
 @pytest.fixture
 def parsed(monkeypatch, nlp):
     """The parser of conftest in the place of the profile's."""
-    monkeypatch.setattr("smartsearch.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
 
 
 def test_an_unknown_profile_names_the_known_ones():
@@ -146,7 +146,7 @@ def test_vectors_are_kept_on_disk_only_where_that_is_asked_for(tmp_path, monkeyp
 
 
 def test_what_could_not_be_kept_is_in_the_answer(tmp_path, monkeypatch, parsed):
-    monkeypatch.setattr("smartsearch.rank.vector_files.FREE", 2**62)
+    monkeypatch.setattr("smartsearch.rank.cache.vector_files.FREE", 2**62)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     config = Config(colbert=str(tiny.onnx_folder(tmp_path / "colbert", "colbert")), rank=("colbert",))
     tools = profiles.load(config, cache=True)

@@ -14,7 +14,7 @@ import pytest
 from smartsearch.config import Config
 from smartsearch.errors import ModelError, UsageError
 from smartsearch.models import profiles, trained
-from smartsearch.pipeline import search
+from smartsearch.systems.smartsearch.pipeline import search
 from tests.conftest import haystack
 from tests.rank import tiny
 
@@ -68,7 +68,7 @@ def test_search_runs_with_it_and_says_what_ran(home: Path, monkeypatch: pytest.M
         asked.append(needs_torch)
         return nlp
 
-    monkeypatch.setattr("smartsearch.parse.load", load)
+    monkeypatch.setattr("smartsearch.text.parse.load", load)
     folder = profile(home / "mine")
     config = Config(profile="mine")
     result = search("Where is the dog?", haystack("Mara: dog", "Ilya: rain"), config, profiles.load(config))

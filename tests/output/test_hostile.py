@@ -15,14 +15,13 @@ from hypothesis import strategies as st
 
 from smartsearch.config import Config
 from smartsearch.errors import InputError
-from smartsearch.nearby import Nearby
-from smartsearch.outline import outline
 from smartsearch.output import detected, explain, html, opened, plain, reading, record, show, stream, terminal
 from smartsearch.output.opened import Missing, Opened
 from smartsearch.output.show import View
-from smartsearch.places import Excerpt
 from smartsearch.transcripts import FORMATS
-from smartsearch.types import Budget, Dropped, Hit, Result, Scores, Skipped, Term, Trace, Turn
+from smartsearch.transcripts.outline import outline
+from smartsearch.transcripts.places import Excerpt
+from smartsearch.types import Budget, Dropped, Hit, Nearby, Result, Scores, Skipped, Term, Trace, Turn
 
 ATTACKS = (
     *("\x1b[2J", "\x1b]0;title\x07", "\x1b]8;;http://evil\x1b\\click\x1b]8;;\x1b\\", "\x1bP0;1|17/AB\x1b\\"),

@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.config import Config
-from smartsearch.nearby import Nearby
 from smartsearch.output import charts, html
 from smartsearch.output.cut import ranked
-from smartsearch.types import Budget, Hit, HopTrace, Result, Scores, Skipped, Term, Trace, Turn
+from smartsearch.types import Budget, Hit, HopTrace, Nearby, Result, Scores, Skipped, Term, Trace, Turn
 from tests.output.samples import FULL, KITE, Outline, answer, dropped, hit, turn
 
 HOSTILE = [

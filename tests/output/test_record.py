@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 import math
 
-from smartsearch import pipeline
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SearchTimeout
 from smartsearch.output import record
+from smartsearch.systems.smartsearch import pipeline
 from smartsearch.types import Budget, Dropped, Hit, Result, Scores, Term, Trace, Turn
 
 

@@ -7,9 +7,21 @@ import pytest
 from rich.console import Console
 
 from smartsearch.config import Config
-from smartsearch.nearby import Nearby, nearby
 from smartsearch.output import explain, plain, show, stream, terminal
-from smartsearch.types import Budget, Corpus, Hit, HopTrace, Result, Scores, Skipped, Term, Trace, Turn
+from smartsearch.transcripts.nearby import nearby
+from smartsearch.types import (
+    Budget,
+    Corpus,
+    Hit,
+    HopTrace,
+    Nearby,
+    Result,
+    Scores,
+    Skipped,
+    Term,
+    Trace,
+    Turn,
+)
 
 
 def turn(text: str, n: int = 1, *, session: str = "s1", speaker: str = "Ann", **values: str) -> Turn:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from smartsearch.errors import ModelError
+from smartsearch.rank.cache.vectors import TokenVectors
 from smartsearch.rank.colbert import HubColbert, OnnxColbert, VectorCache
 from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder, sigmoid
 from smartsearch.rank.onnx import OnnxModel
-from smartsearch.rank.vectors import TokenVectors
 from tests.rank import tiny
 
 TEXTS = ["mara : the dog", "rain", "dog dog garden", ""]

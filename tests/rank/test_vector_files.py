@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch import ending
 from smartsearch.errors import CacheError
-from smartsearch.rank import vector_files, vector_folder, vector_segment
+from smartsearch.rank.cache import vector_files, vector_folder, vector_segment
+from smartsearch.rank.cache.vector_files import VectorFiles, key_of
+from smartsearch.rank.cache.vector_folder import alone, clear, home, tidy, usage
+from smartsearch.rank.cache.vector_segment import Damaged, Segment
+from smartsearch.rank.cache.vectors import TokenVectors, maxsim
 from smartsearch.rank.colbert import OnnxColbert, VectorCache
-from smartsearch.rank.vector_files import VectorFiles, key_of
-from smartsearch.rank.vector_folder import alone, clear, home, tidy, usage
-from smartsearch.rank.vector_segment import Damaged, Segment
-from smartsearch.rank.vectors import TokenVectors, maxsim
+from smartsearch.runtime import ending
 from tests.rank import tiny
 from tests.rank.tiny import vectors
 
@@ -30,8 +30,8 @@ LIMIT = 2**30
 WRITER = """
 import os, random, signal, sys, time
 import numpy as np
-from smartsearch.rank import vector_files, vector_folder, vector_segment
-from smartsearch.rank.vectors import TokenVectors
+from smartsearch.rank.cache import vector_files, vector_folder, vector_segment
+from smartsearch.rank.cache.vectors import TokenVectors
 from tests.rank.tiny import vectors
 root, name, rounds = vector_folder.home(), sys.argv[1], int(sys.argv[2])
 vector_folder.SMALL = 4

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from smartsearch.rank import vectors
-from smartsearch.rank.vectors import TokenVectors, maxsim, quantised
+from smartsearch.rank.cache import vectors
+from smartsearch.rank.cache.vectors import TokenVectors, maxsim, quantised
 
 
 def unit(rng, tokens, dim=96):

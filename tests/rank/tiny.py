@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from smartsearch.rank.vectors import TokenVectors, quantised
+from smartsearch.rank.cache.vectors import TokenVectors, quantised
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]")
 WORDS = ("mara", "ilya", "dog", "flute", "rain", "garden", "adopted", "a", "the", "when", "did")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from smartsearch.ask import Scope
+from smartsearch.ask.library import Scope
+from smartsearch.ask.runs.types import Item, Setup, Task
+from smartsearch.cli.options import FilterOptions
 from smartsearch.config import Config
-from smartsearch.options import FilterOptions
-from smartsearch.runs.types import Item, Setup, Task
 
 if TYPE_CHECKING:
     from ray.cluster_utils import Cluster

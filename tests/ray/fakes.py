@@ -9,10 +9,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from smartsearch import cli, runs_cli
+from smartsearch.cli import app as cli
+from smartsearch.cli import runs as runs_cli
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.pipeline import Tools
+from smartsearch.models.tools import Tools
 from smartsearch.transcripts import corpus
 from smartsearch.types import Query
 from tests.cli.fakes import FakeParser, fake_tools

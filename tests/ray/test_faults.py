@@ -14,12 +14,12 @@ pytest.importorskip("ray")
 
 import ray
 
-from smartsearch.ask import Scope
+from smartsearch.ask.library import Scope
+from smartsearch.ask.runs import ray_engine
+from smartsearch.ask.runs.records import comparable
+from smartsearch.ask.runs.supervise import Worker
+from smartsearch.ask.runs.types import Answer, Report, Setup, Task
 from smartsearch.errors import ModelError
-from smartsearch.runs import ray_engine
-from smartsearch.runs.records import comparable
-from smartsearch.runs.supervise import Worker
-from smartsearch.runs.types import Answer, Report, Setup, Task
 from tests.ray.conftest import STORE, tasks
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("cluster")]

@@ -8,7 +8,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from smartsearch.redact import keys, named, names, numbers, page, redacted, redacted_turns, repeats, values
+from smartsearch.text.redact import (
+    keys,
+    named,
+    names,
+    numbers,
+    page,
+    redacted,
+    redacted_turns,
+    repeats,
+    values,
+)
 from smartsearch.types import Turn
 
 try:

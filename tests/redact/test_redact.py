@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smartsearch.nearby import Nearby
-from smartsearch.redact import MARK, kinds, redacted, redacted_result, redacted_turn
-from smartsearch.types import Budget, Dropped, Hit, HopTrace, Result, Scores, Term, Trace, Turn
+from smartsearch.text.redact import MARK, kinds, redacted, redacted_result, redacted_turn
+from smartsearch.types import Budget, Dropped, Hit, HopTrace, Nearby, Result, Scores, Term, Trace, Turn
 
 TAIL = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIE" + TAIL + "\n" + TAIL + "\n-----END RSA PRIVATE KEY-----"

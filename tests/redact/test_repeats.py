@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from smartsearch.nearby import Nearby
-from smartsearch.redact import redacted, redacted_result, redacted_turns
-from smartsearch.types import Budget, Hit, Result, Scores, Term, Trace, Turn
+from smartsearch.text.redact import redacted, redacted_result, redacted_turns
+from smartsearch.types import Budget, Hit, Nearby, Result, Scores, Term, Trace, Turn
 
 MASK = "[redacted: password]"
 

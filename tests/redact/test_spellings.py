@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smartsearch.redact import redacted
+from smartsearch.text.redact import redacted
 
 PASSWORD, TOKEN, CODE = "[redacted: password]", "[redacted: token]", "[redacted: one-time code]"
 KEY = "a1B2c3D4e5F6g7H8i9J0"

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from smartsearch import transcripts
-from smartsearch.ask import Library, Scope, ask, ask_around
+from smartsearch.ask.library import Library, Scope, ask, ask_around
 from smartsearch.config import Config
 from smartsearch.errors import InputError
 from smartsearch.retrieve.fields import dates

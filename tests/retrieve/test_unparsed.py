@@ -106,8 +106,8 @@ def places(haystack: Haystack, text: str, whole: bool) -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize("seed", COLLECTIONS)
 def test_both_ways_find_the_same_turns(tmp_path, monkeypatch, seed):
-    monkeypatch.setattr("smartsearch.transcripts.lines.BLOCK", (1 << 20, 97, 1000)[seed % 3])
-    monkeypatch.setattr("smartsearch.transcripts.lines.FOLDED", (1 << 14, 1, 300, 0)[seed % 4])
+    monkeypatch.setattr("smartsearch.transcripts.large.lines.BLOCK", (1 << 20, 97, 1000)[seed % 3])
+    monkeypatch.setattr("smartsearch.transcripts.large.lines.FOLDED", (1 << 14, 1, 300, 0)[seed % 4])
     words = collection(tmp_path, seed)
     parsed = Haystack(read([str(tmp_path)]))
     unparsed = read_large([str(tmp_path)])

@@ -7,24 +7,23 @@ import io
 import orjson
 import pytest
 
-from smartsearch.batch import Outcome
+from smartsearch.ask.runs import parquet
 from smartsearch.config import Config
 from smartsearch.errors import InputError
 from smartsearch.output import record as records
-from smartsearch.runs import parquet
-from smartsearch.types import Budget, Hit, Result, Scores, Trace, Turn
+from smartsearch.types import Answered, Budget, Hit, Result, Scores, Trace, Turn
 
 pq = pytest.importorskip("pyarrow.parquet")
 
 
-def line(done: Outcome) -> bytes:
+def line(done: Answered) -> bytes:
     return records.dumps(records.outcome(done, Config())).encode()
 
 
 def answer(identity: str | int, *hits: Hit) -> bytes:
     budget = Budget("score", 800, 0, 0.1, 0.05, used_words=12, used_tokens=17)
     trace = Trace(candidates=3, timing_ms={"total": 41.26})
-    return line(Outcome(identity, 1, result=Result("where is the key?", "en-shipped", hits, budget, trace)))
+    return line(Answered(identity, 1, result=Result("where is the key?", "en-shipped", hits, budget, trace)))
 
 
 KEY = Hit(
@@ -34,7 +33,7 @@ KEY = Hit(
     ),
     Scores(2.5, ce=0.75, rrf=0.016),
 )
-LOST = line(Outcome(None, 4, error=InputError("no question", hint="add one")))
+LOST = line(Answered(None, 4, error=InputError("no question", hint="add one")))
 
 
 def written(*lines: bytes) -> bytes:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smartsearch.ask.runs import plan
+from smartsearch.ask.runs.plan import Plan, Shard
 from smartsearch.errors import InputError, UsageError
-from smartsearch.runs import plan
-from smartsearch.runs.plan import Plan, Shard
 
 
 def written(folder: Path, lines: list[object]) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.runs import pool
+from smartsearch.ask.runs import pool
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from smartsearch.ask.runs import ray_engine
+from smartsearch.ask.runs.types import Answer, Input, Item, Report, Task
 from smartsearch.errors import SmartsearchError, UsageError
-from smartsearch.runs import ray_engine
-from smartsearch.runs.types import Answer, Input, Item, Report, Task
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 

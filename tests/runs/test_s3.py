@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from smartsearch.ask.runs.faults import StorageError
+from smartsearch.ask.runs.staging import Staging
+from smartsearch.ask.runs.storage import Storage, storage
 from smartsearch.errors import InputError
-from smartsearch.runs.faults import StorageError
-from smartsearch.runs.staging import Staging
-from smartsearch.runs.storage import Storage, storage
 from smartsearch.transcripts.corpus import read
 
 server = pytest.importorskip("moto.server", reason="needs moto: make test-all")
@@ -116,7 +116,7 @@ def test_a_server_that_is_not_there_is_worth_another_try():
 def test_a_writer_killed_at_any_time_leaves_a_whole_object(folder):
     program = """
         import sys
-        from smartsearch.runs.storage import storage
+        from smartsearch.ask.runs.storage import storage
         folder = storage(sys.argv[1])
         for n in range(1_000_000):
             folder.write("part", b"%07d" % n * 700_000)

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("pyarrow")
+from smartsearch.ask.runs import staging as stagings
+from smartsearch.ask.runs.faults import StorageError
+from smartsearch.ask.runs.remote import Remote
+from smartsearch.ask.runs.staging import PREFIX, Staging
+from smartsearch.ask.runs.storage import storage
 from smartsearch.errors import InputError
-from smartsearch.runs import staging as stagings
-from smartsearch.runs.faults import StorageError
-from smartsearch.runs.remote import Remote
-from smartsearch.runs.staging import PREFIX, Staging
-from smartsearch.runs.storage import storage
 from smartsearch.transcripts.corpus import read
 from smartsearch.types import Budget, Dropped, Hit, Result, Scores, Skipped, Trace
 
@@ -248,7 +248,7 @@ def test_close_removes_the_folder_and_local_begins_anew(place, temporary_folder)
 
 PROCESS = """
     import sys, tempfile, time
-    from smartsearch.runs.staging import Staging
+    from smartsearch.ask.runs.staging import Staging
     staging = Staging()
     staging.local(["file://" + sys.argv[1]])
     print("ready", flush=True)

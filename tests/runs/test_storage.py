@@ -17,11 +17,11 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 from pyarrow.fs import FSSpecHandler
 
+from smartsearch.ask.runs import storage as storages
+from smartsearch.ask.runs.faults import StorageError, fault
+from smartsearch.ask.runs.remote import Remote
+from smartsearch.ask.runs.storage import DAY, Local, apart, is_temporary, shown, storage, temporary
 from smartsearch.errors import InputError
-from smartsearch.runs import storage as storages
-from smartsearch.runs.faults import StorageError, fault
-from smartsearch.runs.remote import Remote
-from smartsearch.runs.storage import DAY, Local, apart, is_temporary, shown, storage, temporary
 
 
 class Disk(LocalFileSystem):
@@ -196,7 +196,7 @@ def test_a_folder_name_with_a_space_may_be_typed_or_escaped(tmp_path):
 def test_object_storage_is_not_imported_for_a_local_run(tmp_path):
     program = f"""
         import sys
-        from smartsearch.runs.storage import storage
+        from smartsearch.ask.runs.storage import storage
         folder = storage({str(tmp_path)!r})
         folder.write("a", b"1")
         folder.names(), folder.read("a")
@@ -277,7 +277,7 @@ def test_a_folder_of_others_is_told(tmp_path):  # pragma: no cover - where tests
 
 WRITER = """
     import sys
-    from smartsearch.runs.storage import storage
+    from smartsearch.ask.runs.storage import storage
     folder = storage(sys.argv[1])
     for n in range(1_000_000):
         folder.write("part", b"%07d" % n * 200_000)
@@ -363,7 +363,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tiny_disk):
 def test_a_file_beyond_the_limit_leaves_the_old_one(tmp_path):
     program = """
         import resource, sys
-        from smartsearch.runs.storage import storage
+        from smartsearch.ask.runs.storage import storage
         folder = storage(sys.argv[1])
         folder.write("part", b"old")
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

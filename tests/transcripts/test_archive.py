@@ -14,7 +14,7 @@ import zstandard
 from smartsearch.errors import InputError
 from smartsearch.transcripts import archive, read
 from smartsearch.transcripts.files import Limits, Selection, find
-from smartsearch.transcripts.indexing import build
+from smartsearch.transcripts.large.indexing import build
 from tests.transcripts.build import lines, put, said
 
 CHAT = "Maya: the spare key is at Tarik's\nJonas: thanks\n"
@@ -216,7 +216,7 @@ def test_names_that_only_look_like_archives_are_no_trouble(tmp_path):
 
 def test_an_index_knows_the_members_of_an_archive_and_when_it_changes(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("smartsearch.transcripts.indexing.SETTLED", 0.0)
+    monkeypatch.setattr("smartsearch.transcripts.large.indexing.SETTLED", 0.0)
     folder = tmp_path / "chats"
     folder.mkdir()
     zipped(folder, "export.zip", {"a.txt": CHAT, "b.txt": CHAT})

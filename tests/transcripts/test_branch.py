@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smartsearch.transcripts.branch import chain, latest_leaf
+from smartsearch.transcripts.formats.branch import chain, latest_leaf
 
 TREE = {"root": "", "a": "root", "b": "a", "c": "a", "d": "c"}
 

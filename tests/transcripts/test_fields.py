@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from smartsearch.transcripts.captions import attachment, bracketed, linked
-from smartsearch.transcripts.fields import (
+from smartsearch.transcripts.formats.captions import attachment, bracketed, linked
+from smartsearch.transcripts.formats.fields import (
     in_time,
     last_part,
     mapping,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch.transcripts.htmltext import text_of
+from smartsearch.text.htmltext import text_of
 
 
 @pytest.mark.parametrize(

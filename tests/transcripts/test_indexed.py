@@ -20,16 +20,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from smartsearch import transcripts
-from smartsearch.ask import Library, Scope, ask
+from smartsearch.ask.library import Library, Scope, ask
 from smartsearch.config import Config
 from smartsearch.errors import CacheError, InputError
-from smartsearch.filters import facts
-from smartsearch.private import alone
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.large import LargeHaystack
-from smartsearch.transcripts import index_store, indexing
+from smartsearch.runtime.private import alone
 from smartsearch.transcripts.faults import IndexFault
-from smartsearch.transcripts.index_store import (
+from smartsearch.transcripts.filters import facts
+from smartsearch.transcripts.large import index_store, indexing
+from smartsearch.transcripts.large.index_store import (
     DAMAGED,
     MANY,
     NAME,
@@ -39,8 +39,8 @@ from smartsearch.transcripts.index_store import (
     sealed,
     turn_of,
 )
-from smartsearch.transcripts.indexed import IndexedTurns
-from smartsearch.transcripts.indexing import build, held, remove
+from smartsearch.transcripts.large.indexed import IndexedTurns
+from smartsearch.transcripts.large.indexing import build, held, remove
 from smartsearch.types import Corpus, Skipped, Turn, fold
 from tests.cli.fakes import fake_tools
 from tests.transcripts.build import put
@@ -527,7 +527,7 @@ def test_a_build_that_ends_early_leaves_what_was_there(folder, monkeypatch):
 
 KILLED = """
 import os, sys
-from smartsearch.transcripts import indexing
+from smartsearch.transcripts.large import indexing
 indexing.SETTLED = indexing.COMMIT_SECONDS = 0.0
 real, done = indexing.read_one, []
 def read_one(path):

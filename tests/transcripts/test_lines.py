@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch import transcripts
-from smartsearch.filters import facts
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.transcripts import lines as lines_module
 from smartsearch.transcripts.faults import NotByLine
-from smartsearch.transcripts.lines import LineFile, MessageLines, blocks, folded
+from smartsearch.transcripts.filters import facts
+from smartsearch.transcripts.large import lines as lines_module
+from smartsearch.transcripts.large.lines import LineFile, MessageLines, blocks, folded
 from smartsearch.types import fold
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.transcripts.mailtext import of_html, own_words
+from smartsearch.transcripts.formats.mailtext import of_html, own_words
 from smartsearch.types import Corpus
 from tests.transcripts.build import corpus, said
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from smartsearch.transcripts import read
-from smartsearch.transcripts.density import check_values
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.mentions import MOST
+from smartsearch.transcripts.formats.mentions import MOST
+from smartsearch.transcripts.large.density import check_values
 from tests.transcripts.build import corpus, put, said
 
 CHAT = "Maya: hi\nJonas: hello\n"
@@ -122,7 +122,7 @@ def test_the_limit_of_an_archive_is_one_for_all_its_members(tmp_path):
     ],
 )
 def test_more_values_than_memory_holds_are_counted_before_they_are_read(monkeypatch, dense, refused):
-    monkeypatch.setattr("smartsearch.transcripts.density.ROOM", 64 * 1100)
+    monkeypatch.setattr("smartsearch.transcripts.large.density.ROOM", 64 * 1100)
     if not refused:
         check_values(dense.encode())
         return

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from smartsearch.transcripts import read
-from smartsearch.transcripts.messenger import mended
+from smartsearch.transcripts.formats.messenger import mended
 from smartsearch.types import Corpus, Turn
 from tests.transcripts.build import corpus, said
 

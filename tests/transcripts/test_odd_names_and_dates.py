@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from smartsearch.filters import Filters, Sieve, facts
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.corpus import read_one
-from smartsearch.transcripts.times import to_iso
+from smartsearch.transcripts.filters import Filters, Sieve, facts
 from smartsearch.types import Turn
 from tests.transcripts.build import corpus, put, said
 from tests.transcripts.test_samples import SAMPLES

@@ -10,8 +10,8 @@ import pytest
 from smartsearch.errors import SearchTimeout
 from smartsearch.transcripts import read, read_large
 from smartsearch.transcripts.faults import NotByLine
-from smartsearch.transcripts.indexing import build
-from smartsearch.transcripts.lines import LineFile, MessageLines
+from smartsearch.transcripts.large.indexing import build
+from smartsearch.transcripts.large.lines import LineFile, MessageLines
 from tests.transcripts.build import lines, put, said
 from tests.transcripts.odd import fail_with
 
@@ -61,7 +61,7 @@ def test_what_ends_a_search_passes(tmp_path, monkeypatch, end):
 
 
 def test_an_index_is_made_of_the_others(tmp_path, monkeypatch):
-    monkeypatch.setattr("smartsearch.transcripts.indexing.SETTLED", 0.0)
+    monkeypatch.setattr("smartsearch.transcripts.large.indexing.SETTLED", 0.0)
     fail_with(LookupError("odd"), monkeypatch)
     put(tmp_path, "a.txt", "ODD")
     put(tmp_path, "b.txt", CHAT)
@@ -77,10 +77,10 @@ def test_an_error_in_a_file_by_line_has_it_read_whole(tmp_path, monkeypatch):
     def fails(*_):
         raise OverflowError("odd")
 
-    monkeypatch.setattr("smartsearch.transcripts.messages._turn", fails)
+    monkeypatch.setattr("smartsearch.transcripts.large.messages._turn", fails)
     with pytest.raises(NotByLine):
         unparsed.turn(3)
-    monkeypatch.setattr("smartsearch.transcripts.messages._messages", fails)
+    monkeypatch.setattr("smartsearch.transcripts.large.messages._messages", fails)
     with pytest.raises(NotByLine):
         list(unparsed.facts(unparsed.with_word("hello")))
     put(tmp_path, "b.txt", CHAT)

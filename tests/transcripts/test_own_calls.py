@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from smartsearch.transcripts.own_calls import ids, is_own, is_result, runs
+from smartsearch.transcripts.formats.own_calls import ids, is_own, is_result, runs
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_command_that_runs_it(command: str) -> None:
         "git commit -m 'docs\n\nsmartsearch reads archives'",
         "python -m pytest tests/smartsearch",
         "bash install.sh smartsearch",
-        "vim smartsearch/cli.py",
+        "vim smartsearch/cli/app.py",
         "mysmartsearch query x",
         "",
     ],

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from smartsearch.transcripts import read, read_large
-from smartsearch.transcripts.indexing import build
-from smartsearch.transcripts.mentions import Mentions
-from smartsearch.transcripts.slack_text import Names, plain
+from smartsearch.transcripts.formats.mentions import Mentions
+from smartsearch.transcripts.formats.slack_text import Names, plain
+from smartsearch.transcripts.large.indexing import build
 from smartsearch.types import Corpus, Turn
 from tests.transcripts.build import put, said
 
@@ -221,7 +221,7 @@ def test_an_attachment_without_text_has_its_fallback(tmp_path: Path) -> None:
 
 def test_an_index_leaves_days_to_each_question_for_names_may_change(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("smartsearch.transcripts.indexing.SETTLED", 0.0)
+    monkeypatch.setattr("smartsearch.transcripts.large.indexing.SETTLED", 0.0)
     day(tmp_path / "export", message())
     (tmp_path / "export" / "chat.txt").write_text("Maya: hi\nJonas: hello\n")
     for new in (2, 0):  # the chat and the list of members

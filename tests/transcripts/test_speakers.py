@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smartsearch.transcripts.speakers import Opening, looks_like_name, opening, role, speakers
+from smartsearch.transcripts.formats.speakers import Opening, looks_like_name, opening, role, speakers
 
 
 @pytest.mark.parametrize("name", ["Maya", "Dr. Anna-Lena O'Neil", "Ana Sofia Reis", "田中", "Łukasz"])

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from smartsearch.transcripts import times, to_iso
-from smartsearch.transcripts.times import clock, find_date, is_day_first
+from smartsearch.text import times
+from smartsearch.text.times import clock, find_date, is_day_first
+from smartsearch.transcripts import to_iso
 
 
 @pytest.mark.parametrize(

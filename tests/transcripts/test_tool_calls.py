@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from smartsearch.transcripts.tool_calls import LONGEST, arguments, caption
+from smartsearch.transcripts.formats.tool_calls import LONGEST, arguments, caption
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from smartsearch.ask import Scope
+from smartsearch.ask.library import Scope
 from smartsearch.config import Config
-from smartsearch.nearby import Nearby
+from smartsearch.serve.warm.codec import decode, encode
+from smartsearch.serve.warm.wire import Answer, Request
 from smartsearch.types import (
     Budget,
     Dropped,
     Hit,
     HopTrace,
     ModelInfo,
+    Nearby,
     Result,
     Scores,
     Skipped,
@@ -21,8 +23,6 @@ from smartsearch.types import (
     Trace,
     Turn,
 )
-from smartsearch.warm.codec import decode, encode
-from smartsearch.warm.wire import Answer, Request
 
 TURN = Turn("half a pair \udc80 and\nа line", "Mara", path="ch\udcffat.txt", line=3, pointer="", turn="7")
 HIT = Hit(1, TURN, Scores(0.1 + 0.2, 5e-324, None, 1e300, -0.0), (Term("café", "PROPN", 3),), 2, 4)

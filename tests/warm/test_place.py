@@ -9,7 +9,7 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.errors import UsageError
-from smartsearch.warm import place
+from smartsearch.serve.warm import place
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_the_name_changes_with_what_changes_answers(tmp_path: Path, monkeypatch:
 def test_a_lock_tells_of_its_holder_as_long_as_that_lives(tmp_path: Path):
     lock = tmp_path / "a.lock"
     program = (
-        "import sys; from pathlib import Path; from smartsearch.warm import place\n"
+        "import sys; from pathlib import Path; from smartsearch.serve.warm import place\n"
         "place.hold(Path(sys.argv[1]), {'pid': 7}); print('held', flush=True); sys.stdin.read()"
     )
     assert place.holder(lock) is None

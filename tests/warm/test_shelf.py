@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.ask import Scope
+from smartsearch.ask.library import Scope
 from smartsearch.config import Config
 from smartsearch.errors import InputError
-from smartsearch.warm import shelf
-from smartsearch.warm.server import Files
-from smartsearch.warm.shelf import Reading, Shelf
+from smartsearch.serve.warm import shelf
+from smartsearch.serve.warm.server import Files
+from smartsearch.serve.warm.shelf import Reading, Shelf
 
 HERE = Scope((".",))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from smartsearch import runs_cli
+from smartsearch.cli import runs as runs_cli
 from tests.cli.conftest import Ran, chats, run  # noqa: F401 - fixtures
 
 CHAT = (

@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from smartsearch import ending
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.pipeline import Tools
+from smartsearch.models.tools import Tools
+from smartsearch.runtime import ending
 from smartsearch.transcripts import corpus
 from tests.cli.fakes import FakeParser, fake_tools
 

@@ -15,20 +15,20 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch import runs_cli
+from smartsearch.ask.runs import folder as run_folder
+from smartsearch.ask.runs.plan import Shard
+from smartsearch.ask.runs.records import comparable
+from smartsearch.ask.runs.storage import Local
+from smartsearch.ask.runs.types import TRIES, Input
+from smartsearch.cli import runs as runs_cli
 from smartsearch.errors import InputError, UsageError
-from smartsearch.runs import folder as run_folder
-from smartsearch.runs.plan import Shard
-from smartsearch.runs.records import comparable
-from smartsearch.runs.storage import Local
-from smartsearch.runs.types import TRIES, Input
 from tests.cli.conftest import Run
 from tests.runs.folder.conftest import Lines, manifest, records
 
 ROOT = Path(__file__).parents[3]
 COMMAND = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "  # for nohup
-    "from smartsearch import cli, runs_cli; runs_cli.LOADER = sys.argv[1]; "
+    "from smartsearch.cli import app as cli, runs; runs.LOADER = sys.argv[1]; "
     "sys.exit(cli.run(sys.argv[2:]))"
 )
 
@@ -274,7 +274,7 @@ def test_answers_that_were_lost_are_made_again(asked: Lines, write, run: Run):
 
 
 def test_a_retry_that_was_killed_early_is_no_complete_run(asked: Lines, write, run: Run):
-    from smartsearch.runs import plan
+    from smartsearch.ask.runs import plan
 
     questions = write([*asked, {"id": "late", "question": "Where is Vera?", "paths": ["Vera.txt"]}])
     run("batch", questions, "--out", "out", "--workers", "1")
@@ -317,7 +317,7 @@ def test_a_lock_that_cannot_be_made_is_told(asked: Lines, write, run: Run):
 def test_a_lock_that_its_owner_removes_meanwhile_is_not_taken(tmp_path: Path, monkeypatch):
     import fcntl
 
-    from smartsearch.runs import plan
+    from smartsearch.ask.runs import plan
 
     take, first = fcntl.flock, []
 
@@ -388,7 +388,7 @@ def test_a_damaged_part_is_named(asked: Lines, write, run: Run, chats: Path):
 
 
 def test_records_that_vanish_before_the_end_are_missed(tmp_path: Path, asked: Lines, write):
-    from smartsearch.runs import plan
+    from smartsearch.ask.runs import plan
 
     questions = plan.Plan(plan.read(Path(write(asked))))
     held = run_folder.RunFolder(str(tmp_path / "out"), plan.Shard())
@@ -467,7 +467,7 @@ def test_a_uri_is_told_without_its_secrets(run: Run, asked: Lines, write):
 
 
 def test_questions_that_change_while_they_are_asked_end_the_run(tmp_path: Path, asked: Lines, write):
-    from smartsearch.runs import plan
+    from smartsearch.ask.runs import plan
 
     path = Path(write(asked))
     questions = plan.Plan(plan.read(path))

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from smartsearch.ask.runs import plan
+from smartsearch.ask.runs.folder import RunFolder
+from smartsearch.ask.runs.manifest import Session
+from smartsearch.ask.runs.run import Shift
+from smartsearch.ask.runs.types import Answer, Report
 from smartsearch.errors import UsageError
-from smartsearch.runs import plan
-from smartsearch.runs.folder import RunFolder
-from smartsearch.runs.manifest import Session
-from smartsearch.runs.run import Shift
-from smartsearch.runs.types import Answer, Report
 from tests.runs.folder.conftest import Lines, records
 
 

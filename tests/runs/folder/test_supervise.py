@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.ask import Scope
+from smartsearch.ask.library import Scope
+from smartsearch.ask.runs.supervise import Closed, Worker
+from smartsearch.ask.runs.types import Item, Report, Setup, Task
+from smartsearch.cli.options import FilterOptions
 from smartsearch.config import Config
 from smartsearch.errors import InputError, ModelError, SmartsearchError
-from smartsearch.options import FilterOptions
-from smartsearch.runs.supervise import Closed, Worker
-from smartsearch.runs.types import Item, Report, Setup, Task
 
 
 @pytest.fixture
@@ -184,7 +184,7 @@ def test_a_worker_ends_when_whoever_started_it_does(setup: Setup, tmp_path: Path
 
     program = (
         "import pickle, sys\n"
-        "from smartsearch.runs.supervise import Worker\n"
+        "from smartsearch.ask.runs.supervise import Worker\n"
         "setup, task = pickle.load(open(sys.argv[1], 'rb'))\n"
         "worker = Worker(setup, 1)\n"
         "worker.work(task, lambda answer: print(worker.pid, flush=True))\n"

@@ -6,14 +6,14 @@ import hashlib
 import time
 from pathlib import Path
 
-from smartsearch.ask import Scope
+from smartsearch.ask.library import Scope
+from smartsearch.ask.runs import worker
+from smartsearch.ask.runs.storage import storage
+from smartsearch.ask.runs.types import Answer, Input, Setup
+from smartsearch.ask.runs.worker import Answerer
+from smartsearch.cli.options import FilterOptions
 from smartsearch.config import Config
 from smartsearch.errors import SearchTimeout
-from smartsearch.options import FilterOptions
-from smartsearch.runs import worker
-from smartsearch.runs.storage import storage
-from smartsearch.runs.types import Answer, Input, Setup
-from smartsearch.runs.worker import Answerer
 from tests.runs.folder.test_supervise import task
 
 

@@ -1,0 +1,1 @@
+"""One question, many questions, an answer in prose."""

@@ -1,0 +1,376 @@
+"""A run's folder: a plan that says whose it is, parts while it runs, answers and a manifest when it is done.
+
+Every file is there whole or not at all. A part holds the records of one task, as many as are done; it is
+written again, whole, as more are. So a kill at any moment loses seconds of work and no record twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from smartsearch.ask.runs.plan import Plan, Shard
+from smartsearch.ask.runs.storage import Storage, is_uri, storage
+from smartsearch.ask.runs.types import Answer, Input
+from smartsearch.errors import InputError, UsageError, listed
+from smartsearch.output import record
+from smartsearch.runtime.private import locked
+
+FLUSH_SECONDS = 5.0
+"""Answers of an unfinished task are written this often: what a kill of the coordinator can lose."""
+_CACHED = 1 << 28  # bytes of parts held while answers are put in order
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Done:
+    """What a run folder holds already: complete tasks, the lines of others, and how many lines in all."""
+
+    complete: set[int] = field(default_factory=set)
+    lines: dict[int, set[int]] = field(default_factory=dict)
+    count: int = 0
+    failed: int = 0
+
+    def of(self, task: int) -> set[int]:
+        """Lines of a task that are done, where not all are."""
+        return self.lines.get(task, set())
+
+
+class RunFolder:
+    """The files of one shard in a folder or below a URI."""
+
+    def __init__(self, place: str, shard: Shard, *, parquet: bool = False) -> None:
+        self.shard = shard
+        self.place = place
+        self._storage: Storage = storage(place)
+        self._open: dict[int, dict[int, bytes]] = {}
+        self._dirty: set[int] = set()
+        self._inputs: dict[tuple[str, str], Input] = {}
+        self._flushed = time.monotonic()
+        self.plan_name = f"plan-{shard}.json"
+        self.manifest_name = f"manifest-{shard}.json"
+        self.inputs_name = f"inputs-{shard}.sha256"
+        self.answers_name = f"answers-{shard}.{'parquet' if parquet else 'jsonl'}"
+        self._parts = f"parts-{shard}"
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other processes of this machine from the same shard. Raises UsageError when one is at it."""
+        if is_uri(self.place):
+            yield  # whoever else writes there, writes the same
+            return
+        name = Path(self.place) / f".lock-{self.shard}"
+        try:
+            name.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # answers hold what was said
+            lock = _locked(name)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise UsageError(
+                f"nothing can be written to the folder {self.place}: {error.strerror}",
+                hint="make room, or another --out" if full else "another --out",
+                kind="disk_full" if full else "output",
+                retryable=full,
+            ) from error
+        if lock is None:
+            raise UsageError(
+                f"another process is at shard {self.shard.number}/{self.shard.of} in {self.place}",
+                hint="wait for it, or end it",
+                kind="busy",
+            )
+        with lock:
+            try:
+                yield
+            finally:
+                with contextlib.suppress(OSError):
+                    name.unlink()
+
+    @property
+    def now(self) -> str:
+        """The day that the run counts from, as the plan of any shard has it; empty before the first."""
+        for name in self._plans():
+            held = _object(self._storage.read(name), self._storage.where(name))
+            return str(held.get("config", {}).get("now", ""))
+        return ""
+
+    def _plans(self) -> list[str]:
+        return [name for name in self._storage.names("") if name.startswith("plan-")]
+
+    def begin(self, identity: Json) -> None:
+        """Make the folder this run's. Raises UsageError when it is another's: what differs is named."""
+        others = self._plans()
+        if self.plan_name in others:
+            held = _object(self._storage.read(self.plan_name), self._storage.where(self.plan_name))
+            differing = list(_differences(held, identity))
+            if differing:
+                raise UsageError(
+                    listed(f"{self._storage.where()} holds another run:", *differing),
+                    hint="another --out, or remove that folder",
+                    kind="other_run",
+                )
+            return
+        of = f"-of-{self.shard.of:05d}.json"
+        if any(not name.endswith(of) for name in others):
+            raise UsageError(
+                f"{self._storage.where()} holds a run in another number of shards ({others[0]})",
+                hint="another --out, or --shard as it was",
+                kind="other_run",
+            )
+        self._storage.write(self.plan_name, _indented(identity))
+
+    @property
+    def manifest(self) -> Json | None:
+        """The manifest as it is now."""
+        if not self._storage.exists(self.manifest_name):
+            return None
+        return _object(self._storage.read(self.manifest_name), self._storage.where(self.manifest_name))
+
+    def complete(self, manifest: Json) -> bool:
+        """Whether nothing is left to do. Raises UsageError where the answers are there in another format."""
+        if manifest.get("state") != "complete":
+            return False
+        name = manifest["answers"]["file"]
+        if name != self.answers_name and self._storage.exists(name):
+            raise UsageError(
+                f"{self._storage.where()} is complete: its answers are in {name}",
+                hint=f"--out-format {name.rpartition('.')[2]}, or another --out",
+                kind="other_run",
+            )
+        return self._storage.exists(self.answers_name)
+
+    def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> Done:
+        """What was done before. With `retry_failed` the records of failed questions go, to be done again."""
+        done = Done()
+        wanted = set(tasks)
+        if retry_failed and self._storage.exists(self.answers_name):
+            self._reopen(plan, wanted)
+        for name in self._storage.names(self._parts):
+            stem, _, suffix = name.rpartition("/")[2].rpartition(".")
+            if not stem.isdecimal() or int(stem) not in wanted:
+                continue
+            if suffix == "sha256":
+                self._inputs.update(_listed(self._storage.read(name)))
+            elif suffix == "jsonl":
+                self._take_part(int(stem), plan, done, retry_failed)
+        return done
+
+    def _take_part(self, task: int, plan: Plan, done: Done, retry_failed: bool) -> None:
+        name = self._part(task)
+        kept: dict[int, bytes] = {}
+        failed = 0
+        lines = set(plan.lines(task))
+        for raw in self._storage.read(name).splitlines():
+            value = _object(raw, self._storage.where(name))
+            if value.get("line") not in lines:
+                raise UsageError(
+                    f"{self._storage.where(name)} holds a line that is not of this task",
+                    hint="remove that file; its questions are asked again",
+                    kind="other_run",
+                )
+            if not (retry_failed and "error" in value):
+                kept[value["line"]] = raw
+                failed += "error" in value
+        done.count += len(kept)
+        done.failed += failed
+        if len(kept) == len(lines):
+            done.complete.add(task)
+        else:
+            done.lines[task] = set(kept)
+            self._open[task] = kept
+
+    def _reopen(self, plan: Plan, tasks: set[int]) -> None:
+        """Cut the answers of a complete run into parts again."""
+        by_line = {line: task for task in tasks for line in plan.lines(task)}
+        parts: dict[int, list[bytes]] = {}
+        for raw in self._answers():
+            parts.setdefault(by_line[orjson.loads(raw)["line"]], []).append(raw)
+        for task, records in parts.items():
+            self._storage.write(self._part(task), b"".join(raw + b"\n" for raw in records))
+        if self._storage.exists(self.inputs_name):
+            listed = self._storage.read(self.inputs_name)
+            self._storage.write(f"{self._parts}/{min(tasks):08d}.sha256", listed)
+        self._storage.remove(self.answers_name)
+
+    def _answers(self) -> Iterator[bytes]:
+        if self.answers_name.endswith(".parquet"):
+            from smartsearch.ask.runs import parquet
+
+            with self._storage.open_read(self.answers_name) as file:
+                yield from parquet.records(file)
+        else:
+            with self._storage.open_read(self.answers_name) as file:
+                yield from (raw.rstrip(b"\n") for raw in file)
+
+    def put(self, task: int, answer: Answer) -> None:
+        """Note an answer; it is on disk within FLUSH_SECONDS, or when its task is closed."""
+        self._open.setdefault(task, {})[answer.line] = answer.record
+        self._dirty.add(task)
+        if time.monotonic() - self._flushed >= FLUSH_SECONDS:
+            self.flush()
+
+    def close(self, task: int, inputs: Iterable[Input]) -> None:
+        """All answers of a task are there: write it."""
+        fresh = {(one.path, one.sha256): one for one in inputs if (one.path, one.sha256) not in self._inputs}
+        if fresh:
+            self._storage.write(f"{self._parts}/{task:08d}.sha256", _list(fresh.values()))
+            self._inputs.update(fresh)
+        self._write(task)
+        self._open.pop(task, None)
+
+    def flush(self) -> None:
+        """Write what was answered since the last time."""
+        for task in sorted(self._dirty):
+            self._write(task)
+        self._flushed = time.monotonic()
+
+    def _write(self, task: int) -> None:
+        records = self._open.get(task)
+        if records is not None:
+            whole = b"".join(records[line] + b"\n" for line in sorted(records))
+            self._storage.write(self._part(task), whole)
+        self._dirty.discard(task)
+
+    def _part(self, task: int) -> str:
+        return f"{self._parts}/{task:08d}.jsonl"
+
+    @property
+    def inputs(self) -> list[Input]:
+        """The transcripts read so far, by path."""
+        return sorted(self._inputs.values(), key=lambda one: (one.path, one.sha256))
+
+    @property
+    def inputs_summary(self) -> Json:
+        """How many transcripts were read, and the hash of their list."""
+        listed = _list(self.inputs)
+        return {
+            "file": self.inputs_name,
+            "files": len(self.inputs),
+            "sha256": hashlib.sha256(listed).hexdigest(),
+        }
+
+    def records(self, plan: Plan, tasks: Iterable[int]) -> Iterator[bytes]:
+        """Every record in the order of the questions file. Raises InputError where one is missing."""
+        places = sorted((line, task) for task in tasks for line in plan.lines(task))
+        held: OrderedDict[int, dict[int, bytes]] = OrderedDict()
+        size = 0
+        for line, task in places:
+            if task not in held:
+                held[task] = self._records(task)
+                size += sum(map(len, held[task].values()))
+                while size > _CACHED and len(held) > 1:
+                    size -= sum(map(len, held.popitem(last=False)[1].values()))
+            if line not in held[task]:
+                raise InputError(
+                    f"{self._storage.where(self._part(task))} has no record of line {line} any more",
+                    hint="the same command again",
+                    kind="run_damaged",
+                )
+            yield held[task][line]
+
+    def _records(self, task: int) -> dict[int, bytes]:
+        return {orjson.loads(raw)["line"]: raw for raw in self._storage.read(self._part(task)).splitlines()}
+
+    def write_answers(self, records: Iterable[bytes]) -> None:
+        """Write the answers, whole or not at all."""
+        with self._storage.writing(self.answers_name) as file:
+            if self.answers_name.endswith(".parquet"):
+                from smartsearch.ask.runs import parquet
+
+                parquet.write(records, file)
+            else:
+                for raw in records:
+                    file.write(raw + b"\n")
+
+    def write_inputs(self) -> None:
+        """Write the list of transcripts, as `sha256sum -c` reads it."""
+        self._storage.write(self.inputs_name, _list(self.inputs))
+
+    def write_manifest(self, manifest: Json) -> None:
+        """Write how far the run is."""
+        self._storage.write(self.manifest_name, _indented(manifest))
+
+    def drop_parts(self) -> None:
+        """The answers are written: parts are not needed any more."""
+        self._storage.remove_folder(self._parts)
+
+
+def _locked(name: Path) -> IO[str] | None:
+    """The lock file, ours as long as it is open; None when another process has it. Raises OSError.
+
+    On a file system without locks it is ours: parts are whole, and whoever writes last writes the same.
+    """
+    while True:
+        lock = name.open("a")
+        ours = locked(lock.fileno())
+        if ours is None:
+            return lock
+        if not ours:
+            lock.close()
+            return None
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(name.stat(), os.fstat(lock.fileno())):
+                return lock
+        lock.close()  # whoever had it removed it just now: a lock that the next process would not see
+
+
+def _object(raw: bytes, where: str) -> Json:
+    try:
+        value = json.loads(raw)
+    except ValueError as error:
+        raise InputError(
+            f"{where} is damaged: {error}", hint="remove that file and run again", kind="run_damaged"
+        ) from error
+    if not isinstance(value, dict):
+        raise InputError(
+            f"{where} is no JSON object", hint="remove that file and run again", kind="run_damaged"
+        )
+    return value
+
+
+def _indented(value: Json) -> bytes:
+    return record.dumps(value, indent=True).encode() + b"\n"
+
+
+def _differences(held: Mapping[str, Any], wanted: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """What two plans disagree in, in words; where a questions file lies does not matter."""
+    for key in dict.fromkeys([*held, *wanted]):
+        one, other = held.get(key), wanted.get(key)
+        if isinstance(one, dict) and isinstance(other, dict):
+            yield from _differences(one, other, f"{above}{key}.")
+        elif one != other and f"{above}{key}" != "questions.path":
+            yield f"{above}{key} was {json.dumps(one)[:80]}, is {json.dumps(other)[:80]}"
+
+
+def _list(inputs: Iterable[Input]) -> bytes:
+    """Lines of `sha256sum`: with a backslash in front where a name with a line break is escaped."""
+    return "".join(
+        f"{chr(92) if name != one.path else ''}{one.sha256}  {name}\n"
+        for one in inputs
+        for name in [one.path.replace("\\", "\\\\").replace("\n", "\\n") if "\n" in one.path else one.path]
+    ).encode("utf-8", "surrogateescape")
+
+
+def _plain(escaped: str) -> str:
+    return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], escaped)
+
+
+def _listed(raw: bytes) -> dict[tuple[str, str], Input]:
+    found: dict[tuple[str, str], Input] = {}
+    for line in raw.decode("utf-8", "surrogateescape").split("\n")[:-1]:
+        digest, _, name = line.removeprefix("\\").partition("  ")
+        path = _plain(name) if line.startswith("\\") else name
+        found[path, digest] = Input(path, digest)
+    return found

@@ -1,0 +1,42 @@
+"""The records of a run: those of `batch`, with their line, and without what differs between engines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from smartsearch.ask import batch
+from smartsearch.ask.runs.types import Answer, Item
+from smartsearch.config import Config
+from smartsearch.errors import InputError, SmartsearchError
+from smartsearch.output import record
+from smartsearch.types import Answered, Identity
+
+UNEQUAL = ("timing_ms",)
+"""Keys of a record that another run of the same question need not repeat."""
+
+
+def answered(outcome: Answered, config: Config) -> Answer:
+    """The record of one line as `batch` writes it, but with `line` and without `threads` (manifest.py)."""
+    value = record.outcome(outcome, config)
+    value.pop("threads", None)
+    whole = {"id": value.pop("id"), "line": outcome.line} | value
+    return Answer(outcome.line, record.dumps(whole).encode(), outcome.error.kind if outcome.error else "")
+
+
+def failed(identity: Identity | None, line: int, error: SmartsearchError) -> Answer:
+    """The record of a line that was not answered."""
+    return answered(Answered(identity, line, error=error), Config())
+
+
+def comparable(value: dict[str, Any], keys: Sequence[str] = UNEQUAL) -> bytes:
+    """A record as bytes without what another run need not repeat."""
+    return record.dumps({key: item for key, item in value.items() if key not in keys}).encode()
+
+
+def identity_of(item: Item) -> Identity | None:
+    """The id of a line, None where it has none that can be read."""
+    try:
+        return batch.identity_of(batch.values_of(item.raw))
+    except InputError:
+        return None

@@ -1,0 +1,161 @@
+"""One shard of a run from begin to end: what is left is done by an engine, written, counted, and listed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from smartsearch.ask.runs import manifest, pool
+from smartsearch.ask.runs.folder import Done, RunFolder
+from smartsearch.ask.runs.manifest import Json, Session, Tally
+from smartsearch.ask.runs.plan import Plan
+from smartsearch.ask.runs.records import failed
+from smartsearch.ask.runs.types import Answer, Report, Task
+from smartsearch.errors import SmartsearchError
+
+NOTE_SECONDS = 30.0
+"""The manifest of a run under way is written this often."""
+
+Engine = Callable[[Sequence[int], Callable[[int], Task]], Iterator[pool.Event]]
+"""Does the tasks of these numbers, made by the second argument; yields answers early and reports."""
+
+
+@dataclass
+class Shift:
+    """A process at work on a shard: what it has to do and how far it is."""
+
+    folder: RunFolder
+    plan: Plan
+    identity: Json
+    session: Session
+    retry_failed: bool = False
+    done: Done = field(default_factory=Done)
+
+    def __post_init__(self) -> None:
+        self.tasks = self.folder.shard.range(len(self.plan))
+        self._began = time.monotonic()
+        self._noted = self._began
+        self._earlier: list[Json] = []
+
+    @property
+    def lines(self) -> int:
+        """Questions of this shard."""
+        return sum(len(self.plan.places(task)) for task in self.tasks)
+
+    def begin(self) -> Json | None:
+        """Take the folder and see what is done; the manifest if all is. Raises UsageError, InputError."""
+        self.folder.begin(self.identity)
+        held = self.folder.manifest
+        if held is not None:
+            self._earlier = list(held.get("sessions", []))
+            if self.folder.complete(held) and not (self.retry_failed and held["counts"]["failed"]):
+                self.folder.drop_parts()
+                return held
+        self.done = self.folder.resume(self.plan, self.tasks, retry_failed=self.retry_failed)
+        self._note("running")
+        return None
+
+    def work(self, engine: Engine, step: Callable[[Answer], None]) -> None:
+        """Do what is left; each answer is written and then told to `step`.
+
+        Raises what ended the engine, KeyboardInterrupt too; what was answered is written all the same.
+        """
+        left = [task for task in self.tasks if task not in self.done.complete]
+        refused = list(self._refused(left))
+        open_tasks = [task for task in left if self._asked(task)]
+        try:
+            for event in chain(refused, engine(open_tasks, self._task)):
+                self._take(event, step)
+        except BaseException:
+            self._stop()
+            raise
+
+    def finish(self) -> Json:
+        """Put the answers in order, count them, and say that the run is complete. Raises as `work`."""
+        tally = Tally()
+        try:
+            self.folder.write_answers(tally.counting(self.folder.records(self.plan, self.tasks)))
+            self.folder.write_inputs()
+        except BaseException:
+            self._stop()
+            raise
+        whole = self._manifest(
+            "complete",
+            tally.counts(self.lines),
+            answers={"file": self.folder.answers_name, **tally.digests()},
+            inputs=self.folder.inputs_summary,
+            search_seconds=round(tally.search_ms / 1000.0, 1),
+            **tally.details(),
+        )
+        self.folder.write_manifest(whole)
+        self.folder.drop_parts()
+        return whole
+
+    def _asked(self, task: int) -> bool:
+        """Whether a task holds lines for an engine."""
+        return bool(set(self.plan.lines(task)) - self._without(task))
+
+    def _without(self, task: int) -> set[int]:
+        """The lines of a task that are done or cannot be asked."""
+        done, refused = self.done.of(task), self.plan.questions.refused
+        return {line for line in self.plan.lines(task) if line in done or line in refused}
+
+    def _task(self, number: int) -> Task:
+        return self.plan.task(number, without=self._without(number))
+
+    def _refused(self, tasks: Sequence[int]) -> Iterator[pool.Event]:
+        """The answers of lines that cannot be asked; a report where that is all of a task."""
+        for task in tasks:
+            for line in self.plan.lines(task):
+                if line in self.plan.questions.refused and line not in self.done.of(task):
+                    identity, error = self.plan.questions.refused[line]
+                    yield task, failed(identity, line, error)
+            if not self._asked(task):
+                yield Report(task, ())
+
+    def _take(self, event: pool.Event, step: Callable[[Answer], None]) -> None:
+        if isinstance(event, Report):
+            for answer in event.answers:
+                self._put(event.task, answer, step)
+            self.folder.close(event.task, event.inputs)
+            self.session.worker_deaths += event.deaths
+            self.session.worker_peak_bytes = max(self.session.worker_peak_bytes, event.peak)
+            self.done.complete.add(event.task)
+            self.done.lines.pop(event.task, None)
+        else:
+            self._put(*event, step)
+        if time.monotonic() - self._noted >= NOTE_SECONDS:
+            self._note("running")
+
+    def _put(self, task: int, answer: Answer, step: Callable[[Answer], None]) -> None:
+        """Note an answer once: a report repeats those that came one by one, and may come twice itself."""
+        if task in self.done.complete or answer.line in self.done.of(task):
+            return
+        self.folder.put(task, answer)
+        self.done.lines.setdefault(task, set()).add(answer.line)
+        self.done.count += 1
+        self.done.failed += bool(answer.kind)
+        self.session.done += 1
+        step(answer)
+
+    def _stop(self) -> None:
+        """Write what there is; a disk that is full is what ended the run, and is told as that."""
+        try:
+            self.folder.flush()
+            self._note("stopped")
+        except SmartsearchError:
+            pass
+
+    def _note(self, state: str) -> None:
+        counts = {"in": self.lines, "out": self.done.count, "failed": self.done.failed}
+        self.folder.write_manifest(self._manifest(state, counts))
+        self._noted = time.monotonic()
+
+    def _manifest(self, state: str, counts: Json, **more: Any) -> Json:
+        self.session.seconds = time.monotonic() - self._began
+        self.session.ended = manifest.now()
+        sessions = [*self._earlier, self.session.value()]
+        return manifest.manifest(self.identity, state, counts, sessions, **more)

@@ -1,0 +1,79 @@
+"""What the parts of a run hand each other: all of it pickles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from smartsearch.ask.library import Scope
+    from smartsearch.cli.options import FilterOptions
+    from smartsearch.config import Config
+
+LIMIT = 600.0
+"""Seconds that one file or one question may take before its worker counts as hung."""
+
+TRIES = 3
+"""How often in a row a file or question may end its worker, or be read too long, before it is given up."""
+GRACE = 5.0
+"""Seconds beyond a limit after which a worker that has not come back ends itself."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One line of the questions file: its number (1-based) and its bytes without the line end."""
+
+    line: int
+    raw: bytes
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some lines that search the same places, or places of neighbours: what a worker does at a time."""
+
+    number: int
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of one line: its record as JSON on one line, and the kind of its error if it failed."""
+
+    line: int
+    record: bytes
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that was read."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """A task that is done: answers, files read, workers that died of it, a worker's peak memory in bytes."""
+
+    task: int
+    answers: tuple[Answer, ...]
+    inputs: tuple[Input, ...] = ()
+    deaths: int = 0
+    peak: int = 0
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What every worker needs to know once.
+
+    Relative paths begin at `cwd`. `loader` names what loads the models, `module:function`. `limit` is in
+    seconds, for one file and for one question.
+    """
+
+    config: Config
+    source: Scope
+    filters: FilterOptions
+    cwd: str
+    limit: float = LIMIT
+    loader: str = "smartsearch.models.profiles:load_ready"

@@ -1,0 +1,248 @@
+"""The process that holds the models and answers tasks; whoever started it sits at the other end of a socket.
+
+Said to it: a Setup and threads, then tasks with the files to leave out, then None. It says where it is before
+each step, so that the other end knows what it was at when it dies (supervise.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import hashlib
+import os
+import pkgutil
+import select
+import signal
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from smartsearch.ask import batch
+from smartsearch.ask.batch import FATAL
+from smartsearch.ask.library import Library, Scope, ask, in_background
+from smartsearch.ask.runs.records import answered, failed, identity_of
+from smartsearch.ask.runs.staging import Staging
+from smartsearch.ask.runs.types import GRACE, TRIES, Answer, Input, Item, Setup
+from smartsearch.config import Config
+from smartsearch.errors import InputError, SearchTimeout, SmartsearchError, unexpected
+from smartsearch.runtime import ending
+from smartsearch.types import Answered, Identity, Result, Skipped
+
+_CHUNK = 1 << 20
+
+Tell = Callable[..., None]
+
+
+class Answerer:
+    """Answers one line after the other; follows the reading as a Watch (transcripts/corpus.py)."""
+
+    def __init__(self, setup: Setup, threads: int, tell: Tell) -> None:
+        self._setup = setup
+        self._config = replace(setup.config, threads=threads)
+        self._tell = tell
+        self._library = Library(watch=self)
+        self._staging = Staging(globs=setup.source.globs)
+        self._tools = in_background(lambda: pkgutil.resolve_name(setup.loader)(self._config))
+        self._limit = setup.config.timeout or setup.limit
+        self._reading = ""
+        self._line = 0
+        self._slow: Counter[str] = Counter()
+        self._hashed: set[tuple[str, int, int]] = set()
+        self.refused: dict[str, Skipped] = {}
+
+    def load(self) -> None:
+        """Wait for the models. Raises what every question would meet."""
+        self._tools()
+
+    def answer(self, item: Item) -> Answer:
+        """The record of one line, whatever happens but for errors that every line would meet (FATAL)."""
+        self._line, self._reading = item.line, ""
+        while (answer := self._tried(item)) is None:
+            pass
+        return answer
+
+    def _tried(self, item: Item) -> Answer | None:
+        """As `answer`; None where reading a file took too long."""
+        try:
+            answer = self._answer(item)
+            _alarm(0.0)  # here, where one that rings at the last moment is met below
+            return answer
+        except SearchTimeout as error:
+            if not self._reading:
+                return failed(identity_of(item), item.line, error)
+            self._note_slow(self._reading)
+            return None
+        finally:
+            _alarm(0.0)
+
+    def _answer(self, item: Item) -> Answer:
+        identity: Identity | None = None
+        try:
+            self._step("asking", item.line)
+            values = batch.values_of(item.raw)
+            identity = batch.identity_of(values)
+            question = batch.question_of(identity, item.line, values)
+            source, config = self._setup.filters.own(question, self._setup.source, self._config)
+            result = self._search(question.text, source, config)
+        except (*FATAL, SearchTimeout):
+            raise
+        except SmartsearchError as error:
+            return failed(identity, item.line, self._named(error))
+        except Exception as error:
+            return failed(identity, item.line, unexpected(error))
+        return answered(Answered(identity, item.line, result=result), config)
+
+    def _search(self, question: str, source: Scope, config: Config) -> Result:
+        local = replace(source, paths=self._staging.local(source.paths))
+        result = self._staging.restored(ask(question, local, config, self._tools, self._library))
+        if config.redact:
+            from smartsearch.text.redact import redacted_result
+
+            return redacted_result(result)[0]
+        return result
+
+    def _named(self, error: SmartsearchError) -> SmartsearchError:
+        """The error with the user's own paths."""
+        error.message, error.hint = self._staging.named(error.message), self._staging.named(error.hint)
+        return error
+
+    def begin(self, path: str) -> Skipped | None:
+        """Say which file is read next; one that is to be left out is reported."""
+        shown = self._staging.named(path)
+        if shown in self.refused:
+            return replace(self.refused[shown], path=path)
+        self._slow.pop(self._reading, None)
+        self._reading = shown
+        self._step("reading", shown)
+        self._tell_input(path, shown)
+        return None
+
+    def end(self) -> None:
+        """All files are read; what follows is the question's own time."""
+        self._slow.pop(self._reading, None)
+        self._reading = ""
+        self._step("asking", self._line)
+
+    def _step(self, what: str, which: str | int | Input) -> None:
+        """Tell, with no alarm: it would tear a message, and a listener may be slow. Then the limit begins."""
+        _alarm(0.0)
+        self._tell(what, which)
+        _alarm(self._limit)
+
+    def _note_slow(self, path: str) -> None:
+        self._reading = ""
+        self._slow[path] += 1
+        if self._slow[path] >= TRIES:
+            said = f"reading it took longer than {self._limit:g} s, {TRIES} times"
+            self.refused[path] = Skipped(path, "timeout", said)
+
+    def _tell_input(self, path: str, shown: str) -> None:
+        """Tell what was read, once while it stays as it is; of what lies in an archive, the archive."""
+        file = Path(path)
+        while not file.is_file() and file != file.parent:
+            file, shown = file.parent, os.path.dirname(shown)  # noqa: PTH120 - as the user types it
+        try:
+            facts = file.stat()
+            known = (shown, facts.st_size, facts.st_mtime_ns)
+            if known in self._hashed:
+                return
+            digest = _sha256(file)
+        except OSError:
+            return  # whoever reads it reports that
+        self._hashed.add(known)
+        self._step("input", Input(shown, digest))
+
+
+def _sha256(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as opened:
+        while chunk := opened.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _alarm(seconds: float) -> None:
+    """Raise SearchTimeout in the main thread after `seconds`, 0 for never; end the process GRACE later.
+
+    The latter needs no interpreter: native code that hangs, hangs with its lock.
+    """
+
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        raise SearchTimeout(
+            f"no answer within {seconds:g} s", hint="a longer --timeout, or fewer --candidates"
+        )
+
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    faulthandler.cancel_dump_traceback_later()
+    if seconds:
+        signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        faulthandler.dump_traceback_later(seconds + GRACE, exit=True)
+
+
+def _end_with(descriptor: int) -> None:
+    """End this process when the other end is gone, however busy it is."""
+    poller = select.poll()
+    poller.register(descriptor, 0)  # only what is always told: hang-up and errors
+    poller.poll()
+    os._exit(1)
+
+
+def _peak() -> int:
+    """The most resident memory so far, in bytes."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _serve(connection: Connection) -> None:
+    setup, threads = connection.recv()
+
+    def tell(*event: Any) -> None:
+        connection.send(event)
+
+    try:
+        os.chdir(setup.cwd)
+    except OSError as error:
+        said = f"there is no folder {setup.cwd} on {os.uname().nodename}: {error.strerror}"
+        tell("fatal", InputError(said, hint="absolute paths on storage that every machine sees, or URIs"))
+        return
+    tell("loading", "models")
+    answerer = Answerer(setup, threads, tell)
+    try:
+        answerer.load()
+        while (message := connection.recv()) is not None:
+            items, refused = message
+            _work(answerer, items, refused, tell)
+    except FATAL as error:
+        tell("fatal", error)
+
+
+def _work(answerer: Answerer, items: tuple[Item, ...], refused: Mapping[str, Skipped], tell: Tell) -> None:
+    answerer.refused.update(refused)
+    for item in items:
+        tell("answer", answerer.answer(item))
+    tell("done", _peak())
+
+
+def main(descriptor: int) -> None:
+    """Serve whoever holds the other end of the socket `descriptor`."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started us decides
+    with contextlib.suppress(OSError):  # where memory runs out, the process with the least to lose goes
+        Path("/proc/self/oom_score_adj").write_text("900")
+    threading.Thread(target=_end_with, args=(descriptor,), daemon=True).start()
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        _serve(Connection(descriptor))
+    ending.finish()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,173 @@
+"""The language models of `smartsearch bench`: options, what they cost, and the record of their answers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smartsearch.cli.options import LLM, option
+from smartsearch.errors import SmartsearchError, UsageError
+from smartsearch.output import stream
+
+if TYPE_CHECKING:
+    from smartsearch.bench.accuracy import Accuracy, Price
+    from smartsearch.bench.run import Outcome
+    from smartsearch.bench.session import Plan
+    from smartsearch.models.tools import Tools
+
+PROTOCOLS = ("memos", "evermemos")
+
+
+@dataclass(frozen=True)
+class AccuracyOptions:
+    """Whether a language model answers from what the reference row leaves, and another judges."""
+
+    reader: str | None = option(
+        LLM,
+        "Let this model answer (address and key: SMARTSEARCH_LLM_BASE_URL, SMARTSEARCH_LLM_KEY).",
+        "--reader",
+        metavar="MODEL",
+        show_default="no accuracy",
+    )
+    judge: str | None = option(
+        LLM,
+        "Let this model judge (SMARTSEARCH_JUDGE_BASE_URL, SMARTSEARCH_JUDGE_KEY).",
+        "--judge",
+        metavar="MODEL",
+        show_default="the reader",
+    )
+    protocol: str = option(
+        LLM, "Short answer and binary judge, or seven steps.", default="memos", choices=PROTOCOLS
+    )
+    votes: int = option(LLM, "Votes of the judge, an odd number.", "--votes", default=1, min=1, metavar="N")
+    jobs: int = option(LLM, "Requests at a time.", "--jobs", default=4, min=1, metavar="N")
+    price: str | None = option(
+        LLM,
+        "USD per million tokens, read/written, such as 0.15/0.60; the judge's after a comma.",
+        "--price",
+        metavar="IN/OUT",
+        show_default="not told",
+    )
+
+
+class Readers:
+    """The language models of the options, known to be set up before anything is measured."""
+
+    def __init__(self, options: AccuracyOptions) -> None:
+        self._options = options
+        self.stopped: SmartsearchError | None = None
+        if options.reader is None:
+            idle = [name for name in ("judge", "price") if getattr(options, name) is not None]
+            idle += ["votes"] * (options.votes != 1)
+            if idle:
+                raise UsageError(f"--{idle[0]} needs --reader", hint=f"--reader MODEL --{idle[0]} ...")
+            return
+        from smartsearch import llm
+
+        if options.votes % 2 == 0:
+            raise UsageError(f"--votes {options.votes} may end in a tie", hint="an odd number")
+        self._reader = llm.reader_endpoint(model=options.reader)
+        self._judge = llm.judge_endpoint(self._reader, model=options.judge or "")
+        self._prices = _prices(options.price)
+
+    def accuracy(
+        self, planned: Plan, outcome: Outcome, tools: Tools, out: Path, stage: Callable[..., Any]
+    ) -> dict[str, Any] | None:
+        """Accuracy from what the reference row keeps, its cost told before and after."""
+        if self._options.reader is None:
+            return None
+        from smartsearch import llm
+        from smartsearch.bench import accuracy, session
+
+        count = tools.tokenizer.count
+        items = [accuracy.Item(q, text) for q, text in session.contexts(planned, outcome, count)]
+        asked = [item for item in items if item.question.answer]
+        if len(asked) < len(items):
+            stream.warn(f"{len(items) - len(asked)} questions have no answer to judge by: not asked")
+        if not asked:
+            return None
+        items = asked
+        before = accuracy.estimate(
+            items, count, self._options.protocol, votes=self._options.votes, prices=self._prices
+        )
+        stream.talk(_told(before))
+        cache = llm.ReplyCache(out / "replies.db")
+        reader = llm.Client(self._reader, cache, count=count)
+        judge = llm.Client(self._judge, cache, count=count)
+        try:
+            with stage("answers", len(items)) as step:
+                found = accuracy.measure(
+                    items,
+                    reader,
+                    judge,
+                    self._options.protocol,
+                    jobs=self._options.jobs,
+                    votes=self._options.votes,
+                    step=step,
+                )
+        except KeyboardInterrupt:
+            stream.talk(f"the replies so far are kept in {cache.path} and will not be asked for again")
+            raise
+        record = _accuracy_record(found, self._prices)
+        record["reader"] = record["reader"] or [self._reader.model]
+        record["judge"] = record["judge"] or [self._judge.model]
+        stream.talk(_spent(record))
+        if found.stopped is not None:
+            stream.warn("stopped asking; the answers so far are kept and counted")
+            self.stopped = found.stopped
+        record["left_out"] = {"reader": sorted(reader.unsupported), "judge": sorted(judge.unsupported)}
+        return record
+
+
+def _prices(text: str | None) -> dict[str, Price] | None:
+    """USD per million tokens by role, from `0.15/0.60` or `0.15/0.60,2/8`."""
+    if text is None:
+        return None
+    from smartsearch.bench.accuracy import JUDGE, READER, Price
+
+    try:
+        pairs = [[float(number) for number in part.split("/")] for part in text.split(",")]
+        prices = [Price(*pair) for pair in pairs]
+    except (ValueError, TypeError):
+        prices = []
+    if not 1 <= len(prices) <= 2 or any(price.input < 0 or price.output < 0 for price in prices):
+        raise UsageError(f"--price is {text!r}", hint="USD per million tokens, read/written: 0.15/0.60")
+    return {READER: prices[0], JUDGE: prices[-1]}
+
+
+def _told(before: Any) -> str:
+    tokens = [f"{role} {t.prompt:,} in, {t.completion:,} out" for role, t in before.tokens.items()]
+    cost = f"; ${before.cost:.2f}, at most ${before.cost_limit:.2f}" if before.cost is not None else ""
+    calls = f"{before.questions:,} questions, {before.calls:,} calls"
+    return f"{calls}, tokens: {'; '.join(tokens)}{cost}; {before.assumptions}"
+
+
+def _spent(record: dict[str, Any]) -> str:
+    new = sum(u["new_prompt_tokens"] + u["new_completion_tokens"] for u in record["usage"].values())
+    cost = record["cost"]
+    dollars = f", ${cost['new']:.2f} of ${cost['total']:.2f} in all" if cost else ""
+    return f"spent {new:,} tokens now{dollars}"
+
+
+def _accuracy_record(found: Accuracy, prices: dict[str, Price] | None) -> dict[str, Any]:
+    """Accuracy as the record keeps it: counts, tokens, and per question the verdict, without any text."""
+    from smartsearch.bench import accuracy
+
+    def tally(counted: Any) -> dict[str, Any]:
+        return {**dataclasses.asdict(counted), "questions": counted.questions, "accuracy": counted.accuracy}
+
+    return {
+        "protocol": found.protocol,
+        "reader": list(found.reader),
+        "judge": list(found.judge),
+        "overall": tally(found.overall),
+        "by_category": {name: tally(counted) for name, counted in found.by_category.items()},
+        "usage": {role: dataclasses.asdict(usage) for role, usage in found.usage.items()},
+        "cost": dataclasses.asdict(accuracy.cost(found.usage, prices)) if prices else None,
+        "verdicts": {outcome.id: outcome.verdict for outcome in found.outcomes},
+        "errors": {outcome.id: outcome.error.kind for outcome in found.outcomes if outcome.error},
+        "stopped": {"kind": found.stopped.kind, "message": found.stopped.message} if found.stopped else None,
+    }

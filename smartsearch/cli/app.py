@@ -1,0 +1,235 @@
+"""Which command is meant, and the one place where errors become exit codes.
+
+A command's module is imported when the command is: a prompt must not wait for what it does not use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple, NoReturn
+
+import typer
+
+from smartsearch import __version__
+from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError, unexpected
+from smartsearch.output import stream
+from smartsearch.runtime import ending
+from smartsearch.runtime.lean import module, standing_in
+
+HELP = {"help_option_names": ["-h", "--help"]}
+REFUSED = typer.BadParameter.__mro__[1]
+"""click's UsageError: newer Typer carries its own copy of click, older Typer imports click's."""
+
+
+class Command(NamedTuple):
+    """Where a command is, by module and name, and the first line of its help."""
+
+    module: str
+    name: str
+    summary: str
+
+
+COMMANDS = {
+    "query": Command("search", "query", "Print the turns that answer QUESTION, best first."),
+    "show": Command("show", "show", "Open turns in their conversation, by the places that query prints."),
+    "answer": Command(
+        "answer",
+        "answer",
+        "Let a language model answer QUESTION from the turns that are found, and cite them.",
+    ),
+    "batch": Command(
+        "search",
+        "batch_command",
+        "Answer many questions: JSONL in, one JSON result a line out, in the same order; or a run folder.",
+    ),
+    "serve": Command(
+        "serve",
+        "serve",
+        "Keep the models in memory and answer for `query`, until nobody asks any more.",
+    ),
+    "mcp": Command(
+        "mcp",
+        "mcp",
+        "Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol.",
+    ),
+    "bench": Command(
+        "bench",
+        "bench",
+        "Measure retrieval, ranking and the cut on DATA with known answers, as the paper's tables do.",
+    ),
+    "train": Command(
+        "train",
+        "train",
+        "Adapt the rankers to your own chats: no labels, no network, about half an hour of CPU.",
+    ),
+    "formats": Command(
+        "formats",
+        "formats",
+        "List the transcript formats that are understood; --input-format takes their names.",
+    ),
+    "models": Command("models", "models", "List, fetch and check the models that the profiles use."),
+    "index": Command(
+        "index",
+        "index",
+        "Make or update an index of each PATH: `query` uses it where there is more than 24 MiB.",
+    ),
+    "cache": Command(
+        "cache", "cache", "Show or clear the vectors of turns that are kept for the next questions."
+    ),
+    "config": Command("config", "config", "Show the settings and where each value came from."),
+    "doctor": Command(
+        "doctor",
+        "doctor",
+        "Check install, settings, models, cache, indexes, warm process and terminal, and say what to do.",
+    ),
+}
+
+
+def application(arguments: Sequence[str], *, whole: bool = False) -> typer.Typer:
+    """The commands as far as `arguments` need them: the one that is named, else all by name and summary.
+
+    With `whole`, every command with all its options.
+    """
+    app = typer.Typer(
+        name="smartsearch",
+        help="Find the few turns in raw chat transcripts that answer a question: no index, no LLM, offline.",
+        context_settings=HELP,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(start)
+    named = next((a for a in arguments if not a.startswith("-")), "")
+    for name in [named] if named in COMMANDS and not whole else COMMANDS:
+        if whole or name == named:
+            _add(app, name)
+        else:
+            app.command(name, help=COMMANDS[name].summary)(_no_command)
+    return app
+
+
+def _add(app: typer.Typer, name: str) -> None:
+    known = COMMANDS[name]
+    module = import_module(f"smartsearch.cli.{known.module}")
+    command: Any = getattr(module, known.name)
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        from smartsearch.cli.options import takes_records
+
+        examples = getattr(module, f"{name.upper()}_EXAMPLES", getattr(module, "EXAMPLES", None))
+        app.command(name, epilog=examples)(takes_records(command))
+
+
+def _no_command() -> None:
+    """Stands in the list of commands for one that is not imported."""
+
+
+def start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and exit.")] = False,
+) -> None:
+    """Print the version, or the help where no command is given."""
+    if version:
+        stream.write([f"smartsearch {__version__}"])
+        raise typer.Exit()
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def _prepare_help(arguments: Sequence[str]) -> None:
+    """Where help is wanted, import what renders it without what our help never uses: half of its time."""
+    if arguments and not {"-h", "--help"} & set(arguments):
+        return
+    unused = {
+        "attr": None,
+        "rich.markdown": module("rich.markdown", Markdown=type("Markdown", (), {})),
+        "rich.traceback": module("rich.traceback", Traceback=type("Traceback", (), {})),
+    }
+    with standing_in(unused):
+        drawing: Any = import_module("typer.rich_utils")
+    coloured = stream.coloured("auto")
+    drawing.FORCE_TERMINAL, drawing.COLOR_SYSTEM = coloured or None, "auto" if coloured else None
+
+
+def typed() -> list[str]:
+    """What a shell that wants completions says was typed so far, after the program's name; else nothing."""
+    if not any(name.endswith("_COMPLETE") for name in os.environ if name.startswith("_SMARTSEARCH")):
+        return []
+    return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "").split()[1:]
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether errors are to be JSON, judged by the bare arguments, for they may not even parse."""
+    own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    value = own[own.index("--format") + 1 :][:1] if "--format" in own else []
+    value += [a.removeprefix("--format=") for a in own if a.startswith("--format=")]
+    to_stdout = not any(a.startswith(("--out", "-o")) for a in own)
+    return (
+        "--json" in own or any(v in ("json", "jsonl") for v in value) or (own[:1] == ["batch"] and to_stdout)
+    )
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; the single error boundary. Returns the exit code."""
+    stream.prepare()
+    try:
+        try:
+            command = typer.main.get_command(application(typed() or arguments))
+            _prepare_help(arguments)
+            code = command.main(args=list(arguments), prog_name="smartsearch", standalone_mode=False)
+            return int(code or 0)
+        except Exception as error:
+            if isinstance(error, stream.PipeClosed | typer.Abort | typer.Exit):
+                raise
+            if os.environ.get("SMARTSEARCH_DEBUG"):
+                import traceback
+
+                stream.talk(traceback.format_exc())
+            stream.fail(_named(error), as_json=wants_json(arguments))
+            return ExitCode.ERROR
+    except stream.PipeClosed:
+        return ExitCode.FOUND
+    except typer.Exit as left:
+        return left.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        return ExitCode.INTERRUPTED
+
+
+def _named(error: Exception) -> SmartsearchError:
+    if isinstance(error, SmartsearchError):
+        return error
+    if isinstance(error, REFUSED):
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context else "smartsearch"
+        said = str(error.format_message()).replace("Value error, ", "")  # type: ignore[attr-defined]
+        return UsageError(said, hint=f"{path} --help")
+    if isinstance(error, FileNotFoundError) and not _in_a_folder():
+        return InputError("the current folder was removed", hint="cd to one that is there", kind="no_folder")
+    return unexpected(error)
+
+
+def _in_a_folder() -> bool:
+    try:
+        return bool(os.getcwd())  # noqa: PTH109 - a name, not a path
+    except OSError:
+        return False
+
+
+def main() -> NoReturn:
+    """The entry point. Models that still load in the background do not hold up the end."""
+    code = int(ExitCode.INTERRUPTED)
+    with contextlib.suppress(KeyboardInterrupt):
+        ending.heed_interrupts()
+        code = run(sys.argv[1:])
+        stream.finish()
+    ending.finish()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is left is Python's own end
+    if threading.active_count() > 1:
+        os._exit(code)
+    sys.exit(code)

@@ -1,0 +1,292 @@
+"""`smartsearch bench`: options to a request, one measurement, the record to files and the screen."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from smartsearch.cli.accuracy import AccuracyOptions, Readers
+from smartsearch.cli.options import DATA, GRID, OUTPUT, RUN, ModelOptions, ProgressOptions, option
+from smartsearch.errors import ExitCode, SmartsearchError, UsageError
+from smartsearch.output import stream
+
+if TYPE_CHECKING:
+    from smartsearch.bench.session import Plan, Request
+    from smartsearch.config import Config
+
+DATASETS = ("auto", "locomo", "longmemeval", "beam", "folder")
+
+EXAMPLES = """Examples:
+
+smartsearch bench my-chats/questions.jsonl
+
+smartsearch bench locomo10.json --grid paper,controls --rival all --oracle --out runs
+
+smartsearch bench locomo10.json --rank cascade,rrf --cut B1:2000,B2:0:60:4000 --every 8
+"""
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """Which questions are asked, of passages cut how."""
+
+    dataset: str = option(DATA, "What the data is.", default="auto", choices=DATASETS)
+    every: int = option(DATA, "Take every Nth question only.", "--every", default=1, min=1, metavar="N")
+    unit: str = option(
+        DATA,
+        "The passage: turn, pair, window:N turns, or chunk:N tokens.",
+        "--unit",
+        default="turn",
+        metavar="UNIT",
+    )
+    context: bool = option(
+        DATA, "Let the rankers see the turn before.", "--context/--no-context", default=True
+    )
+
+
+@dataclass(frozen=True)
+class GridOptions:
+    """Which configurations are measured."""
+
+    grid: str | None = option(
+        GRID,
+        "Named sets of rows: default, paper (its tables), controls (its negative controls), full.",
+        "--grid",
+        metavar="NAMES",
+        show_default="default",
+    )
+    retrieval: str | None = option(
+        GRID, "Retrievals, such as I3,IF0,IF3+A2.", "--retrieval", metavar="NAMES", show_default="I3"
+    )
+    rank: str | None = option(
+        GRID,
+        "Rankings, such as cascade,rrf:.7:60,ce,colbert,weight,corpus,zscore,product,mmr:.7.",
+        "--rank",
+        metavar="NAMES",
+        show_default="cascade",
+    )
+    cut: str | None = option(
+        GRID,
+        "Cuts, such as B0,B1:2000,B2:.03:60:4000,A1v1:.2,B1:2000+C1C2.",
+        "--cut",
+        metavar="NAMES",
+        show_default="B1:2000",
+    )
+    rival: str | None = option(
+        GRID,
+        "Rivals in the same run: names, all, or the path of your own .py file.",
+        "--rival",
+        metavar="NAMES",
+        show_default="none",
+    )
+    reference: str | None = option(
+        GRID,
+        "The row that others are compared with, such as 'I3 rrf B1:2000'.",
+        "--reference",
+        metavar="ROW",
+        show_default="what `query` does, else the first",
+    )
+    oracle: bool = option(GRID, "Also find the shortest path of hops to the gold.", default=False)
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """Where the results go."""
+
+    out: Path = option(  # noqa: RUF009 - a field
+        OUTPUT,
+        "The folder for scores and reports.",
+        "--out",
+        "-o",
+        default=Path("smartsearch-bench"),
+        metavar="DIR",
+    )
+    store: Path | None = option(  # noqa: RUF009 - a field
+        OUTPUT, "The file of scores.", "--store", metavar="FILE", show_default="scores.db in --out"
+    )
+    json: bool = option(OUTPUT, "Print the whole record as JSON.", "--json", default=False)
+
+    live: int = option(
+        RUN,
+        "Warm queries through the whole pipeline: times, and a check of the kept scores.",
+        "--live",
+        default=40,
+        min=0,
+        metavar="N",
+    )
+
+    def folder(self) -> Path:
+        """The folder, made if need be. Raises UsageError where that cannot be."""
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            said = f"--out {self.out} cannot be made: {error.strerror}"
+            raise UsageError(said, hint="another folder", kind="output") from error
+        return self.out
+
+
+def bench(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA", help="LoCoMo, LongMemEval, BEAM, or your questions.jsonl.", show_default=False
+        ),
+    ],
+    *,
+    which: DataOptions,
+    rows: GridOptions,
+    models: ModelOptions,
+    llm: AccuracyOptions,
+    report: ReportOptions,
+    progress: ProgressOptions,
+) -> int:
+    """Measure retrieval, ranking and the cut on DATA with known answers, as the paper's tables do.
+
+    Scores are computed once and kept: an interrupted run goes on where it was, another grid is quick.
+    """
+    _check_extra()
+    from smartsearch.bench import console as table
+    from smartsearch.bench import session
+
+    config = models.models()
+    readers = Readers(llm)
+    planned = session.plan(_request(data, which, rows, report.live), config)
+    for warning in _warnings(planned):
+        stream.warn(warning)
+    out = report.folder()
+    store = report.store or out / "scores.db"
+    record = _measured(planned, config, out, store, readers, progress.progress == "auto")
+    for warning in _doubts(record):
+        stream.warn(warning)
+    paths = _written(record, out)
+    if report.json:
+        stream.write_json(record)
+    else:
+        table.show(record)
+    stream.talk(f"wrote {' and '.join(str(path) for path in paths)}")
+    if readers.stopped is not None:
+        raise readers.stopped
+    return ExitCode.FOUND
+
+
+def _check_extra() -> None:
+    """Say at once, not after an hour, that a package of the extra is missing."""
+    missing = [name for name in ("ir_measures", "scipy", "matplotlib", "jinja2") if find_spec(name) is None]
+    if missing:
+        raise SmartsearchError(
+            f"bench needs {', '.join(missing)}", hint="pip install 'smartsearch[bench]'", kind="package"
+        )
+
+
+def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Request:
+    from smartsearch.bench import grid, rivals
+    from smartsearch.bench.session import Request
+
+    named = grid.split(rows.rival or "")
+    wanted = [name for one in named for name in (rivals.available() if one == "all" else [one])]
+    return Request(
+        path=data,
+        format=which.dataset,
+        every=which.every,
+        grids=tuple(grid.split(rows.grid or "")),
+        retrievals=tuple(grid.split(rows.retrieval or "")),
+        rankers=tuple(grid.split(rows.rank or "")),
+        cuts=tuple(grid.split(rows.cut or "")),
+        rivals=tuple(dict.fromkeys(wanted)),
+        unit=which.unit,
+        context=which.context,
+        reference=rows.reference or "",
+        oracle=rows.oracle,
+        live=live,
+    )
+
+
+def _warnings(planned: Plan) -> Iterator[str]:
+    """What the data lost when it was read, and what the request asks for in vain."""
+    from smartsearch.bench import grid
+
+    dataset = planned.dataset
+    for reason, items in dataset.dropped.items():
+        some = ", ".join(items[:3]) + (", ..." if len(items) > 3 else "")
+        yield f"{dataset.path}: {len(items)} {reason}: {some}"
+    request, spec = planned.request, planned.spec
+    if spec.unit != "turn" or not spec.context:
+        yield "warm queries and failure classes are of whole turns with context: left out"
+        if request.oracle:
+            yield "oracle traces are of whole turns, whatever --unit and --context are"
+    scoreless = [name for name in request.rankers if name.split(":")[0] in ("weight", "corpus", "colbert")]
+    pruning = [name for name in request.cuts if grid.cut(name).by_score]
+    if scoreless and pruning:
+        both = f"{', '.join(pruning)} with {', '.join(scoreless)}"
+        yield f"left out: {both}, for want of the cross-encoder's scores"
+
+
+FEW = 30
+"""Questions under which an interval says little."""
+
+
+def _doubts(record: dict[str, Any]) -> Iterator[str]:
+    """What a reader of the figures should know before believing them."""
+    asked = record["questions"]["with_gold"]
+    if asked < FEW:
+        yield f"only {asked} questions with gold: an interval over so few says little, least of all at 1.000"
+    whole = [r for r in record["rows"] if r["passages"] and r["passages"] >= 0.95 * r["candidates"]]
+    cuts = dict.fromkeys(r["cut"] for r in whole if not r["cut"].startswith("B0"))
+    if cuts:
+        some = f"{', '.join(list(cuts)[:3])}{', ...' if len(cuts) > 3 else ''}"
+        yield f"some lists fit into {some} whole: `kept` does not tell their rankings apart, R@5 and R@10 do"
+
+
+def _measured(
+    planned: Plan, config: Config, out: Path, store: Path, readers: Readers, progress: bool
+) -> dict[str, Any]:
+    """The signed record. What was scored stays in the store, however this ends."""
+    from smartsearch.bench import session
+    from smartsearch.bench.receipt import receipt
+    from smartsearch.bench.scoring import Scoring
+    from smartsearch.bench.store import Store
+    from smartsearch.models import profiles
+
+    @contextmanager
+    def stage(title: str, total: int) -> Iterator[Callable[[], None]]:
+        with stream.progress(total, wanted=progress, title=title) as step:
+            yield step
+
+    with Store(store) as kept:
+        with stream.status("loading the models", wanted=progress):
+            tools = profiles.load(config)
+        origin = receipt(["smartsearch", *sys.argv[1:]], config, tools.models)  # the code as it was loaded
+        scoring = Scoring(tools, kept, config, profiles.fingerprints(config))
+        try:
+            record, outcome = session.measure(planned, scoring, stage)
+            record["accuracy"] = readers.accuracy(planned, outcome, tools, out, stage)
+            verdicts = record["accuracy"]["verdicts"] if record["accuracy"] else {}
+            record["failures"] = session.blamed(planned, outcome, verdicts)
+        except KeyboardInterrupt:
+            stream.talk(f"stopped; what was scored is kept in {store}: the same command goes on from there")
+            raise
+        return session.signed(record, planned, origin, tools)
+
+
+def _written(record: dict[str, Any], out: Path) -> list[Path]:
+    """The record as JSON and as a page, in files of their own named by date and data."""
+    from smartsearch.bench import html
+    from smartsearch.output.record import dumps
+
+    stamp = record["run"]["date"][:19].replace(":", "").replace("-", "").replace("T", "-")
+    path = out / f"{stamp}-{record['dataset']['name']}.json"
+    page = path.with_suffix(".html")
+    try:
+        path.write_text(dumps(record) + "\n", encoding="utf-8")
+        page.write_text(html.page([record]), encoding="utf-8")
+    except OSError as error:
+        said = f"{error.filename} cannot be written: {error.strerror}"
+        raise UsageError(said, hint="another --out") from error
+    return [path, page]

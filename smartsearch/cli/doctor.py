@@ -1,0 +1,51 @@
+"""`smartsearch doctor`: what is in order here, what is not, and what to do."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated
+
+import typer
+
+from smartsearch.errors import ExitCode
+from smartsearch.output import record, stream
+from smartsearch.output.plain import one_line
+
+MARKS = {"ok": "ok", "note": "note", "warning": "WARN", "failure": "FAIL"}
+
+
+def doctor(
+    search: Annotated[bool, typer.Option("--search/--no-search", help="Ask the models one question.")] = True,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> int:
+    """Check install, settings, models, cache, indexes, warm process and terminal, and say what to do.
+
+    Exit code 0 when all works, warnings included, 2 when something does not. Nothing is changed.
+    """
+    from smartsearch.cli.checks import examine
+
+    findings = []
+    for finding in examine(search=search):
+        findings.append(finding)
+        if not json:
+            stream.write([f"{MARKS[finding.state]:<4}  {finding.area:<8}  {one_line(finding.said)}"])
+            if finding.hint and finding.state != "ok":
+                stream.write([f"{'':<16}try: {one_line(finding.hint)}"])
+    if json:
+        stream.write_json(
+            {
+                "schema_version": record.SCHEMA_VERSION,
+                "findings": [dataclasses.asdict(finding) for finding in findings],
+            }
+        )
+    else:
+        stream.write(["", _summed([finding.state for finding in findings])])
+    return ExitCode.ERROR if any(finding.state == "failure" for finding in findings) else ExitCode.FOUND
+
+
+def _summed(states: list[str]) -> str:
+    failures, warnings = states.count("failure"), states.count("warning")
+    if not failures and not warnings:
+        return "all in order"
+    parts = [(failures, "failure"), (warnings, "warning")]
+    return ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in parts if n)

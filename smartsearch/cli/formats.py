@@ -1,0 +1,79 @@
+"""`smartsearch formats`: what can be read, and what files are taken for."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from smartsearch.errors import ExitCode
+from smartsearch.output import stream
+
+if TYPE_CHECKING:
+    from smartsearch.output.detected import Detected
+
+formats = typer.Typer(
+    help="List the transcript formats that are understood; --input-format takes their names."
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+@formats.callback(invoke_without_command=True)
+def listed(context: typer.Context, json: AsJson = False) -> int:
+    """List the transcript formats that are understood, and how to get such files."""
+    if context.invoked_subcommand is not None:
+        return ExitCode.FOUND
+    from smartsearch import transcripts
+    from smartsearch.output import detected
+
+    detected.show_formats(transcripts.FORMATS, as_json=json)
+    return ExitCode.FOUND
+
+
+@formats.command()
+def detect(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH...", help="Files, folders, archives; - is standard input.", show_default=False
+        ),
+    ],
+    json: AsJson = False,
+) -> int:
+    """Say what each file is taken for, and what was found in it: conversations, turns, speakers, days.
+
+    Also what was left out and why. Exits with 1 where no turn was found, with 2 where nothing could be read.
+    """
+    from smartsearch.output import detected
+
+    counts = Counter[str]()
+    detected.show(_detected(paths, counts), as_json=json)
+    if counts["turns"]:
+        return ExitCode.FOUND
+    return ExitCode.ERROR if counts["failed"] and not counts["read"] else ExitCode.NOTHING
+
+
+def _detected(paths: list[str], counts: Counter[str]) -> Iterator[Detected]:
+    """What each file is, one read after the other; `counts` has the turns, and files by how they went."""
+    from smartsearch.output.detected import Detected
+    from smartsearch.transcripts.corpus import read_one
+    from smartsearch.transcripts.files import Selection, find
+    from smartsearch.transcripts.outline import outline, span
+
+    if "-" in paths and sys.stdin.isatty():
+        stream.talk("reading standard input; end it with Ctrl-D")
+    for entry in list(find(paths, Selection())):
+        if not isinstance(entry, str):
+            one = Detected(entry.path, skipped=(entry,))
+        else:
+            read, known = read_one(entry, sys.stdin.buffer if entry == "-" else None)
+            one = Detected(
+                entry, known, len(outline(read.turns)), span(read.turns), read.skipped, read.warnings
+            )
+        counts["turns"] += one.span.turns
+        counts["failed" if one.failed else "read"] += 1
+        yield one

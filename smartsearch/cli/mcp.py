@@ -1,0 +1,69 @@
+"""`smartsearch mcp`: the tools for agents, over standard input and output until the client goes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smartsearch.cli.options import FilterOptions, SearchOptions
+from smartsearch.errors import ExitCode, SmartsearchError, UsageError
+from smartsearch.output import stream
+
+EXAMPLES = """Examples:
+
+smartsearch mcp ~/chats
+
+smartsearch mcp ~/.claude/projects --exclude '*secret*'
+"""
+
+
+LOADER = "smartsearch.models.profiles:load_cached"
+"""What loads the models, in the process that holds them. Tests put their fakes here."""
+
+
+def mcp(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="What may be searched: files and folders.", show_default="."),
+    ] = None,
+    *,
+    search: SearchOptions,
+    filters: FilterOptions,
+) -> int:
+    """Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol.
+
+    It speaks over standard input and output, as clients start it; docs/mcp.md has the line for each of them.
+    Nothing but PATH and what lies below can be read. A call is given up after 50 s unless --timeout is set;
+    --budget and --tokens hold for a search where they are set, for its lines are short anyway.
+    """
+    if find_spec("mcp") is None:
+        raise SmartsearchError(
+            "mcp needs the package mcp", hint="pip install 'smartsearch[mcp]'", kind="package"
+        )
+    from smartsearch.serve.mcp import streams
+    from smartsearch.serve.mcp.roots import Roots
+    from smartsearch.transcripts.files import Selection
+
+    if not paths and Path.cwd() == Path.cwd().parent:
+        raise UsageError(
+            f"the current folder is {Path.cwd()}: that is everything", hint="name a PATH to serve"
+        )
+    config = search.config()
+    scope = replace(filters.source(paths), indexed=config.cache)
+    roots = Roots(scope.paths, Selection(scope.globs, scope.excludes))
+    if sys.stdin.isatty():
+        stream.talk("this speaks the Model Context Protocol and waits for a client; Ctrl-D ends it")
+    stdin, stdout = streams.taken()
+    from smartsearch.serve.mcp.orders import Setup
+    from smartsearch.serve.mcp.process import Process
+    from smartsearch.serve.mcp.server import Door
+
+    setup = Setup(roots, scope, config, os.getcwd(), LOADER, {})  # noqa: PTH109
+    Door(roots, config, lambda places: Process(replace(setup, places=dict(places)))).serve(stdin, stdout)
+    return ExitCode.FOUND

@@ -1,0 +1,285 @@
+"""`smartsearch query` and `smartsearch batch`: options to Config, one call, output."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
+
+import typer
+
+from smartsearch.ask import batch
+from smartsearch.ask.library import STDIN_BYTES, Library, Scope, ask, ask_around, in_background
+from smartsearch.cli.options import (
+    FilterOptions,
+    OutputOptions,
+    ProgressOptions,
+    QueryOptions,
+    RunOptions,
+    SearchOptions,
+)
+from smartsearch.config import Config
+from smartsearch.errors import ExitCode, SearchTimeout, UsageError
+from smartsearch.output import record, show, stream
+from smartsearch.output.show import View
+from smartsearch.runtime import ending
+from smartsearch.runtime.deadline import deadline
+from smartsearch.types import Nearby, Result
+
+if TYPE_CHECKING:
+    from smartsearch.models.tools import Tools
+
+JSON_FORMATS = ("json", "jsonl")
+
+QUERY_EXAMPLES = """Examples:
+
+smartsearch query "When did Caroline join the support group?" chats/
+
+smartsearch query "who adopted a dog?" export.json --json | jq '.hits[0].text'
+
+cat chat.txt | smartsearch query "the wifi password" - --format context
+"""
+
+BATCH_EXAMPLES = """Examples:
+
+smartsearch batch questions.jsonl chats/ > answers.jsonl
+
+smartsearch batch questions.jsonl chats/ --out answers.jsonl --resume
+
+smartsearch batch questions.jsonl chats/ --out run/ --workers 8
+"""
+
+
+def load_tools(config: Config) -> Tools:
+    """The models of the config's profile. Tests put their fakes here."""
+    from smartsearch.models import profiles
+
+    return profiles.load_cached(config)
+
+
+def query(
+    question: Annotated[
+        str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
+    ],
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="Files and folders; - is standard input.", show_default="."),
+    ] = None,
+    *,
+    search: QueryOptions,
+    filters: FilterOptions,
+    out: OutputOptions,
+    progress: ProgressOptions,
+) -> int:
+    """Print the turns that answer QUESTION, best first."""
+    view = out.view()
+    config = search.config()
+    answer, around = searched(question, paths, config, filters, view, progress)
+    if config.redact:
+        from smartsearch.text.redact import redacted_result
+
+        answer, around = redacted_result(answer, around)
+    show.show(answer, around, config, view)
+    return ExitCode.FOUND if answer.hits else ExitCode.NOTHING
+
+
+def searched(
+    question: str,
+    paths: list[str] | None,
+    config: Config,
+    filters: FilterOptions,
+    view: View,
+    progress: ProgressOptions,
+) -> tuple[Result, Sequence[Nearby]]:
+    """The answer to one question typed at a prompt, within its time limit, and the turns around its hits."""
+    if not question.strip():
+        raise UsageError("the question is empty", hint='smartsearch query "When did ...?" chats/')
+    source = replace(filters.source(paths, config.now), indexed=config.cache)
+    stdin = _standard_input(source.paths)
+    with (
+        deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
+        stream.status("searching", wanted=progress.progress == "auto"),
+    ):
+        return _answer(_utf8(question), source, config, view, stdin)
+
+
+def _answer(
+    question: str, source: Scope, config: Config, view: View, stdin: BinaryIO | None
+) -> tuple[Result, Sequence[Nearby]]:
+    """What the warm process answers, if the options want one and there is one; else what this one does."""
+    cold = ""
+    if config.daemon != "never":
+        from smartsearch.serve.warm import client, wire
+
+        try:
+            here = replace(config, now=config.now or date.today().isoformat())  # its time zone may be another
+            told = client.ask(
+                wire.Request(question, source, here, view.before, view.after, view.traced), stdin
+            )
+            return told.result, told.around
+        except client.NotWarm as error:
+            cold = str(error)
+            if stdin is not None and error.piped:
+                stdin = io.BytesIO(error.piped + stdin.read(STDIN_BYTES))
+    library = Library(stdin)
+    result, around = ask_around(question, source, config, _loading(config), library, view.before, view.after)
+    return (_noted(result, f"answered without the warm process: {cold}") if cold else result), around
+
+
+def _noted(result: Result, said: str) -> Result:
+    return replace(result, trace=replace(result.trace, degraded=(*result.trace.degraded, said)))
+
+
+def batch_command(
+    questions: Annotated[
+        str,
+        typer.Argument(metavar="QUESTIONS", help="A JSONL file; - is standard input.", show_default=False),
+    ],
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="Where to search when a line has no paths.", show_default="."),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write the records to this file, such as answers.jsonl; or to a run folder: any name that "
+            "has no such ending, or a URI.",
+            metavar="FILE|FOLDER",
+            show_default="stdout",
+            rich_help_panel="Output",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Skip ids that --out holds already, and go on; a run folder always does.",
+            rich_help_panel="Output",
+        ),
+    ] = False,
+    *,
+    search: SearchOptions,
+    filters: FilterOptions,
+    folder: RunOptions,
+    progress: ProgressOptions,
+) -> int:
+    """Answer many questions: JSONL in, one JSON result a line out, in the same order; or a run folder.
+
+    A line is {"id": "q1", "question": "..."}, and if need be "paths": [...] and filters of its own, in the
+    place of those given as options: "conversation", "session", "since", "until", "now", "speaker",
+    "only_speaker", "role".
+    """
+    if resume and out is None:
+        raise UsageError("--resume needs --out", hint="--out answers.jsonl --resume")
+    config = search.config()
+    if out is not None and _is_folder(out):
+        from smartsearch.cli import runs as runs_cli
+
+        wanted = progress.progress == "auto"
+        return runs_cli.run(questions, paths, out, folder, filters, config, progress=wanted)
+    if folder != RunOptions():
+        raise UsageError(
+            "the options of a run folder need one: --out is " + (f"the file {out}" if out else "not given"),
+            hint=f"--out {out.rstrip('/') if out else 'FOLDER'}/",
+        )
+    return _in_order(questions, paths, Path(out) if out else None, resume, config, filters, progress)
+
+
+def _in_order(
+    questions: str,
+    paths: list[str] | None,
+    out: Path | None,
+    resume: bool,
+    config: Config,
+    filters: FilterOptions,
+    progress: ProgressOptions,
+) -> int:
+    """Answer line by line in this process, to a file or standard output."""
+    if out is not None and _same_file(out, [questions, *(paths or [])]):
+        raise UsageError(f"--out {out} is one of the inputs", hint="another file")
+    source = replace(filters.source(paths, config.now), indexed=config.cache)
+    own = tuple(os.path.realpath(name) for name in (questions, out) if name is not None and name != "-")
+    source = replace(source, own=own)
+    if questions == "-" and "-" in source.paths:
+        raise UsageError(
+            "- stands for the questions and for the transcripts", hint="give one of them as a file"
+        )
+    done = batch.resume(out) if resume and out else batch.Done()
+    library = Library(_standard_input(source.paths))
+    tools = _loading(config)
+    complained: set[str] = set()
+
+    def answer(question: batch.Question) -> Result:
+        own, how = filters.own(question, source, config)
+        with deadline(config.timeout):
+            result = ask(question.text, own, how, tools, library)
+        if config.redact:
+            from smartsearch.text.redact import redacted_result
+
+            result = redacted_result(result)[0]
+        show.complain(result, complained)
+        return result
+
+    failed = done.failed
+    records_scroll_by = out is None and sys.stdout.isatty()
+    with batch.lines(questions, _standard_input([questions])) as (lines, total):
+        left = None if total is None else max(total - len(done), 0)
+        with (
+            stream.sink(out, append=resume, size=done.size) as put,
+            stream.progress(left, wanted=progress.progress == "auto" and not records_scroll_by) as step,
+        ):
+            for outcome in batch.run(lines, answer, done):
+                put(record.outcome(outcome, config))
+                failed += outcome.error is not None
+                step()
+    return ExitCode.ERROR if failed else ExitCode.FOUND
+
+
+def _is_folder(out: str) -> bool:
+    """Whether `--out` is a run folder: one that is there, a URI, or a name that is not a file's."""
+    if "://" in out or out.endswith("/") or Path(out).is_dir():
+        return True
+    return not (Path(out).suffix or Path(out).exists())
+
+
+def _same_file(out: Path, inputs: Sequence[str]) -> bool:
+    return out.exists() and any(Path(name).is_file() and out.samefile(name) for name in inputs)
+
+
+def _utf8(argument: str) -> str:
+    """An argument as typed: Python holds bytes that a non-UTF-8 locale cannot read as lone surrogates."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(argument).decode("utf-8", "replace")
+    return argument
+
+
+def _standard_input(paths: Sequence[str]) -> BinaryIO | None:
+    """Standard input if `-` asks for it, with a word to the person who has to type it."""
+    if "-" not in paths:
+        return None
+    if sys.stdin.isatty():
+        stream.talk("reading standard input; end it with Ctrl-D")
+    return sys.stdin.buffer
+
+
+def _loading(config: Config) -> Callable[[], Tools]:
+    """Begin to load the models in the background."""
+    return in_background(lambda: load_tools(config))
+
+
+def _stop(error: SearchTimeout, *, as_json: bool) -> NoReturn:
+    """End the process though a model is still busy."""
+    stream.show_cursor()
+    stream.fail(error, as_json=as_json)
+    stream.finish()
+    ending.finish()
+    os._exit(ExitCode.ERROR)

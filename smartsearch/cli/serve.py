@@ -1,0 +1,194 @@
+"""`smartsearch serve`: start the warm process in the foreground, say which run, end them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from smartsearch import __version__
+from smartsearch.cli.options import ModelOptions
+from smartsearch.config import Config
+from smartsearch.errors import ExitCode, UsageError
+from smartsearch.output import show, stream
+
+if TYPE_CHECKING:
+    from smartsearch.models.tools import Tools
+    from smartsearch.serve.warm.place import Place
+
+EXAMPLES = """Examples:
+
+smartsearch serve --idle 3600
+
+smartsearch serve --status
+
+smartsearch serve --stop
+"""
+ENDING = 15.0
+"""Seconds that a warm process is given to finish before it is killed."""
+
+
+def load_tools(config: Config) -> Tools:
+    """The models of the config's profile. Tests put their fakes here."""
+    from smartsearch.models import profiles
+
+    return profiles.load_cached(config)
+
+
+def serve(
+    idle: Annotated[
+        float,
+        typer.Option("--idle", min=0, metavar="SECONDS", help="End after so long unasked; 0: never."),
+    ] = 900.0,
+    status: Annotated[
+        bool, typer.Option("--status", help="Say which of your warm processes run; 1 if none does.")
+    ] = False,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="End all of your warm processes; 1 if none runs.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="With --status: as JSON.")] = False,
+    *,
+    search: ModelOptions,
+) -> int:
+    """Keep the models in memory and answer for `query`, until nobody asks any more.
+
+    `query` of the same version and models finds this process by itself. It says `ready` on standard error
+    when the models are loaded; Ctrl-C ends it.
+    """
+    from smartsearch.serve.warm import place
+
+    if not place.supported():
+        raise UsageError("serve needs Unix sockets, which this system has not", hint="query without it")
+    if status and stop:
+        raise UsageError("--status and --stop are two things", hint="give one of them")
+    if status:
+        return _status(as_json=json)
+    if stop:
+        return stop_all()
+    _serve(search.models(), idle)
+    return ExitCode.FOUND
+
+
+def _serve(config: Config, idle: float) -> None:
+    from smartsearch.serve.warm import place
+
+    os.umask(0o077)
+    spot = place.place(config, make=True)
+    wanted = os.environ.pop(place.WANTED, str(spot.socket))
+    if wanted != str(spot.socket):  # its folder went meanwhile: nobody would find this one there
+        raise UsageError(f"{wanted} cannot be made any more", hint="start it again", kind="output")
+    about = {"pid": os.getpid(), "version": __version__, "profile": config.profile, "since": time.time()}
+    try:
+        lock = place.hold(spot.lock, about)
+    except OSError as error:
+        raise UsageError(f"{spot.lock}: {error.strerror}", hint="room on that disk", kind="output") from error
+    if lock is None:
+        pid = (place.holder(spot.lock) or {}).get("pid", "?")
+        raise UsageError(
+            f"a warm process with these models runs already, pid {pid}", hint="smartsearch serve --stop"
+        )
+    from smartsearch.serve.warm import server
+
+    tools = load_tools(config)
+    server.warm_up(tools, config)
+    files = server.Files(config)
+    os.chdir("/")
+    serving = server.Server(config, tools, files.changed, spot.log)
+    serving.heed_signals()
+    with _listening(spot) as listener:
+        until = f"ends after {idle:g} s without a question" if idle else "ends with Ctrl-C"
+        stream.talk(f"ready: profile {config.profile}, pid {os.getpid()}, {until}, {spot.socket}")
+        serving.run(listener, idle)
+    serving.finish()
+
+
+@contextmanager
+def _listening(spot: Place) -> Iterator[socket.socket]:
+    """The socket that commands find; a dead one in its place goes, and it goes itself if it is still ours."""
+    spot.socket.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(spot.socket))
+        own = spot.socket.lstat()
+        try:
+            spot.socket.chmod(0o600)
+            listener.listen(64)
+            yield listener
+        finally:
+            if spot.socket.exists() and os.path.samestat(own, spot.socket.lstat()):
+                spot.socket.unlink()
+            with contextlib.suppress(OSError):
+                listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits for commands
+
+
+def _running() -> list[tuple[Place, dict[str, object]]]:
+    """The warm processes of this user, of whatever version and models."""
+    from smartsearch.serve.warm import place
+
+    home = place.folder()
+    spots = [place.named(home, path.stem) for path in sorted(home.glob("*.lock"))]
+    return [(spot, about) for spot in spots if (about := place.holder(spot.lock)) is not None]
+
+
+def _status(*, as_json: bool) -> int:
+    from smartsearch.serve.warm import client
+
+    rows: list[dict[str, object]] = []
+    for spot, about in _running():
+        told = client.status(spot.socket) if spot.socket.exists() else {"state": "loading"}
+        known = told or {"state": "silent"}
+        since = about.get("since")
+        rows.append(
+            {
+                "pid": about.get("pid"),
+                "state": known.get("state"),
+                "profile": about.get("profile"),
+                "version": about.get("version"),
+                "since": datetime.fromtimestamp(since).astimezone().isoformat(timespec="seconds")
+                if isinstance(since, int | float)
+                else None,
+                "served": known.get("served"),
+                "rss_bytes": known.get("rss_bytes"),
+            }
+        )
+    show.table("servers", rows, as_json=as_json)
+    if not rows:
+        stream.talk("no warm process runs")
+    return ExitCode.FOUND if rows else ExitCode.NOTHING
+
+
+def stop_all() -> int:
+    """End all of this user's warm processes, kill those that hang; the exit code."""
+    running = _running()
+    for spot, about in running:
+        pid = about.get("pid")
+        if isinstance(pid, int) and pid > 1:
+            how = "ended" if _ended(spot, pid, signal.SIGTERM, ENDING) else "killed"
+            if how == "killed":
+                _ended(spot, pid, signal.SIGKILL, 5.0)
+            stream.talk(f"{how} pid {pid}")
+    if not running:
+        stream.talk("no warm process runs")
+    return ExitCode.FOUND if running else ExitCode.NOTHING
+
+
+def _ended(spot: Place, pid: int, number: int, within: float) -> bool:
+    """Send a signal to the process that holds the lock; whether it let go of it in time."""
+    from smartsearch.serve.warm import place
+
+    until = time.monotonic() + within
+    if (place.holder(spot.lock) or {}).get("pid") == pid:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+    while place.holder(spot.lock) is not None:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True

@@ -1,0 +1,345 @@
+"""`smartsearch show`: a turn in its conversation, from the place that other output prints."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+from smartsearch.ask.library import UNPARSED_ABOVE
+from smartsearch.cli.options import (
+    FILTERS,
+    OUTPUT,
+    color_option,
+    hyperlinks_option,
+    option,
+    pager_option,
+    switch,
+)
+from smartsearch.config import build
+from smartsearch.errors import ExitCode, InputError, UsageError, listed
+from smartsearch.output import stream
+from smartsearch.output.opened import Missing, Opened
+from smartsearch.output.show import View
+from smartsearch.transcripts.places import Excerpt, Place, excerpts, find, readings
+
+if TYPE_CHECKING:
+    from smartsearch.transcripts.large.lines import MessageLines
+    from smartsearch.types import Corpus, Skipped, Turn
+
+FORMATS = ("text", "json", "md", "context")
+AROUND = 5
+"""Turns shown on each side where nothing is said: about a screen of a chat."""
+REACH = 2000
+"""Lines of a large file that are read on each side of a place: other sessions may stand between its own."""
+PIPED_BYTES = 1 << 28
+"""Of hits on standard input: some hundred thousand."""
+
+EXAMPLES = """Examples:
+
+smartsearch show chats/harbour.txt:120
+
+smartsearch show export.zip/chat.txt:12 --session
+
+smartsearch query "who adopted a dog?" chats/ --json | smartsearch show - --hit 1
+
+smartsearch show chats/
+"""
+
+
+@dataclass(frozen=True)
+class ShowOptions:
+    """How much is opened and how it is shown."""
+
+    around: int = option(
+        OUTPUT, "Turns on both sides.", "--context", "-C", default=AROUND, min=0, metavar="N"
+    )
+    after: int | None = option(
+        OUTPUT, "Turns after.", "--after-context", "-A", min=0, metavar="N", show_default="as -C"
+    )
+    before: int | None = option(
+        OUTPUT, "Turns before.", "--before-context", "-B", min=0, metavar="N", show_default="as -C"
+    )
+    session: bool = option(OUTPUT, "The whole session of each place.", "--session", default=False)
+    conversation: bool = option(
+        OUTPUT,
+        "The whole conversation of each place, as far as the file holds it.",
+        "--conversation",
+        default=False,
+    )
+    all: bool = option(
+        OUTPUT,
+        "Where PLACE is a file or a folder: all its turns, not a list of them.",
+        "--all",
+        default=False,
+    )
+    hit: int | None = option(
+        OUTPUT, "Only this one of the hits that - brings.", "--hit", min=1, metavar="N", show_default="all"
+    )
+    format: str | None = option(OUTPUT, "What is printed.", "--format", choices=FORMATS, show_default="text")
+    json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)
+    color: str = color_option()
+    hyperlinks: str = hyperlinks_option()
+    pager: bool = pager_option()
+    redact: bool | None = switch(
+        "redact", OUTPUT, "Mask keys, passwords, card and account numbers (docs/answer.md)."
+    )
+    input_format: str = option(
+        FILTERS,
+        "Read every file as this, see `smartsearch formats`.",
+        "--input-format",
+        default="auto",
+        metavar="NAME",
+    )
+
+    @property
+    def whole(self) -> str:
+        """What is shown whole around a place, if anything. Raises UsageError where two options disagree."""
+        if self.session and self.conversation:
+            raise UsageError("--session and --conversation disagree", hint="give one of them")
+        return "session" if self.session else "conversation" if self.conversation else ""
+
+    def view(self) -> View:
+        """How it is shown. Raises UsageError where two options disagree."""
+        if self.json and self.format not in (None, "json"):
+            raise UsageError(f"--json and --format {self.format} disagree", hint="give one of them")
+        return View(
+            "json" if self.json else self.format or "text",
+            self.around if self.before is None else self.before,
+            self.around if self.after is None else self.after,
+            color=self.color,
+            hyperlinks=self.hyperlinks,
+            pager=self.pager,
+        )
+
+
+def show(
+    places: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PLACE...",
+            help="path:LINE, path:LINE-LINE, path#POINTER, path@ID of a turn, session or conversation; "
+            "a path alone lists what it holds; - reads hits or places from standard input.",
+            show_default=False,
+        ),
+    ],
+    *,
+    options: ShowOptions,
+) -> int:
+    """Open turns in their conversation, by the places that query prints.
+
+    A line within a turn finds that turn. What was asked for is marked.
+    """
+    whole, view = options.whole, options.view()
+    if options.hit is not None and "-" not in places:
+        raise UsageError(
+            "--hit picks one of the hits that - brings", hint="query ... --json | show - --hit 1"
+        )
+    files = _Files(options.input_format, redact=build({"redact": options.redact}).redact)
+    gathered = _Gathered()
+    for text in places:
+        if text == "-":
+            for place in _piped(options.hit, gathered):
+                if place.whole:
+                    _list(place.path, files, gathered, all=options.all)
+                else:
+                    _open(str(place), place, files, gathered, view, whole)
+            continue
+        place = _placed(text)
+        if place.whole:
+            if whole:
+                hint = f"smartsearch show {place.path} lists what it holds; then {place.path}@ID"
+                raise UsageError(f"--{whole} needs a place in {place.path}", hint=hint)
+            _list(place.path, files, gathered, all=options.all)
+        else:
+            _open(text, place, files, gathered, view, whole)
+    found = gathered.found(files)
+    if not (found.places or found.conversations) and found.skipped:
+        raise _nothing(found.skipped)
+    from smartsearch.output import reading
+
+    reading.show(found, view)
+    return ExitCode.FOUND if found.places or found.conversations else ExitCode.NOTHING
+
+
+class _Files:
+    """Files that are read once however many places are in them, and what was said of them."""
+
+    def __init__(self, input_format: str, *, redact: bool = False) -> None:
+        self._input_format, self._redact = input_format, redact
+        self._read: dict[str, Corpus] = {}
+        self._lines: dict[str, MessageLines | None] = {}
+
+    def turns(self, path: str) -> Sequence[Turn]:
+        """The turns of a file."""
+        if path not in self._read:
+            from smartsearch.transcripts.corpus import read_one
+
+            read = read_one(path, input_format=self._input_format)[0]
+            self._read[path] = replace(read, turns=self._masked(read.turns))
+        return self._read[path].turns
+
+    def near(self, place: Place) -> Sequence[Turn]:
+        """The turns around a line of a large JSONL file, which is not parsed for it; none of any other."""
+        from smartsearch.transcripts.faults import NotByLine
+
+        path = place.path
+        if path not in self._lines:
+            self._lines[path] = self._unparsed(path)
+        lines = None if path in self._read else self._lines[path]
+        try:
+            return self._masked(lines.on_lines(place.first - REACH, place.last + REACH)) if lines else []
+        except NotByLine:
+            return []
+
+    def _masked(self, turns: Sequence[Turn]) -> Sequence[Turn]:
+        """The turns as they may be shown."""
+        if not self._redact:
+            return turns
+        from smartsearch.text.redact import redacted_turns
+
+        return tuple(redacted_turns(turns))
+
+    def _unparsed(self, path: str) -> MessageLines | None:
+        from smartsearch.transcripts.corpus import by_line
+        from smartsearch.transcripts.files import lines_suffix, size
+
+        large = self._input_format == "auto" and lines_suffix(path) and size(path) > UNPARSED_ABOVE
+        return by_line(path) if large else None
+
+    @property
+    def skipped(self) -> list[Skipped]:
+        """What could not be read."""
+        every = [one for read in self._read.values() for one in read.skipped]
+        return [replace(one, reason=self._said(one.reason)) for one in every]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What readers said."""
+        return [self._said(one) for read in self._read.values() for one in read.warnings]
+
+    def _said(self, text: str) -> str:
+        """What a reader said, as it may be shown."""
+        if not self._redact:
+            return text
+        from smartsearch.text.redact import redacted
+
+        return redacted(text)
+
+
+@dataclass
+class _Gathered:
+    """What was found so far."""
+
+    places: list[tuple[str, tuple[Excerpt, ...]]] = field(default_factory=list)
+    conversations: list[Any] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def found(self, files: _Files) -> Opened:
+        """All of it, with what the files themselves said."""
+        return Opened(
+            tuple(self.places),
+            tuple(self.conversations),
+            tuple(self.missing),
+            (*self.skipped, *files.skipped),
+            (*self.warnings, *files.warnings),
+        )
+
+
+def _placed(text: str) -> Place:
+    """The place that is meant: the longest path that is there. Raises InputError where none is."""
+    from smartsearch.transcripts.files import Selection
+    from smartsearch.transcripts.files import find as find_files
+
+    ways = list(readings(text))
+    for place in ways:
+        if os.path.lexists(place.path):
+            return place
+    inside = [place for place in ways if ".zip/" in place.path.lower()]
+    for place in inside:
+        try:
+            list(find_files([place.path], Selection()))
+        except InputError:
+            continue
+        return place
+    likely = next((place for place in ways if not place.whole), ways[0])
+    list(find_files([likely.path], Selection()))
+    return likely
+
+
+def _list(path: str, files: _Files, into: _Gathered, *, all: bool) -> None:
+    """What a file, or each file of a folder or archive, holds; with `all`, the turns themselves."""
+    from smartsearch.transcripts.files import Selection
+    from smartsearch.transcripts.files import find as find_files
+    from smartsearch.transcripts.outline import outline
+
+    files_found = list(find_files([path], Selection()))
+    if not files_found:
+        into.warnings.append(f"no transcripts found in {path}")
+    for file in files_found:
+        if not isinstance(file, str):
+            into.skipped.append(file)
+            continue
+        turns = files.turns(file)
+        if all and turns:
+            found = excerpts(turns, range(len(turns)), 0, 0)
+            into.places.append((file, tuple(found)))
+        else:
+            into.conversations += outline(turns)
+
+
+def _open(text: str, place: Place, files: _Files, into: _Gathered, view: View, whole: str) -> None:
+    """The turns at one place, or that there are none."""
+    if os.path.isdir(place.path):  # noqa: PTH112 - as it was typed
+        raise InputError(f"{place.path} is a folder", hint="a place is in a file", kind="input")
+    turns = files.near(place) if place.first and not whole else []
+    found = find(turns, place)
+    if not (found.indices and found.exact) or found.note:
+        turns = files.turns(place.path)
+        found = find(turns, place)
+    if not found.indices:
+        if turns:
+            nearest = turns[found.nearest] if found.nearest >= 0 else None
+            said = f"there is no such turn ({found.note})" if found.note else "there is no such turn"
+            into.missing.append(Missing(text, said, nearest))
+        return
+    if not found.exact:
+        into.warnings.append(f"{text}: no turn is there; this is the one before it")
+    if found.note:
+        into.warnings.append(f"{text}: {found.note}")
+    into.places.append((text, tuple(excerpts(turns, found.indices, view.before, view.after, whole))))
+
+
+def _piped(hit: int | None, into: _Gathered) -> Iterator[Place]:
+    """The places that standard input brings. Raises InputError for what is none."""
+    if sys.stdin.isatty():
+        stream.talk("reading hits from standard input; end it with Ctrl-D")
+    from smartsearch.cli.hits import read_hits
+
+    places = read_hits(_text(sys.stdin.buffer), _placed)
+    if hit is not None and hit > len(places):
+        raise UsageError(f"--hit is {hit}", hint=f"standard input has {len(places)} of them")
+    for place in places if hit is None else places[hit - 1 : hit]:
+        if place.path == "-":
+            hint = "save the chat to a file and search that"
+            into.missing.append(Missing(str(place), f"it was read from a pipe, which is gone; {hint}"))
+        else:
+            yield place
+
+
+def _text(stdin: BinaryIO) -> str:
+    data = stdin.read(PIPED_BYTES + 1)
+    if len(data) > PIPED_BYTES:
+        raise InputError("standard input is longer than 256 MiB", hint="fewer hits", kind="too_large")
+    return data.decode("utf-8-sig", "replace")
+
+
+def _nothing(skipped: Sequence[Skipped]) -> InputError:
+    reasons = [f"{one.path}: {one.reason}" for one in skipped[:5]]
+    return InputError(listed("nothing could be read", *reasons), kind="nothing_read")

@@ -1,0 +1,27 @@
+"""What a search loads before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from smartsearch.rank.truncate import Tokenizer
+from smartsearch.retrieve.semantic import Scorer
+from smartsearch.text.parse import Parser
+from smartsearch.types import ModelInfo
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a search needs beside its input: the parser, the scorers by name, and how tokens count.
+
+    `models` says what each is, by `parser` and the scorers' names; `fusion` holds the weights of the
+    learned fusion of these scorers, if there is one; `notes` says what they had to do without.
+    """
+
+    parser: Parser
+    scorers: Mapping[str, Scorer]
+    tokenizer: Tokenizer
+    models: Mapping[str, ModelInfo] = field(default_factory=dict)
+    fusion: Mapping[str, float] = field(default_factory=dict)
+    notes: Callable[[], Sequence[str]] = tuple

@@ -1,0 +1,1 @@
+"""ColBERT's vectors of turns, kept on disk."""

@@ -1,0 +1,1 @@
+"""The process: endings, deadlines, lazy imports, private folders."""

@@ -1,0 +1,84 @@
+"""Folders in the user's cache that are this user's alone: where they lie, whose they are, who writes.
+
+Unix only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from smartsearch.errors import CacheError
+from smartsearch.runtime import xdg
+
+
+def home(kind: str) -> Path:
+    """Where this user's `colbert` or `index` is; it need not exist. Raises CacheError where none can be."""
+    base = xdg.folder("XDG_CACHE_HOME", ".cache")
+    if base.is_relative_to(xdg.NOWHERE):
+        raise CacheError("there is no home folder", hint="set XDG_CACHE_HOME to an absolute path")
+    if not hasattr(os, "geteuid"):  # pragma: no cover - Windows
+        raise CacheError("the cache needs a Unix system")
+    return base / "smartsearch" / kind
+
+
+def make(folder: Path) -> None:
+    """Make a folder of `home` and those above it, for this user only. Raises CacheError and OSError."""
+    folder.parents[2].mkdir(mode=0o700, parents=True, exist_ok=True)
+    for level in levels(folder):
+        level.mkdir(mode=0o700, exist_ok=True)
+        check((level,))
+
+
+def check(folders: Iterable[Path]) -> None:
+    """That these folders are the user's own, links and what they lead to, and closed to others.
+
+    Raises CacheError, and OSError where one is not there.
+    """
+    for folder in folders:
+        facts = folder.stat()
+        if {facts.st_uid, folder.lstat().st_uid} != {os.geteuid()}:
+            raise CacheError(f"{folder} belongs to another user", hint="remove it, or set XDG_CACHE_HOME")
+        if stat.S_IMODE(facts.st_mode) & 0o077:
+            with contextlib.suppress(OSError):
+                folder.chmod(0o700)
+
+
+def levels(folder: Path) -> tuple[Path, Path, Path]:
+    """Those of our folders that a folder of `home` lies in, and itself."""
+    return folder.parents[1], folder.parents[0], folder
+
+
+def locked(descriptor: int) -> bool | None:
+    """Whether the lock of an open file or folder is ours now; None where the system has no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True
+
+
+@contextmanager
+def alone(root: Path, *, wait: bool) -> Iterator[bool]:
+    """Whether no other process changes what is in `root` while the block runs."""
+    import fcntl
+
+    descriptor = os.open(root / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            mine = False
+        else:
+            mine = True
+        yield mine
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,1 @@
+"""Processes that stay: the warm socket and MCP."""

@@ -1,0 +1,143 @@
+"""What `status` tells. What has to be looked up for it a process of its own looks up, beside a search."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Protocol
+
+import smartsearch
+from smartsearch.ask.library import Scope
+from smartsearch.config import Config
+from smartsearch.errors import CacheError
+from smartsearch.serve.mcp import brief
+from smartsearch.serve.mcp.brief import Json, Reply
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.files import Limits, Selection, find, load, size
+
+if TYPE_CHECKING:
+    from smartsearch.serve.mcp.orders import State
+
+LOOKING = 10.0
+"""Seconds after which `status` does without what has to be looked up."""
+DETECTED, DETECTED_BYTES, DETECTING = 200, 8 << 20, 2.0
+"""Files whose format is looked up at most, the largest of them, and the seconds that may take."""
+
+
+class Work(Protocol):
+    """What is being worked on, as the desk knows it."""
+
+    state: State
+    busy: bool
+    waiting: int
+    served: int
+
+
+def looked(roots: Sequence[str], scope: Scope, config: Config) -> Json:
+    """What files there are, and what is kept on disk."""
+    return {**_counted(roots, scope), "index": _indexes(roots), "cache": _cache(config)}
+
+
+def unseen(roots: Sequence[str], why: str) -> Json:
+    """The same, where it could not be looked up."""
+    rows = [{"path": root} for root in roots]
+    return {
+        **{"roots": rows, "formats": {}, "formats_counted": 0, "index": [], "cache": {"state": "not known"}},
+        "notes": [f"files were not counted: {why}"],
+    }
+
+
+def told(seen: Json, config: Config, seconds: float, work: Work) -> Reply:
+    """What is served, what is loaded, what is kept on disk, and the limits."""
+    from smartsearch.serve.warm.server import resident_bytes
+
+    record: Json = {
+        "version": smartsearch.__version__,
+        "profile": config.profile,
+        "models_state": work.state.models,
+        "models": list(work.state.ran),
+        **seen,
+        "warm": {
+            "working": work.busy,
+            "waiting": work.waiting,
+            "served": work.served,
+            "rss_bytes": resident_bytes() + work.state.rss_bytes,
+        },
+        "limits": {
+            "seconds": seconds,
+            "result_characters": brief.RESULT_CHARACTERS,
+            "at_once": 1,
+        },
+    }
+    return Reply(record, "\n".join(_status_lines(record)))
+
+
+def _counted(roots: Sequence[str], scope: Scope) -> Json:
+    """Files and bytes by root, and the formats of the first files."""
+    selection = Selection(scope.globs, scope.excludes)
+    rows, formats = [], Counter[str]()
+    until, seen = time.monotonic() + DETECTING, 0
+    for root in roots:
+        files = [f for f in find([root], selection) if isinstance(f, str)]
+        rows.append({"path": root, "files": len(files), "bytes": sum(map(size, files))})
+        for path in files:
+            if seen < DETECTED and time.monotonic() < until:
+                formats[_format_of(path)] += 1
+                seen += 1
+    return {"roots": rows, "formats": dict(formats.most_common()), "formats_counted": seen}
+
+
+def _indexes(roots: Sequence[str]) -> list[Json]:
+    from smartsearch.transcripts.large import indexing
+
+    try:
+        return [asdict(held) for held in indexing.held(roots)]
+    except CacheError as error:
+        return [{"state": error.message}]
+
+
+def _cache(config: Config) -> Json:
+    from smartsearch.rank.cache import vector_folder
+
+    try:
+        return {**asdict(vector_folder.usage()), "limit": config.cache_bytes}
+    except (CacheError, OSError) as error:
+        return {"state": str(error)}
+
+
+def _format_of(path: str) -> str:
+    from smartsearch.transcripts import detect
+    from smartsearch.transcripts.decode import decode
+    from smartsearch.transcripts.source import Source
+
+    try:
+        text = decode(load(path, None, Limits(file=DETECTED_BYTES))).text
+        return detect(Source(path, text)).name if text.strip() else "empty"
+    except FormatError as error:
+        return "not looked at: large" if error.kind == "too_large" else "unreadable"
+    except (OSError, RecursionError):
+        return "unreadable"
+
+
+def _status_lines(record: Json) -> Iterator[str]:
+    yield f"smartsearch {record['version']}, profile {record['profile']}, models {record['models_state']}"
+    for root in record["roots"]:
+        counted = f": {root['files']:,} files, {root['bytes'] / 1e6:,.1f} MB" if "files" in root else ""
+        yield f"serves {root['path']}{counted}"
+    formats = ", ".join(f"{name} {count:,}" for name, count in record["formats"].items())
+    yield f"formats of {record['formats_counted']:,} files: {formats or 'none'}"
+    for index in record["index"]:
+        yield f"index: {index['state']}" + (f", {index['turns']:,} turns" if "turns" in index else "")
+    if "turns" in record["cache"]:
+        held = record["cache"]
+        yield f"cache: vectors of {held['turns']:,} turns, {held['bytes'] / 1e6:,.1f} MB"
+    else:
+        yield f"cache: {record['cache']['state']}"
+    yield from (f"note: {said}" for said in record.get("notes", ()))
+    warm = record["warm"]
+    yield (
+        f"{'working' if warm['working'] else 'idle'}, {warm['waiting']} waiting, {warm['served']} served, "
+        f"{warm['rss_bytes'] / 1e6:,.0f} MB of memory; a call may take {record['limits']['seconds']:g} s"
+    )

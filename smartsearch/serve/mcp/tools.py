@@ -1,0 +1,272 @@
+"""The tools, without the protocol: checked arguments in, a record and the same as text out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from smartsearch.ask.library import Scope, ask
+from smartsearch.config import Config
+from smartsearch.errors import InputError, SmartsearchError
+from smartsearch.serve.mcp import brief, status
+from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments
+from smartsearch.serve.mcp.brief import Json, Reply, Wanted
+from smartsearch.serve.mcp.roots import Place, Places, Roots, where
+from smartsearch.serve.warm.shelf import Reading, Shelf
+from smartsearch.text.redact import redacted_result, redacted_turns
+from smartsearch.text.when import bounds, today
+from smartsearch.transcripts.faults import NotByLine
+from smartsearch.transcripts.filters import roles
+from smartsearch.transcripts.nearby import nearby
+from smartsearch.transcripts.opening import confined
+from smartsearch.types import Corpus, Hit, Result, Scores, Turn
+
+if TYPE_CHECKING:
+    from smartsearch.models.tools import Tools
+
+ANY_WORDS = 10**8
+"""The word budget of a search unless one is set: lines are short however long the turns are."""
+
+_ID = re.compile(rf"[a-z2-7]{{{brief.ID_CHARACTERS}}}")
+_CUT = {"top_k": "by rank", "tau": "by score", "budget": "by budget", "limit": "by limit"}
+
+
+class Models:
+    """The models, loaded when they are first wanted; a failed try is told, and tried again."""
+
+    def __init__(self, config: Config, load: Callable[[Config], Tools]) -> None:
+        self._config, self._load = config, load
+        self._tools: Tools | None = None
+        self.state = "not loaded"
+
+    def __call__(self) -> Tools:
+        """The models. Raises ModelError."""
+        if self._tools is None:
+            from smartsearch.serve.warm.server import warm_up
+
+            self.state = "loading"
+            try:
+                tools = self._load(self._config)
+                warm_up(tools, self._config)
+            except BaseException as error:
+                self.state = f"failed: {error}"
+                raise
+            self._tools, self.state = tools, "ready"
+        return self._tools
+
+    def prepare(self) -> None:
+        """Load them, in the hope that nobody waits yet; whoever asks next hears of a failure."""
+        try:
+            self()
+        except (SmartsearchError, OSError, ImportError):
+            return
+
+    @property
+    def ran(self) -> list[Json]:
+        """What is loaded."""
+        return [asdict(model) for model in self._tools.models.values()] if self._tools else []
+
+
+class Answers:
+    """The tools over `roots`: `scope` holds the filters of the command line, `config` its settings."""
+
+    def __init__(self, roots: Roots, scope: Scope, config: Config, models: Models) -> None:
+        self._roots, self._scope, self._config, self._models = roots, scope, config, models
+        self._shelf = Shelf()
+        self.places = Places()
+
+    def search(self, arguments: SearchArguments) -> Reply:
+        """A short line for each of the best turns. Raises SmartsearchError."""
+        speaker = arguments.speakers or self._config.speaker
+        config = replace(self._config, limit=0, budget=self._config.budget or ANY_WORDS, speaker=speaker)
+        day = today(config.now)
+        since, until = bounds(arguments.since.strip() or None, arguments.until.strip() or None, day)
+        within = self._within([self._roots.resolve(path) for path in arguments.paths])
+        scope = replace(
+            within,
+            since=since or within.since,
+            until=until or within.until,
+            roles=roles(arguments.roles) or within.roles,
+        )
+        with confined(self._roots.paths):
+            result = ask(arguments.question, scope, config, self._models, Reading(self._shelf, "/", None))
+        most = min(arguments.limit, self._config.limit or arguments.limit)
+        best = {hit.rank for hit in sorted(result.hits, key=lambda hit: hit.rank)[:most]}
+        shown = [hit for hit in result.hits if hit.rank in best]
+        return self._shown(result, shown, arguments.line)
+
+    def expand(self, arguments: ExpandArguments) -> Reply:
+        """The full text of turns, with those around each. Raises SmartsearchError where none is found."""
+        corpora: dict[str, Corpus] = {}
+        with confined(self._roots.paths):
+            found = {name: self._tried(name, arguments.around, corpora) for name in arguments.ids}
+        faults = {name: one for name, one in found.items() if isinstance(one, InputError)}
+        wanted = [turn for one in found.values() if not isinstance(one, InputError) for turn in one]
+        if not wanted:
+            raise next(iter(faults.values()))
+        missing = [
+            {"id": name, "kind": fault.kind, "why": self._roots.shortened(fault.message)}
+            for name, fault in faults.items()
+        ]
+        if self._config.redact:
+            masked = redacted_turns([one.turn for one in wanted])
+            wanted = [replace(one, turn=turn) for one, turn in zip(wanted, masked, strict=True)]
+        tokenizer = self._models().tokenizer
+        filled = brief.filled(wanted, arguments.tokens, tokenizer)
+        shown = {one.turn.path: self._roots.shown(one.turn.path) for one in filled.turns}
+        record: Json = {
+            "sessions": brief.sessions(filled.turns, shown),
+            "used_tokens": filled.used,
+            "tokens": arguments.tokens,
+            "tokenizer": tokenizer.name,
+            **_unless_empty(
+                cut=list(filled.cut),
+                left_out=list(filled.left_out),
+                neighbours_left_out=filled.crowded_out,
+                missing=missing,
+            ),
+        }
+        lines = [line for session in record["sessions"] for line in ("", *brief.session_lines(session))]
+        lines += ["", f"{filled.used:,} of {arguments.tokens:,} tokens ({tokenizer.name})"]
+        if filled.cut:
+            lines.append(f"cut to fit: {', '.join(filled.cut)}; more `tokens` show more")
+        if filled.left_out:
+            lines.append(f"left out: {', '.join(filled.left_out)}; ask for them alone, or with more `tokens`")
+        if filled.crowded_out:
+            lines.append(f"{filled.crowded_out} turns around them did not fit")
+        lines += [f"missing: {entry['id']}: {entry['why']}" for entry in missing]
+        return Reply(record, "\n".join(lines).lstrip("\n"))
+
+    def look(self) -> Json:
+        """What is served and what is kept on disk: what `status` has to look up."""
+        with confined(self._roots.paths):
+            return status.looked(self._roots.paths, self._scope, self._config)
+
+    def _within(self, paths: Sequence[str]) -> Scope:
+        """The filters over `paths`, or over all there is."""
+        return replace(self._scope, paths=tuple(paths) or self._roots.paths)
+
+    def _shown(self, result: Result, shown: Sequence[Hit], most: int) -> Reply:
+        hits = []
+        masked = {hit.rank: hit for hit in shown}
+        if self._config.redact:
+            result = redacted_result(result)[0]
+            masked = {hit.rank: hit for hit in result.hits}
+        for hit in shown:
+            turn = hit.turn
+            place = where(turn, self._roots.shown(turn.path))
+            record = {**brief.hit(masked[hit.rank], place, most), "id": brief.identity(turn)}
+            self.places.keep({record["id"]: Place(turn.path, turn.line, turn.pointer)})
+            hits.append(record)
+        dropped = Counter(d.reason for d in result.budget.dropped)
+        dropped["limit"] = len(result.hits) - len(shown)
+        said = [self._roots.shortened(text) for text in (*result.warnings, *result.trace.degraded)]
+        skipped = [replace(s, path=self._roots.shown(s.path)) for s in result.skipped]
+        answer: Json = {
+            "hits": hits,
+            "candidates": result.trace.candidates,
+            **_unless_empty(cut={reason: count for reason, count in dropped.items() if count}),
+            **_unless_empty(notes=brief.notes(said, skipped)),
+            "next": _next(bool(hits), dropped["limit"]),
+        }
+        cut = ", ".join(f"{count:,} {_CUT.get(why, why)}" for why, count in answer.get("cut", {}).items())
+        found = f"{len(hits)} of {answer['candidates']:,} candidates{f' (cut: {cut})' if cut else ''}"
+        lines = [found, *map(brief.hit_line, hits), *(f"note: {text}" for text in answer.get("notes", ()))]
+        return Reply(answer, "\n".join([*lines, f"next: {answer['next']}"]))
+
+    def _tried(self, name: str, around: int, corpora: dict[str, Corpus]) -> list[Wanted] | InputError:
+        try:
+            return self._wanted(name, around, corpora)
+        except InputError as error:
+            return error
+
+    def _wanted(self, name: str, around: int, corpora: dict[str, Corpus]) -> list[Wanted]:
+        """The turn of that id or at that place, and those around it. Raises InputError."""
+        place = self.places.get(name)
+        if place is None:
+            if _ID.fullmatch(name):
+                raise InputError(
+                    f"no such id: {name}", hint="`search` gives ids; search again", kind="unknown_id"
+                )
+            place = self._roots.place(name)
+        path = self._roots.resolve(place.path)
+        scope = replace(self._within([path]).unfiltered, indexed=False)
+        library = Reading(self._shelf, "/", None)
+
+        def near() -> list[Wanted]:
+            if path not in corpora:
+                corpora[path] = library.haystack(scope).corpus
+            at = self._found(corpora[path].turns, replace(place, path=path), name)
+            return _around(corpora[path], at, around, name)
+
+        try:
+            return near()
+        except NotByLine:
+            del corpora[path]
+            library.read_whole(scope)
+            return near()
+
+    def _found(self, turns: Sequence[Turn], place: Place, name: str) -> int:
+        """Which of a file's turns is meant. Raises InputError `stale_id`, `no_turn`."""
+        there = _located(turns, place)
+        by_id = name in self.places
+        meant = [at for at in there if not by_id or brief.identity(turns[at]) == name]
+        if meant:
+            return meant[0]
+        if by_id:
+            said = f"{self._roots.shown(place.path)} has changed since {name} was found in it"
+            raise InputError(said, hint="search again", kind="stale_id")
+        hint = "places stand in the hits of `search`"
+        raise InputError(f"no turn at {name[:300]}", hint=hint, kind="no_turn")
+
+
+def _unless_empty(**values: object) -> Json:
+    """Those of the keys that hold something: an agent pays for each."""
+    return {name: value for name, value in values.items() if value}
+
+
+def _next(found: bool, more: int) -> str:
+    if not found:
+        return "other words, names or synonyms; fewer `paths`; or there is nothing about it"
+    raise_limit = f"; {more} more with a higher `limit`" if more else ""
+    return f"`expand` with ids gives full text and the turns around{raise_limit}"
+
+
+def _around(corpus: Corpus, at: int, around: int, name: str) -> list[Wanted]:
+    """The turn at an index, and up to `around` before and after it in its session."""
+    turn = corpus.turns[at]
+    near = nearby(corpus, [Hit(1, turn, Scores(0.0), index=at)], around, around)[0]
+    return [
+        Wanted(turn, at, _at(turn), name=name),
+        *(Wanted(t, at - n, _at(t), n) for n, t in enumerate(reversed(near.before), 1)),
+        *(Wanted(t, at + n, _at(t), n) for n, t in enumerate(near.after, 1)),
+    ]
+
+
+def _at(turn: Turn) -> str:
+    """The place of a turn in its file."""
+    return str(turn.line) if turn.line else f"#{turn.pointer}"
+
+
+def _located(turns: Sequence[Turn], place: Place) -> list[int]:
+    """Indices of the turns at a place of one file. Lines ascend, so that few of unread ones are parsed."""
+    if isinstance(turns, tuple):
+        return [n for n, t in enumerate(turns) if (t.line, t.pointer) == (place.line, place.pointer)]
+    low, high = 0, len(turns)
+    while low < high:
+        middle = probe = (low + high) // 2
+        while probe < high and not turns[probe].line:
+            probe += 1
+        if probe < high and turns[probe].line < place.line:
+            low = probe + 1
+        else:
+            high = middle
+    found = []
+    while place.line and low < len(turns) and turns[low].line in (0, place.line):
+        if turns[low].line:
+            found.append(low)
+        low += 1
+    return found

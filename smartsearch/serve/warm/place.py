@@ -1,0 +1,152 @@
+"""Where a warm process is to be found: the private folder, the names of its files, the lock it holds.
+
+There is one process a user, version and set of models: `KEY.sock` is its socket, `KEY.lock` is locked as
+long as it lives and says what it is, `KEY.log` holds what it said when it was started in the background.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import socket
+import stat
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import smartsearch
+from smartsearch.config import Config
+from smartsearch.errors import UsageError
+from smartsearch.models import trained
+from smartsearch.serve.warm.wire import PROTOCOL, Json
+
+LONGEST_SOCKET = 103
+"""Bytes of a socket's path that every system takes (macOS 104 with its end, Linux 108)."""
+UNSAFE = "unsafe_folder"
+WANTED = "_SMARTSEARCH_SOCKET"
+"""The variable that tells a server started by a command which socket that command waits for."""
+LOCK_TRIES, LOCK_PAUSE = 10, 0.05
+
+
+@dataclass(frozen=True)
+class Place:
+    """The files of one warm process."""
+
+    socket: Path
+    lock: Path
+    log: Path
+
+
+def supported() -> bool:
+    """Whether this system has Unix sockets and users; Windows has not."""
+    return hasattr(socket, "AF_UNIX") and hasattr(os, "geteuid")
+
+
+def folder(*, make: bool = False) -> Path:
+    """The private folder: in XDG_RUNTIME_DIR if that is this user's, else `smartsearch-UID` in TMPDIR.
+
+    Raises UsageError where there is something that is not a folder of this user's alone, or where it cannot
+    be made; without `make` it need not exist.
+    """
+    runtime = Path(os.environ.get("XDG_RUNTIME_DIR") or "-")
+    if runtime.is_absolute() and _owned(runtime):
+        path = runtime / "smartsearch"
+    else:
+        path = Path(os.environ.get("TMPDIR") or "/tmp").absolute() / f"smartsearch-{os.geteuid()}"
+    try:
+        if make:
+            path.mkdir(mode=0o700, exist_ok=True)
+        found = path.lstat()
+    except FileNotFoundError:
+        if not make:
+            return path
+        raise _unfit(path, "cannot be made") from None
+    except OSError as error:
+        raise _unfit(path, error.strerror or str(error)) from error
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        raise _unfit(path, "is not a folder that only you can use")
+    return path
+
+
+def _owned(path: Path) -> bool:
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+
+
+def _unfit(path: Path, why: str) -> UsageError:
+    hint = "move it away, or set XDG_RUNTIME_DIR to a folder of yours"
+    return UsageError(f"{path}: {why}", hint=hint, kind=UNSAFE)
+
+
+def place(config: Config, *, make: bool = False) -> Place:
+    """The files of the warm process for the models of `config`. Raises UsageError as `folder` does."""
+    return named(folder(make=make), key(config))
+
+
+def named(home: Path, name: str) -> Place:
+    """The files of that name. Raises UsageError where the socket's path would be too long."""
+    path = home / f"{name}.sock"
+    length = len(os.fsencode(path))
+    if length > LONGEST_SOCKET:
+        raise UsageError(
+            f"the path of the socket has {length} bytes, the limit is {LONGEST_SOCKET}: {path}",
+            hint="set XDG_RUNTIME_DIR to a folder with a shorter path",
+        )
+    return Place(path, home / f"{name}.lock", home / f"{name}.log")
+
+
+def key(config: Config) -> str:
+    """A short hash of all that two processes must have in common to give the same answers."""
+    models = (config.profile, config.parser, config.crossencoder, config.colbert)
+    given = [Path(name).expanduser() for name in models[1:] if name]
+    folders = [str(path.resolve()) if path.is_dir() else "" for path in given]
+    home = trained.find(config.profile)
+    cache = [os.environ.get(name, "") for name in ("HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")]
+    program = (smartsearch.__version__, PROTOCOL, sys.prefix, sys.version, str(smartsearch.__path__[0]))
+    said = [*program, sys.getfilesystemencoding(), *models, *folders, str(home and home.resolve()), *cache]
+    return hashlib.sha256(json.dumps([*said, config.cores]).encode()).hexdigest()[:12]
+
+
+def hold(path: Path, about: Json) -> int | None:
+    """Lock `path` for as long as this process lives and write `about` into it; None if another holds it."""
+    import fcntl
+
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    for _ in range(LOCK_TRIES):  # whoever asks for the holder locks it for a moment
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        time.sleep(LOCK_PAUSE)
+    else:
+        os.close(lock)
+        return None
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, json.dumps(about).encode(), 0)
+    return lock
+
+
+def holder(path: Path) -> Json | None:
+    """What the living process that holds `path` says of itself; None where none does."""
+    import fcntl
+
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        with contextlib.suppress(ValueError):
+            about = json.loads(os.pread(lock, 4096, 0))
+            return about if isinstance(about, dict) else {}
+        return {}
+    else:
+        return None
+    finally:
+        os.close(lock)

@@ -1,0 +1,1 @@
+"""The published memory systems, one folder each."""

@@ -1,0 +1,1 @@
+"""SmartSearch: grep, hops, two rankers, a cut."""

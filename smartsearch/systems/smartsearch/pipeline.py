@@ -1,0 +1,136 @@
+"""The paper on one page: parse, grep, hop, score twice, fuse, truncate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.config import Config
+from smartsearch.models.tools import Tools
+from smartsearch.rank.cascade import Ranking, rank
+from smartsearch.rank.promote import promoted
+from smartsearch.rank.truncate import truncate
+from smartsearch.rank.windows import best_windows, scored_windows
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.retrieve.hops import Dense, Evidence, gather
+from smartsearch.retrieve.semantic import nearest
+from smartsearch.types import STAGES, Hit, Query, Result, Trace, paired
+
+
+def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> Result:
+    """The turns of `haystack` that answer `question`, ranked and cut to the budget (paper section 3)."""
+    clock, question = _Clock(), paired(question)
+    with clock("parse"):
+        query = tools.parser.parse(question, config)
+    degraded: list[str] = []
+    with clock("retrieve"):
+        dense = dense_search(query, haystack, config, tools, degraded)
+        evidence = gather(query, haystack, tools.parser, config, dense)
+    with clock("rank"):
+        ranking = rank(
+            question,
+            evidence.candidates,
+            haystack.corpus,
+            tools.scorers,
+            config,
+            tools.fusion,
+            evidence.counts,
+            evidence.unread,
+        )
+        ranking = promoted(ranking, haystack.corpus.turns, config.speaker, config.speaker_rank)
+    with clock("truncate"):
+        kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer)
+    if config.order == "time":
+        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
+    searched = any(step.kind == "semantic" for step in evidence.hops)
+    ran = dict.fromkeys(["parser", *config.rank, *(["colbert"] if searched else [])])
+    trace = Trace(
+        terms=tuple(term for step in evidence.hops for term in step.terms),
+        hops=evidence.hops,
+        candidates=len(evidence.candidates) + evidence.unread,
+        fallback=query.fallback,
+        timing_ms=clock.stages() | dict(ranking.timing_ms),
+        models=tuple(tools.models[name] for name in ran if name in tools.models),
+        degraded=(*degraded, *evidence.notes, *ranking.degraded, *tools.notes()),
+    )
+    warnings = _warnings(query, evidence, budget.cut_text)
+    return Result(question, config.profile, kept, budget, trace, config.cores, warnings=warnings)
+
+
+def _hits(ranking: Ranking, haystack: Haystack) -> list[Hit]:
+    pairs = zip(ranking.candidates, ranking.scores, strict=True)
+    return [
+        Hit(position, haystack.corpus.turns[c.index], scores, c.terms, c.hop, c.index)
+        for position, (c, scores) in enumerate(pairs, start=1)
+    ]
+
+
+def dense_search(
+    query: Query, haystack: Haystack, config: Config, tools: Tools, degraded: list[str]
+) -> Dense | None:
+    """The dense search over all turns, or None where it is off, impossible or too large."""
+    if config.semantic == "off" or not any(c.isalnum() for c in query.text):
+        return None
+    if "colbert" not in tools.scorers:
+        if config.semantic == "always":
+            degraded.append(f"no dense search: the profile {config.profile} has no ColBERT")
+        return None
+
+    def run(top: int) -> list[int]:
+        turns = len(haystack)
+        if config.semantic == "fallback" and turns > config.semantic_max_turns:
+            degraded.append(
+                f"the dense fallback was left out: {turns} turns, more than {config.semantic_max_turns}; "
+                "--semantic always runs it"
+            )
+            return []
+        windows = scored_windows(query.text, haystack.corpus, haystack.indices)
+
+        def by_turn(question: str, _: Sequence[str]) -> NDArray[np.float64]:
+            return best_windows(question, windows, tools.scorers["colbert"])[0]
+
+        near = nearest(query.text, [some[0] for some in windows], by_turn, top)
+        return [haystack.indices[place] for place in near]
+
+    return run
+
+
+def _warnings(query: Query, evidence: Evidence, cut_text: bool) -> tuple[str, ...]:
+    warnings = []
+    fuzzy = [term for step in evidence.hops for term in step.terms if step.kind == "fuzzy"]
+    for source in dict.fromkeys(term.source for term in fuzzy):
+        near = ", ".join(term.text for term in fuzzy if term.source == source)
+        warnings.append(f"no turn contains {source!r}; searched for {near}")
+    named = ("grep", "fuzzy", "date", "speaker")
+    by_words = sum(step.found for step in evidence.hops if step.kind in named)
+    if evidence.candidates and not by_words:
+        warnings.append("no turn contains a word of the question; these are the nearest in meaning")
+    if query.fallback:
+        warnings.append(f"the parser found no noun, name or verb in the question: {query.fallback}")
+    if cut_text:
+        warnings.append("a turn was cut to fit the budget")
+    return (*warnings, *evidence.warnings)
+
+
+class _Clock:
+    """Milliseconds a stage, by name."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+        self._spent: dict[str, float] = dict.fromkeys(STAGES, 0.0)
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._spent[stage] += (time.perf_counter() - start) * 1000.0
+
+    def stages(self) -> dict[str, float]:
+        self._spent["total"] = (time.perf_counter() - self._start) * 1000.0
+        return dict(self._spent)

@@ -1,0 +1,202 @@
+"""Question to weighted terms, and turns to entities and nouns: all that asks spaCy (paper 3.1)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from smartsearch.config import Config
+from smartsearch.errors import ModelError
+from smartsearch.runtime.lean import module, standing_in
+from smartsearch.types import Query, Term, fold
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span, Token
+
+SHIPPED = Path(__file__).parents[1] / "models" / "en_smartsearch"
+HOP_LABELS = frozenset({"PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT"})
+"""Entity labels that become terms of the next hop (paper 3.2: person, organisation, location, event)."""
+
+CACHED_CHARACTERS = 1 << 20
+"""Of the texts whose analysis is kept: about 130 bytes of memory each (a long-lived process sees many)."""
+LONGEST = 20_000
+"""Characters of a question that spaCy reads: it refuses a million."""
+TURN = 2_000
+"""Characters of a turn that hops and feedback look at (docs/decisions/0003)."""
+ARTICLES = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "his", "her", "their"))
+
+
+@contextmanager
+def without_torch() -> Iterator[None]:
+    """Keep spaCy from importing torch behind it: 0.9 s for a pipeline that does not use it."""
+    with standing_in({} if "spacy" in sys.modules else {"torch": None}):
+        yield
+
+
+@contextmanager
+def without_commands() -> Iterator[None]:
+    """Keep spaCy from importing its command line, with two HTTP clients: a third of what its import takes.
+
+    Whoever asks for `spacy.cli` or `spacy.info` afterwards gets them.
+    """
+
+    def info(*arguments: Any, **options: Any) -> Any:
+        return import_module("spacy.cli.info").info(*arguments, **options)
+
+    names = () if "spacy" in sys.modules else ("spacy.cli", "spacy.cli.info")
+    with standing_in({name: module(name, info=info) for name in names}):
+        yield
+
+
+def load(name_or_path: str, *, needs_torch: bool = True) -> Language:
+    """The spaCy pipeline of that name or folder. Raises ModelError when it is missing or broken."""
+    try:
+        with without_commands(), nullcontext() if needs_torch else without_torch():
+            import spacy
+        nlp = spacy.load(name_or_path, exclude=_as_in_spacy(Path(name_or_path)))
+    except (OSError, ValueError, ImportError) as error:
+        raise ModelError(
+            f"the spaCy pipeline {name_or_path!r} cannot be loaded: {str(error).splitlines()[0]}",
+            hint=f"python -m spacy download {name_or_path}, or give a folder, or use --profile embedded",
+            kind="model_missing",
+        ) from error
+    needed = {"ner", "entity_ruler"} & set(nlp.pipe_names)
+    if not needed or not {"tagger", "morphologizer"} & set(nlp.pipe_names):
+        raise ModelError(
+            f"the spaCy pipeline {name_or_path!r} has no tagger or no named-entity recogniser",
+            hint="a pipeline such as en_core_web_sm, or --profile embedded",
+            kind="model_unfit",
+        )
+    return nlp
+
+
+def _as_in_spacy(folder: Path) -> list[str]:
+    """What of the shipped pipeline need not be read, because this very spaCy brings the same.
+
+    The tokenizer's 900 exceptions are English's own; to read them again takes a third of the loading.
+    """
+    from spacy.git_info import GIT_VERSION
+
+    if folder != SHIPPED:
+        return []
+    made_with = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["spacy_git_version"]
+    return ["tokenizer"] if made_with == GIT_VERSION else []
+
+
+class Parser:
+    """A spaCy pipeline with what it already read: the same top turns come back hop after hop."""
+
+    def __init__(self, nlp: Callable[[str], Any]) -> None:
+        self._nlp = nlp
+        self._seen: dict[str, Doc] = {}
+        self._characters = 0
+
+    def _doc(self, text: str) -> Doc:
+        read = text[:TURN]
+        doc = self._seen.get(read)
+        if doc is None:
+            self._characters += len(read)
+            if self._characters > CACHED_CHARACTERS:
+                self._seen.clear()
+                self._characters = len(read)
+            doc = self._seen[read] = self._nlp(read)
+        return doc
+
+    def parse(self, question: str, config: Config) -> Query:
+        """Terms of the question in order of appearance, each once with its highest weight (seeds 1.5)."""
+        doc = self._nlp(question[:LONGEST])
+        terms = list(_terms(doc, config))
+        if terms:
+            return Query(question, _distinct(terms))
+        words = [t.text for t in doc if not t.is_stop and not t.is_punct and not t.is_space]
+        if words:
+            terms = [Term(word, "TOKEN", 1.0) for word in words]
+            return Query(question, _distinct(terms), "every word that is not a stop word was searched")
+        return Query(question, (), "there was no word to search for")
+
+    def entities(self, texts: Iterable[str]) -> list[str]:
+        """Names of people, organisations, places and events in the turns, in order, each once."""
+        spans = (
+            _trimmed(span) for text in texts for span in self._doc(text).ents if span.label_ in HOP_LABELS
+        )
+        return _unique(text for text in spans if text)
+
+    def nouns(self, texts: Sequence[str]) -> list[tuple[str, int]]:
+        """Surface nouns and proper nouns with the number of turns each stands in, most frequent first."""
+        counts: dict[str, int] = {}
+        surface: dict[str, str] = {}
+        for text in texts:
+            words = {fold(t.text): t.text for t in self._doc(text) if _is_noun(t)}
+            for key, word in words.items():
+                counts[key] = counts.get(key, 0) + 1
+                surface.setdefault(key, word)
+        ranked = sorted(counts, key=lambda key: -counts[key])
+        return [(surface[key], counts[key]) for key in ranked]
+
+
+def _terms(doc: Doc, config: Config) -> Iterator[Term]:
+    weights = {"PROPN": config.weight_propn, "NOUN": config.weight_noun, "VERB": config.weight_verb}
+    phrases = {span.start: span for span in doc.ents}
+    for token in doc:
+        if token.i in phrases:
+            yield from _phrase(phrases[token.i], weights, config)
+        base = weights.get(token.pos_, 0.0)
+        weight = base + (config.weight_entity if token.ent_type_ else 0.0)
+        if weight and _keeps(token, config):
+            yield Term(token.text, token.pos_ if base else "ENT", weight)
+
+
+def _phrase(span: Span, weights: dict[str, float], config: Config) -> Iterator[Term]:
+    """A multi-word entity as one term, as heavy as its heaviest token."""
+    text = _trimmed(span)
+    if len(text.split()) > 1:
+        base = max(weights.get(token.pos_, 0.0) for token in span)
+        yield Term(text, "ENT", base + config.weight_entity)
+
+
+def _keeps(token: Token, config: Config) -> bool:
+    """Long enough, and not a stop word; a name that looks like one ("Will") stays."""
+    named = token.pos_ == "PROPN"
+    if token.is_stop and not (named and token.ent_type_):
+        return False
+    if token.is_punct or token.is_space or not any(c.isalnum() for c in token.text):
+        return False
+    shortest = config.min_length_propn if named else config.min_length
+    return len(token.text) >= shortest or not token.text.isascii()
+
+
+def _is_noun(token: Token) -> bool:
+    noun = token.pos_ in ("NOUN", "PROPN") and not token.is_stop
+    return noun and len(token.text) >= 3 and token.text.isalpha()
+
+
+def _trimmed(span: Span) -> str:
+    """The span without leading articles or a trailing possessive; "Will" and "US" are no stop words here."""
+    tokens = list(span)
+    while tokens and (tokens[0].lower_ in ARTICLES or tokens[0].is_punct or tokens[0].is_space):
+        tokens.pop(0)
+    while tokens and (tokens[-1].text.lower() in ("'s", "’s") or tokens[-1].is_punct or tokens[-1].is_space):
+        tokens.pop()
+    return str(span.doc[tokens[0].i : tokens[-1].i + 1].text) if tokens else ""
+
+
+def _distinct(terms: Iterable[Term]) -> tuple[Term, ...]:
+    best: dict[str, Term] = {}
+    for term in terms:
+        key = fold(term.text)
+        if key not in best or term.weight > best[key].weight:
+            best[key] = term
+    return tuple(best.values())
+
+
+def _unique(texts: Iterable[str]) -> list[str]:
+    seen: dict[str, str] = {}
+    for text in texts:
+        seen.setdefault(fold(text), text)
+    return list(seen.values())

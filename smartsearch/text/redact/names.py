@@ -1,0 +1,203 @@
+"""The names of secrets, what stands between them and a value, and the rules made of these.
+
+`password: x`, `"api_key": "x"`, `<password>x</password>`, "the password is x1".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from smartsearch.text.redact.judges import (
+    anything,
+    enclosed,
+    keyed,
+    keylike,
+    lettered,
+    listed,
+    mixed,
+    odd,
+    strong,
+)
+from smartsearch.text.redact.named import joint, named
+from smartsearch.text.redact.page import FILL, Page, Rule, Span
+from smartsearch.text.redact.values import Values
+
+# Names begin with few letters, for a search passes over what begins with others; what may not stand before a
+# name is looked back at from its first letter.
+_PASS = r"p(?:ass[-_ ]?(?:word|wort|wd|code|phrase|key)|asswrd|aswd|swd|wd|assord|arolă)"
+_ELSEWHERE = (
+    r"kennwort|zugangscode|contrase[nñ]a|mot[- _]de[- _]passe|senha|wachtwoord|has[lł]o|heslo|jelszó|lösenord"
+    r"|adgangskode|salasana|şifre|w(?:lan|i-?fi)[-_ ]?(?:key|schlüssel|code|clave|clé)"
+    r"|пароль|密码|密碼|口令|パスワード|비밀번호|암호|كلمة المرور|كلمة السر|סיסמה|סיסמא|mật khẩu|รหัสผ่าน"
+)
+PASSWORD = f"{_PASS}|{_ELSEWHERE}"
+_WEAK = r"p(?:ass|s?w)(?![a-z])"  # words of other meanings too
+_WEAKER = r"(?:mdp|clave)(?![a-z])"
+_ENV = r"p(?<=[a-z0-9]_p)(?:ass|w)(?![a-z])"
+_KEYS_OF = (
+    *("api", "access", "secret", "private", "auth", "client", "account", "consumer"),
+    *("encryption", "signing", "shared", "master", "license", "licence"),
+)
+# Looked back at from the k: a search for few first letters passes over most of a text.
+TOKEN = f"token|secret|k(?:{'|'.join(f'(?<={of}k)|(?<={of}[-_ ]k)' for of in _KEYS_OF)})ey(?:_base)?"
+PHRASE = r"passphrase|(?:seed|recovery|backup|secret|mnemonic) (?:phrase|words)|mnemonic"
+
+QUOTES = "\"'`*_.,;:!?()[]“”„«»"
+_B = r"[^\S\n]*"  # blanks of a line
+_SHUT = r"(?:[\\\"'`\]*”»’]|</?[a-z][a-z0-9]{0,10}>){0,6}"  # quotes and tags behind a name
+_SAME_LINE = rf"[*_]{{0,3}}(?:</[a-z][a-z0-9]{{0,10}}>){{0,3}}{_B}(?:<[a-z][a-z0-9]{{0,10}}>){{0,3}}"
+_NEXT_LINE = (  # of a YAML block or list, of a quotation; a program's comment is none
+    rf"(?:[|>][-+]?(?={_B}\n))?{_B}(?:\n(?![^\S\n]{{0,40}}(?:\"\"\"|\'\'\')))?(?:>[^\S\n])?{_B}"
+    r"(?:[-*•][^\S\n]+)?"
+)
+_ABOUT = r"(?: (?:for|to|of|on|für|fürs|zum|vom|del|de|du|da|pour)\b[^\n:=]{1,40})?"
+_BE = (
+    r"(?:(?:is|was|are|will be|ist|war|lautet|heißt|wäre|est|était|c'est|es|era|è|é|jest|är|er|это|:=?)"
+    r"(?:[^\S\n]{1,4}(?:now|still|just|always|jetzt|immer|again|wieder|ahora|maintenant))?)"
+)
+_SIGN = (
+    r"=>|:=|={1,3}|[:︰]|-{1,2}>|[→⇒➜➡]"
+    r"|&#(?:58|61|x3[ad]);|%3[ad]|\\u003[ad]"  # : and = as a page, an address, a program writes them
+)
+ASSIGNED = rf"[0-9]{{0,2}}{_SHUT}{_B}(?:{_SIGN})(?:{_SAME_LINE})?{_NEXT_LINE}"
+NOTED = rf"[^\S\n]{{0,4}}[(\[][^()\[\]\n]{{0,40}}[)\]]{_B}(?:[:=]|-{{1,2}}>|→){_NEXT_LINE}"
+TOLD = (
+    rf"{_ABOUT}(?:[^\S\n]{{1,4}}(?:is|was|ist|war|lautet|est|es|è|é|jest|är|er)(?: now| jetzt)?{_B}:|{_B}=)"
+    rf"{_B}\n?{_B}"
+)
+IS = rf"{_ABOUT}(?:{_B}:|[^\S\n]{{1,4}}{_BE}|['’]s)[^\S\n]+|{_B}(?:是|为|為|は|は、|는|은):?{_B}"
+BESIDE = rf"{_SHUT}{_B}[-–—|][^\S\n]+|{_SHUT}\t[^\S\n]*"
+LISTED = (  # in a list, below a heading
+    rf"s?{_SHUT}{_B}[:=]\s{{0,40}}(?:[\[({{]\s{{0,40}}){{1,2}}"
+    rf"(?:\\?[\"'][\w .@-]{{1,40}}\\?[\"']\s{{0,4}}:\s{{0,4}})?"
+    rf"|s?(?:{_SHUT}{_B}[:=])?{_B}\n{_B}\n?{_B}(?:[-*•][^\S\n]+)?(?!\"\"\"|\'\'\')"
+)
+BARE = r"(?<!passwd)[^\S\n]+[(\[*_]{0,2}|[(\[]|(?=[「『])"
+OTHER = r"[^\S\n]?[:=][^\S\n]?[^\s:/|]{1,60}[^\S\n]?[:/|][^\S\n]?(?!/)"  # `login: ann / x1`
+BEHIND = rf"{_SHUT}[^\S\n]+(?=\\{{0,4}}[\"'`“„«‘])"
+CHANGED = rf"{_ABOUT}[^\S\n]{{1,4}}(?:to|into|auf|à|en|a)[^\S\n]+"
+# `"name": "password", "value": "x"`, `key="password" value="x"`: the name is itself a value.
+PAIR = rf"\\?[\"']?{_B},?\s{{0,40}}\\?[\"']?(?:value|val|default|content|data)\\?[\"']?{_B}[:=]\s{{0,40}}"
+# Behind `<password`, `<a name="password`, `<key>password`, `<td>Password`.
+TAG = r"(?:[^\S\n]{1,4}[^<>\n]{0,200}|\\?[\"'][^<>\n]{0,200})?>\s{0,40}(?:<!\[cdata\[)?"
+CELL = r":?[^\S\n]{0,4}</[a-z]{1,12}>\s{0,40}<[a-z][^<>\n]{0,100}>\s{0,40}"
+PLIST = r"</key>\s{0,40}<(?:string|data)>\s{0,40}"
+
+
+def _word(text: str, start: int, end: int) -> bool:
+    """Whether a name is a word, or the last of `dbPass`; PASS is a test's."""
+    name, before = text[start:end], text[max(start - 1, 0) : start]
+    return name != "PASS" and (not before.isalpha() or (before.islower() and name[0].isupper()))
+
+
+_NAME_AFTER = re.compile(_PASS)
+_WORD = re.compile(r"\S+")
+_COPULAS = ("is", "was", "as", "ist", "war", "als", "est", "es")
+BEFORE, BETWEEN = 120, 4
+"""Characters before a name in which its value is looked for, and words: `x1 is my old wifi password`."""
+
+
+def _before(page: Page) -> Iterator[Span]:
+    """Values that stand in front of their name."""
+    at = 0
+    for name in _NAME_AFTER.finditer(page.low):
+        first = max(at, name.start() - BEFORE)
+        if page.low[name.start() - 1 : name.start()].isspace():
+            words = list(_WORD.finditer(page.text[first : name.start()]))[-BETWEEN - 1 :]
+            value = next((v for v, be in pairwise(words) if be[0].lower() in _COPULAS), None)
+            told = value[0].strip(QUOTES) if value else ""
+            if value and strong(told, False) and FILL not in told:
+                start = first + value.start() + value[0].index(told)
+                yield start, start + len(told)
+        at = name.end()
+
+
+_VALUES = (joint(ASSIGNED, anything), joint(PAIR, anything))
+_PASS_HINTS = (
+    *(f"pass{letter}" for letter in "w-_ cpko"),
+    *("paswd", "pswd", "pwd", "parolă"),
+)
+_ELSEWHERE_HINTS = (
+    *("kennwort", "zugangscode", "contrase", "de passe", "de-passe", "de_passe", "senha", "wachtwoord"),
+    *("hasło", "haslo", "heslo", "jelszó", "lösenord", "adgangskode", "salasana", "şifre", "wlan", "wi-fi"),
+    *("wifi", "пароль", "口令", "密码", "密碼", "パスワード", "비밀번호", "암호", "كلمة", "סיסמ"),
+    *("mật khẩu", "รหัสผ่าน"),
+)
+_TOKEN_HINTS = ("token", "secret", "key")
+_BOTH = rf"(?:user(?:name)?|login|e-?mail|id|name)[^\S\n]?[/|&+,][^\S\n]?(?:{PASSWORD}|pass|pw)"
+_START = rf"<[\w:.-]{{0,40}}(?<!/)(?:{PASSWORD}|{TOKEN})"
+_ATTRIBUTE = rf"(?:name|key|id)=\\?[\"'][\w:.-]{{0,40}}(?:{PASSWORD}|{TOKEN})"
+
+_JOINTS = (
+    *_VALUES,
+    joint(NOTED, anything),
+    joint(TOLD, anything),
+    joint(IS, mixed),
+    joint(BEHIND, mixed),
+    joint(BESIDE, lettered),
+    joint(CHANGED, lettered),
+    joint(LISTED, strong),
+    joint(BARE, strong),
+    joint(PLIST, anything, Values.element),
+    joint(CELL, lettered, Values.element),
+)
+
+_WEAK_JOINTS = (joint(ASSIGNED, lettered), joint(IS, lettered))
+
+RULES = (
+    Rule(
+        "passphrase",
+        named(PHRASE, joint(ASSIGNED, anything, Values.line)),
+        ("phrase", "mnemonic", "d words", "y words", "p words", "t words"),
+    ),
+    Rule("password", named(rf"{_START}|{_ATTRIBUTE}", joint(TAG, anything, Values.element)), ("</",)),
+    Rule("password", named(_BOTH, joint(ASSIGNED, anything, Values.line)), ("pass", "pw")),
+    Rule("password", named(_PASS, *_JOINTS), _PASS_HINTS),
+    Rule("password", named(_ELSEWHERE, *_JOINTS), _ELSEWHERE_HINTS),
+    Rule(
+        "password",
+        named(_ENV, joint(r"=(?=\S{4})", anything), joint(ASSIGNED, odd), joint(PAIR, odd)),
+        ("_pass", "_pw"),
+    ),
+    Rule("password", named(_WEAK, *_WEAK_JOINTS, fits=_word), ("pass", "pw", "psw")),
+    Rule("password", named(_WEAKER, *_WEAK_JOINTS, fits=_word), ("mdp", "clave")),
+    Rule(
+        "password",
+        named(r"login|cred(?:ential)?s|zugangsdaten", joint(OTHER, lettered)),
+        ("login", "cred", "zugangsdaten"),
+    ),
+    Rule("password", _before, _PASS_HINTS),
+    Rule(
+        "password",
+        named(
+            r"(?:user|role|grant|account)[^\n;]{1,120}(?:identified[^\n;]{0,60}? by|password)",
+            joint(BEHIND, enclosed),
+        ),
+        ("identified", "role", "user"),
+    ),
+    Rule("password", named(rf"--[a-z-]{{0,20}}(?:{PASSWORD}|pass)", joint("[ =]", anything)), ("--",)),
+)
+"""Passwords by their name."""
+
+TOKENS = (
+    Rule(
+        "token",
+        named(
+            TOKEN,
+            joint(ASSIGNED, keylike),
+            joint(r"=(?=\S{4})", anything),
+            joint(PAIR, keylike),
+            joint(NOTED, keyed),
+            joint(IS, keyed),
+            joint(BEHIND, keyed),
+            joint(BESIDE, keyed),
+            joint(LISTED, listed),
+            joint(PLIST, keylike, Values.element),
+        ),
+        _TOKEN_HINTS,
+    ),
+    Rule("token", named(rf"--[a-z-]{{0,20}}(?:{TOKEN})", joint("[ =]", keylike)), ("--",)),
+)
+"""Tokens and keys by their name."""

@@ -1,0 +1,206 @@
+"""Secrets by their digits: card and account numbers by their check digits, codes by the words beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from smartsearch.text.redact.page import Page, Rule, Span
+
+_GAP = r"[ .\-–—·\t/_]"
+# A digit from which 13 and more go on, in groups or not: the first of a group of three or more, not a part of
+# a word, a decimal number, a path or a +telephone number.
+_CARD_START = re.compile(
+    rf"[0-9](?<![A-Za-z0-9_+/#][0-9])(?<![0-9][.,][0-9])(?=[0-9]{{2}})(?=(?:{_GAP}{{0,3}}[0-9]){{12}})"
+)
+_GROUP = re.compile(rf"([0-9]{{3,20}})({_GAP}{{0,3}})")
+_GOES_ON = re.compile(r"[A-Za-z0-9_]|[.,][0-9]")
+CARD_GROUPS = 6
+"""Most groups of digits of three or more that a card number is written in."""
+_BRANDS = re.compile(
+    r"4|5[0-8]|3[0-9]|6[0-9]|8[12]|220[0-4]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720"  # ISO/IEC 7812 ranges in use
+)
+
+
+def _cards(page: Page) -> Iterator[Span]:
+    """Numbers of 13 to 19 digits that begin as cards do and pass the Luhn check."""
+    at = 0
+    for start in _CARD_START.finditer(page.text):
+        end = _card_end(page.text, start.start()) if start.start() >= at else 0
+        if end:
+            yield start.start(), end
+            at = end
+
+
+def _card_end(text: str, start: int) -> int:
+    """Where the card number that begins at `start` ends, as many groups as can be, or 0 if none does."""
+    groups: list[re.Match[str]] = []
+    at = start
+    while len(groups) < CARD_GROUPS and (group := _GROUP.match(text, at)):
+        groups.append(group)
+        at = group.end() if len(groups[0][1]) == 4 else len(text)
+    while groups:
+        last = groups[-1].end(1)
+        dotted = len(groups) > 1 and groups[0][2] == "."
+        if not _goes_on(text, last, dotted=dotted) and _is_card([group[1] for group in groups]):
+            return last
+        groups.pop()
+    return 0
+
+
+def _goes_on(text: str, at: int, *, dotted: bool) -> bool:
+    """Whether a word or a decimal number goes on at `at`; between dotted groups a dot is none of it."""
+    return bool(_GOES_ON.match(text, at)) and not (dotted and text[at] == ".")
+
+
+def _is_card(groups: Sequence[str]) -> bool:
+    # Written in groups a card begins with four digits, and no group is as long as a UUID's last.
+    if len(groups) > 1 and (len(groups[0]) != 4 or max(map(len, groups)) > 7):
+        return False
+    digits = "".join(groups)
+    return 13 <= len(digits) <= 19 and bool(_BRANDS.match(digits)) and _luhn(digits)
+
+
+def _luhn(digits: str) -> bool:
+    """The check digit of card numbers (ISO/IEC 7812-1, annex B)."""
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        doubled = int(digit) * (1 + place % 2)
+        total += doubled - 9 if doubled > 9 else doubled
+    return total % 10 == 0
+
+
+_IBAN_START = re.compile(  # its third character and what follows, for letters are many and digits few
+    r"[0-9](?<=[A-Za-z]{2}[0-9])(?<![A-Za-z0-9][A-Za-z]{2}[0-9])[0-9][ .-]{0,2}[A-Za-z0-9]"
+)
+_IBAN_LENGTHS = {
+    code: length
+    for length, codes in {
+        15: "NO",
+        16: "BE",
+        18: "DK FI FO GL NL",
+        19: "MK SI",
+        20: "AT BA EE KZ LT LU XK",
+        21: "CH HR LI LV",
+        22: "BG BH CR DE GB GE IE ME RS VA",
+        23: "AE GI IL IQ TL",
+        24: "AD CZ ES MD PK RO SA SE SK TN VG",
+        25: "LY PT ST",
+        26: "IS TR",
+        27: "FR GR IT MC MR SM",
+        28: "AL AZ BY CY DO GT HU LB PL SV",
+        29: "BR EG PS QA UA",
+        30: "JO KW MU",
+        31: "MT SC",
+        32: "LC",
+    }.items()
+    for code in codes.split()
+}
+"""Characters of an IBAN by country (the SWIFT registry)."""
+
+
+def _ibans(page: Page) -> Iterator[Span]:
+    """Account numbers of a country's length whose check digits are right (ISO 13616: mod 97 is 1)."""
+    at = 0
+    while found := _IBAN_START.search(page.text, at):
+        start = found.start() - 2
+        end = _iban_end(page.text, start)
+        if end:
+            yield start, end
+        at = end or found.start() + 1
+
+
+def _iban_end(text: str, start: int) -> int:
+    """Where the IBAN that begins at `start` ends, or 0 if none does."""
+    length = _IBAN_LENGTHS.get(text[start : start + 2].upper(), 0)
+    held = ""
+    at = start
+    while at < len(text) and len(held) < length:
+        if text[at].isascii() and text[at].isalnum():
+            held += text[at].upper()
+        elif text[at] not in " .-" or not text[at + 1 : at + 3].strip(" .-"):
+            return 0
+        at += 1
+    if len(held) < length or not length or text[at : at + 1].isalnum():
+        return 0
+    number = "".join(str(int(c, 36)) for c in held[4:] + held[:4])
+    return at if int(number) % 97 == 1 else 0
+
+
+BEFORE, BEHIND = 120, 80
+"""Characters before and behind a short number in which the words stand that make it a code."""
+
+_NUMBER = re.compile(
+    r"[0-9](?<![0-9a-z_.].)(?<![0-9][.,:/].)[0-9]{2}(?:[ -]?[0-9]{1,5})?(?![0-9a-z_]|[ .,:/-][0-9])"
+)
+_QUOTE = r"[\"'`*“„«]{0,3}(?:[a-z]{1,2}-)?"
+_BE = r"(?:\s{0,4}[:=]|\s{1,4}(?:is|was|ist|war|lautet|est|es|è|to|auf):?(?=\s)|['’]s)\s{0,4}"
+_PIN = re.compile(
+    rf"(?<![a-z0-9_])(?:(?:pin|cvv2?|cvc2?)(?:[-_ ]?(?:code|nummer|number|zahl))?{_BE}{_QUOTE}|pin-?code\s)\Z"
+)
+_BARE_PIN = re.compile(r"(?<![A-Za-z0-9_])(?:PIN|CVV|CVC)\s{1,3}\Z")
+_ONCE = (
+    r"(?:verification|security|confirmation|authentication|authori[sz]ation|one[- ]time|single[- ]use"
+    r"|log[- ]?in|sign[- ]?in|access|auth|2fa|mfa|two[- ]factor|reset|recovery|activation)"
+    r"[- ](?:code|pin|passcode)"
+    r"|(?<![a-z])(?:totp|otp|tan|passcode|2fa|mfa)(?![a-z])"
+    r"|(?:bestätigungs|sicherheits|verifizierungs|einmal|anmelde|zugangs|freischalt|aktivierungs)-?code"
+    r"|code (?:de |d')(?:vérification|sécurité|confirmation|connexion|activation)"
+    r"|código de (?:verificación|seguridad|confirmación|acceso|verificação|segurança|confirmação)"
+    r"|codice di (?:verifica|sicurezza|conferma)|код подтверждения|验证码|驗證碼|認証コード|인증번호"
+)
+_NO_SECRET = (
+    r"(?!zip|post|area|country|dress|error|source|promo|discount|colou?r|status|exit|product|qr|bar|coupon)"
+)
+_YOURS = (
+    rf"(?<![a-z])(?:your|dein|ihr|votre|ton|tu|su)[^\S\n](?:{_NO_SECRET}[^\s0-9]{{1,20}}[^\S\n]){{0,4}}"
+    r"(?:code|otp|passcode)"
+)
+_FOR = r"(?: (?:for|to|from|on|für|bei|pour|para|per)(?=\s)[^\n:=0-9]{1,40})?"
+_CODE = re.compile(rf"(?:{_ONCE}|{_YOURS}){_FOR}{_BE}{_QUOTE}\Z")
+_CODE_BEHIND = re.compile(rf"\s{{1,2}}(?:is|ist|est|es)\s{{1,2}}(?:{_YOURS}|(?:the|my)\s(?:{_ONCE}))")
+_CODE_HINTS = (
+    "2fa",
+    "mfa",
+    "code",
+    "código",
+    "codice",
+    "otp",
+    "tan",
+    "код",
+    "验证码",
+    "驗證碼",
+    "認証",
+    "인증",
+)
+_PIN_HINTS = ("pin", "cvv", "cvc")
+
+
+def _pins(page: Page) -> Iterator[Span]:
+    """Numbers of three to eight digits behind the word PIN, or what it is called on a card."""
+    for number in _NUMBER.finditer(page.low):
+        first = max(0, number.start() - BEFORE)
+        if _PIN.search(page.low[first : number.start()]) or _BARE_PIN.search(
+            page.text[first : number.start()]
+        ):
+            yield number.span()
+
+
+def _codes(page: Page) -> Iterator[Span]:
+    """Numbers of four to eight digits that are said to be a code for one time."""
+    for number in _NUMBER.finditer(page.low):
+        start, end = number.span()
+        before, behind = page.low[max(0, start - BEFORE) : start], page.low[end : end + BEHIND]
+        if end - start > 3 and (_said(_CODE.search, before) or _said(_CODE_BEHIND.match, behind)):
+            yield start, end
+
+
+def _said(fits: Callable[[str], re.Match[str] | None], text: str) -> bool:
+    return any(hint in text for hint in _CODE_HINTS) and bool(fits(text))
+
+
+RULES = (Rule("pin", _pins, _PIN_HINTS), Rule("one-time code", _codes, _CODE_HINTS))
+"""Short numbers by the words beside them."""
+
+CHECKED = (Rule("card number", _cards), Rule("iban", _ibans))
+"""Numbers that have check digits."""

@@ -1,0 +1,184 @@
+"""What the logs of coding agents share: messages, tool calls and results, in order, to turns.
+
+A tool call is no turn of its own but a caption of what the assistant said with it. Calls of smartsearch
+itself and what they returned are left out (own_calls.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from smartsearch.text.times import to_iso
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.format import Record
+from smartsearch.transcripts.formats.fields import kind, string
+from smartsearch.transcripts.formats.own_calls import is_own
+from smartsearch.transcripts.formats.tool_calls import caption
+from smartsearch.types import Turn
+
+
+class Place(NamedTuple):
+    """Where a turn stands, when it was said (as the source writes it) and the ids around it."""
+
+    line: int
+    pointer: str
+    time: object
+    conversation: str
+    turn: str = ""
+    session: str = ""
+
+
+class Said(NamedTuple):
+    """A text of the user or the assistant. Texts and calls with the same `message` are one turn."""
+
+    role: str
+    text: str
+    caption: str
+    place: Place
+    message: str = ""
+
+
+class Called(NamedTuple):
+    """A tool call; without a `message` of its own it belongs to what the assistant just said."""
+
+    tool: str
+    arguments: object
+    call: str
+    place: Place
+    message: str = ""
+
+
+class Returned(NamedTuple):
+    """What a tool gave back to the call with that id; `tool` where the source repeats its name."""
+
+    call: str
+    text: str
+    caption: str
+    place: Place
+    tool: str = ""
+
+
+Event = Said | Called | Returned | FormatError
+
+
+class _Open:
+    """The assistant's turn that is still being added to."""
+
+    __slots__ = ("captions", "message", "place", "texts")
+
+    def __init__(self, place: Place, message: str) -> None:
+        self.place, self.message = place, message
+        self.texts: list[str] = []
+        self.captions: list[str] = []
+
+
+def turns(path: str, title: str, events: Iterable[Event]) -> Iterator[Record]:
+    """Turns of one log in its order; faults stay where they are. What is empty leaves no turn."""
+    tools: dict[str, str] = {}
+    own: set[str] = set()
+    open_: _Open | None = None
+
+    def made(role: str, speaker: str, text: str, caption: str, place: Place) -> Iterator[Record]:
+        if caption or text.strip():
+            yield Turn(
+                text=text,
+                speaker=speaker,
+                time=to_iso(place.time),
+                caption=caption,
+                role=role,
+                path=path,
+                line=place.line,
+                pointer=place.pointer,
+                conversation=place.conversation,
+                session=place.session,
+                turn=place.turn,
+                title=title,
+            )
+
+    def closed() -> Iterator[Record]:
+        nonlocal open_
+        if open_:
+            text, captions = "\n".join(open_.texts), " ".join(open_.captions)
+            yield from made("assistant", "assistant", text, captions, open_.place)
+        open_ = None
+
+    for event in events:
+        if isinstance(event, Called):
+            if is_own(event.tool, event.arguments):
+                own.add(event.call)
+                continue
+            tools[event.call] = event.tool
+            if open_ is None or (event.message and event.message != open_.message):
+                yield from closed()
+                open_ = _Open(event.place, event.message)
+            open_.captions.append(caption(event.tool, event.arguments))
+        elif isinstance(event, Said) and event.role == "assistant":
+            if open_ is None or not event.message or event.message != open_.message:
+                yield from closed()
+                open_ = _Open(event.place, event.message)
+            if event.text:
+                open_.texts.append(event.text)
+            if event.caption:
+                open_.captions.append(event.caption)
+        else:
+            yield from closed()
+            if isinstance(event, FormatError):
+                yield event
+            elif isinstance(event, Said):
+                yield from made(event.role, event.role, event.text, event.caption, event.place)
+            elif not (event.call and event.call in own) and not is_own(event.tool):
+                tool = event.tool or tools.get(event.call, "") or "tool"
+                yield from made("tool", tool, event.text, event.caption, event.place)
+    yield from closed()
+
+
+def no_object(value: object, line: int, pointer: str) -> FormatError:
+    """The fault of a record that is no JSON object."""
+    return FormatError(f"{kind(value)} in the place of a record", line=line, pointer=pointer)
+
+
+def parts(content: object) -> tuple[str, str]:
+    """The text of a content, a string or parts with a `text`, and a caption for its other parts."""
+    if isinstance(content, str):
+        return content, ""
+    if not isinstance(content, list):
+        return "", ""
+    texts, captions = [], []
+    for part in content:
+        if isinstance(part, str):
+            texts.append(part)
+            continue
+        text, what = string(part, "text"), string(part, "type")
+        if text:
+            texts.append(text)
+        elif "image" in what:
+            captions.append("[image]")
+        elif what in ("document", "file", "input_file"):
+            name = string(part, "title", "filename", "name")
+            captions.append(f"[file {name}]" if name else "[file]")
+        elif "audio" in what:
+            captions.append("[audio]")
+    return "\n".join(texts), " ".join(captions)
+
+
+def without(text: str, tags: Iterable[str]) -> str:
+    """`text` without the blocks `<tag ...>...</tag>` of these tags; a block that is not closed stays."""
+    for tag in tags:
+        opening, closing = f"<{tag}", f"</{tag}>"
+        if closing not in text:
+            continue
+        kept, at = [], 0
+        while (start := text.find(opening, at)) >= 0:
+            after = start + len(opening)
+            if text[after : after + 1] not in (">", " ", "\n"):
+                kept.append(text[at:after])
+                at = after
+                continue
+            end = text.find(closing, after)
+            if end < 0:
+                break
+            kept.append(text[at:start])
+            at = end + len(closing)
+        text = ("".join(kept) + text[at:]).strip()
+    return text

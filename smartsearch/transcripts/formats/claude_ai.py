@@ -1,0 +1,148 @@
+"""Claude.ai's data export: `conversations.json`, with `chat_messages` of `human` and `assistant`.
+
+Structure from AgileWorksZA/claude_export and the reader notes of Sinity/polylogue (docs/providers); branches
+(`parent_message_uuid`, `current_leaf_message_uuid`) as in socketteer/Claude-Conversation-Exporter. Thinking
+is left out. The text of an attachment and what a tool returned are turns of their own, after the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from smartsearch.text.times import to_iso
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.formats.agent_log import (
+    Called,
+    Event,
+    Place,
+    Returned,
+    Said,
+    no_object,
+    parts,
+    turns,
+)
+from smartsearch.transcripts.formats.branch import chain, latest_leaf
+from smartsearch.transcripts.formats.fields import kind, sequence, string
+from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.source import Source
+
+_ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
+_DOCUMENTS = "artifacts"
+"""The tool whose calls hold what the assistant wrote: their content is text."""
+
+
+def detect(source: Source) -> bool:
+    """Whether conversations with `chat_messages` that have a `sender` stand at the top."""
+    return any(_is_conversation(value) for value in source.head())
+
+
+def _is_conversation(value: object) -> bool:
+    messages = value.get("chat_messages") if isinstance(value, dict) else None
+    if not isinstance(messages, list):
+        return False
+    return not messages or any(string(message, "sender") in _ROLES for message in messages[:20])
+
+
+def read(source: Source) -> Iterator[Record]:
+    """Turns of every conversation, of its current branch where messages name their parents."""
+    for n, item in enumerate(source.items(), 1):
+        messages = item.value.get("chat_messages") if isinstance(item.value, dict) else None
+        if not isinstance(messages, list):
+            what = "no conversation with `chat_messages` here"
+            yield FormatError(what, line=item.line, pointer=item.pointer)
+            continue
+        name = string(item.value, "uuid") or f"{source.stem}#{n}"
+        kept = _current(messages, string(item.value, "current_leaf_message_uuid"))
+        events = (
+            event
+            for i, message in enumerate(messages)
+            if i in kept
+            for event in _events(item, f"{item.pointer}/chat_messages/{i}", message, name)
+        )
+        yield from turns(source.path, string(item.value, "name"), events)
+
+
+def _current(messages: list[Any], leaf: str) -> set[int]:
+    """The indices of the current branch, and of what is no message; all where parents do not connect.
+
+    Edits and second answers are listed among the others. Without `current_leaf_message_uuid` the branch with
+    the latest message is the current one.
+    """
+    every = set(range(len(messages)))
+    numbers = {string(message, "uuid"): i for i, message in enumerate(messages)}
+    parents = {string(message, "uuid"): string(message, "parent_message_uuid") for message in messages}
+    if len(numbers) < len(messages) or not all(parents.values()):
+        return every
+    roots = {parent for parent in parents.values() if parent not in parents}
+    if leaf not in parents:
+        times = {string(message, "uuid"): to_iso(message.get("created_at")) for message in messages}
+        leaf = latest_leaf(parents, times)
+    branch = chain(parents, leaf)
+    return {numbers[uuid] for uuid in branch} if len(roots) == 1 else every
+
+
+def _events(item: Item, pointer: str, message: object, name: str) -> Iterator[Event]:
+    """What a message holds: its text and calls, then its attachments, then what tools returned."""
+    if not isinstance(message, dict):
+        yield no_object(message, item.line, pointer)
+        return
+    uuid, role = string(message, "uuid"), _ROLES.get(string(message, "sender"), "")
+    content = message.get("content")
+    if not role or not isinstance(content, list | None):
+        what = f"`content` is {kind(content)}, not a list" if role else "a message without a known `sender`"
+        yield FormatError(what, line=item.line, pointer=pointer)
+        return
+    place = Place(item.line, pointer, message.get("created_at"), name, uuid)
+    blocks = [block for block in content or [] if isinstance(block, dict)]
+    calls = [block for block in blocks if string(block, "type") == "tool_use"]
+    yield Said(role, _text(message, blocks), _captions(message, blocks), place, uuid)
+    for n, block in enumerate(calls):
+        call = string(block, "id") or f"{uuid}/{n}"
+        tool, given = string(block, "name"), block.get("input")
+        told = string(given, "title", "id") if tool == _DOCUMENTS else given
+        yield Called(tool, told, call, place, uuid)
+    for n, file in enumerate(sequence(message, "attachments")):
+        if text := string(file, "extracted_content"):
+            inside = place._replace(pointer=f"{pointer}/attachments/{n}", turn=string(file, "id") or uuid)
+            yield Said(role, text, _file(file), inside)
+    for n, block in enumerate(content or []):
+        if string(block, "type") == "tool_result":
+            call = string(block, "tool_use_id")
+            text, captions = parts(block.get("content"))
+            inside = place._replace(pointer=f"{pointer}/content/{n}", turn=call or uuid)
+            yield Returned(call, text, captions, inside, string(block, "name"))
+
+
+def _text(message: dict[str, Any], blocks: list[dict[str, Any]]) -> str:
+    """The text blocks and the documents that were written; where there are none, `text` for the former."""
+    texts = []
+    for block in blocks:
+        if string(block, "type") == "text":
+            texts.append(string(block, "text"))
+        elif string(block, "name") == _DOCUMENTS and string(block, "type") == "tool_use":
+            texts.append(string(block.get("input"), "content"))
+    return "\n".join(text for text in texts if text) or ("" if blocks else string(message, "text"))
+
+
+def _captions(message: dict[str, Any], blocks: list[dict[str, Any]]) -> str:
+    images = ["[image]" for block in blocks if string(block, "type") == "image"]
+    files = [*sequence(message, "attachments"), *sequence(message, "files")]
+    return " ".join(dict.fromkeys([*images, *map(_file, files)]))
+
+
+def _file(file: object) -> str:
+    name = string(file, "file_name")
+    noun = "image" if string(file, "file_kind") == "image" else "file"
+    return f"[{noun} {name}]" if name else f"[{noun}]"
+
+
+FORMAT = Format(
+    name="claude-ai",
+    description="Claude.ai's data export: `conversations.json` with `chat_messages`",
+    extensions=(".json",),
+    detect=detect,
+    read=read,
+    how="claude.ai: Settings, Privacy, Export data; the mail's link gives a .zip to read as it is",
+)

@@ -1,0 +1,106 @@
+"""Gemini in a Google Takeout: `MyActivity.json` of "Gemini Apps", a record for each prompt and its answer.
+
+Structure as readers of real exports describe it (search of GitHub for `safeHtmlItem` and "Gemini Apps", e.g.
+420AI's notes on 1,452 records): `header`, `title` ("Prompted ..." in English), `time`, the answer as HTML in
+`safeHtmlItem`, newest first. Records have no ids and no conversations; a day is taken for a session.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from smartsearch.text.htmltext import text_of
+from smartsearch.text.times import to_iso
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.formats.fields import kind, sequence, string
+from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.source import Source
+from smartsearch.types import Turn
+
+_ASKED = re.compile(r"(?:Prompted with:|Asked (?:Gemini|Bard):|Prompted|Asked|Said|Branched|Answered)\s+")
+_DONE = re.compile(r"(?:Used|Gave feedback|Selected|Shared|Deleted|Viewed|Visited|Pinned|Renamed|Exported)\b")
+"""How titles begin, in English, of what the user did and did not say; such a record has no answer."""
+
+_MADE = re.compile(r"Created\b")
+"""How the titles of documents begin that Gemini has made."""
+
+_IMAGE = re.compile(r"\.(?:png|jpe?g|gif|webp|heic|bmp)$", re.I)
+
+
+def detect(source: Source) -> bool:
+    """Whether activity records of Gemini stand at the top."""
+    return any(_is_gemini(value) for value in source.head(20))
+
+
+def _is_gemini(value: object) -> bool:
+    """Whether a record says, in whatever language, that it is Gemini's (or Bard's, as it was called)."""
+    if not isinstance(value, dict) or not isinstance(value.get("title"), str) or "time" not in value:
+        return False
+    labels = [string(value, "header"), *map(str, sequence(value, "products"))]
+    return any(name in label.casefold() for label in labels for name in ("gemini", "bard"))
+
+
+def read(source: Source) -> Iterator[Record]:
+    """A turn for each prompt and one for its answer, the oldest first; other products are not read."""
+    items = list(source.items())
+    times = [to_iso(string(item.value, "time")) for item in items]
+    dated = [time for time in times if time]
+    newest_first = bool(dated) and dated[0] > dated[-1]
+    for item in reversed(items) if newest_first else items:
+        yield from _turns(source, item)
+
+
+def _turns(source: Source, item: Item) -> Iterator[Record]:
+    if not isinstance(item.value, dict):
+        fault = f"{kind(item.value)} in the place of a record"
+        yield FormatError(fault, line=item.line, pointer=item.pointer)
+        return
+    if not isinstance(item.value.get("title"), str):
+        yield FormatError("a record without a `title`", line=item.line, pointer=item.pointer)
+        return
+    if not _is_gemini(item.value):
+        return
+    title, answer = item.value["title"].strip(), _answer(item.value)
+    if not answer and _DONE.match(title):
+        return
+    asked = title[found.end() :] if (found := _ASKED.match(title)) else title
+    said = [("user", asked, _files(item.value)), ("assistant", answer, "")]
+    for role, text, caption in [("assistant", answer, f"[{title}]")] if _MADE.match(title) else said:
+        if text or caption:
+            time = to_iso(item.value.get("time"))
+            yield Turn(
+                text=text,
+                speaker=role,
+                time=time,
+                caption=caption,
+                role=role,
+                path=source.path,
+                line=item.line,
+                pointer=f"{item.pointer}/title" if role == "user" else f"{item.pointer}/safeHtmlItem",
+                conversation=source.stem,
+                session=time[:10],
+            )
+
+
+def _answer(value: dict[str, Any]) -> str:
+    pieces = [text_of(string(piece, "html")) for piece in sequence(value, "safeHtmlItem")]
+    return "\n".join(piece for piece in pieces if piece)
+
+
+def _files(value: dict[str, Any]) -> str:
+    """Captions of the files that were sent along."""
+    names = [name for name in sequence(value, "attachedFiles") if isinstance(name, str)]
+    return " ".join(f"[{'image' if _IMAGE.search(name) else 'file'} {name}]" for name in names)
+
+
+FORMAT = Format(
+    name="gemini-activity",
+    description="Gemini Apps' `MyActivity.json` of a Google Takeout",
+    extensions=(".json",),
+    detect=detect,
+    read=read,
+    how="takeout.google.com: My Activity alone, of it Gemini Apps alone, and JSON as its format",
+)

@@ -1,0 +1,179 @@
+"""iMessage and SMS as imessage-exporter's `--format txt` writes them, a file a chat.
+
+A message is a line with its time, a line with its sender, its text, and a blank line:
+
+    May 08, 2023  1:56:00 PM (Read by you after 2 minutes)
+    Maya Reis
+    Are you there?
+    attachments/12/345.jpeg
+    Tapbacks:
+        Loved by Me
+
+Replies stand twice: indented below what they answer, and again in their own place, which is the one that is
+read. Tapbacks, effects ("Sent with Confetti") and the exporter's notes are left out; of an edited message the
+last wording is kept. Lines such as "You named the conversation ..." have text behind the time and are events.
+Times are local, without an offset.
+
+Source: ReagentX/imessage-exporter, `src/exporters/txt.rs` and, of late, `src/exporters/txt/mod.rs`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from smartsearch.text.times import to_iso
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.formats.captions import bracketed, caption
+from smartsearch.transcripts.source import Source
+from smartsearch.types import Turn
+
+_DETECT_LINES = 400
+_TIME = r"[A-Z][a-z]{2} \d{2}, \d{4} {1,2}\d{1,2}:\d{2}:\d{2} [AP]M"
+_HEAD = re.compile(rf"(?P<indent> {{0,40}})(?P<time>{_TIME})(?: \(Read by [^()\n]{{1,160}}\))?$")
+_EVENT = re.compile(rf"{_TIME} \S")
+_EDITED = re.compile(r"Edited .{1,60}? later: ")
+_PATH = re.compile(r"(?:~/|/|[A-Za-z]:\\|attachments/|[\w .()-]{1,80}/)[^\n]{1,400}\.\w{2,5}$")
+_STICKER = re.compile(r"(?:[A-Z][a-z]{1,12} )?Sticker from .{1,100}?(?:: | not found!)")
+_EFFECT = re.compile(
+    r"Sent with (?:Confetti|Echo|Fireworks|Balloons|Heart|Lasers|Shooting St\w+|Sparkles|Spotlight"
+    r"|Slam|Loud|Gentle|Invisible Ink)"
+)
+_NOTES = frozenset(
+    (
+        "This message responded to an earlier message.",
+        "This message was deleted from the conversation!",
+        "SharePlay Message",
+        "Started sharing location!",
+        "Stopped sharing location!",
+        "Unable to format announcement!",
+    )
+)
+_NUMBERED = re.compile(r" - \d{1,9}$")  # a named group's file ends in its number
+_MISSING = "Attachment missing!"
+_TAPBACK = re.compile(r" {4}.{1,200}|.{1,80} by .{1,100}")
+_UNSENT = re.compile(r".{1,100} (?:unsent (?:a message|this message part)|deleted a message)[.!]")
+
+
+def detect(source: Source) -> bool:
+    """Whether the first line is a time, alone or with an event, and a time alone has a sender below."""
+    lines = source.lines[:_DETECT_LINES]
+    written = next((line for line in lines if line.strip()), "")
+    if not (_HEAD.match(written) or _EVENT.match(written)):
+        return False
+    heads = [n for n, line in enumerate(lines) if _HEAD.match(line)]
+    return any(n + 2 < len(lines) and lines[n + 1].strip() and not _HEAD.match(lines[n + 1]) for n in heads)
+
+
+@dataclass
+class _Message:
+    """A message as it stands: where, when, by whom, and the lines below."""
+
+    number: int
+    indented: bool
+    time: str
+    sender: str = ""
+    lines: list[str] = field(default_factory=list)
+
+
+def read(source: Source) -> Iterator[Record]:
+    """Turns in file order."""
+    messages = list(_messages(source.lines))
+    conversation = _NUMBERED.sub("", source.stem)
+    placed = {(message.time, message.sender) for message in messages if not message.indented}
+    for message in messages:
+        if message.indented and (message.time, message.sender) in placed:
+            continue
+        text, captions = _said(message.lines)
+        if text or captions:
+            yield Turn(
+                text=text,
+                speaker=message.sender,
+                time=to_iso(message.time),
+                caption=captions,
+                path=source.path,
+                line=message.number,
+                conversation=conversation,
+            )
+        else:
+            yield FormatError("a message without text", line=message.number, kind="no_text")
+
+
+def _messages(lines: list[str]) -> Iterator[_Message]:
+    here: _Message | None = None
+    below: list[_Message] = []
+    for number, line in enumerate(lines, 1):
+        if head := _HEAD.match(line):
+            indented = bool(head["indent"])
+            message = _Message(number, indented, head["time"])
+            if indented and here:
+                below.append(message)
+                continue
+            if here:
+                yield here
+            yield from below
+            here, below = message, []
+        elif _EVENT.match(line) and (not here or (here.lines and not lines[number - 2].strip())):
+            if here:  # an event stands alone after a blank line; an edited message begins so without one
+                yield here
+            yield from below
+            here, below = None, []
+        elif here:
+            into = below[-1] if below and (line.startswith(" ") or not line.strip()) else here
+            if not into.sender and line.strip():
+                into.sender = line.strip()
+            else:
+                into.lines.append(line)
+    if here:
+        yield here
+    yield from below
+
+
+def _said(lines: list[str]) -> tuple[str, str]:
+    """The text and the captions of a message's lines."""
+    texts: list[str] = []
+    captions: list[str] = []
+    reacting = False
+    for line in lines:
+        bare = line.strip()
+        if bare in ("Tapbacks:", "Reactions:"):
+            reacting = True
+        elif (reacting and (not bare or _TAPBACK.fullmatch(line))) or _is_note(bare):
+            continue
+        elif bare == _MISSING:
+            captions.append(bracketed("file"))
+        elif _STICKER.match(bare):
+            captions.append(bracketed("sticker"))
+        elif _PATH.fullmatch(bare):
+            captions.append(caption(bare))
+        else:
+            reacting = False
+            texts.append(line.rstrip())
+    return _last_wording("\n".join(texts).strip()), " ".join(captions)
+
+
+def _is_note(line: str) -> bool:
+    """Whether the exporter says something of a message in this line."""
+    return line in _NOTES or _EFFECT.fullmatch(line) is not None or _UNSENT.fullmatch(line) is not None
+
+
+def _last_wording(text: str) -> str:
+    """Of `time first words` and lines of `Edited 5 seconds later: words` the last words; else the text."""
+    first = re.match(rf"{_TIME} ", text)
+    if not first:
+        return text
+    edits = list(_EDITED.finditer(text))
+    at = edits[-1].end() if edits else first.end()
+    return text[at:].strip()
+
+
+FORMAT = Format(
+    name="imessage",
+    description="iMessage and SMS as imessage-exporter writes them in plain text",
+    extensions=(".txt",),
+    detect=detect,
+    read=read,
+    how="on a Mac or with an iPhone backup: imessage-exporter --format txt",
+)

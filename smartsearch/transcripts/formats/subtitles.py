@@ -1,0 +1,211 @@
+"""Subtitles and the transcripts of meetings: WebVTT (Teams, Zoom, Meet, YouTube) and SubRip `.srt`.
+
+A cue's speaker is its `<v Maya Reis>`, else a name before a colon, `Maya Reis: text`, that recurs or looks
+like one. Cues of one speaker that follow one another, or that name none, are one turn up to the end of a
+sentence, or for a minute. `NOTE`, `STYLE` and `REGION` blocks are left out, and so are lines that a rolling
+caption repeats.
+
+Subtitles have no date: `time` stays empty, and `turn` holds the place in the recording, `00:12:31`.
+
+Sources: W3C WebVTT, section 3.1 and 3.4; Teams' `<v Name>` and Zoom's `Name: text` as read by the parsers of
+danyelf/parse-vtt and jtkristoff/icann.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from smartsearch.text.htmltext import unescaped
+from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.formats.speakers import is_label, looks_like_name
+from smartsearch.transcripts.source import Source
+from smartsearch.types import Turn
+
+_DETECT_LINES = 60
+_LONGEST = 60.0  # seconds that a turn goes on for want of a sentence's end
+
+_TIMING = re.compile(
+    r"\s{0,8}(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d{2})[.,](?P<fraction>\d{1,3})\s{0,8}-->\s{0,8}"
+    r"(?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3}(?:\s|$)"
+)
+_ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]{1,80})?\s{1,8}(?P<name>[^<>\n]{1,100})>")
+_TAG = re.compile(r"</?[^<>\n]{0,200}>")
+_NAMED = re.compile(r"(?:[-–—] ?|>> ?)?(?P<name>[^:\n<>\[\]{}]{1,40}):(?: |$)")
+_END = re.compile(r"[.!?…。！？]['\")\]”’»]{0,3}$")
+
+
+@dataclass(frozen=True)
+class _Cue:
+    """What is shown at once: from when on (seconds), on which lines, and by whom as far as marked."""
+
+    start: float
+    number: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What one speaker says in a cue."""
+
+    start: float
+    number: int
+    speaker: str
+    text: str
+
+
+def detect(source: Source) -> bool:
+    """Whether the file begins as WebVTT does, or with a cue: its time, or a number and its time."""
+    lines = [line for line in source.lines[:_DETECT_LINES] if line.strip()]
+    if lines and re.match(r"\ufeff?WEBVTT(?:\s|$)", lines[0]):
+        return True
+    for line in lines[:2]:
+        if _TIMING.match(line):
+            return True
+        if not line.strip().isdecimal():
+            return False
+    return False
+
+
+def read(source: Source) -> Iterator[Record]:
+    """Turns in file order."""
+    cues = list(_cues(source.lines))
+    names = _names(cues)
+    turn = _Turn(source, _title(source))
+    for cue in cues:
+        for part in _parts(cue, names):
+            yield from turn.add(part)
+    yield from turn.close()
+
+
+def _cues(lines: list[str]) -> Iterator[_Cue]:
+    """The cues in file order: what stands between a timing and an empty line or the next timing.
+
+    What stands behind the empty line without a timing of its own is the cue's too: an empty line was in it.
+    """
+    start, first, texts = -1.0, 0, list[str]()
+    previous = ""  # the last line of the cue before, which a rolling caption shows again
+    loose = aside = False  # behind a cue's empty line; in a block that is nobody's words, or a torn cue
+    for number, line in enumerate([*lines, ""], 1):
+        timing = _TIMING.match(line) if "-->" in line else None
+        if timing or not line:
+            if timing and texts and (loose or (len(texts) > 1 and texts[-1].strip().isdecimal())):
+                texts.pop()  # the name or number of the cue that begins here
+            if texts and not (loose and len(texts) == 1 and texts[0].strip().isdecimal()):
+                yield _Cue(start, first, tuple(texts))
+                previous = _plain(texts[-1])
+            start = _seconds(timing) if timing else start
+            first, texts, loose, aside = 0, [], not timing, False
+        elif start >= 0 and line.strip() and (texts or "<v" in line or _plain(line) != previous):
+            if loose and (_ASIDE.match(line) if not texts else "-->" in line):
+                aside, texts = True, []
+            if not aside:
+                first = first or number
+                texts.append(line)
+
+
+def _seconds(found: re.Match[str]) -> float:
+    whole = int(found["hours"] or 0) * 3600 + int(found["minutes"]) * 60 + int(found["seconds"])
+    return whole + float(f"0.{found['fraction']}")
+
+
+def _names(cues: list[_Cue]) -> frozenset[str]:
+    """What stands before colons and is a speaker: a name that recurs, or one that looks like a person's."""
+    counts = Counter(
+        found["name"].strip() for cue in cues for line in cue.lines if (found := _NAMED.match(_plain(line)))
+    )
+    return frozenset(
+        name
+        for name, count in counts.items()
+        if not is_label(name) and (looks_like_name(name) or (count > 1 and len(name.split()) <= 4))
+    )
+
+
+def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[_Part]:
+    """What a cue's speakers say; a line that names nobody goes on with the one above."""
+    speaker, number, texts = "", cue.number, list[str]()
+    for at, line in enumerate(cue.lines, cue.number):
+        pieces = _VOICE.split(line)
+        for n, piece in enumerate(pieces):
+            if n % 2:
+                who, said = unescaped(piece).strip(), ""
+            else:
+                said = _plain(piece)
+                found = _NAMED.match(said)
+                if not (n == 0 and found and found["name"].strip() in names):
+                    texts += [said] if said else []
+                    continue
+                who, said = found["name"].strip(), said[found.end() :].strip()
+            if texts:
+                yield _Part(cue.start, number, speaker, " ".join(texts))
+            speaker, number, texts = who, at, [said] if said else []
+    if texts:
+        yield _Part(cue.start, number, speaker, " ".join(texts))
+
+
+def _plain(text: str) -> str:
+    """A line without tags, cue settings of SubRip (`{\\an8}`) and escapes."""
+    if "<" in text:
+        text = _TAG.sub("", text)
+    if "{\\" in text:
+        text = re.sub(r"\{\\[^{}\n]{1,40}\}", "", text)
+    return unescaped(text).replace("\u200e", "").replace("\u200f", "").strip()
+
+
+@dataclass
+class _Turn:
+    """The turn being joined from the parts of cues."""
+
+    source: Source
+    title: str
+    parts: list[_Part] = field(default_factory=list)
+
+    def add(self, part: _Part) -> Iterator[Record]:
+        """Go on with the turn, or end it and begin the next one."""
+        if self.parts and not self._goes_on(part):
+            yield from self.close()
+        self.parts.append(part)
+
+    def _goes_on(self, part: _Part) -> bool:
+        first, last = self.parts[0], self.parts[-1]
+        same = part.speaker in (first.speaker, "") and 0 <= part.start - first.start < _LONGEST
+        return same and not _END.search(last.text[-5:])
+
+    def close(self) -> Iterator[Record]:
+        """The turn joined so far, if any."""
+        if self.parts:
+            first = self.parts[0]
+            yield Turn(
+                text=" ".join(part.text for part in self.parts),
+                speaker=first.speaker,
+                path=self.source.path,
+                line=first.number,
+                conversation=self.title,
+                turn=_offset(first.start),
+            )
+        self.parts = []
+
+
+def _offset(seconds: float) -> str:
+    whole = int(seconds)
+    return f"{whole // 3600:02}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+def _title(source: Source) -> str:
+    """What a WebVTT file calls itself, `WEBVTT - Weekly`, else the file's name without its suffixes."""
+    first = source.lines[0] if source.lines else ""
+    found = re.match(r"\ufeff?WEBVTT\s{1,8}-\s{1,8}(?P<title>.{1,200})$", first)
+    return found["title"].strip() if found else source.stem.removesuffix(".transcript").removesuffix(".cc")
+
+
+FORMAT = Format(
+    name="subtitles",
+    description="subtitles and meeting transcripts: WebVTT (Teams, Zoom, Meet) and SubRip; no dates",
+    extensions=(".vtt", ".srt"),
+    detect=detect,
+    read=read,
+    how="Teams: the meeting's Recap, Transcript, Download; Zoom: Recordings, Audio transcript",
+)

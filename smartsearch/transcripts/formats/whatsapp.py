@@ -1,0 +1,244 @@
+"""WhatsApp's own export of a chat: `_chat.txt` of an iPhone, `WhatsApp Chat with Maya.txt` of Android.
+
+Two shapes: `[08.05.23, 13:56:01] Maya: text` (iPhone, always with seconds) and `5/8/23, 1:56 PM - Maya: text`
+(Android, never). The phone's language chooses the order of the date, the clock, and the words for a picture
+that was left out or a message that was deleted (whatsapp_words.py). What WhatsApp says itself is left out:
+a line without `Name:`, and on an iPhone what begins with U+200E and is no picture, poll or place. Times are
+the phone's, without an offset.
+
+Shapes and words as read by pauloneves/bolsozap, AbhijeetKrishnan/whatsapp-parser and a Dart class
+`WhatsAppPatterns` that lists WhatsApp's own strings (`export_media_omitted`, `email_file_attached`, `zQ+5d`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import PurePath
+from typing import NamedTuple
+
+from smartsearch.text.localstamps import MARKS, STAMP, Order, Stamp, changes, order
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.format import Format, Record
+from smartsearch.transcripts.formats import whatsapp_words as words
+from smartsearch.transcripts.formats.captions import bracketed, caption
+from smartsearch.transcripts.formats.speakers import is_label
+from smartsearch.transcripts.source import Source
+from smartsearch.types import Turn
+
+_DETECT_LINES = 500
+_NAME_LIMIT = 100  # a contact's name; what stands longer before a colon is a sentence
+_PHRASE_LIMIT = 60  # WhatsApp's own words for a file or a deleted message are no longer
+_OWN = "\u200e"  # stands before words of WhatsApp's own on an iPhone, and before file names
+
+_OPENING = re.compile(rf"{_OWN}{{0,3}}(?P<open>\[)?{STAMP}(?(open)\] ?|\s[-–]\s)", re.I)
+_STARTS = frozenset(f"[{_OWN}\u200f\u202a\u202b\ufeff")
+_QUOTES = re.compile('["“”„«»「」]')
+_ANDROID_FILE = re.compile(
+    r"(?P<name>[^\n]{1,200}\.\w{2,5})(?: • [^\n()]{1,40})? \((?P<word>[^()\n]{3,40})\)"
+)
+_ANDROID_NAME = re.compile(r"(?:IMG|VID|AUD|PTT|STK|DOC)-\d{8}-WA\d{4,8}\.\w{2,5}")
+_IPHONE_FILE = re.compile(r"<(?P<word>[^<>:\n]{2,30}): (?P<name>[^<>\n]{1,200})>")
+_IPHONE_NAME = re.compile(r"\d{8}-")
+_EDITED = re.compile(rf"\s{{0,3}}(?P<own>{_OWN}?)<(?P<word>[^<>\n:]{{5,60}})>\s{{0,3}}$")
+_TITLE = re.compile(
+    "|".join(re.escape(named).replace(r"\{\}", "(.{1,200})") for named in words.NAMED), re.I | re.S
+)
+_COPY = re.compile(r" ?\(\d{1,3}\)$")  # a second download of the same file
+
+
+class _Opening(NamedTuple):
+    """A line that begins with a stamp: who said what, nobody where WhatsApp speaks."""
+
+    stamp: Stamp
+    iphone: bool
+    name: str
+    text: str
+
+
+def detect(source: Source) -> bool:
+    """Whether the file begins with a stamp in one of the two shapes and goes on so, and people speak in it.
+
+    `[2023-05-08 13:56:01]`, which logs have too, needs a mark or a name of WhatsApp's, and so do a file
+    that begins in the middle of a message and one that is named as Markdown.
+    """
+    lines = source.lines[:_DETECT_LINES]
+    openings = [here for line in lines if (here := _opening(line))]
+    said = [here for here in openings if here.name and not is_label(here.name)]
+    if not said:
+        return False
+    if _title(source):
+        return True
+    first = next((line for line in lines if line.strip()), "")
+    if _opening(first) is None or len(openings) < 2 or len(said) * 4 < len(openings):
+        return False
+    if all(here.iphone and here.stamp.seconds for here in openings):
+        logs = all(len(here.stamp.a) == 4 and here.stamp.mark == "-" for here in openings)
+        return not logs or any(_OWN in line for line in lines)
+    plain = not any(here.iphone or here.stamp.seconds for here in openings)
+    return plain and source.suffix not in (".md", ".markdown")
+
+
+def _opening(line: str) -> _Opening | None:
+    if not line or not (line[0] in _STARTS or line[0].isdigit()):
+        return None
+    clean = line if line.isascii() else MARKS.sub("", line)
+    found = _OPENING.match(clean)
+    if not found:
+        return None
+    rest = clean[found.end() :]
+    name, colon, text = rest.partition(": ")
+    if not colon and rest.endswith(":"):
+        name, colon = rest[:-1], ":"
+    named = bool(colon) and len(name) <= _NAME_LIMIT and not _is_cut(name)
+    name = _tidy(name) if named else ""
+    return _Opening(Stamp.of(found), found["open"] is not None, name, text if name else "")
+
+
+@lru_cache(maxsize=4096)
+def _tidy(name: str) -> str:
+    """A name without marks, and without the `~` before one that is in nobody's contacts."""
+    return " ".join(name.replace(_OWN, "").lstrip("~ \u202f").split())
+
+
+@lru_cache(maxsize=4096)
+def _is_cut(name: str) -> bool:
+    """Whether a quotation begins in `name` and does not end: `Maya named the group "Trip` is no name."""
+    return len(_QUOTES.findall(name)) % 2 == 1
+
+
+def read(source: Source) -> Iterator[Record]:
+    """Turns in file order. A message without text, such as a picture that can be seen once, is `no_text`."""
+    state = _State(source, _title(source) or source.stem, order(changes(source.lines, _stamp)))
+    for number, line in enumerate(source.lines, 1):
+        if here := _opening(line):
+            yield from state.close()
+            state.number, state.here, state.lines = number, here, [here.text]
+        elif state.here:
+            state.lines.append(line if line.isascii() else MARKS.sub("", line))
+    yield from state.close()
+
+
+def _stamp(line: str) -> Stamp | None:
+    here = _opening(line)
+    return here.stamp if here else None
+
+
+@dataclass
+class _State:
+    """The message being read, in a chat of that name."""
+
+    source: Source
+    conversation: str
+    order: Order
+    number: int = 0
+    here: _Opening | None = None
+    lines: list[str] = field(default_factory=list)
+
+    def close(self) -> Iterator[Record]:
+        """The turn read so far, if a person said it and did not take it back."""
+        here = self.here
+        if not here or not here.name:
+            return
+        said = _said("\n".join(self.lines) if len(self.lines) > 1 else self.lines[0])
+        if said is None:
+            return
+        if not any(said):
+            yield FormatError("a message without text", line=self.number, kind="no_text")
+            return
+        yield Turn(
+            text=said[0],
+            speaker=here.name,
+            time=here.stamp.iso(self.order),
+            caption=said[1],
+            path=self.source.path,
+            line=self.number,
+            conversation=self.conversation,
+        )
+
+
+def _said(text: str) -> tuple[str, str] | None:
+    """What a person wrote and the caption of what was sent with it; None for what WhatsApp wrote."""
+    text = text.rstrip()
+    if text.endswith(">"):
+        text = _without_edited(text)
+    own = text.startswith(_OWN)
+    first, _, rest = text.partition("\n")
+    bare = first.replace(_OWN, "").strip()
+    if len(bare) <= _PHRASE_LIMIT:
+        phrase = bare.casefold().rstrip(".。")
+        if not rest and phrase in words.DELETED:
+            return None
+        if kind := _OMITTED.get(phrase):
+            return _plain(rest), bracketed(kind)
+    if file := _file(first, bare, text, rest):
+        return file
+    if own and not rest and "http" not in first:
+        return None
+    return _plain(text), ""
+
+
+_OMITTED = {
+    **{phrase: kind for kind, phrases in words.OMITTED.items() for phrase in phrases},
+    **dict.fromkeys(words.OMITTED_MEDIA, "media"),
+}
+
+
+def _without_edited(text: str) -> str:
+    found = _EDITED.search(text, max(0, len(text) - 80))
+    if found and (found["own"] or found["word"].casefold().rstrip(".") in words.EDITED):
+        phrase = f"<{found['word']}>".casefold()
+        return text if phrase in words.OMITTED_MEDIA else text[: found.start()]
+    return text
+
+
+def _file(first: str, bare: str, text: str, rest: str) -> tuple[str, str] | None:
+    """The words and the caption of a message with a file; None for one without."""
+    if bare.endswith(")") and (found := _ANDROID_FILE.fullmatch(bare)):
+        name = found["name"].strip()
+        if found["word"].casefold() in words.ATTACHED or _ANDROID_NAME.fullmatch(name):
+            return _plain(rest), caption(name)
+    if "<" in text and (found := _IPHONE_FILE.search(text)):
+        name = found["name"].strip()
+        if found["word"].strip().casefold() in words.ATTACHED_AS or _IPHONE_NAME.match(name):
+            before = _plain(text[: found.start()])
+            if name.endswith(before.split(" • ")[0]):  # the file's own name, and how long it is
+                before = ""
+            return _plain(f"{before}\n{text[found.end() :]}"), caption(name)
+    if _OWN in first and len(bare) <= 300:
+        folded = bare.casefold()
+        for phrase in words.OMITTED["file"]:
+            if folded.endswith(phrase):
+                return _plain(rest), caption(bare[: -len(phrase)].split(" • ")[0].strip())
+    return None
+
+
+def _plain(text: str) -> str:
+    """Text without WhatsApp's marks and without the blanks at its lines' ends."""
+    text = text.replace(_OWN, "")
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip() if "\n" in text else text.strip()
+
+
+def _title(source: Source) -> str:
+    """The chat's name by that of the file, or of the archive or folder around `_chat.txt`; "" if neither."""
+    path = PurePath(source.path)
+    inside = source.stem.removesuffix(".txt") == "_chat"
+    name = path.parent.name.removesuffix(".zip") if inside else source.stem
+    name = unicodedata.normalize("NFC", _COPY.sub("", name)).strip()
+    found = _TITLE.fullmatch(name)
+    if not found:
+        return name if inside else ""
+    return next(group for group in found.groups() if group).strip()
+
+
+FORMAT = Format(
+    name="whatsapp",
+    description="WhatsApp's export of a chat as text, of Android and iPhone, in many languages",
+    extensions=(".txt",),
+    detect=detect,
+    read=read,
+    how="WhatsApp: open the chat, its menu (on iPhone its name), Export chat, Without media",
+)

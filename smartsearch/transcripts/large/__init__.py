@@ -1,0 +1,1 @@
+"""Transcripts too large to parse for every question: the index and the byte scan."""
