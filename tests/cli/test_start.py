@@ -30,14 +30,9 @@ def imported(*arguments: str) -> set[str]:
 
 
 LIGHT = {
-    *(
-        "smartsearch.__main__",
-        "smartsearch.cli.app",
-        "smartsearch.runtime.lean",
-        "smartsearch.runtime.ending",
-    ),
-    *("smartsearch.errors", "smartsearch.output", "smartsearch.output.stream"),
-    *("smartsearch.output.record", "smartsearch.output.plain"),
+    *("smartsearch.__main__", "smartsearch.errors", "smartsearch.cli", "smartsearch.cli.app"),
+    *("smartsearch.runtime", "smartsearch.runtime.lean", "smartsearch.runtime.ending"),
+    *(f"smartsearch.output{part}" for part in ("", ".stream", ".record", ".plain")),
 }
 
 
