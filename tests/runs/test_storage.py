@@ -277,8 +277,8 @@ def test_a_folder_of_others_is_told(tmp_path):  # pragma: no cover - where tests
 
 WRITER = """
     import os, pathlib, signal, sys
-    from smartsearch.ask.runs.storage import storage
-    folder = storage(sys.argv[1])
+    from smartsearch.ask.runs.storage import Local
+    folder = Local(sys.argv[1])
     folder.write("part", b"old" * 200_000)
     killed = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)
     setattr(os if sys.argv[2] == "fsync" else pathlib.Path, sys.argv[2], killed)
