@@ -1,12 +1,16 @@
-# One command each. The environment lives in .venv and is made on first use.
+# One command each. The environment lives in .venv, is made on first use, and grows with what a command needs.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/pip install -qq --disable-pip-version-check
+# Byte code is made of what is imported, not of everything: a fifth of the disk and of the time.
+PIP    := $(BIN)/pip install -qq --disable-pip-version-check --no-compile
+DATA   ?= ../shared/data
+
+BASE   := $(VENV)/.installed-base
 STAMP  := $(VENV)/.installed
+DEV    := $(VENV)/.installed-dev
 TRAIN  := $(VENV)/.installed-train
 RAY    := $(VENV)/.installed-ray
-DATA   ?= ../shared/data
 
 # pylate and sentence-transformers ask for torch, and the registry's newest torch brings gigabytes of
 # CUDA. A CPU build of this version is taken where one is to be had: from pip's own sources, then
@@ -17,60 +21,70 @@ TORCH  := torch==2.13.0
 FAST   := quick or not (process or fuzz or docs or reports or torch or ray)
 
 .DEFAULT_GOAL := help
+.NOTPARALLEL:
 .PHONY: help demo test test-all check fix bench bench-check speed scale models
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-$(VENV)/bin/python:
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
 	  || { echo "smartsearch needs Python 3.10 or later: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(STAMP): pyproject.toml | $(VENV)/bin/python
-	@echo "setting up .venv: once, a minute or two, 2 GB"
-	@$(PIP) --upgrade pip
+$(BASE): pyproject.toml | $(BIN)/python
+	@echo "setting up .venv: once, less than a minute, 500 MB"
+	@$(PIP) -e .
+	@touch $@
+
+$(STAMP): pyproject.toml | $(BIN)/python
+	@echo "setting up .venv for the tests: once, a minute, 900 MB"
+	@$(PIP) -e ".[test]"
+	@touch $@
+
+$(DEV): pyproject.toml | $(BIN)/python
+	@$(PIP) -e ".[dev]"
+	@touch $@
+
+$(TRAIN): pyproject.toml | $(BIN)/python
+	@echo "setting up .venv with torch: once, a minute or two, 2 GB"
 	@$(PIP) "$(TORCH)+cpu" 2>/dev/null \
 	  || $(PIP) --retries 1 --timeout 15 "$(TORCH)+cpu" --index-url https://download.pytorch.org/whl/cpu 2>/dev/null \
 	  || $(PIP) $(TORCH)
-	@$(PIP) $(TORCH) -e ".[dev]"
+	@$(PIP) $(TORCH) -e ".[test,batch,train]"
 	@touch $@
 
-$(TRAIN): $(STAMP)
-	@$(PIP) $(TORCH) -e ".[dev,train]"
+$(RAY): pyproject.toml | $(BIN)/python
+	@$(PIP) -e ".[test,ray]" "moto[s3,server]>=5"
 	@touch $@
 
-$(RAY): $(STAMP)
-	@$(PIP) $(TORCH) -e ".[dev,ray]" "moto[s3,server]>=5"
-	@touch $@
-
-demo: $(STAMP) ## set everything up and answer questions over the sample transcripts
+demo: $(BASE) ## set everything up and answer questions over the sample transcripts
 	@$(BIN)/python docs/demo.py
 
 test: $(STAMP) ## set everything up and run the tests that protect every promise: about a minute
 	$(BIN)/python -m pytest -n 2 -m "$(FAST)"
 
-test-all: $(RAY) ## all tests: processes killed, servers, documented commands, training, Ray, more fuzzing; minutes
+test-all: $(TRAIN) $(RAY) ## all tests: processes killed, servers, documented commands, training, Ray, more fuzzing; minutes
 	SMARTSEARCH_FUZZ=100 $(BIN)/python -m pytest -n 2 --dist loadscope -m "not ray"
 	$(BIN)/python -m pytest -m ray
 
-check: $(STAMP) ## lint, types and tests
+check: $(DEV) ## lint, types and tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 -m "$(FAST)"
 
-fix: $(STAMP) ## format and mend what the linter can mend
+fix: $(DEV) ## format and mend what the linter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(STAMP) ## the paper's tables on LoCoMo-10 (DATA=folder with eval/locomo10.json): hours, once
+bench: $(TRAIN) ## the paper's tables on LoCoMo-10 (DATA=folder with eval/locomo10.json): hours, once
 	$(BIN)/smartsearch bench $(DATA)/eval/locomo10.json --grid paper,controls --rival all --oracle --out .out/bench
 
 bench-check: $(STAMP) ## compare a small set of figures with benchmarks/expected.toml: minutes
 	$(BIN)/python benchmarks/check.py --data $(DATA)/eval
 
-speed: $(STAMP) ## measure speed beside what else there is and write docs/performance.md: under an hour, nothing beside
+speed: $(TRAIN) ## measure speed beside what else there is and write docs/performance.md: under an hour, nothing beside
 	$(BIN)/python benchmarks/speed/run.py --data $(DATA)/eval --out .out/speed
 	$(BIN)/python benchmarks/speed/page.py --record .out/speed/record.json
 

@@ -26,11 +26,10 @@ HEAD = """# The command line
 
 TAIL = """## Streams and exit codes
 
-Standard output carries data only; warnings and progress go to standard error, progress only to a terminal.
-Both are UTF-8 whatever the locale. On a terminal `query` prints a list for reading; in a pipe one line a turn,
-`path:line:[date] speaker: text`, or `path#pointer:...` where the format has no lines (an RFC 6901 pointer).
-Newlines inside a turn are written `\\n`, control characters `\\x1b`, so that no transcript can drive a terminal; marks that turn the direction of
-text are left out, in names of files spelt out. JSON escapes them all. Colour, pager, links and `show`: [docs/terminal.md](terminal.md).
+Standard output carries data only. Warnings and progress go to standard error, progress only to a terminal. Both are UTF-8 whatever the locale. On a
+terminal `query` prints a list for reading. In a pipe it prints one line a turn: `path:line:[date] speaker: text`, or `path#pointer:...` where the
+format has no lines (an RFC 6901 pointer). Newlines inside a turn are written `\\n` and control characters `\\x1b`, so that no transcript can drive a
+terminal. Marks that turn the direction of text are left out, and spelt out in file names. JSON escapes them all. Colour, pager, links and `show`: [terminal.md](terminal.md).
 Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep.
 
 `--explain` says what every stage did. In a pipe, and with `--format md` and `context`, it adds lines that begin with `# `. On a terminal it
@@ -42,7 +41,7 @@ tau across it; the time by stage; the models. Without colour (`NO_COLOR`, `TERM=
 `-C` say otherwise), their terms marked by hop, their scores; pictures of the hits over time, of the two rankers against each other and of the
 cut; the hops, what was left out, the times and the models. It runs no script and loads nothing: its policy (CSP) forbids both.
 Of a turn of more than 7,500 characters it shows the beginning and the surroundings of its terms. It holds what the transcripts say and
-where they lie on your disk: mind to whom you send it.
+where they lie on your disk: think before you send it to somebody.
 
 | code | meaning |
 |---|---|
@@ -150,19 +149,20 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 
 ## Settings
 
-Every option of `query` of the panels Budget, Retrieval, Ranking and Run but `--preset` and `--progress`, and `--speaker` and `--now`, can also be set, with `_` for `-`, as `SMARTSEARCH_NAME` in
-the environment, in `.smartsearch.toml` of the current folder, or in `~/.config/smartsearch/config.toml`; the command
-line comes first, then a `--preset`, the environment, the folder's file, the user's file. A folder's file, which may
-come with somebody else's repository, may not name a model or a profile, nor set the cache, `daemon`, `offline`, `trusted_hosts`, `redact`,
-nor where turns are cut (`fill`, `budget`, `tokens`).
+These options of `query` can also be set: those of the panels Budget, Retrieval, Ranking and Run but `--preset` and `--progress`, and `--speaker` and
+`--now`. They stand, with `_` for `-`, as `SMARTSEARCH_NAME` in the environment, in `.smartsearch.toml` of the current folder, or in
+`~/.config/smartsearch/config.toml`. The command line comes first, then a `--preset`, the environment, the folder's file, the user's file.
+
+A folder's file may come with somebody else's repository. So it may not name a model or a profile, nor set the cache, `daemon`, `offline`,
+`trusted_hosts`, `redact`, nor where turns are cut (`fill`, `budget`, `tokens`).
 
 ## Cache
 
 ColBERT's vectors of the turns that `query` and `batch` read are kept in `$XDG_CACHE_HOME/smartsearch`, else in `~/.cache/smartsearch`, for this
-user only; answers are the same without them. They hold no text, but who can read them can learn something of it. `SMARTSEARCH_CACHE_SIZE` (or
+user only. Answers are the same without them. They hold no text, but whoever can read them can learn something of it. `SMARTSEARCH_CACHE_SIZE` (or
 `cache_size` in your own configuration file) is their limit in MiB: 1024, 0 for none; the least used go first. [How and why](decisions/0009-vector-cache.md).
 
-An index (`smartsearch index`) lies beside them and does hold the text: [docs/index.md](index.md).
+An index (`smartsearch index`) lies beside them and does hold the text: [serve.md](serve.md#the-index).
 """
 
 
@@ -191,20 +191,25 @@ def command(path: str, function: Callable[..., Any], epilog: str) -> Iterator[st
     arguments = [d for d in declared if type(d[2]).__name__ == "ArgumentInfo"]
     options = [d for d in declared if d not in arguments]
     usage = " ".join([path, *(["[OPTIONS]"] if options else []), *map(placeholder, arguments)])
-    yield f"## {path}\n\n```\n{usage}\n```\n\n{inspect.cleandoc(function.__doc__ or '')}\n"
+    yield f"## {path}\n\n```\n{usage}\n```\n\n{plain(inspect.cleandoc(function.__doc__ or ''))}\n"
     if epilog:
         examples = [line for line in epilog.splitlines() if line.startswith(("smartsearch", "cat"))]
         yield "```\n" + "\n".join(examples) + "\n```\n"
     if arguments:
         yield "| argument | default | meaning |\n|---|---|---|"
-        yield from (f"| `{placeholder(d)}` | {default(d)} | {d[2].help} |" for d in arguments)
+        yield from (f"| `{placeholder(d)}` | {default(d)} | {plain(d[2].help)} |" for d in arguments)
         yield ""
     for panel in (None, *PANELS):
         members = [d for d in options if d[2].rich_help_panel == panel]
         if members:
             yield f"**{panel or 'Options'}**\n\n| option | default | meaning |\n|---|---|---|"
-            yield from (f"| {flags(d)} | {default(d)} | {d[2].help} |" for d in members)
+            yield from (f"| {flags(d)} | {default(d)} | {plain(d[2].help)} |" for d in members)
             yield ""
+
+
+def plain(help: str) -> str:
+    """Help as a reader sees it: a bracket is written with a backslash for Rich."""
+    return help.replace("\\[", "[")
 
 
 Declared = tuple[inspect.Parameter, Any, Any]

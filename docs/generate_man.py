@@ -136,7 +136,7 @@ def told(shown: str) -> str:
 
 
 def plain(markdown: str) -> str:
-    return markdown.replace("`", "").replace("\\|", "|")
+    return markdown.replace("`", "").replace("\\|", "|").replace("\\[", "[")
 
 
 def text(said: str) -> str:

@@ -265,7 +265,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Nearby:
-    """The turns around a hit in its session, in the order they were said; `index` is the hit's in the corpus."""
+    """The turns around a hit in its session, as they were said; `index` is the hit's in the corpus."""
 
     index: int
     before: tuple[Turn, ...] = ()

@@ -96,7 +96,10 @@ def answer(
     ask: AnswerOptions,
     progress: ProgressOptions,
 ) -> int:
-    """Let a language model answer QUESTION from the turns that are found, and cite them."""
+    """Let a language model answer QUESTION from the turns that are found, and cite them.
+
+    It needs `pip install 'smartsearch[llm]'`, but for --show-prompt.
+    """
     from smartsearch.text.when import today
 
     config = search.config()

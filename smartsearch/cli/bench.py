@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,8 +13,9 @@ import typer
 
 from smartsearch.cli.accuracy import AccuracyOptions, Readers
 from smartsearch.cli.options import DATA, GRID, OUTPUT, RUN, ModelOptions, ProgressOptions, option
-from smartsearch.errors import ExitCode, SmartsearchError, UsageError
+from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import stream
+from smartsearch.runtime import extras
 
 if TYPE_CHECKING:
     from smartsearch.bench.session import Plan, Request
@@ -150,8 +150,9 @@ def bench(
     """Measure retrieval, ranking and the cut on DATA with known answers, as the paper's tables do.
 
     Scores are computed once and kept: an interrupted run goes on where it was, another grid is quick.
+    It needs `pip install 'smartsearch[bench]'`.
     """
-    _check_extra()
+    extras.require("bench", "bench")
     from smartsearch.bench import console as table
     from smartsearch.bench import session
 
@@ -174,15 +175,6 @@ def bench(
     if readers.stopped is not None:
         raise readers.stopped
     return ExitCode.FOUND
-
-
-def _check_extra() -> None:
-    """Say at once, not after an hour, that a package of the extra is missing."""
-    missing = [name for name in ("ir_measures", "scipy", "matplotlib", "jinja2") if find_spec(name) is None]
-    if missing:
-        raise SmartsearchError(
-            f"bench needs {', '.join(missing)}", hint="pip install 'smartsearch[bench]'", kind="package"
-        )
 
 
 def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Request:

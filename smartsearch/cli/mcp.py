@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from smartsearch.cli.options import FilterOptions, SearchOptions
-from smartsearch.errors import ExitCode, SmartsearchError, UsageError
+from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import stream
+from smartsearch.runtime import extras
 
 EXAMPLES = """Examples:
 
@@ -41,11 +41,9 @@ def mcp(
     It speaks over standard input and output, as clients start it; docs/mcp.md has the line for each of them.
     Nothing but PATH and what lies below can be read. A call is given up after 50 s unless --timeout is set;
     --budget and --tokens hold for a search where they are set, for its lines are short anyway.
+    It needs `pip install 'smartsearch[mcp]'`.
     """
-    if find_spec("mcp") is None:
-        raise SmartsearchError(
-            "mcp needs the package mcp", hint="pip install 'smartsearch[mcp]'", kind="package"
-        )
+    extras.require("mcp", "mcp")
     from smartsearch.serve.mcp import streams
     from smartsearch.serve.mcp.roots import Roots
     from smartsearch.transcripts.files import Selection

@@ -15,6 +15,7 @@ from smartsearch.ask.library import Scope
 from smartsearch.config import CHOICES, PRESETS, Config, build
 from smartsearch.errors import InputError, UsageError
 from smartsearch.output.show import View
+from smartsearch.runtime.extras import needs
 
 PANELS = DATA, GRID, LLM, BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, FOLDER, RUN = (
     "Data",
@@ -40,8 +41,13 @@ def option(
     panel: str, help: str, *flags: str, default: Any = None, choices: tuple[str, ...] = (), **extra: Any
 ) -> Any:
     """A dataclass field that is one command-line option; `choices` limits what it takes."""
-    declared = typer.Option(*flags, help=help, rich_help_panel=panel, **extra)
+    declared = typer.Option(*flags, help=without_markup(help), rich_help_panel=panel, **extra)
     return dataclasses.field(default=default, metadata={"option": declared, "choices": choices})
+
+
+def without_markup(help: str) -> str:
+    """Help in which Rich finds no style: `smartsearch[hub]` is to be read as it stands."""
+    return help.replace("[", "\\[")
 
 
 def setting(name: str, panel: str, help: str, *flags: str, shown: str = "", **extra: Any) -> Any:
@@ -101,7 +107,10 @@ class ModelOptions:
     """Which models run and how."""
 
     profile: str | None = setting(
-        "profile", RANKING, "Set of models, see `smartsearch models list`.", autocompletion=_profiles
+        "profile",
+        RANKING,
+        f"Set of models, see `smartsearch models list`; paper {needs('hub')}.",
+        autocompletion=_profiles,
     )
     parser: str | None = setting(
         "parser",
@@ -113,14 +122,14 @@ class ModelOptions:
     crossencoder: str | None = setting(
         "crossencoder",
         RANKING,
-        "A cross-encoder: hub id, or folder as ./PATH.",
+        f"A cross-encoder: folder as ./PATH, or hub id, which {needs('hub')}.",
         metavar="MODEL",
         shown="the profile's",
     )
     colbert: str | None = setting(
         "colbert",
         RANKING,
-        "A ColBERT model: hub id, or folder as ./PATH.",
+        f"A ColBERT model: folder as ./PATH, or hub id, which {needs('hub')}.",
         metavar="MODEL",
         shown="the profile's",
     )
@@ -439,7 +448,11 @@ class RunOptions:
         metavar="i/N",
     )
     engine: str = option(
-        FOLDER, "Worker processes of this machine, or Ray.", "--engine", default="local", choices=ENGINES
+        FOLDER,
+        f"Worker processes of this machine, or Ray, which {needs('ray')}.",
+        "--engine",
+        default="local",
+        choices=ENGINES,
     )
     workers: int = option(
         FOLDER,
@@ -459,7 +472,11 @@ class RunOptions:
         show_default="a Ray of its own on this machine",
     )
     out_format: str = option(
-        FOLDER, "What the answers are written as.", "--out-format", default="jsonl", choices=OUT_FORMATS
+        FOLDER,
+        f"What the answers are written as; parquet {needs('batch')}.",
+        "--out-format",
+        default="jsonl",
+        choices=OUT_FORMATS,
     )
     retry_failed: bool = option(FOLDER, "Ask again what failed before.", "--retry-failed", default=False)
     stall: float = option(
@@ -498,11 +515,8 @@ def takes_records(command: Callable[..., int]) -> Callable[..., int]:
             values[name] = record(**{field.name: values.pop(field.name) for field in fields(record)})
         return command(**values)
 
-    collected.__name__, collected.__doc__, collected.__module__ = (
-        command.__name__,
-        command.__doc__,
-        command.__module__,
-    )
+    collected.__name__, collected.__module__ = command.__name__, command.__module__
+    collected.__doc__ = without_markup(command.__doc__ or "")
     collected.__annotations__ = {p.name: p.annotation for p in (*plain, *spread)}
     collected.__signature__ = inspect.Signature([*plain, *spread])  # type: ignore[attr-defined]
     return collected

@@ -22,6 +22,7 @@ from smartsearch.cli.options import (
     QueryOptions,
     RunOptions,
     SearchOptions,
+    without_markup,
 )
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, SearchTimeout, UsageError
@@ -29,6 +30,7 @@ from smartsearch.output import record, show, stream
 from smartsearch.output.show import View
 from smartsearch.runtime import ending
 from smartsearch.runtime.deadline import deadline
+from smartsearch.runtime.extras import needs
 from smartsearch.types import Nearby, Result
 
 if TYPE_CHECKING:
@@ -149,8 +151,10 @@ def batch_command(
         typer.Option(
             "--out",
             "-o",
-            help="Write the records to this file, such as answers.jsonl; or to a run folder: any name that "
-            "has no such ending, or a URI.",
+            help=without_markup(
+                "Write the records to this file, such as answers.jsonl; or to a run folder: any name that "
+                f"has no such ending, or a URI such as s3://bucket/run, which {needs('batch')}."
+            ),
             metavar="FILE|FOLDER",
             show_default="stdout",
             rich_help_panel="Output",

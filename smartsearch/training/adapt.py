@@ -22,14 +22,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from smartsearch import __version__
 from smartsearch.config import Config
-from smartsearch.errors import SmartsearchError
 from smartsearch.models import manifest, profiles, trained
+from smartsearch.runtime import extras
 from smartsearch.training import data
 from smartsearch.training.chats import Chat, Group, Labelled
 from smartsearch.training.evaluate import fused, rank_of_first, summary
@@ -37,7 +36,6 @@ from smartsearch.training.shipped import colbert_scorer, cross_scorer, load_conf
 from smartsearch.training.sources_own import Own
 from smartsearch.training.sources_written import written_chats
 
-PACKAGES = ("torch", "transformers", "sentence_transformers", "pylate", "onnx")
 SHARE = {"crossencoder": 0.6, "colbert": 0.4}
 """Of the minutes."""
 SCALE = 0.2
@@ -108,11 +106,7 @@ class Outcome:
 
 def check_packages() -> None:
     """Say at once, not after reading, that a package of the extra is missing."""
-    missing = [name for name in PACKAGES if find_spec(name) is None]
-    if missing:
-        raise SmartsearchError(
-            f"train needs {', '.join(missing)}", hint="pip install 'smartsearch[train]'", kind="package"
-        )
+    extras.require("train", "train")
 
 
 def adapt(own: Own, wish: Wish, stage: Stage) -> Outcome:

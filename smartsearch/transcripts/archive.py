@@ -10,12 +10,13 @@ import errno
 import gzip
 import os
 import stat
+import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from smartsearch.errors import SmartsearchError
 from smartsearch.transcripts import opening
@@ -157,14 +158,21 @@ def unpacked(data: bytes, path: str, limit: int) -> bytes:
     try:
         if path.lower().endswith(".gz"):
             return _bounded(gzip.GzipFile(fileobj=packed), most)
-        import zstandard
-
-        with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
+        with _zstd().ZstdFile(packed) as stream:
             return _bounded(stream, most)
     except _OTHERS:
         raise
     except Exception as error:
         raise FormatError(f"damaged: {error}", kind="damaged_archive") from None
+
+
+def _zstd() -> Any:
+    """Python's own reader of zstd, which came with 3.14, or the same for earlier versions."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
 
 
 def _damaged(error: Exception) -> FormatError:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from smartsearch.runtime import extras
 from smartsearch.training import adapt
 from smartsearch.training.adapt import Outcome
 from tests.cli.conftest import Run
@@ -77,9 +78,9 @@ def test_our_own_profiles_cannot_be_trained_over(run: Run, talks: str) -> None:
 
 
 def test_a_missing_package_names_the_extra(run: Run, talks: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapt, "PACKAGES", ("no_such_package",))
+    monkeypatch.setitem(extras.EXTRAS, "train", ("no_such_package",))
     error = run("train", talks, "--json").record["error"]
-    assert (error["kind"], error["message"]) == ("package", "train needs no_such_package")
+    assert (error["kind"], error["message"]) == ("package", "train needs no_such_package, not installed")
     assert "smartsearch[train]" in error["hint"]
 
 

@@ -1,6 +1,6 @@
 """The commands of a document, a shell to run them in, and what they print put back below them.
 
-    python -m tests.docs.shell docs/tour.md docs/how-to.md
+    python -m tests.docs.shell README.md docs/how-to.md
 
 runs every command of these documents and writes what it printed into them.
 """
@@ -30,16 +30,14 @@ class Command:
 
 
 def sections(text: str) -> dict[str, str]:
-    """The parts of a document by their headings of the second level; what precedes the first is left out."""
-    found: dict[str, str] = {}
+    """The parts of a document by their headings of the second level; what precedes the first has none."""
+    found = {"": ""}
     heading, inside = "", False
     for line in text.splitlines(keepends=True):
         inside ^= line.startswith("```")
         if line.startswith("## ") and not inside:
             heading = line[3:].strip()
-            found[heading] = ""
-        elif heading:
-            found[heading] += line
+        found[heading] = found.get(heading, "") + line
     return found
 
 

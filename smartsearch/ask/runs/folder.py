@@ -27,6 +27,7 @@ from smartsearch.ask.runs.storage import Storage, is_uri, storage
 from smartsearch.ask.runs.types import Answer, Input
 from smartsearch.errors import InputError, UsageError, listed
 from smartsearch.output import record
+from smartsearch.runtime import extras
 from smartsearch.runtime.private import locked
 
 FLUSH_SECONDS = 5.0
@@ -54,6 +55,8 @@ class RunFolder:
     """The files of one shard in a folder or below a URI."""
 
     def __init__(self, place: str, shard: Shard, *, parquet: bool = False) -> None:
+        if parquet:
+            extras.require("batch", "--out-format parquet")
         self.shard = shard
         self.place = place
         self._storage: Storage = storage(place)

@@ -16,7 +16,7 @@ from smartsearch.ask.runs.supervise import Closed, Worker
 from smartsearch.ask.runs.types import Answer, Report, Setup, Task
 
 WORKER_BYTES = 1200 * 2**20
-"""Memory that a worker is given room for where the number of workers is ours to choose (docs/scale.md)."""
+"""Memory that a worker is given where their number is ours to choose (benchmarks/reports/scale.md)."""
 AHEAD = 4
 """Answers a worker may be ahead of whoever writes them: a slow disk slows the workers and fills no memory."""
 

@@ -18,7 +18,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import Any
 
 import smartsearch
@@ -26,6 +25,7 @@ from smartsearch.ask.runs.records import failed, identity_of
 from smartsearch.ask.runs.supervise import Worker
 from smartsearch.ask.runs.types import Answer, Item, Report, Setup, Task
 from smartsearch.errors import SmartsearchError, UsageError, unexpected
+from smartsearch.runtime import extras
 
 WINDOW = 8192
 """Tasks that Ray holds at a time: some 100 MB of questions. For the next ones the actors begin anew."""
@@ -43,7 +43,7 @@ HEAD_LOST = 30.0
 _START = (
     "--address auto needs `ray start --head` on this machine; without --address, a Ray of its own is started"
 )
-_SAME = "the same smartsearch, Ray and Python on every machine of the cluster (docs/ray.md)"
+_SAME = "the same smartsearch, Ray and Python on every machine of the cluster (docs/batch.md)"
 
 
 def run(
@@ -183,10 +183,7 @@ def _connected(address: str, cpus: int) -> Iterator[None]:
 
     A Ray started here has `cpus` (0: those of the machine) and ends with the run.
     """
-    if find_spec("ray") is None or find_spec("pandas") is None:
-        raise SmartsearchError(
-            "--engine ray needs the package ray[data]", hint="pip install 'smartsearch[ray]'", kind="package"
-        )
+    extras.require("ray", "--engine ray")
     where = _where(address, cpus)
     _prepare_environment(local=where["address"] == "local")
     import ray
@@ -265,7 +262,7 @@ def _where(address: str, cpus: int) -> dict[str, Any]:
     if "://" in address:
         raise UsageError(
             f"--address {address}: Ray Data does not work through Ray Client",
-            hint="ray job submit, with --address auto (docs/ray.md)",
+            hint="ray job submit, with --address auto (docs/batch.md)",
         )
     host, port = _host(address)
     try:

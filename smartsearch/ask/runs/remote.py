@@ -21,6 +21,7 @@ from urllib.parse import quote
 from smartsearch.ask.runs.faults import StorageError
 from smartsearch.ask.runs.faults import faults as _faults
 from smartsearch.ask.runs.storage import DAY, checked, is_temporary, shown, temporary
+from smartsearch.runtime import extras
 
 _OBJECTS = frozenset({"s3", "gcs", "abfs", "az", "oci", "oss", "tos", "s3a", "gs", "memory"})
 """File systems whose put is atomic: pyarrow's by type, fsspec's by protocol."""
@@ -211,6 +212,7 @@ class _Reading(io.RawIOBase):
 
 def _opened(place: str) -> tuple[Any, str]:
     """The file system of a URI and the path in it, without a slash at the end. Raises StorageError."""
+    extras.require("batch", shown(place))
     import pyarrow
     from pyarrow.fs import FileSystem, FSSpecHandler, PyFileSystem
 
