@@ -334,11 +334,6 @@ def test_the_search_itself_sees_what_is_masked(run: Run, secrets: Path):
     )
 
 
-def _heeding_ctrl_c() -> None:
-    """Processes of a shell's background, such as a CI's, ignore SIGINT, and so do theirs."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def process(server: LLMServer, folder: Path, *options: str, **streams: int) -> subprocess.Popen[bytes]:
     reached = {"SMARTSEARCH_LLM_BASE_URL": server.url, "SMARTSEARCH_LLM_MODEL": "tiny"}
     if "away" in options:
@@ -346,7 +341,7 @@ def process(server: LLMServer, folder: Path, *options: str, **streams: int) -> s
     env = environment(**reached, XDG_CONFIG_HOME=str(folder), XDG_RUNTIME_DIR=str(folder), TERM="xterm")
     given = [option for option in options if option != "away"]
     command = [sys.executable, str(FAKES), "answer", QUESTION, "chat.txt", "-n2", *given]
-    return subprocess.Popen(command, cwd=folder, env=env, preexec_fn=_heeding_ctrl_c, **streams)
+    return subprocess.Popen(command, cwd=folder, env=env, **streams)
 
 
 @pytest.mark.process

@@ -300,17 +300,10 @@ def test_the_time_limit_holds_and_frees_the_server(server, run: Run, only_warm: 
     assert run("query", QUESTION).code == 0
 
 
-def _heeding_ctrl_c() -> None:
-    """Processes of a shell's background, such as a CI's, ignore SIGINT, and so do theirs."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def test_ctrl_c_ends_the_question_not_the_server(server, chats: Path, run: Run, only_warm: None):
     command = [sys.executable, "-m", "smartsearch", "query", "Mara sleep", "--daemon", "always"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, cwd=chats, stdout=pipe, stderr=pipe, preexec_fn=_heeding_ctrl_c
-    ) as process:
+    with subprocess.Popen(command, cwd=chats, stdout=pipe, stderr=pipe) as process:
         while not (client.status(spot().socket) or {}).get("working"):
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
