@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -45,11 +46,14 @@ settings.load_profile("smartsearch")
 
 
 def pytest_collection_modifyitems(items):
-    """Give each test the marker of its file."""
+    """Give each test the marker of its file; what needs torch is skipped where there is none."""
     marker = {HERE / file: name for name, files in SLOW.items() for file in files}
+    torchless = find_spec("torch") is None
     for item in items:
         if item.path in marker:
             item.add_marker(marker[item.path])
+        if torchless and item.get_closest_marker("torch"):
+            item.add_marker(pytest.mark.skip(reason="needs torch"))
 
 
 LEXICON = {

@@ -15,6 +15,7 @@ from dataclasses import replace
 from smartsearch.cli import app as cli
 from smartsearch.cli import mcp as mcp_cli
 from smartsearch.config import Config
+from smartsearch.models import loading
 from smartsearch.models.tools import Tools
 from smartsearch.serve.warm import server
 from tests.cli.fakes import fake_tools

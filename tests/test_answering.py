@@ -99,10 +99,6 @@ def test_the_model_is_told_that_turns_are_data_and_to_cite():
         assert told in system["content"]
 
 
-def test_equal_searches_make_equal_prompts():
-    assert prompt("Who?", [hit(1, GROUP, 6)], [], NOW) == prompt("Who?", [hit(1, GROUP, 6)], [], NOW)
-
-
 @pytest.mark.parametrize(
     ("reply", "known", "unknown"),
     [

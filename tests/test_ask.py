@@ -5,44 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.ask.library import KEPT_HAYSTACKS, Library, filtered
+from smartsearch.ask.library import KEPT_HAYSTACKS, Library
 from smartsearch.ask.scope import Scope
 from smartsearch.errors import InputError, unexpected
-from smartsearch.transcripts.filters import Filters
-from smartsearch.types import Corpus, Turn
-
-PLACES = {"a": ("conv-1", "s1"), "b": ("conv-1", "s2"), "c": ("conv-2", "s1")}
-CORPUS = Corpus(tuple(Turn(text, conversation=c, session=s) for text, (c, s) in PLACES.items()))
-
-
-@pytest.mark.parametrize(
-    ("conversations", "sessions", "left"),
-    [((), (), "abc"), (("conv-1",), (), "ab"), ((), ("s1",), "ac"), (("conv-1",), ("s1",), "a")],
-)
-def test_filters_keep_the_turns_of_the_ids(
-    conversations: tuple[str, ...], sessions: tuple[str, ...], left: str
-):
-    kept = filtered(CORPUS, Scope(filters=Filters(conversation=conversations, session=sessions)))
-    assert "".join(turn.text for turn in kept.turns) == left
-
-
-def test_an_unknown_id_names_the_closest():
-    with pytest.raises(InputError) as caught:
-        filtered(CORPUS, Scope(filters=Filters(conversation=("conv1",))))
-    assert caught.value.kind == "unknown_conversation"
-    assert "conv-1" in caught.value.hint
-
-
-def test_a_session_outside_the_conversation_asked_for_is_unknown():
-    with pytest.raises(InputError) as caught:
-        filtered(CORPUS, Scope(filters=Filters(conversation=("conv-2",), session=("s2",))))
-    assert caught.value.kind == "unknown_session"
-
-
-def test_transcripts_without_ids_say_so():
-    with pytest.raises(InputError) as caught:
-        filtered(Corpus((Turn("x"),)), Scope(filters=Filters(session=("s1",))))
-    assert "no sessions" in caught.value.hint
 
 
 def test_a_library_keeps_the_last_used_and_forgets_the_oldest(tmp_path: Path):

@@ -110,13 +110,6 @@ def test_roles_by_what_sources_call_them(roles, expected):
     assert "".join(passed(PEOPLE, role=roles)[0]) == expected
 
 
-def test_an_unknown_speaker_names_the_nearest():
-    with pytest.raises(InputError) as caught:
-        passed(PEOPLE, only_speaker=("Anne Lee",))
-    assert (caught.value.kind, caught.value.message) == ("unknown_speaker", "no speaker 'Anne Lee'")
-    assert caught.value.hint.startswith("the closest are Ann Lee")
-
-
 TALKS = (
     Turn("a", conversation="c-1", session="s1", title="Trip to Oslo"),
     Turn("b", conversation="c-1", session="s2", title="Trip to Oslo"),
@@ -138,10 +131,23 @@ def test_conversations_and_sessions_go_by_id_or_title(given, expected):
     assert "".join(passed(TALKS, **given)[0]) == expected
 
 
-def test_an_unknown_conversation_offers_titles_too():
+@pytest.mark.parametrize(
+    ("turns", "given", "kind", "hint"),
+    [
+        (PEOPLE, {"only_speaker": ("Anne Lee",)}, "speaker", "the closest are Ann Lee, ANN, Anna"),
+        (TALKS, {"conversation": ("trip to olso",)}, "conversation", "the closest are Trip to Oslo"),
+        (TALKS, {"conversation": ("c2",)}, "conversation", "the closest are c-2"),
+        (TALKS, {"conversation": ("c-2",), "session": ("s2",)}, "session", "the closest are s1"),
+        (TIMES, {"session": ("s1",)}, "session", "these transcripts name no sessions"),
+    ],
+)
+def test_an_unknown_name_is_an_error_with_the_nearest_or_that_there_is_none(turns, given, kind, hint):
+    """A session of another conversation than the one asked for is unknown, too."""
     with pytest.raises(InputError) as caught:
-        passed(TALKS, conversation=("trip to olso",))
-    assert caught.value.hint == "the closest are Trip to Oslo"
+        passed(turns, **given)
+    assert (caught.value.kind, caught.value.hint) == (f"unknown_{kind}", hint)
+    (name,) = list(given.values())[-1]
+    assert caught.value.message == f"no {kind} {name!r}"
 
 
 def test_nothing_asked_for_keeps_the_corpus():

@@ -27,12 +27,17 @@ def weights(parser, question, **settings):
         ("Does Will play?", {"Will": 4.0, "play": 1.0}),
         # possessives do not stick to the name
         ("What is Petra's work?", {"Petra": 4.0, "work": 2.0}),
-        # each term once
+        # each term once, with its highest weight
         ("dog dog Dog", {"dog": 2.0}),
+        ("the Organ Festival of an organ", {"Organ Festival": 1.0, "organ": 2.0, "Festival": 1.0}),
     ],
 )
 def test_terms_carry_the_papers_weights(parser, question, expected):
     assert weights(parser, question) == expected
+
+
+def test_a_name_may_be_shorter_than_another_word(parser):
+    assert weights(parser, "Did Zoe adopt a dog?", min_length=4) == {"Zoe": 4.0, "adopt": 1.0}
 
 
 def test_stop_words_and_auxiliaries_are_no_terms(parser):

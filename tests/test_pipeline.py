@@ -12,7 +12,7 @@ from smartsearch.models.tools import Tools
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.smartsearch.pipeline import dense_search, search
-from smartsearch.types import STAGES, Corpus, ModelInfo, Query, Turn
+from smartsearch.types import STAGES, Corpus, ModelInfo, Query
 from tests.conftest import corpus, haystack
 
 
@@ -146,10 +146,6 @@ def test_the_same_question_twice_gives_the_same_result(tools):
     results = [search("Mara dog", hay, Config(), tools) for _ in range(2)]
     timeless = [dataclasses.replace(r, trace=dataclasses.replace(r.trace, timing_ms={})) for r in results]
     assert timeless[0] == timeless[1]
-
-
-def test_a_turn_beside_a_dated_one_keeps_its_own_time():
-    assert Turn("x", time="2023-05-08T10:00:00").rendered == "[2023-05-08] x"
 
 
 def test_the_dense_search_reads_a_long_turn_whole(tools):

@@ -43,6 +43,7 @@ def test_adaptive_drops_what_scores_below_alpha_of_the_best():
     assert budget.tau == pytest.approx(0.015)
     assert kept == [1, 2, 4]
     assert [(d.rank, d.reason, d.scores.ce) for d in budget.dropped] == [(3, "tau", 0.014)]
+    assert cut(hits(0.8, 0.4), alpha=0.5)[0] == [1, 2]  # what is exactly tau stays
 
 
 def test_adaptive_looks_only_at_the_top_k_for_its_maximum():

@@ -65,6 +65,7 @@ def colours(monkeypatch):
     return calls
 
 
+@pytest.mark.torch
 def test_every_shipped_rival_is_there_and_loads_under_its_name():
     assert available() == SHIPPED
     loaded = load(SHIPPED)
@@ -108,12 +109,14 @@ def test_grep_counts_distinct_words_as_substrings():
     assert scores("grep", "I bow, the bow: GREEN or blue?").tolist() == [1.0, 0.0, 1.0, 2.0, 0.0]
 
 
+@pytest.mark.torch
 def test_minilm_ranks_by_cosine_and_embeds_a_text_once(colours):
     assert best("minilm", "which colour is it") == [1, 2, 3, 0, 4]
     assert best("minilm", "which colour is it") == [1, 2, 3, 0, 4]
     assert [len(texts) for texts in colours] == [5, 1]
 
 
+@pytest.mark.torch
 def test_fusion_by_hand(colours):
     # "blue bowl": BM25 ranks turn 3, then 0, and no other; the embedder 1, 2, 3 and then 0, 4.
     fused = scores("bm25_minilm_rrf", "blue bowl")

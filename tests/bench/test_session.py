@@ -63,7 +63,7 @@ def test_recall_and_losses_add_up_by_hand(chats: Path, tmp_path: Path):
 
 
 def test_interrupted_and_resumed_gives_the_same_record(chats: Path, tmp_path: Path):
-    asked = {"grids": ("default",)}
+    asked = {"retrievals": ("I3",), "rankers": ("ce", "rrf"), "cuts": ("B1:14",)}
     planned = session.plan(Request(str(chats), **asked), CONFIG)
     with Store(tmp_path / "scores.db") as store:
         scoring = scoring_of(tools_with_parser(CONFIG), store, CONFIG)
@@ -86,6 +86,7 @@ def test_interrupted_and_resumed_gives_the_same_record(chats: Path, tmp_path: Pa
     assert resumed["pairs_scored"] < whole["pairs_scored"]
 
 
+@pytest.mark.reports
 def test_every_preset_runs_and_is_json(chats: Path, tmp_path: Path):
     _, record, _ = measured(chats, tmp_path, grids=tuple(presets.GRIDS))
     names = [row["name"] for row in record["rows"]]

@@ -297,25 +297,32 @@ def test_secrets_are_told_of_before_they_are_sent(run: Run, away: LLMServer, sec
     assert "The wifi password is [redacted: password] for" in sent
 
 
+SECRET_QUESTION = "password of the support group, password: Sommer"
+
+
 @pytest.mark.parametrize(
-    "options",
+    "command",
     [
-        [],
-        ["--json", "--explain"],
-        ["--format", "jsonl"],
-        ["--format", "md"],
-        ["--format", "context", "-C2"],
-        ["--explain", "-C1"],
-        ["--json", "-C2", "-n1"],
-        ["--color", "always"],
+        *(
+            ["query", SECRET_QUESTION, "chat.txt", *options.split()]
+            for options in (
+                *("--explain -C1", "--json --explain", "--json -C2 -n1", "--format jsonl", "--format md"),
+                *("--format context -C2", "--format html --explain", "--color always"),
+                "--explain -n1 --compress dates,repeats",
+            )
+        ),
+        ["batch", "q.jsonl", "chat.txt"],
+        ["show", "chat.txt:1"],
+        ["show", "chat.txt:2", "--format", "context"],
+        ["show", "chat.txt", "--all", "--json"],
     ],
+    ids=" ".join,
 )
-def test_query_masks_in_every_format(run: Run, secrets: Path, options: list[str]):
-    question = "password of the support group, password: Sommer"
-    shown = run("query", question, "chat.txt", *options).out
-    masked = run("query", question, "chat.txt", *options, "--redact")
+def test_every_way_out_masks_on_request(run: Run, secrets: Path, command: list[str]):
+    (secrets / "q.jsonl").write_text(json.dumps({"id": "a", "question": SECRET_QUESTION}) + "\n")
+    assert "Blaubeere" in run(*command).out
+    masked = run(*command, "--redact")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", masked.out)
-    assert "Blaubeere" in shown
     assert masked.code == 0
     assert "[redacted: password]" in plain
     assert not [secret for secret in MASKED if secret in plain + masked.err]
@@ -327,11 +334,6 @@ def test_the_search_itself_sees_what_is_masked(run: Run, secrets: Path):
     )
 
 
-def _heeding_ctrl_c() -> None:
-    """Processes of a shell's background, such as a CI's, ignore SIGINT, and so do theirs."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def process(server: LLMServer, folder: Path, *options: str, **streams: int) -> subprocess.Popen[bytes]:
     reached = {"SMARTSEARCH_LLM_BASE_URL": server.url, "SMARTSEARCH_LLM_MODEL": "tiny"}
     if "away" in options:
@@ -339,9 +341,10 @@ def process(server: LLMServer, folder: Path, *options: str, **streams: int) -> s
     env = environment(**reached, XDG_CONFIG_HOME=str(folder), XDG_RUNTIME_DIR=str(folder), TERM="xterm")
     given = [option for option in options if option != "away"]
     command = [sys.executable, str(FAKES), "answer", QUESTION, "chat.txt", "-n2", *given]
-    return subprocess.Popen(command, cwd=folder, env=env, preexec_fn=_heeding_ctrl_c, **streams)
+    return subprocess.Popen(command, cwd=folder, env=env, **streams)
 
 
+@pytest.mark.process
 def test_ctrl_c_in_the_middle_of_a_reply(server: LLMServer, chats: Path):
     server.script = [streams(*events(piece("Mara went")), after=lambda sent: server.released.wait(5))]
     pipe = subprocess.PIPE
@@ -354,6 +357,7 @@ def test_ctrl_c_in_the_middle_of_a_reply(server: LLMServer, chats: Path):
     assert b"Traceback" not in err
 
 
+@pytest.mark.process
 def test_a_reader_that_goes_away_ends_it_quietly(server: LLMServer, chats: Path):
     gone: list[float] = []
 
@@ -373,6 +377,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(server: LLMServer, chats: Path)
     assert len(gone) < 20
 
 
+@pytest.mark.process
 @needs_terminal
 @pytest.mark.parametrize(("typed", "code", "sent"), [(b"y\n", 0, 1), (b"\n", 2, 0), (b"\x04", 2, 0)])
 def test_a_person_is_asked_before_anything_leaves(
@@ -394,32 +399,10 @@ def test_a_person_is_asked_before_anything_leaves(
     os.close(main)
 
 
-SECRET = "Mara: the wifi password: hunter2 works again\nIlya: thanks for the wifi\n"
-
-
-def test_every_way_out_masks_on_request(run: Run, chats: Path):
-    (chats / "wifi.txt").write_text(SECRET, encoding="utf-8")
-    (chats / "q.jsonl").write_text('{"id": "a", "question": "wifi password"}\n', encoding="utf-8")
-    for command in (
-        ["query", "wifi password", "wifi.txt", "--json"],
-        ["query", "wifi password", "wifi.txt", "--format", "html", "--explain"],
-        ["query", "wifi password", "wifi.txt", "--explain", "-n", "1", "--compress", "dates,repeats"],
-        ["batch", "q.jsonl", "wifi.txt"],
-        ["show", "wifi.txt:1"],
-        ["show", "wifi.txt:2", "--format", "context"],
-        ["show", "wifi.txt", "--all", "--json"],
-    ):
-        assert "hunter2" in run(*command).out
-        masked = run(*command, "--redact")
-        assert "hunter2" not in masked.out + masked.err
-        assert "[redacted: password]" in masked.out
-
-
-def test_redact_can_be_set_for_good_but_not_by_a_folder(run: Run, chats: Path, monkeypatch):
-    (chats / "wifi.txt").write_text(SECRET, encoding="utf-8")
+def test_redact_can_be_set_for_good_but_not_by_a_folder(run: Run, secrets: Path, monkeypatch):
     monkeypatch.setenv("SMARTSEARCH_REDACT", "yes")
-    assert "hunter2" not in run("show", "wifi.txt:1").out
-    assert "hunter2" not in run("query", "wifi", "wifi.txt").out
-    assert "hunter2" in run("show", "wifi.txt:1", "--no-redact").out
-    (chats / ".smartsearch.toml").write_text("redact = false\n", encoding="utf-8")
-    assert "may not set 'redact'" in run("query", "wifi", "wifi.txt").err
+    assert "Blaubeere42" not in run("show", "chat.txt:1").out
+    assert "Blaubeere42" not in run("query", "wifi", "chat.txt").out
+    assert "Blaubeere42" in run("show", "chat.txt:1", "--no-redact").out
+    (secrets / ".smartsearch.toml").write_text("redact = false\n", encoding="utf-8")
+    assert "may not set 'redact'" in run("query", "wifi", "chat.txt").err

@@ -17,7 +17,7 @@ from tests.cli.conftest import QUESTION, Run
 @pytest.fixture(autouse=True)
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(indexing, "SETTLED", 0.02)
+    monkeypatch.setattr(indexing, "SETTLED", 0.0)
     monkeypatch.setattr(ask, "UNPARSED_ABOVE", 0)
     monkeypatch.setattr(ask.Library.__init__, "__defaults__", (None, 0, None))
 

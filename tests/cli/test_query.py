@@ -127,13 +127,6 @@ def test_what_is_given_for_one_side_wins_over_both(run: Run):
     assert "context" not in run("query", QUESTION, "-n1", "-C0", "--json").record["hits"][0]
 
 
-def test_two_runs_are_the_same_bytes_but_for_timing(run: Run):
-    first, second = (run("query", QUESTION, "--json").out for _ in range(2))
-    stripped = [re.sub(r'"timing_ms":\{[^}]*\}', "", text) for text in (first, second)]
-    assert stripped[0] == stripped[1]
-    assert first.endswith("}\n")
-
-
 def test_standard_input_is_read_only_when_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch):
     piped = io.TextIOWrapper(io.BytesIO(b"Zoe: the support group is on Friday\nMax: thanks\n"))
     monkeypatch.setattr("sys.stdin", piped)
@@ -186,7 +179,7 @@ def test_a_question_that_takes_too_long_is_a_timeout(run: Run, monkeypatch: pyte
     monkeypatch.setattr(loading, "load_tools", slow)
     start = time.perf_counter()
     ran = run("query", QUESTION, "--timeout", "0.2", "--json")
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 4
     assert (ran.code, ran.record["error"]["kind"], ran.record["error"]["retryable"]) == (2, "timeout", True)
 
 
@@ -238,10 +231,3 @@ def test_help_groups_the_options(run: Run):
 
 def test_version(run: Run):
     assert re.fullmatch(r"smartsearch \d+\.\d+\.\d+\n", run("--version").out)
-
-
-def test_formats_are_listed(run: Run):
-    from smartsearch.transcripts import FORMATS
-
-    assert [f["name"] for f in run("formats", "--json").record["formats"]] == [f.name for f in FORMATS]
-    assert run("formats").out.count("\n") == len(FORMATS) + 1

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from tests.cli.conftest import CHAT, QUESTION, Run
+from tests.cli.conftest import CHAT, QUESTION, Ran, Run
 
 SAMPLE = [
     {
@@ -53,6 +53,8 @@ def test_a_turn_is_opened_in_its_conversation(run: Run):
         (["chat.txt:1", "chat.txt:5", "-C0"], [":1:", "--", ":5:"]),
         (["chat.txt:4", "--session"], ["-1-", "-2-", ":4:", "-5-"]),
         (["chat.txt:4:[2024-05-09] Ilya: My flatmate", "-C0"], [":4:"]),
+        (["chat.txt:2", "--conversation"], ["-1-", ":2:", "-4-", "-5-"]),
+        (["chat.txt", "--all"], [":1:", ":2:", ":4:", ":5:"]),
     ],
 )
 def test_how_much_is_shown(run: Run, arguments: list[str], places: list[str]):
@@ -75,15 +77,6 @@ def test_places_without_lines(run: Run, place: str, said: list[str]):
     record = run("show", place, "--json").record
     turns = [t for e in record["places"][0]["excerpts"] for t in e["turns"]]
     assert [t["text"] for t in turns if t["asked"]] == said
-
-
-def test_the_session_and_the_conversation(run: Run):
-    def texts(option: str) -> list[str]:
-        found = run("show", "locomo.json@c-2/D1:2", option, "--json").record["places"][0]["excerpts"]
-        return [t["text"] for e in found for t in e["turns"]]
-
-    assert texts("--session") == ["c-2 one 1", "c-2 one 2", "c-2 one 3"]
-    assert texts("--conversation") == ["c-2 one 1", "c-2 one 2", "c-2 one 3", "c-2 two"]
 
 
 def test_the_record_has_one_shape(run: Run):
@@ -138,12 +131,8 @@ def test_a_place_that_is_not_there_names_the_nearest(run: Run, place: str, neare
     missing = run("show", place, "--json").record["missing"]
     assert [one["place"] for one in missing] == [place]
     assert nearest.startswith(missing[0]["nearest"]["path"])
-
-
-def test_some_places_that_are_there_are_enough(run: Run):
-    ran = run("show", "chat.txt:99", "chat.txt:1", "-C0")
-    assert (ran.code, ran.out.count("\n")) == (0, 1)
-    assert "chat.txt:99" in ran.err
+    some = run("show", place, "chat.txt:1", "-C0")
+    assert (some.code, some.out.count("\n"), place in some.err) == (0, 1, True)
 
 
 def test_a_line_between_turns_shows_the_one_before_and_says_so(run: Run, chats: Path):
@@ -212,10 +201,6 @@ def test_a_path_alone_lists_what_it_holds_and_its_lines_are_places(run: Run):
     }
 
 
-def test_all_of_a_file(run: Run):
-    assert run("show", "chat.txt", "--all").out.count("\n") == 4
-
-
 def test_files_that_cannot_be_read(run: Run, chats: Path):
     (chats / "broken.json").write_text("[{", encoding="utf-8")
     ran = run("show", "broken.json:1")
@@ -225,6 +210,9 @@ def test_files_that_cannot_be_read(run: Run, chats: Path):
     (chats / "empty.txt").write_text("", encoding="utf-8")
     assert run("show", "empty.txt").code == 1
     assert run("show", "empty.txt:3").code == 1
+    (chats / "empty").mkdir()
+    nothing = "smartsearch: warning: no transcripts found in empty\n"
+    assert run("show", "empty") == Ran(1, "", nothing)
 
 
 def pipe(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
@@ -255,25 +243,21 @@ def test_a_hit_is_found_though_its_file_has_grown_at_the_top(run: Run, chats: Pa
 
 
 @pytest.mark.parametrize(
-    ("piped", "code", "said"),
+    ("piped", "options", "code", "said"),
     [
-        ('{"hits": []}', 1, ""),
-        ('{"error": {"message": "no such file: x"}}', 2, "no such file: x"),
-        ('{"hits": [{"path": "-", "line": 1, "text": "x"}]}', 1, "read from a pipe"),
-        ('{"hits": [{"path": "gone.txt", "line": 1, "text": "x"}]}', 2, "gone.txt"),
-        ("neither\n", 2, "neither"),
+        ('{"hits": []}', [], 1, ""),
+        ('{"error": {"message": "no such file: x"}}', [], 2, "no such file: x"),
+        ('{"hits": [{"path": "-", "line": 1, "text": "x"}]}', [], 1, "read from a pipe"),
+        ('{"hits": [{"path": "gone.txt", "line": 1, "text": "x"}]}', [], 2, "gone.txt"),
+        ('{"hits": [{"path": "chat.txt", "line": 1}]}', ["--hit", "2"], 2, "standard input has 1 of them"),
+        ("neither\n", [], 2, "neither"),
     ],
 )
-def test_what_a_pipe_can_bring(run: Run, monkeypatch, piped: str, code: int, said: str):
+def test_what_a_pipe_can_bring(run: Run, monkeypatch, piped: str, options: list[str], code: int, said: str):
     pipe(monkeypatch, piped)
-    ran = run("show", "-")
+    ran = run("show", "-", *options)
     assert (ran.code, ran.out) == (code, "")
     assert said in ran.err
-
-
-def test_a_number_beyond_the_hits(run: Run, monkeypatch):
-    pipe(monkeypatch, '{"hits": [{"path": "chat.txt", "line": 1, "text": ""}]}')
-    assert "standard input has 1 of them" in run("show", "-", "--hit", "2").err
 
 
 def test_paths_of_a_list_are_listed(run: Run, monkeypatch):
@@ -339,10 +323,3 @@ def test_a_place_in_a_large_file_is_opened_without_reading_it_all(run: Run, chat
     assert parsed == []
     assert run("show", "big.jsonl:99", "-C1", "--json").record == usual[1]
     assert parsed == ["big.jsonl"]
-
-
-def test_a_folder_without_transcripts_is_told_as_query_does(run: Run, chats: Path):
-    (chats / "empty").mkdir()
-    ran = run("show", "empty")
-    assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "smartsearch: warning: no transcripts found in empty\n"

@@ -12,14 +12,8 @@ import typer
 from smartsearch.cli.app import COMMANDS, application
 
 HEAVY = (
-    "spacy",
-    "torch",
-    "onnxruntime",
-    "numpy",
-    "tokenizers",
-    "transformers",
-    "sentence_transformers",
-    "pylate",
+    *("spacy", "torch", "onnxruntime", "numpy", "tokenizers"),
+    *("transformers", "sentence_transformers", "pylate"),
 )
 
 
@@ -35,31 +29,20 @@ def imported(*arguments: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in lines}
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["formats"], ["formats", "--json"], ["query", "--help"]]
-)
-def test_what_needs_no_model_imports_none(arguments):
+LIGHT = {
+    *("smartsearch.__main__", "smartsearch.errors", "smartsearch.cli", "smartsearch.cli.app"),
+    *("smartsearch.runtime", "smartsearch.runtime.lean", "smartsearch.runtime.ending"),
+    *(f"smartsearch.output{part}" for part in ("", ".stream", ".record", ".plain")),
+}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["formats", "--json"], ["query", "--help"]])
+def test_what_needs_no_model_imports_none_and_help_imports_no_command(arguments: list[str]):
     modules = imported(*arguments)
     assert "smartsearch.cli.app" in modules
     assert not {name for name in modules if name.split(".")[0] in HEAVY}
-
-
-def test_help_and_version_import_no_command():
-    for arguments in (["--help"], ["--version"]):
-        ours = {name for name in imported(*arguments) if name.startswith("smartsearch.")}
-        assert ours <= {
-            "smartsearch.__main__",
-            "smartsearch.cli",
-            "smartsearch.cli.app",
-            "smartsearch.runtime",
-            "smartsearch.runtime.lean",
-            "smartsearch.runtime.ending",
-            "smartsearch.errors",
-            "smartsearch.output",
-            "smartsearch.output.stream",
-            "smartsearch.output.record",
-            "smartsearch.output.plain",
-        }
+    if len(arguments) == 1:
+        assert {name for name in modules if name.startswith("smartsearch.")} <= LIGHT
 
 
 def test_summaries_are_the_first_lines_of_what_the_commands_say():

@@ -27,6 +27,12 @@ def no_hub(tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
 
 
+@pytest.fixture
+def parsed(monkeypatch, nlp):
+    """The parser of conftest in the place of the profile's."""
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+
+
 def test_an_unknown_profile_names_the_known_ones():
     with pytest.raises(ModelError, match="'nope'") as caught:
         loading.load_tools(Config(profile="nope"))
@@ -99,19 +105,15 @@ def test_a_folder_of_the_current_directory_never_stands_in_for_a_profiles_model(
     assert store.locate("crossencoder", store.ModelRef(str(planted), given=True)) == planted
 
 
-def test_a_folder_that_is_no_model_says_what_is_wanted(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
-    (tmp_path / "notes.txt").write_text("no model")
-    tools = loading.load_tools(Config(crossencoder=str(tmp_path), rank=("ce",)))
-    with pytest.raises(ModelError, match="cannot be loaded") as caught:
-        tools.scorers["ce"]("q", ["t"])
-    assert caught.value.kind == "model_unfit"
-
-
-def test_a_loader_s_own_kind_of_error_is_told_as_the_model_s(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
-    folder = tiny.cross_encoder(tmp_path / "ce")
-    (folder / "model.safetensors").write_bytes(b"torn")
+@pytest.mark.torch
+@pytest.mark.parametrize("torn", [False, True])
+def test_a_folder_that_is_no_model_or_a_torn_one_is_told(tmp_path, parsed, torn):
+    if torn:
+        folder = tiny.cross_encoder(tmp_path / "ce")
+        (folder / "model.safetensors").write_bytes(b"torn")
+    else:
+        (folder := tmp_path / "none").mkdir()
+        (folder / "notes.txt").write_text("no model")
     tools = loading.load_tools(Config(crossencoder=str(folder), rank=("ce",)))
     with pytest.raises(ModelError, match="cannot be loaded as a crossencoder") as caught:
         tools.scorers["ce"]("q", ["t"])
@@ -125,8 +127,8 @@ def test_a_limit_on_memory_that_is_too_low_is_told_before_anything_is_loaded(mon
     assert (caught.value.kind, caught.value.hint[:10]) == ("memory", "ulimit -v ")
 
 
-def test_folders_of_either_kind_load_as_rankers(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+@pytest.mark.torch
+def test_folders_of_either_kind_load_as_rankers(tmp_path, parsed):
     ours = tiny.onnx_folder(tmp_path / "ce", "crossencoder")
     hub = tiny.colbert(tmp_path / "colbert")
     tools = loading.load_tools(Config(crossencoder=str(ours), colbert=str(hub)))
@@ -137,8 +139,7 @@ def test_folders_of_either_kind_load_as_rankers(tmp_path, monkeypatch, nlp):
     assert info["colbert"] == ("fp32", "files-")
 
 
-def test_vectors_are_kept_on_disk_only_where_that_is_asked_for(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+def test_vectors_are_kept_on_disk_only_where_that_is_asked_for(tmp_path, monkeypatch, parsed):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     chosen = Config(colbert=str(tiny.onnx_folder(tmp_path / "colbert", "colbert")), rank=("colbert",))
     scores = []
@@ -157,8 +158,7 @@ def test_vectors_are_kept_on_disk_only_where_that_is_asked_for(tmp_path, monkeyp
     assert scores == scores[:1] * 5
 
 
-def test_what_could_not_be_kept_is_in_the_answer(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+def test_what_could_not_be_kept_is_in_the_answer(tmp_path, monkeypatch, parsed):
     monkeypatch.setattr("smartsearch.rank.cache.vector_files.FREE", 2**62)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     config = Config(colbert=str(tiny.onnx_folder(tmp_path / "colbert", "colbert")), rank=("colbert",))
@@ -177,8 +177,7 @@ def no_home():
     raise RuntimeError("Could not determine home directory.")
 
 
-def test_a_profile_without_colbert_searches_with_what_it_has(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+def test_a_profile_without_colbert_searches_with_what_it_has(tmp_path, monkeypatch, parsed):
     ours = store.ModelRef(str(tiny.onnx_folder(tmp_path / "ce", "crossencoder")), given=True)
     parser = profiles.PROFILES["embedded"]["parser"]
     monkeypatch.setitem(profiles.PROFILES, "one", {"parser": parser, "crossencoder": ours})
@@ -192,8 +191,7 @@ def test_a_profile_without_colbert_searches_with_what_it_has(tmp_path, monkeypat
         loading.load_tools(Config(profile="one", rank=("colbert",)))
 
 
-def test_the_other_ranker_is_refused(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+def test_the_other_ranker_is_refused(tmp_path, parsed):
     folder = tiny.onnx_folder(tmp_path / "colbert", "colbert")
     tools = loading.load_tools(Config(crossencoder=str(folder), rank=("ce",)))
     with pytest.raises(ModelError, match="holds a colbert"):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import subprocess
-import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from smartsearch.cli import app
 from smartsearch.config import Config
 from smartsearch.models import loading, manifest, profiles
 from smartsearch.rank.colbert import OnnxColbert
@@ -50,6 +50,11 @@ def tools():
     return loading.load_tools(Config())
 
 
+def samples(*paths: str) -> Haystack:
+    return Haystack(read([str(ROOT / path) for path in paths or ["docs/samples"]]))
+
+
+@cache
 def answers():
     return [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
 
@@ -58,8 +63,7 @@ def test_the_sample_questions_are_answered(tools):
     """Nearly all gold turns of the samples survive the default cut, and most questions have one on top."""
     first = found = 0
     for row in answers():
-        haystack = Haystack(read([str(ROOT / path) for path in row["paths"]]))
-        result = search(row["question"], haystack, Config(), tools)
+        result = search(row["question"], samples(*row["paths"]), Config(), tools)
         names = [f"{Path(h.turn.path).name}:{h.turn.turn or h.turn.line}" for h in result.hits]
         gold = set(row["gold"])
         found += len(gold & set(names))
@@ -69,11 +73,12 @@ def test_the_sample_questions_are_answered(tools):
 
 
 def test_the_same_question_twice_is_the_same_to_the_last_digit(tools):
-    haystack = Haystack(read([str(ROOT / "docs" / "samples")]))
-    question = "What does Jonas's new flatmate do for work?"
-    results = [
-        search(question, haystack, Config(), t) for t in (tools, tools, loading.load_tools(Config(threads=1)))
-    ]
+    question, haystack = (
+        "What does Jonas's new flatmate do for work?",
+        samples("docs/samples/harbour-street.md"),
+    )
+    single = loading.load_tools(Config(threads=1))
+    results = [search(question, haystack, Config(), t) for t in (tools, tools, single)]
     bare = [
         dataclasses.replace(r, threads=0, trace=dataclasses.replace(r.trace, timing_ms={})) for r in results
     ]
@@ -81,7 +86,7 @@ def test_the_same_question_twice_is_the_same_to_the_last_digit(tools):
 
 
 def test_with_candidates_all_both_rankers_see_every_turn(tools):
-    haystack = Haystack(read([str(ROOT / "docs" / "samples")]))
+    haystack = samples()
     result = search("Who plays music?", haystack, Config(candidates=0, truncate="none"), tools)
     assert all(h.scores.ce is not None and h.scores.colbert is not None for h in result.hits)
     few = search("Who plays music?", haystack, Config(candidates=5, truncate="none"), tools)
@@ -89,20 +94,20 @@ def test_with_candidates_all_both_rankers_see_every_turn(tools):
     assert len(few.hits) == len(result.hits)
 
 
-def test_batch_answers_as_query_does_one_by_one(tmp_path):
+def test_batch_answers_as_query_does_one_by_one(tmp_path, capfd):
     """ColBERT's vectors are kept between the questions of a batch; that must not show."""
-    asked = [answers()[n] for n in (0, 11)]
+
+    def run(*arguments: str) -> str:
+        assert app.run([*arguments, "--no-cache"]) == 0
+        return capfd.readouterr().out
+
+    asked, sample = answers()[:2], str(ROOT / "docs" / "samples" / "harbour-street.md")
     lines = [json.dumps({"id": row["id"], "question": row["question"]}) for row in asked]
     (tmp_path / "questions.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    samples = str(ROOT / "docs" / "samples")
-    together = run("batch", str(tmp_path / "questions.jsonl"), samples)
+    together = run("batch", str(tmp_path / "questions.jsonl"), sample)
     for row, line in zip(asked, together.splitlines(), strict=True):
-        alone, batched = json.loads(run("query", row["question"], samples, "--json")), json.loads(line)
+        alone = json.loads(run("query", row["question"], sample, "--json"))
+        batched = json.loads(line)
         assert batched.pop("id") == row["id"]
         assert alone.pop("timing_ms").keys() == batched.pop("timing_ms").keys()
         assert alone == batched
-
-
-def run(*arguments):
-    command = [sys.executable, "-m", "smartsearch", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -43,24 +43,14 @@ def test_a_profile_is_found_by_name_and_by_path(home: Path, tmp_path: Path) -> N
     assert profiles.names()[-1] == "mine"
 
 
-def test_a_bare_name_is_no_folder_of_the_current_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["planted", "acme/mine"])
+def test_a_name_is_no_path_unless_it_is_written_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    profile(tmp_path / "planted")
+    profile(tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    assert trained.find("planted") is None
-    assert trained.find("./planted") == tmp_path / "planted"
-
-
-def test_a_name_with_a_slash_is_no_path_unless_it_is_written_as_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    profile(tmp_path / "acme" / "mine")
-    monkeypatch.chdir(tmp_path)
-    assert trained.find("acme/mine") is None
-    assert (
-        trained.find("./acme/mine") == trained.find(str(tmp_path / "acme" / "mine")) == tmp_path / "acme/mine"
-    )
+    assert trained.find(name) is None
+    assert trained.find(f"./{name}") == trained.find(str(tmp_path / name)) == tmp_path / name
 
 
 def test_half_a_profile_is_none(home: Path) -> None:

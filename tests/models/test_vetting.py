@@ -39,26 +39,17 @@ def planted(folder: Path, ran: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("role", ["colbert", "crossencoder"])
-def test_a_repository_that_holds_a_folder_named_as_a_hub_model_runs_nothing(
-    tmp_path: Path, ran: Path, monkeypatch, nlp, role: str
-):
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    planted(tmp_path / "acme" / "colbert-x", ran)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ModelError, match="'acme/colbert-x' is not on this machine") as caught:
-        loading.load_tools(Config(**{role: "acme/colbert-x"}))
-    assert "./acme/colbert-x" in caught.value.hint
-    assert not ran.exists()
-
-
 @pytest.mark.parametrize(("role", "name"), [("colbert", "colbert"), ("crossencoder", "ce")])
-def test_a_folder_that_is_asked_for_runs_nothing_either(
+def test_a_folder_runs_nothing_neither_asked_for_nor_named_as_a_hub_model(
     tmp_path: Path, ran: Path, monkeypatch, nlp, role: str, name: str
 ):
     monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
-    folder = planted(tmp_path / "x", ran)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    folder = planted(tmp_path / "acme" / "x", ran)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match="'acme/x' is not on this machine") as caught:
+        loading.load_tools(Config(**{role: "acme/x"}))
+    assert "./acme/x" in caught.value.hint
     tools = loading.load_tools(Config(rank=(name,), **{role: str(folder)}))
     with pytest.raises(ModelError, match=r"not loaded: modules.json names 'evil.Model'") as caught:
         tools.scorers[name]("q", ["t"])
@@ -66,6 +57,7 @@ def test_a_folder_that_is_asked_for_runs_nothing_either(
     assert not ran.exists()
 
 
+@pytest.mark.torch
 def test_what_our_libraries_write_is_loaded(tmp_path: Path):
     vetting.check(tiny.colbert(tmp_path / "colbert"))
     vetting.check(tiny.cross_encoder(tmp_path / "ce"))

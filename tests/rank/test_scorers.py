@@ -101,6 +101,7 @@ def test_a_missing_or_damaged_file_is_named(tmp_path, broken):
         OnnxModel(folder, 1)
 
 
+@pytest.mark.torch
 def test_a_hub_cross_encoder_loads_from_its_folder(tmp_path):
     score = HubCrossEncoder(str(tiny.cross_encoder(tmp_path / "ce")), 1)
     values = score("when did mara ?", TEXTS)
@@ -109,11 +110,13 @@ def test_a_hub_cross_encoder_loads_from_its_folder(tmp_path):
     assert score("dog", []).shape == (0,)
 
 
+@pytest.mark.torch
 def test_a_classifier_is_no_reranker(tmp_path):
     with pytest.raises(ModelError, match="3 outputs"):
         HubCrossEncoder(str(tiny.cross_encoder(tmp_path / "three", outputs=3)), 1)
 
 
+@pytest.mark.torch
 def test_a_hub_colbert_loads_from_its_folder(tmp_path):
     score = HubColbert(str(tiny.colbert(tmp_path / "colbert")), 1)
     values = score("when did mara ?", TEXTS)

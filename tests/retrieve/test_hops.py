@@ -93,7 +93,7 @@ def test_a_term_without_a_hit_is_matched_to_the_nearest_word(parser, question, s
 def test_a_shortened_name_is_found(parser, nlp):
     evidence = run(parser, "Where does Petra live?", ("Ilya: ask Pet about the flat",), prf=False)
     fuzzy = next(s for s in evidence.hops if s.kind == "fuzzy")
-    assert [(t.text, t.source) for t in fuzzy.terms] == [("pet", "Petra")]
+    assert [(t.text, t.source, t.weight) for t in fuzzy.terms] == [("pet", "Petra", 0.9 * 4.0)]
 
 
 def test_the_dense_search_joins_when_grep_finds_few(parser):
@@ -116,7 +116,7 @@ def test_the_dense_search_joins_when_grep_finds_few(parser):
 
 def test_few_candidates_are_filled_up_by_meaning(parser):
     texts = ("Mara: my dog sleeps", "Ilya: the hound barked", "Mara: puppies!", "Ilya: rain", "Mara: soup")
-    nearest = [0, 2, 1, 4, 3]
+    nearest = [2, 1, 4, 0, 3]
 
     def found(**settings):
         evidence = run(parser, "dog", texts, dense=lambda top: nearest[:top], semantic_below=0, **settings)

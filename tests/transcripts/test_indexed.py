@@ -514,6 +514,7 @@ def test_a_build_that_ends_early_leaves_what_was_there(folder, monkeypatch):
         return real(path)
 
     monkeypatch.setattr(indexing, "read_one", interrupted)
+    monkeypatch.setattr(indexing, "COMMIT_SECONDS", 3600.0)
     with pytest.raises(KeyboardInterrupt):
         build(str(folder))
     sound(folder)

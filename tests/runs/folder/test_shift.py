@@ -96,6 +96,7 @@ def test_a_complete_run_whose_answers_are_gone_is_not_complete(questions: str):
 
 @pytest.mark.parametrize("retry", [False, True])
 def test_answers_in_another_format_are_not_asked_for_again(questions: str, retry: bool):
+    pytest.importorskip("pyarrow")
     done(questions, fails=True)
     with pytest.raises(UsageError, match=r"its answers are in answers-00001-of-00001\.jsonl"):
         done(questions, parquet=True, retry=retry)
