@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from smartsearch.config import Config
 from smartsearch.errors import ConfigError
@@ -12,7 +12,7 @@ from smartsearch.runtime import extras
 
 if TYPE_CHECKING:
     from smartsearch.models.tools import Tools
-    from smartsearch.systems.base import Card, System
+    from smartsearch.systems.base import Card, Module, System
 
 _BASELINES = "smartsearch.systems.baselines"
 SYSTEMS = {
@@ -25,16 +25,16 @@ SYSTEMS = {
 """By name, the module of each. The plain searches share one."""
 
 
-def _module(name: str) -> Any:
+def _module(name: str) -> Module:
     if name not in SYSTEMS:
         raise ConfigError(f"no system named {name!r}", hint=f"one of {', '.join(SYSTEMS)}")
-    return import_module(SYSTEMS[name])
+    module: Any = import_module(SYSTEMS[name])
+    return cast("Module", module)
 
 
 def card(name: str) -> Card:
     """What the system of that name is. Raises ConfigError where there is none."""
-    found: Card = _module(name).card(name)
-    return found
+    return _module(name).card(name)
 
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
@@ -44,5 +44,4 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """
     if extra := card(config.system).extra:
         extras.require(extra, f"--system {config.system}")
-    system: System = _module(config.system).load(config, tools)
-    return system
+    return _module(config.system).load(config, tools)

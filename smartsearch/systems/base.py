@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from smartsearch.config import Config
-from smartsearch.models.tools import Tools
-from smartsearch.retrieve.grep import Haystack
-from smartsearch.types import Result
+if TYPE_CHECKING:
+    from smartsearch.config import Config
+    from smartsearch.models.tools import Tools
+    from smartsearch.retrieve.grep import Haystack
+    from smartsearch.types import Result
 
 Needs = Literal["none", "torch", "llm", "logprobs"]
 """What a system runs on beside numpy and onnxruntime: torch, a language model, or one that gives logprobs."""
@@ -92,5 +93,11 @@ class System(Protocol):
         """
 
 
-Load = Callable[[Config, Callable[[Config], Tools]], System]
-"""What a system's module calls `load`: the system for a Config; the second argument loads models."""
+class Module(Protocol):
+    """What the module of a system holds."""
+
+    def card(self, name: str) -> Card:
+        """What the system of that name is."""
+
+    def load(self, config: Config, tools: Callable[[Config], Tools]) -> System:
+        """The system that `config` names; `tools` loads SmartSearch's models. Raises ModelError."""

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.ask.library import Library, Scope, ask
+from smartsearch.ask.door import find
+from smartsearch.ask.library import Library
+from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.serve.warm import client, place, wire
 from smartsearch.serve.warm.server import Server
+from smartsearch.systems.smartsearch import SmartSearch
 from tests.cli.fakes import fake_tools
 
 QUESTION, WHERE = "Where does Mara walk the dog?", Scope(("chat.txt",))
@@ -53,7 +56,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
 @pytest.mark.parametrize("explain", [True, False])
 def test_the_answer_is_that_of_a_search_here_with_what_was_cut_if_that_is_shown(asked: Ask, explain: bool):
     config = Config(top_k=1)
-    here = ask(QUESTION, WHERE, config, lambda: fake_tools(config), Library())
+    here = find(QUESTION, WHERE, config, lambda: SmartSearch(fake_tools(config)), Library()).result
     told = asked(config, explain=explain).result
     assert told.hits == here.hits
     assert [d.reason for d in told.budget.dropped] == ["top_k", "top_k"]
