@@ -33,13 +33,11 @@ terminal. Marks that turn the direction of text are left out, and spelt out in f
 Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep.
 
 `--explain` says what every stage did. In a pipe, and with `--format md` and `context`, it adds lines that begin with `# `. On a terminal it
-draws: the hops as a tree with their terms, weights and the turns they found; a table of the scores with bars, from the lowest to the
-highest of all ranked turns, and under a line for each rule the first turns that it dropped; the cross-encoder's score by rank with
-tau across it; the time by stage; the models. Without colour (`NO_COLOR`, `TERM=dumb`, `--color never`) the drawing keeps to ASCII.
+is the same facts as tables: terms, hops, scores, what each rule of the cut dropped, the time by stage, the models.
 
 `--format html` prints one page, for `> answer.html` and a browser: the hits among the turns around them (one on each side unless `-A`, `-B` or
-`-C` say otherwise), their terms marked by hop, their scores; pictures of the hits over time, of the two rankers against each other and of the
-cut; the hops, what was left out, the times and the models. It runs no script and loads nothing: its policy (CSP) forbids both.
+`-C` say otherwise), their terms marked by hop, their scores; pictures of the ranked turns by date, by both rankers and of the
+cut; and what `--explain` tells. It runs no script and loads nothing: its policy (CSP) forbids both.
 Of a turn of more than 7,500 characters it shows the beginning and the surroundings of its terms. It holds what the transcripts say and
 where they lie on your disk: think before you send it to somebody.
 

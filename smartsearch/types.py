@@ -68,7 +68,7 @@ class Turn:
 
     @cached_property
     def spoken(self) -> str:
-        """What was said and by whom, `speaker: text caption`: the field grep looks at (seeds 1.5)."""
+        """What was said and by whom, `speaker: text caption`: the field grep looks at."""
         return f"{self.speaker}: {self.said}" if self.speaker else self.said
 
     @cached_property
@@ -91,7 +91,7 @@ class Turn:
 
     @cached_property
     def words(self) -> int:
-        """Whitespace words of the rendered turn: the unit of the budget (seeds 1.5)."""
+        """Whitespace words of the rendered turn: the unit of the budget."""
         return len(self.rendered.split())
 
 

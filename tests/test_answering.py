@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch.ask.answering import Cited, cited, prompt
+from smartsearch.ask.answering import cited, prompt
+from smartsearch.output.reply import Cited
 from smartsearch.types import Hit, Nearby, Scores, Turn
 
 NOW = date(2023, 6, 1)  # a Thursday

@@ -10,11 +10,10 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date
 
-from smartsearch.llm import Message, rough_tokens
 from smartsearch.output.plain import header, one_line, safe
+from smartsearch.output.reply import Cited, Prompt
 from smartsearch.text.dates import with_dates
 from smartsearch.types import Hit, Nearby, Turn
 
@@ -38,29 +37,6 @@ How to answer:
 - Who said or did something is as much a part of the answer as what: do not mix the speakers up.
 - Give days as calendar dates rather than as "yesterday".
 - Briefly: a sentence or two, or a list where several things are asked for. In the question's language."""
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """What is sent: the messages, and the turns in them, the first of which is number 1."""
-
-    messages: tuple[Message, ...]
-    turns: tuple[Turn, ...]
-
-    @property
-    def words(self) -> int:
-        """Words of the turns, as the budget counts them."""
-        return sum(turn.words for turn in self.turns)
-
-    @property
-    def tokens(self) -> int:
-        """About how many tokens all of it has: one for four characters."""
-        return sum(rough_tokens(message["content"]) for message in self.messages)
-
-    @property
-    def files(self) -> int:
-        """Of how many files the turns are."""
-        return len({turn.path for turn in self.turns})
 
 
 def prompt(question: str, hits: Sequence[Hit], around: Sequence[Nearby], now: date) -> Prompt:
@@ -118,14 +94,6 @@ def _lines(turn: Turn) -> list[str]:
     """What was said, by lines of any kind, relative dates resolved; an image as its caption."""
     said = f"{turn.text} (image: {turn.caption})" if turn.caption else turn.text
     return safe(with_dates(said, turn.date)).splitlines() or [""]
-
-
-@dataclass(frozen=True)
-class Cited:
-    """The numbers a reply cites, in the order they first stand in it: of turns sent, and of none."""
-
-    known: tuple[int, ...]
-    unknown: tuple[int, ...]
 
 
 _CITATION = re.compile(

@@ -20,8 +20,8 @@ from smartsearch.output import show, stream
 from smartsearch.output.show import View
 
 if TYPE_CHECKING:
-    from smartsearch.ask.answering import Prompt
     from smartsearch.llm import Endpoint, Reply
+    from smartsearch.output.reply import Prompt
 
 MAX_TOKENS = 2048
 """The most a reply may have: a paragraph, with room for a model that thinks first."""

@@ -9,17 +9,48 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smartsearch import __version__
+from smartsearch.llm import rough_tokens
 from smartsearch.output import record, stream
 from smartsearch.output.plain import clipped, one_line, safe, where
 
 if TYPE_CHECKING:
-    from smartsearch.ask.answering import Cited, Prompt
     from smartsearch.config import Config
-    from smartsearch.llm import Endpoint, Reply
+    from smartsearch.llm import Endpoint, Message, Reply
     from smartsearch.types import Nearby, Result, Turn
 
 SHOWN = 160
 """Characters of a cited turn that are shown; JSON has all of it."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What is sent: the messages, and the turns in them, the first of which is number 1."""
+
+    messages: tuple[Message, ...]
+    turns: tuple[Turn, ...]
+
+    @property
+    def words(self) -> int:
+        """Words of the turns, as the budget counts them."""
+        return sum(turn.words for turn in self.turns)
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens all of it has: one for four characters."""
+        return sum(rough_tokens(message["content"]) for message in self.messages)
+
+    @property
+    def files(self) -> int:
+        """Of how many files the turns are."""
+        return len({turn.path for turn in self.turns})
+
+
+@dataclass(frozen=True)
+class Cited:
+    """The numbers a reply cites, in the order they first stand in it: of turns sent, and of none."""
+
+    known: tuple[int, ...]
+    unknown: tuple[int, ...]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 Two ways to run one: a shipped int8 ONNX file through onnxruntime, without torch, or any
 sentence-transformers model by hub id or folder. Both are Scorers: `(question, n texts)` in, `n`
-sigmoid scores in (0, 1) out, so that the cut by alpha means something (seeds 1.5).
+sigmoid scores in (0, 1) out, so that the cut by alpha means something.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def _written(hits: Sequence[Hit], so_far: Writing) -> list[str]:
 
 
 def threshold(hits: Sequence[Hit], alpha: float) -> float:
-    """tau = alpha * max over the hits of the sigmoid score; 0 where no cross-encoder ran (seeds 1.5)."""
+    """tau = alpha * max over the hits of the sigmoid score; 0 where no cross-encoder ran."""
     scores = [hit.scores.ce for hit in hits if hit.scores.ce is not None]
     return alpha * max(scores) if scores else 0.0
 

@@ -1,6 +1,6 @@
 """Terms that match a field of a turn and not its text: dates a question names, speakers that are preferred.
 
-The dates are the paper's switch A2 (seeds 1.2); what both do and do not is docs/decisions/0013.
+The dates are the paper's switch A2 (table A2); what both do and do not is docs/decisions/0013.
 """
 
 from __future__ import annotations

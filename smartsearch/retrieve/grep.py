@@ -171,7 +171,7 @@ def grep(
 
 
 def merge(into: Found, new: Mapping[int, Mapping[str, Term]]) -> int:
-    """Add `new` to `into`, the highest weight seen winning (seeds 1.5). Returns how many turns are new."""
+    """Add `new` to `into`, the highest weight seen winning. Returns how many turns are new."""
     fresh = 0
     for index, terms in new.items():
         fresh += index not in into
@@ -183,7 +183,7 @@ def merge(into: Found, new: Mapping[int, Mapping[str, Term]]) -> int:
 
 
 def counted(terms: Mapping[str, Term]) -> tuple[Term, ...]:
-    """The terms of one turn that count: a matched phrase absorbs the terms that are words of it (seeds 1.5).
+    """The terms of one turn that count: a matched phrase absorbs the terms that are words of it.
 
     The phrase then weighs as much as the heaviest of them, and is as early.
     """

@@ -74,7 +74,7 @@ def test_without_a_date_or_with_dates_off_nothing_is_added():
 
 
 def test_a_date_is_no_word_of_another_term():
-    """The phrase "2023-05-08" would absorb its word "2023-05" (seeds 1.5), were that not a date."""
+    """The phrase "2023-05-08" would absorb its word "2023-05", were that not a date."""
     phrase = Term("2023-05-08", "ENT", 1.0)
     corpus = Corpus((Turn("booked for 2023-05-08", time="2023-05-01"),))
     assert found("Booked in 2023-05?", phrase, corpus=corpus) == {0: 3.0}
