@@ -135,7 +135,7 @@ def end_after(seconds: float, last: Callable[[], None] = lambda: None, code: int
 
 def warm_up(tools: Tools, config: Config) -> None:
     """Run a question through all of the models, so that what loads late has loaded. Raises ModelError."""
-    from smartsearch import transcripts  # noqa: F401 - the readers, too
+    import smartsearch.transcripts.corpus  # noqa: F401 - the readers, too
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.smartsearch.pipeline import search
 

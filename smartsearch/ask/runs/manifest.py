@@ -19,6 +19,7 @@ from smartsearch.ask.runs.storage import shown
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config, names
 from smartsearch.output import record
+from smartsearch.transcripts.filters import NAMES
 
 SCHEMA_VERSION = 1
 LISTED = 1000
@@ -26,11 +27,24 @@ LISTED = 1000
 Json = dict[str, Any]
 
 
+_SAID = {
+    "conversation": "conversations",
+    "session": "sessions",
+    "only_speaker": "only_speakers",
+    "role": "roles",
+}
+"""What a plan calls the filters that take several names."""
+
+
 def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: dict[str, str]) -> Json:
     """What must be the same for a run to go on: anything that an answer depends on but the transcripts."""
     questions = plan.questions
     searched = {name: value for name, value in vars(source).items() if name not in ("indexed", "own")}
-    searched |= {"filters": source.filters.given}
+    del searched["filters"]
+    searched |= {_SAID.get(name, name): getattr(source.filters, name) for name in NAMES}
+    settings = {name: value for name, value in asdict(config).items() if name not in names("run")}
+    if config.system == Config.system:
+        del settings["system"]  # as runs have it that were begun before there were others
     made = {
         "schema_version": SCHEMA_VERSION,
         "tool_version": __version__,
@@ -42,7 +56,7 @@ def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: di
         },
         "shard": {"number": shard.number, "of": shard.of, "task_lines": plan.size},
         "source": {**searched, "paths": [shown(path) for path in source.paths]},
-        "config": {name: value for name, value in asdict(config).items() if name not in names("run")},
+        "config": settings,
         "models": models,
     }
     whole: Json = orjson.loads(record.dumps(made))  # with lists for tuples, as a plan that is read again
