@@ -7,10 +7,9 @@ import pytest
 
 from smartsearch.bench.rivals import available, load
 from smartsearch.errors import InputError, SmartsearchError, UsageError
+from smartsearch.runtime import extras
 from smartsearch.systems import baselines
 from smartsearch.systems.baselines import (
-    BASELINES,
-    Baseline,
     Embedder,
     content_lemmas,
     with_neighbours,
@@ -201,7 +200,7 @@ def test_a_missing_package_says_what_to_install(own, monkeypatch):
     with pytest.raises(SmartsearchError, match="needs the package no_such_package_9") as caught:
         load([mine])
     assert (caught.value.kind, caught.value.hint) == ("package", "pip install no_such_package_9")
-    monkeypatch.setitem(BASELINES, "ours", Baseline("", baselines.grep, ("no_such_package_9",)))
-    with pytest.raises(SmartsearchError, match="the rival ours needs") as caught:
-        load(["ours"])
-    assert caught.value.hint == "pip install 'smartsearch[bench]'"
+    monkeypatch.setitem(extras.EXTRAS, "hub", ("no_such_package_9",))
+    with pytest.raises(SmartsearchError, match="the rival minilm needs .* no_such_package_9") as caught:
+        load(["minilm"])
+    assert (caught.value.kind, caught.value.hint) == ("package", "pip install 'smartsearch[hub]'")
