@@ -40,7 +40,6 @@ def planted(folder: Path, ran: Path) -> Path:
     return folder
 
 
-@pytest.mark.torch
 @pytest.mark.parametrize(("role", "name"), [("colbert", "colbert"), ("crossencoder", "ce")])
 def test_a_folder_runs_nothing_neither_asked_for_nor_named_as_a_hub_model(
     tmp_path: Path, ran: Path, monkeypatch, nlp, role: str, name: str
