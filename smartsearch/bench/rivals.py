@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from smartsearch.bench.store import digest
 from smartsearch.errors import InputError, SmartsearchError, UsageError
+from smartsearch.runtime import extras
 from smartsearch.systems import baselines
 from smartsearch.systems.baselines import BASELINES, Scorer
 from smartsearch.types import Corpus
@@ -64,9 +65,8 @@ def _shipped(name: str) -> Rival:
             hint=f"one of {', '.join(available())}; or the path of your own file, ending in .py",
         )
     found = BASELINES[name]
-    for package in found.packages:
-        if importlib.util.find_spec(package) is None:
-            raise _missing(name, package, "'smartsearch[bench]'")
+    for extra in found.extras:
+        extras.require(extra, f"the rival {name}")
     version = digest(name, inspect.getsource(baselines))
     return Rival(name, found.description, _checked(name, found.build), version)
 
@@ -102,11 +102,6 @@ def _run(path: Path, name: str) -> ModuleType:
     return module
 
 
-def _missing(name: str, package: str, install: str) -> SmartsearchError:
-    said = f"the rival {name} needs the package {package}"
-    return SmartsearchError(said, hint=f"pip install {install}", kind="package")
-
-
 @contextmanager
 def _named(name: str) -> Iterator[None]:
     """Whatever goes wrong in a rival's code is an error that names the rival."""
@@ -116,7 +111,8 @@ def _named(name: str) -> Iterator[None]:
         raise
     except ModuleNotFoundError as error:
         package = error.name or str(error)
-        raise _missing(name, package, package) from error
+        said = f"the rival {name} needs the package {package}"
+        raise SmartsearchError(said, hint=extras.installing(package), kind="package") from error
     except Exception as error:
         raise InputError(
             f"the rival {name} failed: {type(error).__name__}: {error}",

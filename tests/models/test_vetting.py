@@ -11,6 +11,7 @@ import pytest
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.models import loading, profiles, vetting
+from smartsearch.runtime import extras
 from tests.rank import tiny
 
 EVIL = """
@@ -39,12 +40,12 @@ def planted(folder: Path, ran: Path) -> Path:
     return folder
 
 
-@pytest.mark.torch
 @pytest.mark.parametrize(("role", "name"), [("colbert", "colbert"), ("crossencoder", "ce")])
 def test_a_folder_runs_nothing_neither_asked_for_nor_named_as_a_hub_model(
     tmp_path: Path, ran: Path, monkeypatch, nlp, role: str, name: str
 ):
     monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setitem(extras.EXTRAS, "hub", ())  # told as where torch is
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     folder = planted(tmp_path / "acme" / "x", ran)
     monkeypatch.chdir(tmp_path)
