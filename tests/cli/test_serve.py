@@ -26,6 +26,7 @@ from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.models import loading
 from smartsearch.serve.warm import client, place, wire
+from smartsearch.types import STAGES
 from tests.cli.conftest import QUESTION, Ran, Run
 from tests.cli.test_process import FAKES, HEAVY
 
@@ -100,6 +101,7 @@ def bare(ran: Ran) -> Ran:
     """Without the times."""
     out = re.sub(r'"timing_ms":\s*\{[^}]*\}', "", ran.out)
     out = re.sub(r"<span>[\d.]+ m?s</span>", "", out.partition('id="run"')[0])
+    out = re.sub(rf"\b({'|'.join(STAGES)}) [\d.]+", r"\1", out)
     return Ran(ran.code, re.sub(r"# ms: .*", "", out), ran.err)
 
 

@@ -27,12 +27,8 @@ LISTED = 1000
 Json = dict[str, Any]
 
 
-_SAID = {
-    "conversation": "conversations",
-    "session": "sessions",
-    "only_speaker": "only_speakers",
-    "role": "roles",
-}
+_SAID = {"conversation": "conversations", "session": "sessions"}
+_SAID |= {"only_speaker": "only_speakers", "role": "roles"}
 """What a plan calls the filters that take several names."""
 
 
