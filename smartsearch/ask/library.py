@@ -69,9 +69,11 @@ class Library:
 
     def read_whole(self, source: Scope) -> None:
         """From now on parse every line of `source`."""
-        if source.unfiltered not in self._whole:
-            self._whole.add(source.unfiltered)
-            self._haystacks.pop(source, None)
+        from smartsearch.retrieve.large import LargeHaystack
+
+        self._whole.add(source.unfiltered)
+        if isinstance(self._haystacks.get(source), LargeHaystack):
+            del self._haystacks[source]
 
     def _read(self, source: Scope, *, whole: bool) -> Corpus | Parts:
         """The transcripts, with lines unparsed where they are large and not wanted whole."""

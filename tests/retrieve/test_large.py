@@ -173,6 +173,19 @@ def test_a_file_that_cannot_be_read_by_line_after_all_is_read_whole(folder):
     assert not isinstance(library.haystack(scope), LargeHaystack)
 
 
+def test_what_is_read_whole_is_so_under_every_filter(folder):
+    """A haystack that was kept unparsed goes too, and one that is whole stays."""
+    scopes = [Scope((str(folder),)), Scope((str(folder),), Filters(since="2000-01-01T00:00:00+00:00"))]
+    library = Library(unparsed_above=0)
+    assert all(isinstance(library.haystack(scope), LargeHaystack) for scope in scopes)
+    for scope in scopes:
+        library.read_whole(scope)
+        whole = library.haystack(scope)
+        assert not isinstance(whole, LargeHaystack)
+        library.read_whole(scope)
+        assert library.haystack(scope) is whole
+
+
 def test_small_collections_and_other_formats_are_parsed(folder):
     for path, above in ((folder, 1 << 30), (folder / "between.txt", 0)):
         assert transcripts.read_large([str(path)], above=above) == transcripts.read([str(path)])
