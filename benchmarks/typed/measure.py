@@ -328,9 +328,10 @@ def wrong(asked: Question, gold: Sequence[tuple[Mapping[str, Any], Turn]]) -> It
             yield f"{asked.id}: {place['path']}:{turn.line} does not say {says!r}"
         if not says and len(turn.text) > LONGEST_WITHOUT_SAYS:
             yield f"{asked.id}: {place['path']}:{turn.line} is long: `says` has to tell what answers"
-        shared = set(content_lemmas(asked.question)) & set(content_lemmas(turn.said))
+        both = set(content_lemmas(asked.question)) & set(content_lemmas(turn.said))
+        shared = sorted(word for word in both if len(word) > 1)  # one letter is the end of "what's"
         if asked.type in ("reply", "nowords") and shared:
-            yield f"{asked.id}: shares {sorted(shared)} with {place['path']}:{turn.line}"
+            yield f"{asked.id}: shares {shared} with {place['path']}:{turn.line}"
     if asked.type == "literal":
         text = squashed(asked.question)
         holding = [turn for turn in of(asked) if text in squashed(turn.said)]
