@@ -19,29 +19,35 @@ import subprocess
 import sys
 import tempfile
 import termios
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from rich.cells import chop_cells
 
 from smartsearch import transcripts
+from smartsearch.cli import app
+from smartsearch.cli import search as _imported_once  # noqa: F401, for all forks
 from smartsearch.systems.baselines import bm25_turns, content_lemmas, fold, stop_words
 from smartsearch.types import Corpus, Turn
 
 HERE = Path(__file__).resolve().parent
 TYPES = ("typed", "terse", "literal", "reply", "nowords", "unanswerable")
 COLUMNS, ROWS = 100, 24
+WINDOW = struct.pack("HHHH", ROWS, COLUMNS, 0, 0)
 TURNS_A_KIND = 520
 LONGEST_WITHOUT_SAYS = 300
 """Characters of a right turn that may stand as a whole on a screen; of a longer one `says` is looked for."""
 LITERAL_TURNS = 3
 """A literal occurs in no more turns than this."""
 SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_78=>]")
+THREADS = 1
+"""More wait for each other where the machine has other work; the answers are the same."""
 COMMAND = (sys.executable, "-m", "smartsearch")
 
 
@@ -86,7 +92,7 @@ def questions(kind: str = "", types: Sequence[str] = TYPES) -> list[Question]:
     return [one for one in every if one.type in types]
 
 
-@lru_cache(maxsize=None)
+@cache
 def corpus(chats: str) -> Corpus:
     """The turns of a folder below this one, with paths as the tool prints them in this folder."""
     return transcripts.read([chats])
@@ -108,8 +114,8 @@ def squashed(text: str) -> str:
 
 def rows(text: str) -> list[str]:
     """`text` as a terminal of that width breaks it."""
-    plain = SEQUENCE.sub("", text.replace("\r", ""))
-    return [row for line in plain.removesuffix("\n").split("\n") for row in (chop_cells(line, COLUMNS) or [""])]
+    lines = SEQUENCE.sub("", text.replace("\r", "")).removesuffix("\n").split("\n")
+    return [row for line in lines for row in (chop_cells(line, COLUMNS) or [""])]
 
 
 def outcome(
@@ -132,13 +138,15 @@ def outcome(
 def surroundings() -> Iterator[dict[str, str]]:
     """An environment with settings, cache and warm process of its own, the last one started."""
     with tempfile.TemporaryDirectory() as folder:
-        homes = {name: folder for name in ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")}
+        homes = dict.fromkeys(("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"), folder)
         path = os.pathsep.join([str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")])
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SMARTSEARCH_")}
         env = {**kept, **homes, "PYTHONPATH": path, "TERM": "xterm-256color", "PAGER": "cat"}
         for name in ("COLUMNS", "LINES", "NO_COLOR"):
             env.pop(name, None)
-        warm = subprocess.Popen([*COMMAND, "serve"], env=env, stderr=subprocess.PIPE, text=True)
+        warm = subprocess.Popen(
+            [*COMMAND, "serve", "--threads", str(THREADS)], env=env, stderr=subprocess.PIPE, text=True
+        )
         try:
             assert warm.stderr is not None
             if not any("ready" in line for line in warm.stderr):
@@ -171,7 +179,11 @@ def answers(asked: Sequence[Question], env: Mapping[str, str]) -> dict[str, Any]
         json.dumps({"id": one.id, "question": one.question, "paths": [one.chats]}) + "\n" for one in asked
     )
     done = subprocess.run(
-        [*COMMAND, "batch", "-"], input=lines, env=env, text=True, capture_output=True
+        [*COMMAND, "batch", "-", "--threads", str(THREADS)],
+        input=lines,
+        env=env,
+        text=True,
+        capture_output=True,
     )
     records = {record["id"]: record for record in map(json.loads, done.stdout.splitlines())}
     if done.returncode or len(records) < len(asked):
@@ -180,20 +192,35 @@ def answers(asked: Sequence[Question], env: Mapping[str, str]) -> dict[str, Any]
 
 
 def typed(asked: Question, env: Mapping[str, str]) -> str:
-    """All that `smartsearch query QUESTION CHATS` writes to a terminal."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-    command = [*COMMAND, "query", asked.question, asked.chats, "--progress", "none"]
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
-        os.close(theirs)
-        said = b""
-        with contextlib.suppress(OSError):  # the other end closed: the command is done
-            while more := os.read(ours, 1 << 16):
-                said += more
-    os.close(ours)
-    if process.returncode not in (0, 1):
+    """All that `smartsearch query QUESTION CHATS` writes to a terminal; a fork of this process runs it."""
+    sys.stdout.flush()
+    child, terminal = pty.fork()
+    if not child:
+        run_here(["query", asked.question, asked.chats, "--progress", "none"], env)
+    said = b""
+    with contextlib.suppress(OSError):  # the other end closed: the command is done
+        while more := os.read(terminal, 1 << 16):
+            said += more
+    os.close(terminal)
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) not in (0, 1):
         raise SystemExit(f"{asked.id}: {said.decode(errors='replace')}")
     return said.decode(errors="replace")
+
+
+def run_here(arguments: list[str], env: Mapping[str, str]) -> NoReturn:
+    """Run a command line of the tool in this process, and end it."""
+    code = 2
+    try:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, WINDOW)
+        sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, mode) for n, mode in enumerate("rww"))
+        os.environ.clear()
+        os.environ.update(env)
+        code = app.run(arguments)
+        sys.stdout.flush()
+    except BaseException:
+        traceback.print_exc()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 # What people have without it. Both print a pipe's line a turn.
@@ -224,7 +251,7 @@ def hit_by(question: str, turn: Turn) -> int:
     return sum(word in text for word in needles(question))
 
 
-@lru_cache(maxsize=None)
+@cache
 def needles(question: str) -> frozenset[str]:
     """What a person would grep for: quoted phrases, and words that are no stop words."""
     parts = re.findall(r'"([^"]+)"|(\S+)', fold(question))
@@ -377,15 +404,24 @@ def main() -> int:
     return 0
 
 
+def commit() -> str:
+    """The last commit that changed the tool, with a + where it was changed since."""
+    code = str(HERE.parents[1] / "smartsearch")
+    said = [
+        subprocess.run(["git", *words, "--", code], text=True, capture_output=True, check=True).stdout.strip()
+        for words in (["log", "-1", "--format=%h"], ["status", "--porcelain"])
+    ]
+    return said[0] + "+" * bool(said[1])
+
+
 def record(found: Mapping[str, Asked]) -> str:
-    """The outcomes as JSON, a question a line, with the commit that was measured."""
-    told = subprocess.run(["git", "describe", "--always", "--dirty"], text=True, capture_output=True)
+    """The outcomes as JSON, a question a line, with the commit of the tool that was measured."""
     lines = {
         system: ",\n".join(f"{json.dumps(name)}: {json.dumps(vars(one))}" for name, one in outcomes.items())
         for system, outcomes in found.items()
     }
     systems = ",\n".join(f"{json.dumps(system)}: {{\n{some}\n}}" for system, some in lines.items())
-    return f'{{"commit": {json.dumps(told.stdout.strip())}, "systems": {{\n{systems}\n}}}}\n'
+    return f'{{"commit": {json.dumps(commit())}, "systems": {{\n{systems}\n}}}}\n'
 
 
 if __name__ == "__main__":
