@@ -43,6 +43,9 @@ COMMANDS = {
         "answer",
         "Let a language model answer QUESTION from the turns that are found, and cite them.",
     ),
+    "live": Command(
+        "live", "live", "Ask one question after another: hits as you type, Enter opens one in its chat."
+    ),
     "batch": Command(
         "search",
         "batch_command",
@@ -180,6 +183,7 @@ def run(arguments: Sequence[str]) -> int:
     stream.prepare()
     try:
         try:
+            arguments = _live(arguments)
             command = typer.main.get_command(application(typed() or arguments))
             _prepare_help(arguments)
             code = command.main(args=list(arguments), prog_name="smartsearch", standalone_mode=False)
@@ -199,6 +203,17 @@ def run(arguments: Sequence[str]) -> int:
         return left.exit_code
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
+
+
+def _live(arguments: Sequence[str]) -> Sequence[str]:
+    """`-i`, and nothing at all at a terminal in a folder of chats, stand for `live`."""
+    if arguments[:1] in (["-i"], ("-i",)):
+        return ["live", *arguments[1:]]
+    if arguments or typed() or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return arguments
+    from smartsearch.cli.live import is_here
+
+    return ["live"] if is_here() else arguments
 
 
 def _named(error: Exception) -> SmartsearchError:

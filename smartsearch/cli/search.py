@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     pass
 
 JSON_FORMATS = ("json", "jsonl")
+PLAIN = View()
 
 QUERY_EXAMPLES = """Examples:
 
@@ -104,23 +105,30 @@ def searched(
 
 def _answer(question: str, source: Scope, config: Config, view: View, stdin: BinaryIO | None) -> Found:
     """What the warm process answers, if the options want one and there is one; else what this one does."""
-    cold = ""
-    if config.daemon != "never":
-        from smartsearch.serve.warm import client, wire
-
-        try:
-            here = replace(config, now=config.now or date.today().isoformat())  # its time zone may be another
-            told = client.ask(
-                wire.Request(question, source, here, view.before, view.after, view.traced), stdin
-            )
-            return Found(told.result, told.around)
-        except client.NotWarm as error:
-            cold = str(error)
-            if stdin is not None and error.piped:
-                stdin = io.BytesIO(error.piped + stdin.read(STDIN_BYTES))
+    told, cold, stdin = warm(question, source, config, view, stdin)
+    if told is not None:
+        return told
     notes = (f"answered without the warm process: {cold}",) if cold else ()
     library = Library(stdin)
-    return find(question, source, config, _loading(config), library, view.before, view.after, notes)
+    return find(question, source, config, loading(config), library, view.before, view.after, notes)
+
+
+def warm(
+    question: str, source: Scope, config: Config, view: View = PLAIN, stdin: BinaryIO | None = None
+) -> tuple[Found | None, str, BinaryIO | None]:
+    """What the warm process answers, if one is wanted and there; else why not, and the rest of `stdin`."""
+    if config.daemon == "never":
+        return None, "", stdin
+    from smartsearch.serve.warm import client, wire
+
+    try:
+        here = replace(config, now=config.now or date.today().isoformat())  # its time zone may be another
+        told = client.ask(wire.Request(question, source, here, view.before, view.after, view.traced), stdin)
+        return Found(told.result, told.around), "", stdin
+    except client.NotWarm as error:
+        if stdin is not None and error.piped:
+            stdin = io.BytesIO(error.piped + stdin.read(STDIN_BYTES))
+        return None, str(error), stdin
 
 
 def batch_command(
@@ -202,7 +210,7 @@ def _in_order(
         )
     done = batch.resume(out) if resume and out else batch.Done()
     library = Library(_standard_input(source.paths))
-    system = _loading(config)
+    system = loading(config)
     complained: set[str] = set()
 
     def answer(question: batch.Question) -> Result:
@@ -256,7 +264,7 @@ def _standard_input(paths: Sequence[str]) -> BinaryIO | None:
     return sys.stdin.buffer
 
 
-def _loading(config: Config) -> Opening:
+def loading(config: Config) -> Opening:
     """Begin to load the system and its models in the background."""
     from smartsearch.models import loading
 
