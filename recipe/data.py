@@ -142,8 +142,8 @@ def build(
     for i, chat in enumerate(kept):
         complete = chat.source in COMPLETE
         mix = making.COMPLETE if complete else making.Mix()
-        for _ in range(TWICE if complete else 1):
-            groups += making.make_groups(chat, asked.get(i, ()), mix, rng, miner)
+        times = TWICE if complete else 1
+        groups += making.make_groups(chat, asked.get(i, ()), mix, rng, miner, times)
     rng.shuffle(groups)
     trials, rng = [], random.Random(seed + 1)
     for source, most in TRIALS.items():

@@ -32,9 +32,9 @@ def _layer(layer: Any, asking: Any, hidden: Any, seen: Any) -> Any:
         shape = (values.shape[0], -1, attention.num_attention_heads, attention.attention_head_size)
         return values.view(shape).transpose(1, 2)
 
-    query = heads(attention.query(asking))
+    query = heads(attention.query(asking)) / attention.attention_head_size**0.5
     key, value = heads(attention.key(hidden)), heads(attention.value(hidden))
-    scores = query @ key.transpose(2, 3) / query.shape[-1] ** 0.5
+    scores = query @ key.transpose(2, 3)
     mixed = (scores + (1.0 - seen.to(scores.dtype)) * -1e4).softmax(-1) @ value
     attended = layer.attention.output(mixed.transpose(1, 2).flatten(2), asking)
     return layer.output(layer.intermediate(attended), attended)

@@ -9,7 +9,7 @@ from typing import Any
 from smartsearch.models.store import minilm_folder
 from smartsearch.training.chats import Group
 from smartsearch.training.shipped import Scorer
-from smartsearch.training.start import NO_DROPOUT, in_parts
+from smartsearch.training.start import NO_DROPOUT, freeze_words, in_parts
 
 DIMENSION, QUERY_LENGTH, DOCUMENT_LENGTH = 96, 32, 128
 """Of a token vector, and tokens of a question (padded with [MASK]) and of a text."""
@@ -72,9 +72,12 @@ class ColbertLearner:
             document_length=DOCUMENT_LENGTH,
             device="cpu",
             config_kwargs=NO_DROPOUT,
+            model_kwargs={"attn_implementation": "eager"},
         )
         if start is None:
             torch.nn.init.orthogonal_(self.model[1].linear.weight)
+        else:
+            freeze_words(self.model[0].auto_model)
 
     def parameters(self) -> list[dict[str, Any]]:
         """The encoder slow, the projection fast."""

@@ -9,7 +9,7 @@ from typing import Any
 from smartsearch.models.store import minilm_folder
 from smartsearch.training.bert import first_token_logits
 from smartsearch.training.chats import Group
-from smartsearch.training.start import DECAY, NO_DROPOUT, in_parts
+from smartsearch.training.start import DECAY, NO_DROPOUT, freeze_words, in_parts
 
 MAX_LENGTH = 128
 """Tokens of question and text together; longer texts lose their end (the context comes last)."""
@@ -69,6 +69,8 @@ class CrossEncoderLearner:
             config_kwargs=NO_DROPOUT,
         )
         self.model: Any = self._cross.model
+        if start is not None:
+            freeze_words(self.model.bert)
 
     def parameters(self) -> list[dict[str, Any]]:
         """The encoder slow, the fresh pooler and classifier fast; no decay on biases and norms."""

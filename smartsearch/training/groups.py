@@ -29,7 +29,7 @@ class Mix:
     """
 
     wrong: int = 7
-    long: tuple[int, ...] = (30, 40, 50, 75)
+    long: tuple[int, ...] = (45, 60, 75)
     dated: float = 0.6
     context: float = 0.6
     lower: float = 0.15
@@ -81,15 +81,21 @@ def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, r
 
 
 def make_groups(
-    chat: Chat, questions: Sequence[Labelled], mix: Mix, rng: random.Random, miner: OnnxColbert | None = None
+    chat: Chat,
+    questions: Sequence[Labelled],
+    mix: Mix,
+    rng: random.Random,
+    miner: OnnxColbert | None = None,
+    times: int = 1,
 ) -> Iterator[Group]:
     """Training groups of a chat's questions; one with several right turns gives a group for some of them.
 
-    With a `miner` half of the wrong turns of complete questions are what it ranks high.
+    With a `miner` half of the wrong turns of complete questions are what it ranks high. All is done `times`
+    times, with other names and other wrong turns.
     """
     overlap = Overlap([turn.spoken for turn in chat.turns])
     mined = rankings(miner, chat, [asked.question for asked in questions if asked.complete]) if miner else {}
-    for asked in questions:
+    for asked in (one for _ in range(times) for one in questions):
         if asked.complete:
             gold: Sequence[int] = rng.sample(asked.gold, min(MOST_GOLD, len(asked.gold)))
         else:
