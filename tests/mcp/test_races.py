@@ -18,7 +18,8 @@ from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
 from smartsearch.serve.mcp.arguments import SearchArguments
 from smartsearch.serve.mcp.roots import Roots
-from smartsearch.serve.mcp.tools import Answers, Models
+from smartsearch.serve.mcp.tools import Answers
+from smartsearch.serve.work import Models
 from smartsearch.transcripts.large import indexing
 from smartsearch.transcripts.opening import confined, names, opened
 from tests.cli.fakes import fake_tools

@@ -19,8 +19,9 @@ from smartsearch.serve.mcp import status
 from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments
 from smartsearch.serve.mcp.orders import State
 from smartsearch.serve.mcp.roots import Roots
-from smartsearch.serve.mcp.tools import Answers, Models
+from smartsearch.serve.mcp.tools import Answers
 from smartsearch.serve.warm import shelf
+from smartsearch.serve.work import Models
 from smartsearch.transcripts.files import Selection
 from tests.cli.fakes import fake_tools
 
@@ -163,7 +164,7 @@ def test_an_id_becomes_the_whole_turn_with_those_around_it(make: Make, chats: Pa
         "* 4 [2024-05-09 10:00] Ilya: My flatmate adopted a dog named Oscar.",
         "  5 [2024-05-10 09:00] Mara: Oscar is a lovely name.",
         "",
-        f"{reply.record['used_tokens']} of 2,000 tokens (letters/4)",
+        f"{reply.record['used_tokens']} of 2,000 tokens ({reply.record['tokenizer']})",
     ]
     alone = make(str(chats / "chat.txt"))
     assert search(alone, "adopted dog")["hits"][0]["id"] == found["id"]
@@ -292,9 +293,9 @@ def test_models_that_cannot_be_loaded_are_an_error_until_they_can(make: Make, ch
         return fake_tools(config)
 
     models = Models(Config(), load)
-    models.prepare()
-    assert models.state == "failed: no such model"
     answers = Answers(Roots([str(chats)]), Scope(), Config(), models)
+    answers.prepare()
+    assert models.state == "failed: no such model"
     with pytest.raises(SmartsearchError) as caught:
         search(answers)
     assert caught.value.kind == "model_missing"
@@ -340,3 +341,12 @@ def test_secrets_are_masked_where_that_is_set_and_ids_still_lead_to_their_turns(
     shown = answers.expand(ExpandArguments((found["hits"][0]["id"],))).record
     assert "hunter2" not in json.dumps(shown)
     assert "[redacted: password]" in json.dumps(shown)
+
+
+def test_a_system_that_needs_no_models_loads_none(chats: Path):
+    config = Config(system="grep")
+    models = Models(config, fake_tools)
+    answers = Answers(Roots([str(chats)]), Scope(), config, models)
+    answers.prepare()
+    assert texts(expand(answers, search(answers, "adopted dog")["hits"][0]["id"], around=0))
+    assert models.state == "not loaded"

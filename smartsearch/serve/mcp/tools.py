@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smartsearch import systems
@@ -13,11 +14,13 @@ from smartsearch.ask.door import Found, find
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
+from smartsearch.models import loading
 from smartsearch.serve.mcp import brief, status
 from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments
 from smartsearch.serve.mcp.brief import Json, Reply, Wanted
 from smartsearch.serve.mcp.roots import Location, Locations, Roots, where
 from smartsearch.serve.warm.shelf import Shelf
+from smartsearch.serve.work import Models
 from smartsearch.text.redact import redacted_turns
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.transcripts.filters import Filters
@@ -26,7 +29,6 @@ from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Hit, Scores, Turn
 
 if TYPE_CHECKING:
-    from smartsearch.models.tools import Tools
     from smartsearch.systems.base import System
 
 ANY_WORDS = 10**8
@@ -36,42 +38,6 @@ _ID = re.compile(rf"[a-z2-7]{{{brief.ID_CHARACTERS}}}")
 _CUT = {"top_k": "by rank", "tau": "by score", "budget": "by budget", "limit": "by limit"}
 
 
-class Models:
-    """The models, loaded when they are first wanted; a failed try is told, and tried again."""
-
-    def __init__(self, config: Config, load: Callable[[Config], Tools]) -> None:
-        self._config, self._load = config, load
-        self._tools: Tools | None = None
-        self.state = "not loaded"
-
-    def __call__(self) -> Tools:
-        """The models. Raises ModelError."""
-        if self._tools is None:
-            from smartsearch.serve.work import warm_up
-
-            self.state = "loading"
-            try:
-                tools = self._load(self._config)
-                warm_up(tools, self._config)
-            except BaseException as error:
-                self.state = f"failed: {error}"
-                raise
-            self._tools, self.state = tools, "ready"
-        return self._tools
-
-    def prepare(self) -> None:
-        """Load them, in the hope that nobody waits yet; whoever asks next hears of a failure."""
-        try:
-            self()
-        except (SmartsearchError, OSError, ImportError):
-            return
-
-    @property
-    def ran(self) -> list[Json]:
-        """What is loaded."""
-        return [asdict(model) for model in self._tools.models.values()] if self._tools else []
-
-
 class Answers:
     """The tools over `roots`: `scope` holds the filters of the command line, `config` its settings."""
 
@@ -79,6 +45,11 @@ class Answers:
         self._roots, self._scope, self._config, self._models = roots, scope, config, models
         self._shelf = Shelf()
         self.places = Locations()
+
+    def prepare(self) -> None:
+        """Load what the system needs, in the hope that nobody waits yet; who asks next hears of a failure."""
+        with suppress(SmartsearchError, OSError, ImportError):
+            self._system()
 
     def search(self, arguments: SearchArguments) -> Reply:
         """A short line for each of the best turns. Raises SmartsearchError."""
@@ -112,7 +83,7 @@ class Answers:
         if self._config.redact:
             masked = redacted_turns([one.turn for one in wanted])
             wanted = [replace(one, turn=turn) for one, turn in zip(wanted, masked, strict=True)]
-        tokenizer = self._models().tokenizer
+        tokenizer = loading.tokenizer()
         filled = brief.filled(wanted, arguments.tokens, tokenizer)
         shown = {one.turn.path: self._roots.shown(one.turn.path) for one in filled.turns}
         record: Json = {
@@ -148,7 +119,7 @@ class Answers:
         return replace(self._scope, paths=tuple(paths) or self._roots.paths)
 
     def _system(self) -> System:
-        return systems.load(self._config, lambda _: self._models())
+        return systems.load(self._config, self._models)
 
     def _shown(self, found: Found, shown: Sequence[int], most: int) -> Reply:
         hits, result = [], found.result
