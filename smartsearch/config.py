@@ -145,7 +145,7 @@ class Config:
     weight_speaker: float = _find(4.0)  # of a preferred speaker's turns, as of a name in the question
     speaker: tuple[str, ...] = _find(
         (),
-        "Prefer this speaker's turns: they rank twice as high, and no other is left out (repeatable).",
+        "Prefer this speaker's turns: they rank twice as high, and no other is left out.",
         "Filters",
         metavar="NAME",
         shown="-",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smartsearch import __version__
-from smartsearch.cli.options import ModelOptions
+from smartsearch.cli.options import ModelOptions, Settings
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
@@ -35,7 +35,7 @@ ENDING = 15.0
 """Seconds that a warm process is given to finish before it is killed."""
 
 
-class ServeOptions(ModelOptions):
+class ServeOptions(Settings):
     """Which system to be ready for, and which models run and how."""
 
     names = ("system", *ModelOptions.names)

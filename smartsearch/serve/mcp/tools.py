@@ -10,20 +10,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smartsearch import systems
+from smartsearch.ask.batch import question_of
 from smartsearch.ask.door import Found, find
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Written
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.models import loading
 from smartsearch.serve.mcp import brief, status
-from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments
+from smartsearch.serve.mcp.arguments import ExpandArguments, Search
 from smartsearch.serve.mcp.brief import Json, Reply, Wanted
 from smartsearch.serve.mcp.roots import Location, Locations, Roots, where
 from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.serve.work import Models
 from smartsearch.text.redact import redacted_turns
 from smartsearch.transcripts.faults import NotByLine
-from smartsearch.transcripts.filters import Filters
 from smartsearch.transcripts.nearby import nearby
 from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Hit, Scores, Turn
@@ -39,10 +39,11 @@ _CUT = {"top_k": "by rank", "tau": "by score", "budget": "by budget", "limit": "
 
 
 class Answers:
-    """The tools over `roots`: `scope` holds the filters of the command line, `config` its settings."""
+    """The tools over `roots`: `written` holds the filters of the command line, `config` its settings."""
 
-    def __init__(self, roots: Roots, scope: Scope, config: Config, models: Models) -> None:
-        self._roots, self._scope, self._config, self._models = roots, scope, config, models
+    def __init__(self, roots: Roots, written: Written, config: Config, models: Models) -> None:
+        self._roots, self._written, self._config, self._models = roots, written, config, models
+        self._scope = written.scope(roots.paths, config)
         self._shelf = Shelf()
         self.places = Locations()
 
@@ -51,16 +52,14 @@ class Answers:
         with suppress(SmartsearchError, OSError, ImportError):
             self._system()
 
-    def search(self, arguments: SearchArguments) -> Reply:
+    def search(self, arguments: Search) -> Reply:
         """A short line for each of the best turns. Raises SmartsearchError."""
-        speaker = arguments.speakers or self._config.speaker
-        config = replace(self._config, limit=0, budget=self._config.budget or ANY_WORDS, speaker=speaker)
-        said = {"since": arguments.since.strip() or None, "until": arguments.until.strip() or None}
-        own = Filters.of({**said, "role": arguments.roles}, config.now)
-        within = self._within([self._roots.resolve(path) for path in arguments.paths])
-        scope = replace(within, filters=own.over(within.filters))
+        paths = [self._roots.resolve(path) for path in arguments.paths]
+        asked = question_of(0, 0, {"question": arguments.question, "paths": paths, **arguments.narrowed})
+        scope, config = self._written.own(asked, self._scope, self._config)
+        config = replace(config, limit=0, budget=config.budget or ANY_WORDS)
         with confined(self._roots.paths):
-            found = find(arguments.question, scope, config, self._system, self._shelf)
+            found = find(asked.text, scope, config, self._system, self._shelf)
         result = found.result
         most = min(arguments.limit, self._config.limit or arguments.limit)
         best = {hit.rank for hit in sorted(result.hits, key=lambda hit: hit.rank)[:most]}
@@ -114,10 +113,6 @@ class Answers:
         with confined(self._roots.paths):
             return status.looked(self._roots.paths, self._scope, self._config)
 
-    def _within(self, paths: Sequence[str]) -> Scope:
-        """The filters over `paths`, or over all there is."""
-        return replace(self._scope, paths=tuple(paths) or self._roots.paths)
-
     def _system(self) -> System:
         return systems.load(self._config, self._models)
 
@@ -161,7 +156,7 @@ class Answers:
                 )
             place = self._roots.place(name)
         path = self._roots.resolve(place.path)
-        scope = replace(self._within([path]).unfiltered, indexed=False)
+        scope = replace(self._scope.unfiltered, paths=(path,), indexed=False)
 
         def near() -> list[Wanted]:
             if path not in corpora:

@@ -33,7 +33,7 @@ def serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
     with contextlib.suppress(OSError):
         os.chdir(setup.cwd)
     models = Models(setup.config, pkgutil.resolve_name(setup.loader))
-    answers = Answers(setup.roots, setup.scope, setup.config, models)
+    answers = Answers(setup.roots, setup.written, setup.config, models)
     answers.places.keep(setup.places)
     work: dict[str, Callable[[Any], Any]] = {
         "load": lambda _: answers.prepare(),
