@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -33,7 +34,20 @@ OTHER_VARIABLES = ("DEBUG", "PAGER", "EDITOR_URL")
 """What may follow the prefix beside a setting's name; and all that begins with a word of `OTHER_PREFIXES`."""
 OTHER_PREFIXES = ("LLM_", "READER_", "JUDGE_")
 
-RANKERS = ("ce", "colbert")
+
+@dataclass(frozen=True)
+class Reads:
+    """What a scorer is to the fused order: its weight in RRF, and how much it reads.
+
+    It reads every candidate, or where others do, only the best by the first of those (`head`).
+    """
+
+    weight: float
+    head: bool = False
+
+
+RANKERS = {"ce": Reads(0.7, head=True), "colbert": Reads(0.3)}  # paper 3.3
+"""The scorers that `rank` may name. The default is the paper's two, whatever else stands here."""
 COMPRESSIONS = ("dates", "speakers", "repeats")
 LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
@@ -131,7 +145,7 @@ class Config:
     weight_speaker: float = _find(4.0)  # of a preferred speaker's turns, as of a name in the question
     speaker: tuple[str, ...] = _find(
         (),
-        "Prefer this speaker's turns: they rank twice as high, and no other is left out (repeatable).",
+        "Prefer this speaker's turns: they rank twice as high, and no other is left out.",
         "Filters",
         metavar="NAME",
         shown="-",
@@ -176,7 +190,13 @@ class Config:
         trusted=True,
     )
     rank: tuple[str, ...] = _rank(
-        RANKERS, "Which rankers run.", "Ranking", choices=("ce,colbert", "ce", "colbert", "none")
+        ("ce", "colbert"),
+        "Which rankers run.",
+        "Ranking",
+        choices=(
+            *(",".join(some) for n in range(len(RANKERS), 0, -1) for some in combinations(RANKERS, n)),
+            "none",
+        ),
     )
     fuse: str = _rank(  # learned where the profile has weights for it, else rrf
         "learned",
@@ -192,8 +212,8 @@ class Config:
         metavar="N|all",
         shown="112 with both rankers, else all",
     )
-    weight_ce: float = _rank(0.7)
-    weight_colbert: float = _rank(0.3)
+    weight_ce: float = _rank(RANKERS["ce"].weight)
+    weight_colbert: float = _rank(RANKERS["colbert"].weight)
     rrf_k: int = _rank(60)
     speaker_rank: float = _rank(0.5)  # of its rank: where a preferred speaker's turn moves
     cascade: int = _rank(112)  # what `candidates` -1 means with both rankers
@@ -267,6 +287,10 @@ class Config:
     )
     trusted_hosts: tuple[str, ...] = _run((), trusted=True)  # `answer` sends there unasked
 
+    def weight_of(self, ranker: str) -> float:
+        """A scorer's weight in RRF: the setting `weight_NAME` where there is one, else its row's."""
+        return float(getattr(self, f"weight_{ranker}", RANKERS[ranker].weight))
+
     @property
     def cache_bytes(self) -> int:
         """What the vectors on disk may take; 0 = none."""
@@ -320,7 +344,7 @@ def check(config: Config) -> Config:
         if isinstance(value, str) and allowed and value not in allowed:
             raise ConfigError(f"{name} is {value!r}", hint=f"one of {', '.join(allowed)}")
     if len(set(config.rank) & set(RANKERS)) < len(config.rank):
-        raise ConfigError(f"rank is {','.join(config.rank)!r}", hint="ce,colbert, ce, colbert or none")
+        raise ConfigError(f"rank is {','.join(config.rank)!r}", hint=f"some of {','.join(RANKERS)}, or none")
     if set(config.compress) - set(COMPRESSIONS):
         said = ",".join(config.compress)
         raise ConfigError(f"compress is {said!r}", hint=f"some of {','.join(COMPRESSIONS)}, or none")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from smartsearch.config import FIELDS
 from smartsearch.errors import (
     ConfigError,
     InputError,
@@ -18,15 +19,18 @@ from smartsearch.errors import (
     UsageError,
     unexpected,
 )
-from smartsearch.transcripts.filters import NAMES, Filters
+from smartsearch.transcripts.filters import NAMES, SWITCHES, Filters
 from smartsearch.types import Answered, Identity, Result
 
 FATAL = (ModelError, ConfigError, UsageError)
 """Errors that every further question would meet too: they end the run."""
 
-FILTERS = (*NAMES, "now", "speaker")
-"""What a line may say for itself, as the options of these names do for all."""
-SINGLE = (*(f.name for f in fields(Filters) if isinstance(f.default, str)), "now")
+SETTINGS = tuple(name for name, field in FIELDS.items() if field.metadata["panel"] == "Filters")
+FILTERS = (*NAMES, *SETTINGS)
+"""What a line, or an agent, may say for itself, as the options of these names do for all."""
+SINGLE = tuple(
+    field.name for field in (*fields(Filters), *FIELDS.values()) if not isinstance(field.default, tuple)
+)
 
 
 @dataclass(frozen=True)
@@ -150,8 +154,8 @@ def question_of(identity: Identity, line: int, values: dict[str, Any]) -> Questi
     if not isinstance(text, str) or not text.strip():
         raise InputError("no question", hint=_SHAPE)
     filters = {name: given for name in FILTERS if (given := _texts(values, name))}
-    for name in SINGLE:
-        if len(filters.get(name, ())) > 1:
+    for name, given in filters.items():
+        if name in SINGLE and len(given) > 1:
             raise InputError(f"{name} is more than one", hint=_SHAPE)
     return Question(identity, line, text, _texts(values, "paths"), filters)
 
@@ -161,6 +165,10 @@ def _texts(values: dict[str, Any], name: str) -> tuple[str, ...]:
     value = values.get(name)
     if value is None:
         return ()
+    if name in SWITCHES:
+        if not isinstance(value, bool):
+            raise InputError(f"{name} is neither true nor false", hint=_SHAPE)
+        return (str(value).lower(),)
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
         raise InputError(f"{name} is not a string or a list of strings", hint=_SHAPE)

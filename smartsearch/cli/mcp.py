@@ -62,6 +62,6 @@ def mcp(
     from smartsearch.serve.mcp.process import Process
     from smartsearch.serve.mcp.server import Door
 
-    setup = Setup(roots, scope, config, os.getcwd(), LOADER, {})  # noqa: PTH109
+    setup = Setup(roots, filters.written, config, os.getcwd(), LOADER, {})  # noqa: PTH109
     Door(roots, config, lambda places: Process(replace(setup, places=dict(places)))).serve(stdin, stdout)
     return ExitCode.FOUND

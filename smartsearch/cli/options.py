@@ -50,6 +50,12 @@ def without_markup(help: str) -> str:
     return help.replace("[", "\\[")
 
 
+def repeatable(help: str) -> str:
+    """The help of an option that may be given more than once."""
+    first, dot, rest = help.partition(".")
+    return f"{first} (repeatable){dot}{rest}"
+
+
 def setting(name: str) -> Any:
     """The option of a Config field, as it is described there; unsaid is None: files and environment count."""
     about = FIELDS[name].metadata
@@ -67,7 +73,8 @@ def setting(name: str) -> Any:
     said = (default,) if isinstance(default, str) else default
     shown = f"{default:g}" if isinstance(default, int | float) else ",".join(said)
     extra["show_default"] = False if about["shown"] == "-" else about["shown"] or shown
-    return option(about["panel"], about["help"], *(about["flags"] or (f"--{dashed}",)), **extra)
+    help = repeatable(about["help"]) if name == "speaker" else about["help"]
+    return option(about["panel"], help, *(about["flags"] or (f"--{dashed}",)), **extra)
 
 
 def _profiles() -> list[str]:
@@ -186,9 +193,13 @@ class FilterOptions:
     def parameters(cls) -> Iterator[inspect.Parameter]:
         """One option a filter, and those that choose files."""
         for field in dataclasses.fields(Filters):
-            kind = list[str] if isinstance(field.default, tuple) else str
-            flag = f"--{field.name.replace('_', '-')}"
-            declared = option(FILTERS, field.metadata["help"], flag, metavar=field.metadata["metavar"])
+            flag, help = f"--{field.name.replace('_', '-')}", field.metadata["help"]
+            if field.default is False:
+                yield _parameter(field.name, bool, option(FILTERS, help, flag, default=False))
+                continue
+            kind: Any = list[str] if isinstance(field.default, tuple) else str
+            said = help if kind is str else repeatable(help)
+            declared = option(FILTERS, said, flag, metavar=field.metadata["metavar"])
             yield _parameter(field.name, kind | None, declared)
         globs = ("glob", "Only files whose path matches (repeatable).", "--glob", "-g")
         excludes = ("exclude", "Leave out files whose path matches (repeatable).", "--exclude")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smartsearch import __version__
-from smartsearch.cli.options import ModelOptions
+from smartsearch.cli.options import ModelOptions, Settings
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
@@ -35,6 +35,12 @@ ENDING = 15.0
 """Seconds that a warm process is given to finish before it is killed."""
 
 
+class ServeOptions(Settings):
+    """Which system to be ready for, and which models run and how."""
+
+    names = ("system", *ModelOptions.names)
+
+
 def serve(
     idle: Annotated[
         float,
@@ -48,9 +54,11 @@ def serve(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="With --status: as JSON.")] = False,
     *,
-    search: ModelOptions,
+    search: ServeOptions,
 ) -> int:
     """Keep the models in memory and answer for `query`, until nobody asks any more.
+
+    It answers for every --system; what the one named here needs is loaded at once, the rest when asked for.
 
     `query` of the same version and models finds this process by itself. It says `ready` on standard error
     when the models are loaded; Ctrl-C ends it.
@@ -87,15 +95,16 @@ def _serve(config: Config, idle: float) -> None:
         raise UsageError(
             f"a warm process with these models runs already, pid {pid}", hint="smartsearch serve --stop"
         )
+    from smartsearch import systems
     from smartsearch.models import loading
-    from smartsearch.serve import work
     from smartsearch.serve.warm import server
+    from smartsearch.serve.work import Models
 
-    tools = loading.load_tools(config)
-    work.warm_up(tools, config)
+    models = Models(config, loading.load_tools)
+    systems.load(config, models)
     files = server.Files(config)
     os.chdir("/")
-    serving = server.Server(config, tools, files.changed)
+    serving = server.Server(config, models, files.changed)
     serving.heed_signals()
     with _listening(spot) as listener:
         until = f"ends after {idle:g} s without a question" if idle else "ends with Ctrl-C"

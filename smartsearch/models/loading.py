@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 LEAST_ROOM, ROOM_A_CORE = 600 * 2**20, 32 * 2**20
 """Bytes of addresses that the shipped models and their libraries take, and more for each core's thread."""
+OTHERS: dict[str, Callable[[Config], Scorer]] = {}
+"""What loads each scorer of `RANKERS` that is no model of a profile; called when it is first named."""
 TOKENIZER = "wordpiece-30522 (bert-base-uncased)"
 """What tokens are counted with, whatever the profile, so that counts compare."""
 
@@ -52,10 +54,11 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
         for name, role in SCORERS.items()
         if role in profile
     }
-    wanted = _wanted(config, rankers)
+    late = {**rankers, **{name: Late(partial(load, config)) for name, load in OTHERS.items()}}
+    wanted = _wanted(config, late)
     parser = profiles.located("parser", profile["parser"])
-    for ranker in wanted:
-        ranker.begin()
+    for scorer in wanted:
+        scorer.begin()
     if profile["parser"].given and is_path(profile["parser"].name):
         vetting.check_parser(parser)
     light = profile["parser"].shipped is not None and not any(r.needs_torch for r in rankers.values())
@@ -66,19 +69,23 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
             infos[name] = store.info(ranker.role, ranker.ref, ranker.folder)
 
     def notes() -> list[str]:
-        return [ranker.note for ranker in rankers.values() if ranker.note]
+        return [scorer.note for scorer in late.values() if scorer.note]
 
-    return Tools(parse.Parser(nlp), dict(rankers), tokenizer(), infos, _fusion(config), notes)
+    return Tools(parse.Parser(nlp), dict(late), tokenizer(), infos, _fusion(config), notes)
 
 
-def _wanted(config: Config, rankers: dict[str, Ranker]) -> list[Ranker]:
-    """The rankers that the config asks for. Raises ModelError or SmartsearchError where one cannot load."""
-    wanted = [rankers[name] for name in config.rank if name in rankers]
-    lacking = [SCORERS[name] for name in config.rank if name not in rankers]
-    if lacking and (not wanted or "crossencoder" in lacking):
+def _wanted(config: Config, there: Mapping[str, Late]) -> list[Late]:
+    """The scorers that the config asks for. Raises ModelError or SmartsearchError where one cannot load.
+
+    Without a ColBERT alone the others answer.
+    """
+    wanted = [there[name] for name in config.rank if name in there]
+    lacking = [SCORERS.get(name, name) for name in config.rank if name not in there]
+    if lacking and (not wanted or lacking != ["colbert"]):
         raise ModelError(f"profile {config.profile} has no {lacking[0]}", hint="another --rank or --profile")
-    for ranker in wanted:
-        ranker.check()
+    for scorer in wanted:
+        if isinstance(scorer, Ranker):
+            scorer.check()
     return wanted
 
 
@@ -86,7 +93,7 @@ def load_ready(config: Config) -> Tools:
     """As `load_tools`, when the rankers are there too: their loading is not a question's time."""
     tools = load_tools(config)
     for name in config.rank:
-        if isinstance(ranker := tools.scorers.get(name), Ranker):
+        if isinstance(ranker := tools.scorers.get(name), Late):
             ranker.begin().result()
     return tools
 
@@ -118,17 +125,43 @@ def _fusion(config: Config) -> dict[str, float]:
     return dict(json.loads(manifest.FUSION.read_text(encoding="utf-8"))["weights"])
 
 
-class Ranker:
-    """A scorer of a profile. It loads in a thread of its own once begun, and answers when it is there.
+class Late:
+    """A scorer that `load` gives, in a thread of its own once begun; it answers when it is there."""
+
+    def __init__(self, load: Callable[[], Scorer]) -> None:
+        self._load = load
+        self._future: Future[Scorer] | None = None
+
+    def begin(self) -> Future[Scorer]:
+        """Load it, if that has not begun; the future has the scorer."""
+        if self._future is None:
+            pool = ThreadPoolExecutor(1)
+            self._future = pool.submit(self._load)
+            pool.shutdown(wait=False)
+        return self._future
+
+    @property
+    def note(self) -> str:
+        """What the scorer had to do without, if it is there."""
+        there = self._future is not None and self._future.done() and self._future.exception() is None
+        return getattr(self.begin().result(), "note", "") if there else ""
+
+    def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """The score of each text."""
+        return self.begin().result()(question, texts)
+
+
+class Ranker(Late):
+    """A scorer of a profile.
 
     `limit` is what ColBERT's vectors on disk may take in bytes, 0 for none.
     """
 
     def __init__(self, name: str, ref: ModelRef, threads: int, limit: int) -> None:
+        super().__init__(self._opened)
         self.role, self.ref = SCORERS[name], ref
         self.folder = store.locate(self.role, ref)
         self._threads, self._limit = threads, limit
-        self._future: Future[Scorer] | None = None
 
     @property
     def needs_torch(self) -> bool:
@@ -144,24 +177,6 @@ class Ranker:
         if self.folder is None:
             raise profiles.missing(self.role, self.ref)
         return self.folder
-
-    def begin(self) -> Future[Scorer]:
-        """Load it, if that has not begun; the future has the scorer."""
-        if self._future is None:
-            pool = ThreadPoolExecutor(1)
-            self._future = pool.submit(self._opened)
-            pool.shutdown(wait=False)
-        return self._future
-
-    @property
-    def note(self) -> str:
-        """What the scorer had to do without, if it is there."""
-        there = self._future is not None and self._future.done() and self._future.exception() is None
-        return getattr(self.begin().result(), "note", "") if there else ""
-
-    def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """The score of each text."""
-        return self.begin().result()(question, texts)
 
     def _opened(self) -> Scorer:
         folder = self.check()

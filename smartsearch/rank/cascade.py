@@ -4,7 +4,8 @@ Both rankers over every candidate is the paper's way (`candidates` 0) and runs t
 threads. The default spends less: ColBERT scores all, the cross-encoder the best of them (head.py), one after
 the other because the second needs the first (docs/decisions/0002). So they do over all candidates too
 where a turn is too long for one text: the cross-encoder reads the window that ColBERT found best
-(docs/decisions/0006).
+(docs/decisions/0006). A third scorer joins those that read all or those that read the best of them
+(`RANKERS` in config.py); then RRF fuses.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from smartsearch.config import Config
+from smartsearch.config import RANKERS, Config
 from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.head import among, head
 from smartsearch.rank.learned import features, weighted
@@ -25,6 +26,11 @@ from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.likely import likeliest
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Candidate, Corpus, Scores
+
+_LEARNED = ("ce", "colbert")
+"""The scorers that the learned fusion weighs; each has a field of its own in `Scores`."""
+_STAGE = {"ce": "crossencoder"}
+"""What the time of a scorer is called, where not by its name."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +65,14 @@ def rank(
     `counts` says how many turns contain a term, `unread` how many were found beside the candidates.
 
     ColBERT reads every window of `scored_windows`, the cross-encoder one: ColBERT's best, or without a
-    ColBERT the likeliest. `fusion` holds the weights of the learned fusion of these scorers, if there is one.
+    scorer that reads all the likeliest. `fusion` holds the weights of the learned fusion of these two, if
+    there is one.
     """
     names = [name for name in config.rank if name in scorers]
+    wide = [name for name in RANKERS if name in names and not RANKERS[name].head]
+    deep = [name for name in names if name not in wide]
     degraded: list[str] = []
-    size = _pool_size(config, len(names))
+    size = _pool_size(config, wide, deep)
     read = candidates if size is None else likeliest(candidates, corpus, counts or {}, size)
     pool = [c.index for c in read]
     windows = dict(zip(pool, scored_windows(question, corpus, pool), strict=True))
@@ -77,7 +86,7 @@ def rank(
         return _Scored(dict(zip(over, values.tolist(), strict=True)), best, spent)
 
     scored: dict[str, _Scored] = {}
-    if len(names) == 2:
+    if wide and deep:
         if len(pool) < len(candidates) + unread:
             degraded.append(
                 f"{len(candidates) + unread} turns were found; the {len(pool)} likeliest were ranked "
@@ -85,25 +94,25 @@ def rank(
             )
         share = _cross_encoder_share(config, len(pool))
         if share == len(pool) and all(len(windows[i]) == 1 for i in pool):
-            with ThreadPoolExecutor(2) as threads:
+            with ThreadPoolExecutor(len(names)) as threads:
                 jobs = {name: threads.submit(score, name, pool) for name in names}
                 scored = {name: job.result() for name, job in jobs.items()}
         else:
-            scored["colbert"] = score("colbert", pool)
-            late = np.array([scored["colbert"].by_index[i] for i in pool])
+            scored = {name: score(name, pool) for name in wide}
+            guide = scored[wide[0]]
+            late = np.array([guide.by_index[i] for i in pool])
             best = [pool[n] for n in head(among(corpus.previous, pool), late, share)] if pool else []
-            scored["ce"] = score("ce", best, scored["colbert"].best)
-    elif names:
-        only = names[0]
-        first = {i: some[0] for i, some in windows.items()} if only == "ce" else None
-        scored[only] = score(only, pool, first)
+            scored |= {name: score(name, best, guide.best) for name in deep}
+    else:
+        first = {i: some[0] for i, some in windows.items()} if deep else None
+        scored = {name: score(name, pool, first) for name in names}
     learned = _learned(scored, corpus, fusion) if fusion and config.fuse == "learned" else {}
     return _fused(candidates, scored, config, tuple(degraded), learned)
 
 
 def _learned(scored: Mapping[str, _Scored], corpus: Corpus, weights: Mapping[str, float]) -> dict[int, float]:
-    """The learned fusion's score of each turn that both rankers read."""
-    if len(scored) < 2:
+    """The learned fusion's score of each turn that both rankers read; none beside a third."""
+    if set(scored) != set(_LEARNED):
         return {}
     turns = sorted(set().union(*(result.by_index for result in scored.values())))
     previous = among(corpus.previous, turns)
@@ -116,12 +125,12 @@ def _learned(scored: Mapping[str, _Scored], corpus: Corpus, weights: Mapping[str
     return {turns[n]: score for n, score in zip(read.tolist(), weighted(rows, weights).tolist(), strict=True)}
 
 
-def _pool_size(config: Config, rankers: int) -> int | None:
-    """How many candidates any ranker sees, None for all: of two rankers ColBERT sees most."""
-    if rankers == 0:
-        return 0
-    if rankers == 2:
+def _pool_size(config: Config, wide: Sequence[str], deep: Sequence[str]) -> int | None:
+    """How many candidates any ranker sees, None for all; where some see the best, the `wide` see most."""
+    if wide and deep:
         return None if config.candidates == 0 else config.colbert_turns
+    if not (wide or deep):
+        return 0
     return config.candidates if config.candidates > 0 else None
 
 
@@ -143,19 +152,18 @@ def _fused(
 
     The turns with a `learned` score come first, by it; RRF orders the others.
     """
-    weights = {"ce": config.weight_ce, "colbert": config.weight_colbert}
     position = {c.index: n for n, c in enumerate(candidates)}
     rankings = []
     for name, result in scored.items():
         stable = {i: result.by_index[i] for i in sorted(result.by_index, key=position.__getitem__)}
-        rankings.append((weights[name], order(stable)))
+        rankings.append((config.weight_of(name), order(stable)))
     fused = rrf(rankings, config.rrf_k)
     ranked = sorted(
         candidates,
         key=lambda c: (-learned.get(c.index, -math.inf), -fused.get(c.index, 0.0), position[c.index]),
     )
-    ce = scored["ce"].by_index if "ce" in scored else {}
-    colbert = scored["colbert"].by_index if "colbert" in scored else {}
+    of = {name: result.by_index for name, result in scored.items()}
+    ce, colbert = (of.pop(name, {}) for name in _LEARNED)
     scores = tuple(
         Scores(
             c.weight,
@@ -163,8 +171,9 @@ def _fused(
             colbert.get(c.index),
             fused.get(c.index, 0.0),
             learned.get(c.index),
+            {name: values[c.index] for name, values in of.items() if c.index in values},
         )
         for c in ranked
     )
-    names = {"ce": "crossencoder", "colbert": "colbert"}
-    return Ranking(tuple(ranked), scores, {names[n]: r.milliseconds for n, r in scored.items()}, degraded)
+    spent = {_STAGE.get(name, name): result.milliseconds for name, result in scored.items()}
+    return Ranking(tuple(ranked), scores, spent, degraded)

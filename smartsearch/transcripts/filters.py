@@ -1,7 +1,7 @@
 """Which turns a search may find: by conversation, session, speaker, role and time. Turns in, a choice out.
 
 A new filter is a field of `Filters` and what it asks of a turn in `Sieve`: the command line, the lines of a
-batch, run folders and the JSON record take it from there.
+batch, run folders, agents and the JSON record take it from there.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ NEAREST = 3
 """Names that are offered in the place of an unknown one."""
 
 
-def _filter(help: str, metavar: str, default: tuple[str, ...] | str = ()) -> Any:
-    """A field of `Filters`: several names where the default is a tuple, else one text."""
+def _filter(help: str, metavar: str = "", default: tuple[str, ...] | str | bool = ()) -> Any:
+    """A field of `Filters`: names where the default is a tuple, a switch where it is False, else a text."""
     return field(default=default, metadata={"help": help, "metavar": metavar})
 
 
@@ -40,8 +40,8 @@ class Filters:
     `since` and `until` are the first and last second, ISO 8601 with the offset of the user's own clock.
     """
 
-    conversation: tuple[str, ...] = _filter("Only this conversation, by id or title (repeatable).", "ID")
-    session: tuple[str, ...] = _filter("Only this session, by id or title (repeatable).", "ID")
+    conversation: tuple[str, ...] = _filter("Only this conversation, by id or title.", "ID")
+    session: tuple[str, ...] = _filter("Only this session, by id or title.", "ID")
     since: str = _filter(
         "Only turns from this time on: 2023-05-08, 2023-05, 7d, 2w, yesterday, last week, may 2023, "
         "2023-05-08T13:00+02:00. Turns without a time are left out; those without an offset are taken as "
@@ -51,18 +51,17 @@ class Filters:
     )
     until: str = _filter("Only turns up to the end of this day, month or time.", "WHEN", "")
     only_speaker: tuple[str, ...] = _filter(
-        "Only this speaker's turns, by name or one word of it (repeatable). --speaker loses fewer answers.",
+        "Only this speaker's turns, by name or one word of it. --speaker loses fewer answers.",
         "NAME",
     )
-    role: tuple[str, ...] = _filter(
-        "Only turns of this role: user, assistant, system or tool (repeatable).", "ROLE"
-    )
+    role: tuple[str, ...] = _filter("Only turns of this role: user, assistant, system or tool.", "ROLE")
 
     @property
     def given(self) -> dict[str, tuple[str, ...]]:
         """Those that ask for something, by name."""
         values = {name: getattr(self, name) for name in NAMES}
-        return {name: (v,) if isinstance(v, str) else v for name, v in values.items() if v}
+        texts = {name: "true" if value is True else value for name, value in values.items() if value}
+        return {name: (v,) if isinstance(v, str) else v for name, v in texts.items()}
 
     def over(self, others: Filters) -> Filters:
         """These, and where one of them asks for nothing, that of `others`."""
@@ -70,7 +69,7 @@ class Filters:
 
     @classmethod
     def of(cls, said: Mapping[str, Any], now: str = "") -> Filters:
-        """The filters as written, by name, on the day `now`: lists or tuples of names, or one text.
+        """The filters as written, by name, on the day `now`: lists or tuples of names, one text, or a switch.
 
         None and empty ask for nothing. Raises UsageError for a role or a time that is none.
         """
@@ -78,6 +77,7 @@ class Filters:
             f.name: tuple(said.get(f.name) or ()) if isinstance(f.default, tuple) else said.get(f.name)
             for f in fields(cls)
         }
+        values |= {name: values[name] in (True, "true") for name in SWITCHES}
         values["role"] = roles(values["role"])
         if values["since"] is not None or values["until"] is not None:
             from smartsearch.text import dates
@@ -90,6 +90,8 @@ class Filters:
 
 NONE = Filters()
 NAMES = tuple(field.name for field in fields(Filters))
+SWITCHES = tuple(field.name for field in fields(Filters) if field.default is False)
+"""The filters that are on or off."""
 
 
 class Facts(NamedTuple):

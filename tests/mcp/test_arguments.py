@@ -14,13 +14,8 @@ KINDS = (SearchArguments, ExpandArguments, StatusArguments)
 
 
 def test_a_schema_has_types_bounds_defaults_and_a_word_for_each():
-    assert schema(SearchArguments)["properties"]["limit"] == {
-        "type": "integer",
-        "minimum": 1,
-        "maximum": 50,
-        "description": "Most hits.",
-        "default": 8,
-    }
+    limit = {"type": "integer", "minimum": 1, "maximum": 50, "description": "Most hits.", "default": 8}
+    assert schema(SearchArguments)["properties"]["limit"] == limit
     assert schema(ExpandArguments)["required"] == ["ids"]
     assert schema(StatusArguments) == {"type": "object", "properties": {}, "additionalProperties": False}
     for kind in KINDS:
@@ -28,8 +23,9 @@ def test_a_schema_has_types_bounds_defaults_and_a_word_for_each():
 
 
 def test_what_is_not_given_has_its_default():
-    assert parse(SearchArguments, {"question": "who?"}) == SearchArguments("who?", (), 8, 160)
-    assert parse(SearchArguments, {"question": "who?", "paths": None, "limit": 3.0}).limit == 3
+    made = parse(SearchArguments, {"question": "who?", "paths": None, "limit": 3.0, "speakers": "Ann"})
+    assert (made.question, made.paths, made.limit, made.line) == ("who?", (), 3, 160)
+    assert made.narrowed == {"speaker": ["Ann"]}
     assert parse(ExpandArguments, {"ids": "abc"}).ids == ("abc",)
 
 
@@ -37,16 +33,16 @@ def test_what_is_not_given_has_its_default():
     ("kind", "given", "said", "hint"),
     [
         (SearchArguments, {}, "question is missing", "What you want to know"),
-        (SearchArguments, {"question": "  "}, "question is '  '", "a text of 1 to 2,000 characters"),
-        (SearchArguments, {"question": "x" * 2001}, "question is 'xxx", "a text of 1 to 2,000 characters"),
-        (SearchArguments, {"question": "x", "limit": 51}, "limit is 51", "a whole number from 1 to 50"),
-        (SearchArguments, {"question": "x", "limit": True}, "limit is True", "a whole number from 1 to 50"),
-        (SearchArguments, {"question": "x", "limit": "8"}, "limit is '8'", "a whole number from 1 to 50"),
-        (SearchArguments, {"question": "x", "paths": [1]}, "paths is [1]", "a list of 0 to 32 texts"),
+        (SearchArguments, {"question": "  "}, "question is '  '", "at least 1 character"),
+        (SearchArguments, {"question": "x" * 2001}, "question is 'xxx", "at most 2000 characters"),
+        (SearchArguments, {"question": "x", "limit": 51}, "limit is 51", "less than or equal to 50"),
+        (SearchArguments, {"question": "x", "limit": True}, "limit is True", "a valid integer"),
+        (SearchArguments, {"question": "x", "limit": "8"}, "limit is '8'", "a valid integer"),
+        (SearchArguments, {"question": "x", "paths": [1]}, "paths is [1]", "a valid string"),
         (SearchArguments, {"question": "x", "limt": 3}, "no argument 'limt'", "did you mean limit?"),
-        (ExpandArguments, {"ids": []}, "ids is []", "a list of 1 to 20 texts"),
-        (ExpandArguments, {"ids": ["a"] * 21}, "ids is ['a'", "a list of 1 to 20 texts"),
-        (ExpandArguments, {"ids": ["x" * 1001]}, "ids is ['xxx", "at most 1,000 characters each"),
+        (ExpandArguments, {"ids": []}, "ids is []", "at least 1 item"),
+        (ExpandArguments, {"ids": ["a"] * 21}, "ids is ['a'", "at most 20 items"),
+        (ExpandArguments, {"ids": ["x" * 1001]}, "ids is ['xxx", "at most 1000 characters"),
         (StatusArguments, {"zzz": 1}, "no argument 'zzz'", "it takes none"),
     ],
 )

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from smartsearch.ask import library as ask
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Written
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
 from smartsearch.serve.mcp.arguments import SearchArguments
 from smartsearch.serve.mcp.roots import Roots
-from smartsearch.serve.mcp.tools import Answers, Models
+from smartsearch.serve.mcp.tools import Answers
+from smartsearch.serve.work import Models
 from smartsearch.transcripts.large import indexing
 from smartsearch.transcripts.opening import confined, names, opened
 from tests.cli.fakes import fake_tools
@@ -75,9 +76,9 @@ def home(tmp_path: Path) -> Path:
 
 def searched(root: Path) -> str:
     config = Config(cache=False, semantic="off", pool=0)
-    answers = Answers(Roots([str(root)]), Scope(), config, Models(config, fake_tools))
+    answers = Answers(Roots([str(root)]), Written(), config, Models(config, fake_tools))
     try:
-        reply = answers.search(SearchArguments("Which stork, pelican or heron?", limit=50))
+        reply = answers.search(SearchArguments(question="Which stork, pelican or heron?", limit=50))
     except SmartsearchError as error:
         return error.message
     return reply.text + json.dumps(reply.record)
@@ -127,9 +128,9 @@ def test_an_index_takes_nothing_from_outside_either(home: Path, monkeypatch: pyt
     monkeypatch.setattr(indexing, "read_one", swapped)
     indexing.build(str(home / "chats"))
     config = Config(semantic="off", pool=0)
-    answers = Answers(Roots([str(home / "chats")]), Scope(), config, Models(config, fake_tools))
+    answers = Answers(Roots([str(home / "chats")]), Written(), config, Models(config, fake_tools))
     monkeypatch.setattr(ask.Library.__init__, "__defaults__", (None, 0, None))
-    found = answers.search(SearchArguments("Which stork, pelican or heron?", limit=50))
+    found = answers.search(SearchArguments(question="Which stork, pelican or heron?", limit=50))
     hits = json.dumps(found.record["hits"])
     assert ("sub/c.txt" in hits, SECRET in hits) == (True, False)
 

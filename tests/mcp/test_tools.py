@@ -11,16 +11,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Written
 from smartsearch.config import Config
-from smartsearch.errors import InputError, ModelError, SmartsearchError, UsageError
+from smartsearch.errors import InputError, ModelError, SmartsearchError
 from smartsearch.serve.mcp import roots as module
 from smartsearch.serve.mcp import status
 from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments
 from smartsearch.serve.mcp.orders import State
 from smartsearch.serve.mcp.roots import Roots
-from smartsearch.serve.mcp.tools import Answers, Models
+from smartsearch.serve.mcp.tools import Answers
 from smartsearch.serve.warm import shelf
+from smartsearch.serve.work import Models
 from smartsearch.transcripts.files import Selection
 from tests.cli.fakes import fake_tools
 
@@ -53,16 +54,16 @@ def chats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def make(chats: Path) -> Make:
     def made(*paths: str, config: Config | None = None, **filters: tuple[str, ...]) -> Answers:
-        scope = Scope(**filters)
-        roots = Roots(paths or [str(chats)], Selection(scope.globs, scope.excludes))
+        written = Written(**filters)
+        roots = Roots(paths or [str(chats)], Selection(written.globs, written.excludes))
         config = config or Config()
-        return Answers(roots, scope, config, Models(config, fake_tools))
+        return Answers(roots, written, config, Models(config, fake_tools))
 
     return made
 
 
 def search(answers: Answers, question: str = QUESTION, **more: object) -> dict:
-    return answers.search(SearchArguments(question, **more)).record
+    return answers.search(SearchArguments(question=question, **more)).record
 
 
 def lines(record: dict) -> list[str]:
@@ -70,7 +71,7 @@ def lines(record: dict) -> list[str]:
 
 
 def test_a_search_gives_short_lines_and_says_what_was_cut(make: Make):
-    reply = make().search(SearchArguments(QUESTION, limit=1))
+    reply = make().search(SearchArguments(question=QUESTION, limit=1))
     record = reply.record
     assert [{**hit, "id": ""} for hit in record["hits"]] == [
         {
@@ -144,7 +145,7 @@ def test_broken_files_and_what_was_done_without_are_noted(make: Make, chats: Pat
 
 
 def expand(answers: Answers, *ids: str, **more: int) -> dict:
-    return answers.expand(ExpandArguments(ids, **more)).record
+    return answers.expand(ExpandArguments(ids=ids, **more)).record
 
 
 def texts(record: dict) -> list[str]:
@@ -155,7 +156,7 @@ def test_an_id_becomes_the_whole_turn_with_those_around_it(make: Make, chats: Pa
     answers = make()
     found = search(answers, "adopted dog")["hits"][0]
     assert (found["place"], found["line"]) == ("chat.txt:4", "My flatmate adopted a dog named Oscar.")
-    reply = answers.expand(ExpandArguments((found["id"],), around=1))
+    reply = answers.expand(ExpandArguments(ids=(found["id"],), around=1))
     assert reply.text.splitlines() == [
         "## chat.txt, conversation chat",
         "  2 [2024-05-08 13:57] Ilya: Wow, how was it?",
@@ -163,7 +164,7 @@ def test_an_id_becomes_the_whole_turn_with_those_around_it(make: Make, chats: Pa
         "* 4 [2024-05-09 10:00] Ilya: My flatmate adopted a dog named Oscar.",
         "  5 [2024-05-10 09:00] Mara: Oscar is a lovely name.",
         "",
-        f"{reply.record['used_tokens']} of 2,000 tokens (letters/4)",
+        f"{reply.record['used_tokens']} of 2,000 tokens ({reply.record['tokenizer']})",
     ]
     alone = make(str(chats / "chat.txt"))
     assert search(alone, "adopted dog")["hits"][0]["id"] == found["id"]
@@ -253,7 +254,7 @@ def test_a_ceiling_of_tokens_holds_and_is_told(make: Make, chats: Path):
     answers = make()
     full = expand(answers, "long.txt:10", around=5, tokens=20_000)
     assert (len(texts(full)), {"cut", "neighbours_left_out"} & full.keys()) == (11, set())
-    tight = answers.expand(ExpandArguments(("long.txt:10", "long.txt:15"), around=5, tokens=150))
+    tight = answers.expand(ExpandArguments(ids=("long.txt:10", "long.txt:15"), around=5, tokens=150))
     assert tight.record["used_tokens"] <= 150
     assert tight.record["cut"] == ["long.txt:15"]
     assert "cut to fit: long.txt:15" in tight.text
@@ -292,9 +293,9 @@ def test_models_that_cannot_be_loaded_are_an_error_until_they_can(make: Make, ch
         return fake_tools(config)
 
     models = Models(Config(), load)
-    models.prepare()
+    answers = Answers(Roots([str(chats)]), Written(), Config(), models)
+    answers.prepare()
     assert models.state == "failed: no such model"
-    answers = Answers(Roots([str(chats)]), Scope(), Config(), models)
     with pytest.raises(SmartsearchError) as caught:
         search(answers)
     assert caught.value.kind == "model_missing"
@@ -319,14 +320,14 @@ def test_filters_narrow_a_search_and_expand_still_shows_the_turns_around(make: M
     assert {hit["speaker"] for hit in search(answers, "support group", roles=("assistant",))["hits"]} == {
         "assistant"
     }
-    shown = answers.expand(ExpandArguments((dated["hits"][0]["id"],), around=1)).record
+    shown = answers.expand(ExpandArguments(ids=(dated["hits"][0]["id"],), around=1)).record
     assert "Oscar is a lovely name." in json.dumps(shown)
     for wrong in (
         {"since": "whenever"},
         {"roles": ("boss",)},
         {"since": "2024-05-09", "until": "2024-05-01"},
     ):
-        with pytest.raises(UsageError):
+        with pytest.raises(InputError):
             search(answers, "support", **wrong)
 
 
@@ -337,6 +338,15 @@ def test_secrets_are_masked_where_that_is_set_and_ids_still_lead_to_their_turns(
     answers = make(config=Config(redact=True))
     found = search(answers, "wifi password")
     assert "hunter2" not in json.dumps(found)
-    shown = answers.expand(ExpandArguments((found["hits"][0]["id"],))).record
+    shown = answers.expand(ExpandArguments(ids=(found["hits"][0]["id"],))).record
     assert "hunter2" not in json.dumps(shown)
     assert "[redacted: password]" in json.dumps(shown)
+
+
+def test_a_system_that_needs_no_models_loads_none(chats: Path):
+    config = Config(system="grep")
+    models = Models(config, fake_tools)
+    answers = Answers(Roots([str(chats)]), Written(), config, models)
+    answers.prepare()
+    assert texts(expand(answers, search(answers, "adopted dog")["hits"][0]["id"], around=0))
+    assert models.state == "not loaded"

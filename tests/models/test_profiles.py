@@ -6,11 +6,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from smartsearch.config import Config
+from smartsearch.config import RANKERS, Config, Reads, build
 from smartsearch.errors import ModelError, SmartsearchError
 from smartsearch.models import loading, manifest, profiles, store
+from smartsearch.output import record
 from smartsearch.rank.cache.vector_folder import usage
 from smartsearch.runtime import ending, extras
 from smartsearch.systems.smartsearch.pipeline import search
@@ -226,3 +228,38 @@ def test_ready_tools_have_their_rankers_loaded(tmp_path, monkeypatch, nlp):
     tools = loading.load_ready(Config(rank=("ce",), **folders))
     assert tools.scorers["ce"].begin().done()
     assert tools.scorers["colbert"]._future is None  # it is not asked for
+
+
+def test_a_third_scorer_is_a_row_and_its_loading(tmp_path, monkeypatch, nlp):
+    """It loads when it is named, is fused by RRF with the two, and its score stands beside theirs."""
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+    folders = {role: str(tiny.onnx_folder(tmp_path / role, role)) for role in ("crossencoder", "colbert")}
+    turns = haystack("Mara: dog", "Ilya: a dog in the rain", "Mara: the dog, the dog")
+    loaded = []
+
+    def load(config):
+        loaded.append(config.cores)
+        return lambda question, texts: np.array([float(len(text)) for text in texts])
+
+    def asked(**settings):
+        config = build({"truncate": "none"} | settings | folders, env={}, folder=tmp_path, home=tmp_path)
+        return search("Where is the dog?", turns, config, loading.load_tools(config))
+
+    before = asked()
+    monkeypatch.setitem(RANKERS, "length", Reads(weight=9.0, head=True))
+    with pytest.raises(ModelError, match="no length"):
+        asked(rank=("ce", "colbert", "length"))
+    monkeypatch.setitem(loading.OTHERS, "length", load)
+    plain = asked()
+    assert [hit.scores for hit in plain.hits] == [hit.scores for hit in before.hits]
+    assert not loaded
+    for named in (("ce", "colbert", "length"), ("ce", "length"), ("length",), ("colbert", "length")):
+        result = asked(rank=named)
+        length = {hit.index: hit.scores.more["length"] for hit in result.hits}
+        assert [hit.index for hit in result.hits] == sorted(length, key=length.__getitem__, reverse=True)
+        first = result.hits[0].scores
+        given = (first.ce is not None, first.colbert is not None, first.fused is not None)
+        assert given == ("ce" in named, "colbert" in named, False)
+        assert record.scores(first)["length"] == first.more["length"]
+        assert "length" in result.trace.timing_ms
+    assert len(loaded) == 4

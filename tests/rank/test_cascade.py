@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from smartsearch.config import Config
+from smartsearch.config import RANKERS, Config, Reads
 from smartsearch.rank.cascade import rank
 from smartsearch.rank.windows import READ_WINDOWS
 from smartsearch.types import Candidate
@@ -73,6 +73,21 @@ def test_weights_and_k_decide_the_fusion():
         Config(candidates=0, weight_ce=0.3, weight_colbert=0.7), ce=range(10), colbert=range(9, -1, -1)
     )
     assert flipped.candidates[0].index == 0
+
+
+@pytest.mark.parametrize(("candidates", "head", "read"), [(0, False, 10), (3, False, 10), (3, True, 3)])
+def test_a_third_scorer_reads_all_or_the_best_and_rrf_fuses(monkeypatch, candidates, head, read):
+    monkeypatch.setitem(RANKERS, "third", Reads(0.5, head))
+    seen = {"ce": [], "colbert": [], "third": []}
+    scorers = {name: scorer(range(10), seen[name]) for name in ("ce", "colbert")}
+    scorers["third"] = scorer(range(9, -1, -1), seen["third"])
+    config = Config(rank=("ce", "colbert", "third"), candidates=candidates)
+    ranking = rank("q", CANDIDATES, TURNS, scorers, config, {"ce": 1.0, "colbert": 1.0})
+    assert len(seen["third"]) == read
+    assert ranking.candidates[0].index == 9
+    assert ranking.scores[0].more == {"third": 0.0}
+    assert ranking.scores[0].rrf == pytest.approx(0.7 / 61 + 0.3 / 61 + 0.5 / (60 + read))
+    assert ranking.scores[0].fused is None
 
 
 def test_equal_scores_keep_the_order_of_match_weight():

@@ -17,6 +17,7 @@ from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.serve.warm import client, place, wire
 from smartsearch.serve.warm.server import Server
+from smartsearch.serve.work import Models
 from smartsearch.systems.smartsearch import SmartSearch
 from tests.cli.fakes import fake_tools
 
@@ -33,8 +34,8 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
     monkeypatch.chdir(tmp_path)
     Path("chat.txt").write_text("Mara: my dog\nIlya: a dog\nMara: the garden\n", encoding="utf-8")
 
-    def question(config: Config, **more: bool) -> wire.Answer:
-        server = Server(Config(), fake_tools(Config()))
+    def question(config: Config, models: Models | None = None, **more: bool) -> wire.Answer:
+        server = Server(Config(), models or Models(Config(), fake_tools))
 
         def end(_: object) -> None:
             server._ending = True
@@ -73,3 +74,11 @@ def test_a_command_that_sees_other_files_is_not_answered(asked: Ask, monkeypatch
     monkeypatch.setattr(wire, "places", lambda scope: next(seen))
     with pytest.raises(client.NotWarm, match="it sees other files than you do"):
         asked(Config())
+
+
+@pytest.mark.parametrize(("system", "state"), [("grep", "not loaded"), ("smartsearch", "ready")])
+def test_the_models_load_for_the_system_that_needs_them(asked: Ask, system: str, state: str):
+    models = Models(Config(), fake_tools)
+    told = asked(Config(system=system), models).result
+    assert (told.system, bool(told.hits)) == (system, True)
+    assert models.state == state

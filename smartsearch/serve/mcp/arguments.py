@@ -1,130 +1,133 @@
-"""What the tools take: each argument declared once, with the bounds that its JSON schema shows and we hold.
+"""What the tools take: each argument declared once; pydantic makes its schema and holds what is sent to it.
 
-A new filter is a field of `SearchArguments` and a line where `tools.py` makes the scope or the config of it.
+What narrows a search are the filters and settings that a line of a batch may say for itself: they come from
+their own declarations, under the same names, in the plural where there may be several.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from typing import Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    StringConstraints,
+    ValidationError,
+    create_model,
+)
+
+from smartsearch.ask.batch import FILTERS
+from smartsearch.config import FIELDS
 from smartsearch.errors import UsageError
+from smartsearch.transcripts.filters import Filters
 
 KIND = "argument"
 LONGEST_NAME = 1000
 """Characters of an id, a place or a path."""
+NARROWING = {name: (FIELDS | Filters.__dataclass_fields__)[name] for name in FILTERS}
+"""The filters and settings that an agent may say, as they are declared."""
 
-T = TypeVar("T")
+T = TypeVar("T", bound="Arguments")
 Json = dict[str, Any]
 
 
-def argument(help: str, least: int, most: int, default: Any = dataclasses.MISSING) -> Any:
-    """A field that is an argument: a text of `least` to `most` characters, a number, or so many names."""
-    return dataclasses.field(default=default, metadata={"help": help, "least": least, "most": most})
+def _listed(given: object) -> object:
+    return [given] if isinstance(given, str) else given
 
 
-@dataclass(frozen=True)
-class SearchArguments:
-    """What `search` takes."""
+def _whole(given: object) -> object:
+    return int(given) if isinstance(given, float) and given.is_integer() else given
 
-    question: str = argument("What you want to know, as a question or as words; names help.", 1, 2000)
-    paths: tuple[str, ...] = argument(
-        "Search only these files or folders, named as in the places of hits.", 0, 32, ()
+
+Name = Annotated[str, StringConstraints(max_length=LONGEST_NAME)]
+Names = Annotated[tuple[Name, ...], BeforeValidator(_listed)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=60)]
+Number = Annotated[int, Strict(), BeforeValidator(_whole)]
+
+
+class Arguments(BaseModel):
+    """What a tool takes; of an agent nothing else is accepted."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Search(Arguments):
+    """What `search` takes beside what narrows it."""
+
+    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)] = Field(
+        description="What you want to know, as a question or as words; names help."
     )
-    limit: int = argument("Most hits.", 1, 50, 8)
-    line: int = argument("Most characters of a hit's line.", 40, 500, 160)
-    since: str = argument("Only turns from then on: 2023-05-08, 2023-05, 7d, last week.", 0, 60, "")
-    until: str = argument("Only turns up to then, written as `since`.", 0, 60, "")
-    speakers: tuple[str, ...] = argument("Prefer what these people said; others stay.", 0, 8, ())
-    roles: tuple[str, ...] = argument("Only turns of these roles: user, assistant, system, tool.", 0, 4, ())
+    paths: Names = Field((), max_length=32, description="Only these files or folders, named as in hits.")
+    limit: Number = Field(8, ge=1, le=50, description="Most hits.")
+    line: Number = Field(160, ge=40, le=500, description="Most characters of a hit's line.")
+
+    @property
+    def narrowed(self) -> Json:
+        """What was said that narrows the search, as a line of a batch says it."""
+        said = {name: getattr(self, _argument(name)) for name in NARROWING}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in said.items() if v}
 
 
-@dataclass(frozen=True)
-class ExpandArguments:
+def _argument(name: str) -> str:
+    """What agents call a filter or setting."""
+    return f"{name}s" if isinstance(NARROWING[name].default, tuple) else name
+
+
+def _declared(name: str) -> Any:
+    """A filter or setting as a field of pydantic's, with the first sentence of its help."""
+    default, help = NARROWING[name].default, NARROWING[name].metadata["help"].split(". ")[0]
+    kind = Names if isinstance(default, tuple) else bool if default is False else Text
+    return kind, Field(default, description=help, max_length=32 if kind is Names else None)
+
+
+SearchArguments = create_model(
+    "SearchArguments",
+    __base__=Search,
+    __module__=__name__,
+    **{_argument(name): _declared(name) for name in NARROWING},
+)
+
+
+class ExpandArguments(Arguments):
     """What `expand` takes."""
 
-    ids: tuple[str, ...] = argument("Ids of hits, or places such as `chat.txt:12`.", 1, 20)
-    around: int = argument("Turns before and after each, of the same session.", 0, 20, 2)
-    tokens: int = argument("Most tokens of text in all.", 100, 20_000, 2000)
+    ids: Names = Field(min_length=1, max_length=20, description="Ids of hits, or places: `chat.txt:12`.")
+    around: Number = Field(2, ge=0, le=20, description="Turns before and after each, of the same session.")
+    tokens: Number = Field(2000, ge=100, le=20_000, description="Most tokens of text in all.")
 
 
-@dataclass(frozen=True)
-class StatusArguments:
+class StatusArguments(Arguments):
     """What `status` takes: nothing."""
 
 
-def schema(kind: type) -> Json:
-    """The JSON schema of a record of arguments."""
-    hints = get_type_hints(kind)
-    properties: Json = {}
-    for field in fields(kind):
-        least, most = field.metadata["least"], field.metadata["most"]
-        shape: Json = {
-            str: {"type": "string", "minLength": least, "maxLength": most},
-            int: {"type": "integer", "minimum": least, "maximum": most},
-        }.get(hints[field.name]) or {
-            "type": "array",
-            "items": {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME},
-            "minItems": least,
-            "maxItems": most,
-        }
-        shape["description"] = field.metadata["help"]
-        if field.default not in (dataclasses.MISSING, (), ""):
-            shape["default"] = field.default
-        properties[field.name] = shape
-    needed = [field.name for field in fields(kind) if field.default is dataclasses.MISSING]
-    required: Json = {"required": needed} if needed else {}
-    return {"type": "object", "properties": properties, **required, "additionalProperties": False}
+def schema(kind: type[Arguments]) -> Json:
+    """The JSON schema of a record of arguments, without what tells an agent nothing."""
+    made = kind.model_json_schema()
+    for shape in made["properties"].values():
+        del shape["title"]
+        if not shape.get("default", True):
+            del shape["default"]
+    return {key: value for key, value in made.items() if key not in ("title", "description")}
 
 
 def parse(kind: type[T], given: Mapping[str, Any]) -> T:
     """The record of what an agent sent. Raises UsageError `argument` that names the first wrong one."""
-    made: Any = kind
-    known = {field.name: field for field in fields(made)}
-    for name in given:
-        if name not in known:
-            close = get_close_matches(name, known, n=1)
-            meant = f"did you mean {close[0]}?" if close else f"it takes {', '.join(known) or 'none'}"
-            raise UsageError(f"no argument {name[:60]!r}", hint=meant, kind=KIND)
-    hints = get_type_hints(made)
-    values = {}
-    for name, field in known.items():
-        if given.get(name) is not None:
-            values[name] = _value(name, hints[name], given[name], **_bounds(field))
-        elif field.default is dataclasses.MISSING:
-            raise UsageError(f"{name} is missing", hint=field.metadata["help"], kind=KIND)
-    record: T = made(**values)
-    return record
-
-
-def _bounds(field: dataclasses.Field[Any]) -> dict[str, int]:
-    return {"least": field.metadata["least"], "most": field.metadata["most"]}
-
-
-def _value(name: str, kind: Any, given: Any, least: int, most: int) -> Any:
-    if kind is int:
-        whole = given if type(given) is int else None
-        if type(given) is float and given.is_integer():
-            whole = int(given)
-        if whole is None or not least <= whole <= most:
-            raise _wrong(name, given, f"a whole number from {least} to {most}")
-        return whole
-    if kind is str:
-        if type(given) is not str or not least <= len(given.strip()) or len(given) > most:
-            raise _wrong(name, given, f"a text of {least} to {most:,} characters")
-        return given
-    names = [given] if type(given) is str else given
-    right = type(names) is list and least <= len(names) <= most
-    if not right or not all(type(n) is str and 0 < len(n) <= LONGEST_NAME for n in names):
-        texts = f"a list of {least} to {most} texts, of at most {LONGEST_NAME:,} characters each"
-        raise _wrong(name, given, texts)
-    return tuple(names)
-
-
-def _wrong(name: str, given: Any, wanted: str) -> UsageError:
-    said = repr(given)
+    try:
+        return kind.model_validate({name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+    name, known = str(wrong["loc"][0]), kind.model_fields
+    if name not in known:
+        close = get_close_matches(name, known, n=1)
+        meant = f"did you mean {close[0]}?" if close else f"it takes {', '.join(known) or 'none'}"
+        raise UsageError(f"no argument {name[:60]!r}", hint=meant, kind=KIND)
+    if wrong["type"] == "missing":
+        raise UsageError(f"{name} is missing", hint=known[name].description or "", kind=KIND)
+    said = repr(given[name])
     shown = said if len(said) <= 60 else f"{said[:57]}..."
-    return UsageError(f"{name} is {shown}", hint=f"{name} takes {wanted}", kind=KIND)
+    raise UsageError(f"{name} is {shown}", hint=f"{name}: {wrong['msg']}", kind=KIND)

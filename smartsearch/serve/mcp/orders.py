@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Written
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
 from smartsearch.serve.mcp.brief import Json
@@ -22,7 +22,7 @@ class Setup:
     """
 
     roots: Roots
-    scope: Scope
+    written: Written
     config: Config
     cwd: str
     loader: str

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smartsearch import systems
+from smartsearch.ask.batch import question_of
 from smartsearch.ask.door import Found, find
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Written
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
+from smartsearch.models import loading
 from smartsearch.serve.mcp import brief, status
-from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments
+from smartsearch.serve.mcp.arguments import ExpandArguments, Search
 from smartsearch.serve.mcp.brief import Json, Reply, Wanted
 from smartsearch.serve.mcp.roots import Location, Locations, Roots, where
 from smartsearch.serve.warm.shelf import Shelf
+from smartsearch.serve.work import Models
 from smartsearch.text.redact import redacted_turns
 from smartsearch.transcripts.faults import NotByLine
-from smartsearch.transcripts.filters import Filters
 from smartsearch.transcripts.nearby import nearby
 from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Hit, Scores, Turn
 
 if TYPE_CHECKING:
-    from smartsearch.models.tools import Tools
     from smartsearch.systems.base import System
 
 ANY_WORDS = 10**8
@@ -36,60 +38,28 @@ _ID = re.compile(rf"[a-z2-7]{{{brief.ID_CHARACTERS}}}")
 _CUT = {"top_k": "by rank", "tau": "by score", "budget": "by budget", "limit": "by limit"}
 
 
-class Models:
-    """The models, loaded when they are first wanted; a failed try is told, and tried again."""
-
-    def __init__(self, config: Config, load: Callable[[Config], Tools]) -> None:
-        self._config, self._load = config, load
-        self._tools: Tools | None = None
-        self.state = "not loaded"
-
-    def __call__(self) -> Tools:
-        """The models. Raises ModelError."""
-        if self._tools is None:
-            from smartsearch.serve.work import warm_up
-
-            self.state = "loading"
-            try:
-                tools = self._load(self._config)
-                warm_up(tools, self._config)
-            except BaseException as error:
-                self.state = f"failed: {error}"
-                raise
-            self._tools, self.state = tools, "ready"
-        return self._tools
-
-    def prepare(self) -> None:
-        """Load them, in the hope that nobody waits yet; whoever asks next hears of a failure."""
-        try:
-            self()
-        except (SmartsearchError, OSError, ImportError):
-            return
-
-    @property
-    def ran(self) -> list[Json]:
-        """What is loaded."""
-        return [asdict(model) for model in self._tools.models.values()] if self._tools else []
-
-
 class Answers:
-    """The tools over `roots`: `scope` holds the filters of the command line, `config` its settings."""
+    """The tools over `roots`: `written` holds the filters of the command line, `config` its settings."""
 
-    def __init__(self, roots: Roots, scope: Scope, config: Config, models: Models) -> None:
-        self._roots, self._scope, self._config, self._models = roots, scope, config, models
+    def __init__(self, roots: Roots, written: Written, config: Config, models: Models) -> None:
+        self._roots, self._written, self._config, self._models = roots, written, config, models
+        self._scope = written.scope(roots.paths, config)
         self._shelf = Shelf()
         self.places = Locations()
 
-    def search(self, arguments: SearchArguments) -> Reply:
+    def prepare(self) -> None:
+        """Load what the system needs, in the hope that nobody waits yet; who asks next hears of a failure."""
+        with suppress(SmartsearchError, OSError, ImportError):
+            self._system()
+
+    def search(self, arguments: Search) -> Reply:
         """A short line for each of the best turns. Raises SmartsearchError."""
-        speaker = arguments.speakers or self._config.speaker
-        config = replace(self._config, limit=0, budget=self._config.budget or ANY_WORDS, speaker=speaker)
-        said = {"since": arguments.since.strip() or None, "until": arguments.until.strip() or None}
-        own = Filters.of({**said, "role": arguments.roles}, config.now)
-        within = self._within([self._roots.resolve(path) for path in arguments.paths])
-        scope = replace(within, filters=own.over(within.filters))
+        paths = [self._roots.resolve(path) for path in arguments.paths]
+        asked = question_of(0, 0, {"question": arguments.question, "paths": paths, **arguments.narrowed})
+        scope, config = self._written.own(asked, self._scope, self._config)
+        config = replace(config, limit=0, budget=config.budget or ANY_WORDS)
         with confined(self._roots.paths):
-            found = find(arguments.question, scope, config, self._system, self._shelf)
+            found = find(asked.text, scope, config, self._system, self._shelf)
         result = found.result
         most = min(arguments.limit, self._config.limit or arguments.limit)
         best = {hit.rank for hit in sorted(result.hits, key=lambda hit: hit.rank)[:most]}
@@ -112,7 +82,7 @@ class Answers:
         if self._config.redact:
             masked = redacted_turns([one.turn for one in wanted])
             wanted = [replace(one, turn=turn) for one, turn in zip(wanted, masked, strict=True)]
-        tokenizer = self._models().tokenizer
+        tokenizer = loading.tokenizer()
         filled = brief.filled(wanted, arguments.tokens, tokenizer)
         shown = {one.turn.path: self._roots.shown(one.turn.path) for one in filled.turns}
         record: Json = {
@@ -143,12 +113,8 @@ class Answers:
         with confined(self._roots.paths):
             return status.looked(self._roots.paths, self._scope, self._config)
 
-    def _within(self, paths: Sequence[str]) -> Scope:
-        """The filters over `paths`, or over all there is."""
-        return replace(self._scope, paths=tuple(paths) or self._roots.paths)
-
     def _system(self) -> System:
-        return systems.load(self._config, lambda _: self._models())
+        return systems.load(self._config, self._models)
 
     def _shown(self, found: Found, shown: Sequence[int], most: int) -> Reply:
         hits, result = [], found.result
@@ -190,7 +156,7 @@ class Answers:
                 )
             place = self._roots.place(name)
         path = self._roots.resolve(place.path)
-        scope = replace(self._within([path]).unfiltered, indexed=False)
+        scope = replace(self._scope.unfiltered, paths=(path,), indexed=False)
 
         def near() -> list[Wanted]:
             if path not in corpora:

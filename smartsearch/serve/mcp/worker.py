@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from smartsearch.runtime import ending
 from smartsearch.serve.mcp import streams
 from smartsearch.serve.mcp.orders import Setup, State, Told
-from smartsearch.serve.work import Job, JobResult, Work, resident_bytes
+from smartsearch.serve.work import Job, JobResult, Models, Work, resident_bytes
 
 ORPHANED = 5.0
 """Seconds beyond its time after which a worker that nobody has ended ends itself."""
@@ -27,16 +27,16 @@ ORPHANED = 5.0
 
 def serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
     """Work until `stdin` ends. What comes is trusted: it is from the process that started this one."""
-    from smartsearch.serve.mcp.tools import Answers, Models
+    from smartsearch.serve.mcp.tools import Answers
 
     setup: Setup = pickle.load(stdin)
     with contextlib.suppress(OSError):
         os.chdir(setup.cwd)
     models = Models(setup.config, pkgutil.resolve_name(setup.loader))
-    answers = Answers(setup.roots, setup.scope, setup.config, models)
+    answers = Answers(setup.roots, setup.written, setup.config, models)
     answers.places.keep(setup.places)
     work: dict[str, Callable[[Any], Any]] = {
-        "load": lambda _: models.prepare(),
+        "load": lambda _: answers.prepare(),
         "search": answers.search,
         "expand": answers.expand,
         "look": lambda _: answers.look(),

@@ -184,6 +184,7 @@ def _start(spot: place.Spot, config: Config) -> None:
     import subprocess
 
     options = {
+        "--system": config.system,
         "--profile": config.profile,
         "--parser": config.parser,
         "--crossencoder": config.crossencoder,

@@ -32,7 +32,7 @@ from smartsearch.serve.warm import wire
 from smartsearch.serve.warm.codec import decode, encode
 from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.serve.warm.wire import Answer, Failure, Json, Request
-from smartsearch.serve.work import INTERRUPT, Job, JobResult, Work, end_after, resident_bytes
+from smartsearch.serve.work import INTERRUPT, Job, JobResult, Models, Work, end_after, resident_bytes
 from smartsearch.types import Dropped, Result, Turn
 
 if TYPE_CHECKING:
@@ -72,13 +72,13 @@ class _Unsuited(SmartsearchError):
 
 
 class Server:
-    """A warm process for the models `tools` of `config`; `run` is its life.
+    """A warm process for the `models` of `config`, which load when a question needs them; `run` is its life.
 
     `changed` tells whether the models or the program on the disk are others than those in memory.
     """
 
-    def __init__(self, config: Config, tools: Tools, changed: Callable[[], bool] = lambda: False) -> None:
-        self._config, self._tools, self._changed = config, tools, changed
+    def __init__(self, config: Config, models: Models, changed: Callable[[], bool] = lambda: False) -> None:
+        self._config, self._models, self._changed = config, models, changed
         self._shelf = Shelf()
         self._work = Work()
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -130,12 +130,10 @@ class Server:
         if self._changed():
             self._end(signal.SIGTERM, None)
             raise _Unsuited("its models or its program have changed since it started, so it ended")
-        if set(request.config.rank) - self._tools.scorers.keys():
-            raise _Unsuited("")  # whether this is an error depends on the profile, and loading it tells
         with _inside(request.folder), deadline(request.config.timeout):
             if wire.places(request.scope) != request.places:
                 raise _Unsuited("it sees other files than you do")
-            system = systems.load(request.config, lambda _: self._tools)
+            system = systems.load(request.config, self._tools)
             found = find(
                 request.question,
                 request.scope,
@@ -146,6 +144,13 @@ class Server:
                 request.after,
             )
         return Answer(found.result if request.explain else _light(found.result), found.around)
+
+    def _tools(self, config: Config) -> Tools:
+        """What SmartSearch needs. Raises ModelError, and _Unsuited where these models lack a ranker."""
+        tools = self._models()
+        if set(config.rank) - tools.scorers.keys():
+            raise _Unsuited("")  # whether this is an error depends on the profile, and loading it tells
+        return tools
 
     def _accept(self, listener: socket.socket) -> None:
         while not self._ending:
