@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from smartsearch.bench import ir
 from smartsearch.bench.grid import Row
-from smartsearch.bench.measures import LEVELS, TOP, Resampling, Table, holm, recall
+from smartsearch.bench.measures import LEVELS, TOP, Resampling, Table, holm, ranking_measures, recall
 from smartsearch.bench.run import BUDGETS, Outcome
 from smartsearch.bench.scoring import Floats
 
@@ -34,7 +33,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
     tables = {
         row.name: _joined(outcome, row.retrieval.name, row.ranker.name, row.name) for row in outcome.spec.rows
     }
-    standard = {key: ir.ranking_measures(ranked, outcome.gold) for key, ranked in outcome.ranked.items()}
+    standard = {key: ranking_measures(ranked, outcome.gold) for key, ranked in outcome.ranked.items()}
     rows = []
     for row in outcome.spec.rows:
         table = tables[row.name]

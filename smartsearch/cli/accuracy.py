@@ -83,7 +83,7 @@ class Readers:
         from smartsearch.bench import accuracy, session
 
         count = tools.tokenizer.count
-        items = [accuracy.Item(q, text) for q, text in session.contexts(planned, outcome, count)]
+        items = [accuracy.Item(q, text) for q, text in session.contexts(planned, outcome)]
         asked = [item for item in items if item.question.answer]
         if len(asked) < len(items):
             stream.warn(f"{len(items) - len(asked)} questions have no answer to judge by: not asked")

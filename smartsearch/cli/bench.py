@@ -35,17 +35,10 @@ smartsearch bench locomo10.json --rank cascade,rrf --cut B1:2000,B2:0:60:4000 --
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Which questions are asked, of passages cut how."""
+    """Which questions are asked, and what rankers see of a turn."""
 
     dataset: str = option(DATA, "What the data is.", default="auto", choices=DATASETS)
     every: int = option(DATA, "Take every Nth question only.", "--every", default=1, min=1, metavar="N")
-    unit: str = option(
-        DATA,
-        "The passage: turn, pair, window:N turns, or chunk:N tokens.",
-        "--unit",
-        default="turn",
-        metavar="UNIT",
-    )
     context: bool = option(
         DATA, "Let the rankers see the turn before.", "--context/--no-context", default=True
     )
@@ -193,7 +186,6 @@ def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Req
         rankers=tuple(grid.split(rows.rank or "")),
         cuts=tuple(grid.split(rows.cut or "")),
         rivals=tuple(dict.fromkeys(wanted)),
-        unit=which.unit,
         context=which.context,
         reference=rows.reference or "",
         oracle=rows.oracle,
@@ -210,10 +202,8 @@ def _warnings(planned: Plan) -> Iterator[str]:
         some = ", ".join(items[:3]) + (", ..." if len(items) > 3 else "")
         yield f"{dataset.path}: {len(items)} {reason}: {some}"
     request, spec = planned.request, planned.spec
-    if spec.unit != "turn" or not spec.context:
-        yield "warm queries and failure classes are of whole turns with context: left out"
-        if request.oracle:
-            yield "oracle traces are of whole turns, whatever --unit and --context are"
+    if not spec.context:
+        yield "warm queries and oracle traces are of turns with context: no times are measured"
     scoreless = [name for name in request.rankers if name.split(":")[0] in ("weight", "corpus", "colbert")]
     pruning = [name for name in request.cuts if grid.cut(name).by_score]
     if scoreless and pruning:

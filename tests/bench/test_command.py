@@ -88,7 +88,6 @@ def build(corpus):
         (["{chats}", "--rank", "best"], "best"),
         (["{chats}", "--cut", "B2:2"], "B2:2"),
         (["{chats}", "--rival", "elastic"], "elastic"),
-        (["{chats}", "--unit", "paragraph"], "paragraph"),
         (["{chats}", "--reference", "I3 rrf B1:77"], "I3 rrf B1:77"),
         (["{chats}", "--dataset", "locomo"], "folder"),
         (["{chats}", "--judge", "gpt"], "--reader"),
