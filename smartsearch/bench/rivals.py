@@ -119,7 +119,7 @@ class _Own:
     fingerprint: str
     build: Callable[[Corpus], Callable[[str], Any]]
 
-    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
+    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:  # noqa: ARG002
         """Its scorer, with every answer checked: one number a turn."""
         turns, name = len(corpus.corpus.turns), self.card.name
         with _named(name):

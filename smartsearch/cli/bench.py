@@ -260,16 +260,16 @@ def _measured(
 
 def _written(record: dict[str, Any], out: Path) -> list[Path]:
     """The record as JSON and as a page, in files of their own named by date and data."""
-    from smartsearch.bench import html
+    from smartsearch.bench.page import page
     from smartsearch.output.record import dumps
 
     stamp = record["run"]["date"][:19].replace(":", "").replace("-", "").replace("T", "-")
     path = out / f"{stamp}-{record['dataset']['name']}.json"
-    page = path.with_suffix(".html")
+    shown = path.with_suffix(".html")
     try:
         path.write_text(dumps(record) + "\n", encoding="utf-8")
-        page.write_text(html.page([record]), encoding="utf-8")
+        shown.write_text(page(record), encoding="utf-8")
     except OSError as error:
         said = f"{error.filename} cannot be written: {error.strerror}"
         raise UsageError(said, hint="another --out") from error
-    return [path, page]
+    return [path, shown]
