@@ -66,6 +66,7 @@ def plots(result: Json) -> str:
         _named(recall, "Recall over budget", "budget, words", "recall of gold turns (micro)")
         _named(first, "Rank of the first gold turn", "rank", "share of questions that have one")
         first.set_xscale("log")
+        first.xaxis.set_major_formatter("{x:.0f}")
         figure.legend(loc="outside lower center", ncols=4)
         written = io.BytesIO()
         figure.savefig(written, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -131,8 +130,8 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
     if planned.request.oracle:
         with stage("oracle traces", dataset.questions) as step:
             free, limited = tracing.traces(dataset, scoring, ORACLES, step)
-        record["oracle"] = dataclasses.asdict(free)
-        record["oracle_limited"] = {"results": ORACLES[1].results, **dataclasses.asdict(limited)}
+        record["oracle"] = free
+        record["oracle_limited"] = {"results": ORACLES[1].results, **limited}
     record["systems"] = {name: digest(*fingerprints) for name, fingerprints in outcome.systems.items()}
     record["seconds"] = round(time.perf_counter() - started, 1)
     record["pairs_scored"] = scoring.pairs
@@ -170,7 +169,7 @@ def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None])
     row = next(row for row in planned.spec.rows if row.name == planned.spec.reference)
     if row.ranker.kind == "rival":
         return None
-    found: dict[str, list[tuple[str, failures.Failure]]] = {rule: [] for rule in failures.RULES}
+    found: list[tuple[str, failures.Outcome]] = []
     dropped = planned.dataset.dropped
     named = [item for reason in ("absent", "ambiguous", "malformed") for item in dropped.get(reason, [])]
     for group in planned.dataset.groups():
@@ -192,9 +191,6 @@ def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None])
                 judged=bool(verdicts),
                 answer_absent=failures.answer_absent(question.answer, said),
             )
-            for rule, counted in found.items():
-                counted.append((question.category, failures.classify(happened, rule)))
-    return {"reference": row.name} | {
-        rule: dataclasses.asdict(failures.summary(counted)) for rule, counted in found.items()
-    }
+            found.append((question.category, happened))
+    return {"reference": row.name} | {rule: failures.summary(found, rule) for rule in failures.RULES}
 

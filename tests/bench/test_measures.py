@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from smartsearch.bench import measures
-from smartsearch.bench.cutting import Kept
 from smartsearch.bench.chunks import chunk_numbers
+from smartsearch.bench.cutting import Kept
 from smartsearch.bench.measures import (
     Gold,
     Resampling,
