@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.bench import cutting, grid, measures, render
+from smartsearch.bench import cutting, grid, measures
 from smartsearch.bench.chunks import chunk_numbers
 from smartsearch.bench.grid import Row
 from smartsearch.bench.measures import LEVELS, Gold
@@ -19,7 +19,7 @@ from smartsearch.bench.rivals import Rival, Running
 from smartsearch.bench.scoring import Floats, Haystacked, Scored, Scoring, reading
 from smartsearch.bench.store import digest
 from smartsearch.bench.types import BenchQuestion, Dataset, Group, Indices
-from smartsearch.rank.truncate import CountTokens
+from smartsearch.rank.truncate import Tokenizer
 from smartsearch.systems.base import System
 
 BUDGETS = (125, 250, 500, 750, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000)
@@ -81,10 +81,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Ready:
-    """A group as the rows see it: its turns ready to search, and the chunk of each."""
+    """A group as the rows see it: its turns ready to search, the chunk of each and what it costs a budget."""
 
     group: Group
     chunks: Indices
+    words: Indices
+    tokens: Indices
     haystack: Haystacked
 
     def gold(self, question: BenchQuestion) -> Gold:
@@ -97,23 +99,23 @@ def run(
     dataset: Dataset,
     spec: Spec,
     scoring: Scoring,
-    count: CountTokens,
+    tokenizer: Tokenizer,
     step: Callable[[], None] = lambda: None,
 ) -> Outcome:
     """Every row over every question; scores and candidates come from the store where it has them."""
     outcome = Outcome(spec)
     opened = {rival.name: rival.open(scoring.config, scoring.tools) for rival in spec.rivals}
     for group in dataset.groups():
-        counted = lru_cache(maxsize=None)(count)
+        counted = lru_cache(maxsize=None)(tokenizer.count)
         haystack = Haystacked(group.corpus, spec.context)
-        prepared = Ready(group, chunk_numbers(group.corpus, counted), haystack)
-        names = dict.fromkeys(["", *(row.cut.rendering for row in spec.rows)])
-        costs = {name: render.rendering(name).costs(group.corpus, counted) for name in names}
+        words = np.array([turn.words for turn in group.corpus.turns], dtype=np.int64)
+        tokens = np.array([counted(turn.rendered) for turn in group.corpus.turns], dtype=np.int64)
+        prepared = Ready(group, chunk_numbers(group.corpus, counted), words, tokens, haystack)
         ranked = _Rankings(haystack, spec, scoring, opened)
         for name, rival in ranked.rivals.items():
             outcome.systems.setdefault(name, []).append(rival.fingerprint)
         for question in group.questions:
-            _one(question, prepared, costs, ranked, outcome)
+            _one(question, prepared, ranked, outcome, Tokenizer(tokenizer.name, counted))
             step()
     return outcome
 
@@ -121,9 +123,9 @@ def run(
 def _one(
     question: BenchQuestion,
     prepared: Ready,
-    costs: dict[str, tuple[cutting.Costs, cutting.Costs]],
     ranked: _Rankings,
     outcome: Outcome,
+    tokenizer: Tokenizer,
 ) -> None:
     gold = prepared.gold(question)
     outcome.ids.append(question.id)
@@ -143,12 +145,14 @@ def _one(
         outcome.add(("ranking", *key), measures.of_ranking(order, ranks, gold, prepared.chunks, sessions))
         if len(gold.turns):
             outcome.ranked.setdefault(key, {})[question.id] = order[: measures.DEPTH].tolist()
-        spent = cutting.running(order, costs[""][0], sessions)
+        spent = np.cumsum(prepared.words[order])
         outcome.add(("curve", *key), measures.curve(ranks, spent, BUDGETS))
         for row in rows:
-            words, tokens = costs[row.cut.rendering]
             ce = _read_by(scored, row) if row.ranker.reads_ce else None
-            kept = cutting.cut(order, ce, row.cut, words, tokens, sessions)
+            if row.cut.compress:
+                kept = cutting.compressed(order, ce, row.cut, prepared.group.corpus, tokenizer)
+            else:
+                kept = cutting.cut(order, ce, row.cut, prepared.words, prepared.tokens)
             outcome.add(("row", row.name), measures.of_cut(order, ranks, kept, gold, sessions))
             if row.name == outcome.spec.reference:
                 outcome.kept[question.id] = (order, kept)

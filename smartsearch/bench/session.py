@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from smartsearch.bench import cutting, failures, grid, live, presets, render, rivals, tracing
+from smartsearch.bench import cutting, failures, grid, live, presets, rivals, tracing
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.oracle import OracleOptions
 from smartsearch.bench.results import SCHEMA_VERSION, summary
@@ -114,14 +114,13 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
         "dropped": dataset.dropped,
         "notes": list(dataset.notes),
     }
-    count = scoring.tools.tokenizer.count
     record["latency"] = None
     if planned.request.live and spec.context:  # first: nothing is warm yet, stale scores stop it early
         wanted = min(planned.request.live, dataset.questions)
         with stage("warm queries", wanted) as step:
             record["latency"] = live.measure(dataset, scoring, spec.rivals, wanted, step)
     with stage("questions", dataset.questions) as step:
-        outcome = run(dataset, spec, scoring, count, step)
+        outcome = run(dataset, spec, scoring, scoring.tools.tokenizer, step)
     record |= summary(outcome)
     if outcome.without_dense:
         left_out = f"{outcome.without_dense} questions have no dense fallback: more than"
@@ -150,14 +149,11 @@ def signed(record: dict[str, Any], planned: Plan, origin: Mapping[str, Any], too
 def contexts(planned: Plan, outcome: Outcome) -> Iterator[tuple[BenchQuestion, str]]:
     """Each question with the text the reference row leaves a reader: what an LLM is asked with."""
     row = next(row for row in planned.spec.rows if row.name == planned.spec.reference)
-    rendering = render.rendering(row.cut.rendering)
     for group in planned.dataset.groups():
         for question in group.questions:
             order, kept = outcome.kept[question.id]
             stay = order[kept.fate == cutting.KEPT].tolist()
-            text = rendering.text(group.corpus, stay, group.sessions)
-            too_long = row.cut.words and len(text.split()) > row.cut.words  # only ever a single turn
-            yield question, " ".join(text.split()[: row.cut.words]) if too_long else text
+            yield question, cutting.text([group.corpus.turns[place] for place in stay], row.cut)
 
 
 def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None]) -> dict[str, Any] | None:
@@ -193,4 +189,3 @@ def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None])
             )
             found.append((question.category, happened))
     return {"reference": row.name} | {rule: failures.summary(found, rule) for rule in failures.RULES}
-
