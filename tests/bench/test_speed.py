@@ -1,4 +1,4 @@
-"""benchmarks/speed: made chats, processes and their figures, targets, sections."""
+"""benchmarks/speed: made chats, processes and their figures, sections."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ import measure  # noqa: E402
 import records  # noqa: E402
 import run  # noqa: E402
 import sections  # noqa: E402
-import targets  # noqa: E402
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -105,15 +104,6 @@ def timed(identity, *values, peak=100.0, **more):
     return measure.row(identity, identity, "smartsearch", values, [peak], **more)
 
 
-def test_a_target_may_be_about_the_tail_or_the_memory():
-    slow = [0.4] * 18 + [0.9] * 2
-    warm = [t for t in targets.TARGETS if t.row == "warm"]
-    assert [targets.verdict(t, timed("warm", *slow))[0] for t in warm] == ["reached", "not reached"]
-    (memory,) = [t for t in targets.TARGETS if t.figure == "peak_mb"]
-    assert targets.verdict(memory, timed("x", 1.0, peak=1500.0)) == ("reached", 1500.0)
-    assert targets.verdict(memory, timed("x", 1.0, peak=1500.1))[0] == "not reached"
-
-
 def test_a_record_names_no_path_of_this_machine():
     said = {
         "command": "rg -f /home/me/out/terms /data/eval/locomo10.json",
@@ -143,31 +133,3 @@ def test_a_section_measured_again_replaces_the_old_one_only(tmp_path, monkeypatc
     after = records.read(tmp_path / "record.json", run.KIND)["sections"]
     assert after["start"]["rows"][0]["median"] == 2.0
     assert after["batch"] == before["batch"]
-
-
-def bench(tmp_path: Path, **settings) -> sections.Bench:
-    usual = {"runs": 2, "questions": 2, "every": 1, "largest": 1000, "tokens": 1000, "threads": 1}
-    return sections.Bench(tmp_path / "data", tmp_path / "work", tmp_path, **usual | settings)
-
-
-def answered(*texts: str, found: int = 7) -> measure.Cost:
-    record = {"hits": [{"text": text} for text in texts], "candidates": found, "degraded": []}
-    return measure.Cost(0.5, 80.0, 0, json.dumps(record).encode())
-
-
-def test_the_cost_curve_has_every_size_and_says_what_was_found(tmp_path, monkeypatch):
-    by_question = {fact.question: fact.said for fact in corpus.FACTS}
-
-    def query(self, question, path, env, *more, daemon="never"):
-        return answered("else", by_question[question]) if "--rank" not in more else answered("else")
-
-    def no_index(words, env, **_):
-        raise measure.Failed("no index here")
-
-    monkeypatch.setattr(sections.Bench, "query", query)
-    monkeypatch.setattr(sections, "cost", no_index)
-    rows = {row["id"]: row for row in sections.size(bench(tmp_path)).rows}
-    assert rows["turns-100-query"]["answered"] == rows["turns-1000-query"]["runs"] == 2
-    assert rows["turns-1000-none"]["answered"] == 0
-    assert rows["turns-1000-query"] | {"candidates": 7.0, "turns": 1000} == rows["turns-1000-query"]
-    assert rows["turns-100-index-build"]["left_out"] == "no index here"
