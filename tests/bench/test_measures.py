@@ -47,17 +47,12 @@ def test_of_a_ranking():
     assert found["candidates"] == 4
     assert found["retrieved"] == 2
     assert found["first"] == 3
+    assert math.isnan(ranking([1], gold(5))["first"])
     assert [found[f"turn@{k}"] for k in (1, 3, 5, 10, 62)] == [0, 1, 2, 2, 2]
     # chunks in order of their best turn: 2, 0; chunk 1 is not there
     assert [found[f"chunk@{k}"] for k in (1, 3)] == [1, 2]
     # sessions: 1 (turn 4), then 0 (turn 1)
     assert [found[f"session@{k}"] for k in (1, 3)] == [1, 2]
-
-
-def test_first_is_no_number_where_nothing_was_retrieved():
-    found = ranking([1], gold(5))
-    assert math.isnan(found["first"])
-    assert found["retrieved"] == 0
 
 
 def test_chunks_are_whole_turns_of_a_session_up_to_a_number_of_tokens():

@@ -13,12 +13,7 @@ from smartsearch.errors import InputError, SmartsearchError, UsageError
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems import baselines
-from smartsearch.systems.baselines import (
-    Embedder,
-    content_lemmas,
-    with_neighbours,
-    words,
-)
+from smartsearch.systems.baselines import Embedder, with_neighbours
 from smartsearch.types import Corpus, Turn
 from tests.conftest import corpus
 
@@ -78,11 +73,6 @@ def test_every_shipped_rival_is_there_and_loads_under_its_name():
     loaded = load(SHIPPED)
     assert [rival.name for rival in loaded] == SHIPPED
     assert len({running(rival).fingerprint for rival in loaded}) == len(SHIPPED)
-
-
-def test_words_and_lemmas():
-    assert words("Mara's BOWL, at 5:30!") == ["mara", "s", "bowl", "at", "5", "30"]
-    assert content_lemmas("What did the children buy?") == ["child", "buy"]
 
 
 def test_bm25_by_hand():
