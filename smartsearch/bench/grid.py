@@ -1,5 +1,7 @@
 """The grid: which retrieval, which ranking and which cut, by the paper's names; every combination is a row.
 
+It takes SmartSearch apart and calls its stages; other systems answer as wholes (`rivals.py`).
+
 Names (paper tables 2 to 5 and 8):
 
 retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns with every term
@@ -10,7 +12,7 @@ retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns w
 rank       weight, corpus (R0)             ce, colbert          rrf[:WEIGHT_CE[:K]]
            zscore[:WEIGHT_CE], product     mmr[:TRADE_OFF]      cascade[:N] (the default of `query`)
 cut        B0                              B1:WORDS             B2:ALPHA[:K[:WORDS]]
-           A1v1[:SHARE[:WORDS]]            A1v2[:FLOOR[:WORDS]] +C1, +C2 or +C1C2 added to any of them
+           A1v1[:SHARE[:WORDS]]            A1v2[:FLOOR[:WORDS]] +C1, +C2, +C1C2 added to B0, B1, B2
 """
 
 from __future__ import annotations

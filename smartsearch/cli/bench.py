@@ -74,7 +74,7 @@ class GridOptions:
     )
     rival: str | None = option(
         GRID,
-        "Other systems in the same run: names, all, or the path of your own .py file.",
+        "Other systems in the same run: names, all plain ones (all), or your own .py file.",
         "--rival",
         "--system",
         metavar="NAMES",
