@@ -26,13 +26,11 @@ READER, JUDGE = "reader", "judge"
 JUDGE_TOKENS = 512
 """The most a judge may write: a sentence and a label, with room for one that thinks first."""
 JUDGE_TRIES = 3
-"""Requests for one vote; a judge that writes no label in so many leaves it unread."""
-VOTE_TEMPERATURE = 0.7
-"""Of a judge with several votes: at 0 they would only repeat each other."""
+"""Requests for one verdict; a judge that writes no label in so many leaves the answer unjudged."""
 PATIENCE = 3
 """Questions in a row that may fail at the endpoint before no more are asked."""
 EXPECTED_ANSWER, EXPECTED_VERDICT = 12, 40
-"""Tokens an estimate assumes for the answer that is judged and for a judge's vote."""
+"""Tokens an estimate assumes for the answer that is judged and for a verdict."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +111,8 @@ def cost(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, f
 class Outcome:
     """What became of one question.
 
-    `verdict` is None where the votes have no majority (unjudged) and where `error` says that the
-    reader or the judge failed.
+    `verdict` is None where no label could be read (unjudged) and where `error` says that the reader or
+    the judge failed.
     """
 
     id: str
@@ -200,7 +198,6 @@ def measure(
     protocol: str,
     *,
     jobs: int = 4,
-    votes: int = 1,
     step: Callable[[], None] = lambda: None,
 ) -> Accuracy:
     """Let `reader` answer each item and `judge` (None: the reader's model) mark it, `jobs` at a time.
@@ -210,7 +207,7 @@ def measure(
     With a cache, an interrupted run goes on where it was. Raises UsageError.
     """
     stop = threading.Event()
-    asker = _Asker(reader, judge or reader, _protocol(protocol, votes), votes, stop)
+    asker = _Asker(reader, judge or reader, _protocol(protocol), stop)
     if jobs < 1:
         raise UsageError(f"{jobs} jobs", hint="at least one question at a time")
     outcomes: dict[int, Outcome] = {}
@@ -246,11 +243,9 @@ def _failures(outcome: Outcome, before: int) -> int:
     return 0 if asked else before
 
 
-def _protocol(name: str, votes: int) -> Protocol:
+def _protocol(name: str) -> Protocol:
     if name not in PROTOCOLS:
         raise UsageError(f"no protocol {name!r}", hint=f"one of {', '.join(PROTOCOLS)}")
-    if votes < 1 or votes % 2 == 0:
-        raise UsageError(f"{votes} judge votes", hint="an odd number, so that there is a majority")
     return PROTOCOLS[name]
 
 
@@ -292,11 +287,9 @@ def _side_by_side(
 class _Asker:
     """Asks one question after the other of the same reader and judge; several threads may."""
 
-    def __init__(
-        self, reader: Client, judge: Client, protocol: Protocol, votes: int, stop: threading.Event
-    ) -> None:
+    def __init__(self, reader: Client, judge: Client, protocol: Protocol, stop: threading.Event) -> None:
         self.clients = {READER: reader, JUDGE: judge}
-        self.protocol, self.votes, self.stop = protocol, votes, stop
+        self.protocol, self.stop = protocol, stop
         self.models: dict[str, set[str]] = {READER: set(), JUDGE: set()}
 
     def ask(self, item: Item) -> Outcome | None:
@@ -304,30 +297,21 @@ class _Asker:
         question = item.question
         usage = {READER: Usage(), JUDGE: Usage()}
         verdict, error = None, None
-        votes: list[bool | None] = []
         try:
             messages = self.protocol.ask(question.text, item.context, question.date)
             answer = _answer(self._complete(READER, messages, usage, self.protocol.max_tokens), self.protocol)
-            while verdict is None and len(votes) < self.votes:
-                votes.append(self._vote(question, answer, len(votes), usage))
-                verdict = _majority(votes, self.votes)
+            verdict = self._judged(question, answer, usage)
         except LLMError as failed:
             if failed.kind == "llm_stopped":
                 return None
             error = failed
         return Outcome(question.id, question.category, verdict, usage, error)
 
-    def _vote(
-        self, question: BenchQuestion, answer: str, number: int, usage: dict[str, Usage]
-    ) -> bool | None:
-        """Whether the judge says correct, None where no label can be read.
-
-        The number is the vote's seed, so that every vote of several is a request of its own.
-        """
+    def _judged(self, question: BenchQuestion, answer: str, usage: dict[str, Usage]) -> bool | None:
+        """Whether the judge says correct, None where no label can be read."""
         messages = judgement(question.text, question.answer, answer, question.abstention)
-        how = {"temperature": VOTE_TEMPERATURE, "seed": number} if self.votes > 1 else {}
         for _ in range(JUDGE_TRIES):
-            reply = self._complete(JUDGE, messages, usage, JUDGE_TOKENS, **how)
+            reply = self._complete(JUDGE, messages, usage, JUDGE_TOKENS)
             label = read_label(reply.text)
             if label is not None:
                 return label
@@ -335,14 +319,9 @@ class _Asker:
         return None
 
     def _complete(
-        self,
-        role: str,
-        messages: Sequence[Message],
-        usage: dict[str, Usage],
-        max_tokens: int,
-        **how: Any,
+        self, role: str, messages: Sequence[Message], usage: dict[str, Usage], max_tokens: int
     ) -> Reply:
-        reply = self.clients[role].complete(messages, max_tokens=max_tokens, stop=self.stop, **how)
+        reply = self.clients[role].complete(messages, max_tokens=max_tokens, stop=self.stop)
         usage[role] += usage_of(reply)
         self.models[role].add(reply.model)
         return reply
@@ -382,11 +361,6 @@ def read_label(text: str) -> bool | None:
     return found
 
 
-def _majority(votes: Sequence[bool | None], of: int) -> bool | None:
-    """What more than half of `of` votes say, unread ones counting for neither side; else None."""
-    return next((side for side in (True, False) if votes.count(side) > of / 2), None)
-
-
 Tokens = Mapping[str, tuple[int, int]]
 """Tokens read and written, by role."""
 
@@ -396,7 +370,7 @@ class Estimate:
     """What a run will take, before anything is sent, cached or not; retries come on top.
 
     `tokens` has the written ones as assumed; `cost` in USD, and `cost_limit` if every reply were as long as
-    allowed and every vote cast; both None without prices.
+    allowed; both None without prices.
     """
 
     questions: int
@@ -410,30 +384,29 @@ def estimate(
     items: Iterable[Item],
     count: Callable[[str], int],
     protocol: str,
-    *,
-    votes: int = 1,
     prices: Mapping[str, Price] | None = None,
 ) -> Estimate:
     """The calls, tokens (by `count`) and cost of `measure` over `items`; sends nothing. Raises UsageError."""
-    chosen = _protocol(protocol, votes)
+    chosen = _protocol(protocol)
     questions = read = judged = 0
     for item in items:
         asked = item.question
         questions += 1
         read += _count(chosen.ask(asked.text, item.context, asked.date), count)
         judged += _count(judgement(asked.text, asked.answer, "", asked.abstention), count)
-    calls = questions * votes
 
-    def tokens(answer: int, judged_answer: int, verdict: int) -> Tokens:
-        judge = (votes * judged + calls * judged_answer, calls * verdict)
-        return {READER: (read, questions * answer), JUDGE: judge}
+    def tokens(written: int, answer: int, verdict: int) -> Tokens:
+        return {
+            READER: (read, questions * written),
+            JUDGE: (judged + questions * answer, questions * verdict),
+        }
 
     def price(tokens: Tokens) -> float | None:
         return sum(prices[role].of(*both) for role, both in tokens.items()) if prices else None
 
     likely = tokens(chosen.expected_tokens, EXPECTED_ANSWER, EXPECTED_VERDICT)
     most = tokens(chosen.max_tokens, chosen.max_tokens, JUDGE_TOKENS)
-    return Estimate(questions, questions + calls, likely, price(likely), price(most))
+    return Estimate(questions, 2 * questions, likely, price(likely), price(most))
 
 
 def _count(messages: Sequence[Message], count: Callable[[str], int]) -> int:

@@ -41,7 +41,6 @@ class AccuracyOptions:
     protocol: str = option(
         LLM, "Short answer and binary judge, or seven steps.", default="memos", choices=PROTOCOLS
     )
-    votes: int = option(LLM, "Votes of the judge, an odd number.", "--votes", default=1, min=1, metavar="N")
     jobs: int = option(LLM, "Requests at a time.", "--jobs", default=4, min=1, metavar="N")
     price: str | None = option(
         LLM,
@@ -60,14 +59,11 @@ class Readers:
         self.stopped: SmartsearchError | None = None
         if options.reader is None:
             idle = [name for name in ("judge", "price") if getattr(options, name) is not None]
-            idle += ["votes"] * (options.votes != 1)
             if idle:
                 raise UsageError(f"--{idle[0]} needs --reader", hint=f"--reader MODEL --{idle[0]} ...")
             return
         from smartsearch import llm
 
-        if options.votes % 2 == 0:
-            raise UsageError(f"--votes {options.votes} may end in a tie", hint="an odd number")
         self._reader = llm.reader_endpoint(model=options.reader)
         self._judge = llm.judge_endpoint(self._reader, model=options.judge or "")
         self._prices = _prices(options.price)
@@ -89,16 +85,13 @@ class Readers:
         if not items:
             return None
         asked, prices = self._options, self._prices
-        told = accuracy.estimate(items, count, asked.protocol, votes=asked.votes, prices=prices)
-        stream.talk(_told(told))
+        stream.talk(_told(accuracy.estimate(items, count, asked.protocol, prices)))
         cache = llm.ReplyCache(out / "replies.db")
         reader = llm.Client(self._reader, cache, count=count)
         judge = llm.Client(self._judge, cache, count=count)
         try:
             with stage("answers", len(items)) as step:
-                found = accuracy.measure(
-                    items, reader, judge, asked.protocol, jobs=asked.jobs, votes=asked.votes, step=step
-                )
+                found = accuracy.measure(items, reader, judge, asked.protocol, jobs=asked.jobs, step=step)
         except KeyboardInterrupt:
             stream.talk(f"the replies so far are kept in {cache.path} and will not be asked for again")
             raise

@@ -148,27 +148,6 @@ def test_a_judge_never_readable_leaves_the_question_unjudged(server, other, tmp_
     assert [o.verdict for o in result.outcomes] == [None, None]
 
 
-@pytest.mark.parametrize(
-    ("labels", "verdict", "cast"),
-    [
-        ("CCW", True, 2),
-        ("CWW", False, 3),
-        ("WCW", False, 3),
-        ("C?C", True, 3),
-        ("CW?", None, 3),
-        ("C??", None, 3),
-    ],
-)
-def test_the_majority_of_three_votes(server, other, labels, verdict, cast):
-    """Voting ends as soon as two agree; each vote has its own seed."""
-    words = {"C": '{"label": "CORRECT"}', "W": '{"label": "WRONG"}', "?": "hm"}
-    other.reply = lambda body: words[labels[body["seed"]]]
-    result = measure(ITEMS[:1], client(server), client(other), "memos", votes=3)
-    assert result.outcomes[0].verdict is verdict
-    assert len({request["seed"] for request in other.requests}) == cast
-    assert {request["temperature"] for request in other.requests} == {0.7}
-
-
 def test_abstention_is_judged_by_another_rule(server):
     server.script = [says("It is not mentioned."), says('{"label": "CORRECT"}')]
     result = measure([item("boat", abstention=True)], client(server), None, "memos", jobs=1)
@@ -270,13 +249,13 @@ def test_cost_by_hand():
 
 
 def test_the_estimate_by_hand():
-    """Counting 1 token a message: a call reads 2. Two questions, three votes each."""
+    """Counting 1 token a message: a call reads 2. Two questions."""
     prices = {READER: Price(1.0, 10.0), JUDGE: Price(2.0, 20.0)}
-    told = estimate(ITEMS[:2], lambda text: 1, "evermemos", votes=3, prices=prices)
-    assert (told.questions, told.calls) == (2, 8)
-    assert told.tokens == {READER: (4, 800), JUDGE: (12 + 72, 240)}
-    assert told.cost == pytest.approx((4 + 8000 + 168 + 4800) / 1e6)
-    assert told.cost_limit == pytest.approx((4 + 40_960 + 2 * (12 + 6 * 2048) + 20 * 6 * 512) / 1e6)
+    told = estimate(ITEMS[:2], lambda text: 1, "evermemos", prices)
+    assert (told.questions, told.calls) == (2, 4)
+    assert told.tokens == {READER: (4, 800), JUDGE: (4 + 24, 80)}
+    assert told.cost == pytest.approx((4 + 8000 + 2 * 28 + 20 * 80) / 1e6)
+    assert told.cost_limit == pytest.approx((4 + 40_960 + 2 * (4 + 2 * 2048) + 20 * 2 * 512) / 1e6)
     free = estimate(ITEMS[:2], lambda text: 1, "memos")
     assert (free.calls, free.cost, free.cost_limit) == (4, None, None)
     assert free.tokens == {READER: (4, 24), JUDGE: (4 + 24, 80)}
@@ -300,7 +279,7 @@ def test_labels(text, vote):
     assert read_label(text) == vote
 
 
-@pytest.mark.parametrize("wrong", [{"protocol": "mem"}, {"votes": 2}, {"votes": 0}, {"jobs": 0}])
+@pytest.mark.parametrize("wrong", [{"protocol": "mem"}, {"jobs": 0}])
 def test_wrong_options(server, wrong):
     with pytest.raises(UsageError):
         measure(ITEMS, client(server), None, **{"protocol": "memos", **wrong})

@@ -77,7 +77,6 @@ def test_json_prints_the_record_that_is_written(run, chats: Path, tmp_path: Path
         (["{chats}", "--judge", "gpt"], "--reader"),
         (["{chats}", "--price", "1/2"], "--reader"),
         (["{chats}", "--reader", "gpt"], "SMARTSEARCH_LLM_KEY"),
-        (["{chats}", "--reader", "gpt", "--votes", "2"], "--votes"),
         (["{chats}", "--store", "{chats}/chat.txt"], "chat.txt"),
         (["{chats}", "--out", "{chats}/chat.txt"], "chat.txt"),
     ],
