@@ -214,11 +214,11 @@ def agreement(result: Json) -> Table | None:
     if not found:
         return None
     spearman, union = found["spearman"], found[f"union@{TOP}"]
+    either = f"gold in the top {TOP} of either"
     lines = (
         ("Spearman's rho a question: mean", share(spearman["mean"])),
         ("Spearman's rho: 5th, 50th, 95th percentile", _listed(spearman, ("p5", "median", "p95"))),
-        (f"gold in the top {TOP} of either: micro", share(union["micro"])),
-        (f"gold in the top {TOP} of either: macro, any, all", _listed(union, ("macro", "any", "all"))),
+        (f"{either}: micro, macro, any, all", _listed(union, READ)),
     )
     caption = "Over the candidates that both the cross-encoder and ColBERT read."
     return Table("Agreement of the two scorers", ("measure", "value"), lines, caption)
@@ -285,11 +285,15 @@ def failures(result: Json) -> Table | None:
     if not found:
         return None
     both = [found[rule]["overall"] for rule in ("all", "any")]
-    lines = [("questions", *(number(tally["questions"]) for tally in both))]
+
+    def line(said: str, counts: Sequence[int]) -> tuple[str, ...]:
+        return (said, *map(number, counts))
+
+    lines = [line("questions", [tally["questions"] for tally in both])]
     for part, before in (("kinds", ""), ("splits", "of reranker/budget: ")):
         names = dict.fromkeys(name for tally in both for name in tally[part])
-        lines += [(before + name, *(number(tally[part].get(name, 0)) for tally in both)) for name in names]
-    lines.append(("answer's words nowhere in the data", *(number(tally["answer_absent"]) for tally in both)))
+        lines += [line(before + name, [tally[part].get(name, 0) for tally in both]) for name in names]
+    lines.append(line("answer's words nowhere in the data", [tally["answer_absent"] for tally in both]))
     caption = (
         f"Of {found['reference']}: under all gold every gold turn has to be left after the cut, under any "
         "gold one of them. Errors of inference are told apart only with a judge."
