@@ -27,7 +27,7 @@ def render(name: str, **values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.globals["table"] = table
-    for function in (digits, percent, power, size, plain):
+    for function in (digits, percent, plain):
         environment.filters[function.__name__] = function
     return environment.get_template(f"{name}.md.jinja").render(values).rstrip() + "\n"
 
@@ -63,17 +63,3 @@ def digits(value: float | None) -> str:
 def percent(value: float | None) -> str:
     """`12%`."""
     return NONE if value is None else f"{value:.0%}"
-
-
-def power(value: float) -> str:
-    """10^6 where it is that, else as a number."""
-    exponent = round(math.log10(value))
-    return f"10^{exponent}" if exponent >= 3 and math.isclose(value, 10.0**exponent) else f"{value:,.0f}"
-
-
-def size(value: float) -> str:
-    """Bytes with a unit of 10^3, 10^6, ..."""
-    for unit, name in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if value >= unit:
-            return f"{digits(value / unit)} {name}"
-    return f"{value:.0f} bytes"

@@ -259,7 +259,7 @@ def _shown(found: Table | None) -> str:
     """A table with its caption below; that it was not run where there is none."""
     if found is None:
         return "Not run."
-    left = range(len(found.head)) if found.in_words else ()
+    left = range(len(found.head)) if found.head[0] in ("what", "reason") else ()
     drawn = markdown(found.head, found.rows, left)
     return f"{drawn}\n\n{found.caption}" if found.caption else drawn
 

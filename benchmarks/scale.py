@@ -55,7 +55,6 @@ class Sizes:
     driven: tuple[int, int] = (16, 32)  # users of 100 turns, questions for each: what the driver spends
     planned: int = 1_000_000
     written: int = 3_200
-    indexed: int = 100_000
 
 
 QUICK = Sizes(
@@ -70,7 +69,6 @@ QUICK = Sizes(
     driven=(8, 16),
     planned=20_000,
     written=320,
-    indexed=2_000,
 )
 
 
@@ -257,21 +255,12 @@ def coordinator(bench: Bench) -> Json:
     return {"rows": rows, "plan": planned, "write": written}
 
 
-def engines(bench: Bench) -> Json:
-    """Size and speed of an index beside us."""
-    turns = bench.sizes.indexed
-    places, chats = bench.users(1, turns)
-    found = _child(bench, "scale_engines.py", str(places[0]), str(bench.work / "fts"))
-    return {"rows": [], "chat_bytes": chats, **found}
-
-
 PARTS: dict[str, Callable[[Bench], Json]] = {
     "start": start,
     "throughput": throughput,
     "size": size,
     "questions": questions,
     "coordinator": coordinator,
-    "engines": engines,
     "ray": ray,
 }
 

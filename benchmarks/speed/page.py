@@ -9,13 +9,11 @@ import argparse
 import math
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from measure import HERE, INT8, Json
 from run import KIND
-from targets import TARGETS, UNKNOWN, row_of, verdict
 
 sys.path.insert(0, str(HERE.parent))
 
@@ -75,9 +73,6 @@ def page(record: Json, command: str) -> str:
         titles={name: title for name, title in TITLES.items() if name not in ("size", "memory")},
         machines=sorted({_machine(section) for section in sections.values()}),
         doubts=list(doubts(record)),
-        targets=list(targets(record)),
-        counted=Counter(_verdict(record, target) for target in TARGETS),
-        vnni=any("avx512_vnni" in section.get("instructions", ()) for section in sections.values()),
         rows={name: list(measured(record, name)) for name in TITLES},
         curve=list(curve(record)),
         curves=list(CURVES.values()),
@@ -129,21 +124,10 @@ def doubts(record: Json) -> Iterator[str]:
             yield f"{name}: the checkout had changes beyond its commit."
 
 
-def _verdict(record: Json, target: object) -> str:
-    return verdict(target, row_of(record, target.section, target.row))[0]
-
-
-def targets(record: Json) -> Iterator[Sequence[str]]:
-    """Every target, what was measured, and whether it is reached."""
-    for target in TARGETS:
-        row = row_of(record, target.section, target.row)
-        word, value = verdict(target, row)
-        if value is None:
-            why = f"{word}: {row['left_out']}" if word == UNKNOWN and "left_out" in row else word
-            yield target.what, target.said, NONE, why, NONE, NONE
-        else:
-            of = ratio(value / target.bound) if target.bound else NONE
-            yield target.what, target.said, f"{digits(value)} {target.unit}", word, of, str(row["runs"])
+def row_of(record: Json, section: str, identity: str) -> Json:
+    """A row of the record; one that is not there says so as rows that were left out do."""
+    rows = record["sections"].get(section, {}).get("rows", ())
+    return next((row for row in rows if row["id"] == identity), {"id": identity, "left_out": "not measured"})
 
 
 def measured(record: Json, name: str) -> Iterator[Sequence[str]]:

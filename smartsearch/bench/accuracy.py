@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 from smartsearch.bench.prompts import FINAL, judgement, nudge, short_answer, step_answer
 from smartsearch.bench.types import BenchQuestion
@@ -25,13 +26,11 @@ READER, JUDGE = "reader", "judge"
 JUDGE_TOKENS = 512
 """The most a judge may write: a sentence and a label, with room for one that thinks first."""
 JUDGE_TRIES = 3
-"""Requests for one vote; a judge that writes no label in so many leaves it unread."""
-VOTE_TEMPERATURE = 0.7
-"""Of a judge with several votes: at 0 they would only repeat each other."""
+"""Requests for one verdict; a judge that writes no label in so many leaves the answer unjudged."""
 PATIENCE = 3
 """Questions in a row that may fail at the endpoint before no more are asked."""
 EXPECTED_ANSWER, EXPECTED_VERDICT = 12, 40
-"""Tokens an estimate assumes for the answer that is judged and for a judge's vote."""
+"""Tokens an estimate assumes for the answer that is judged and for a verdict."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +43,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a reader is asked and which part of its reply is the answer.
+    """How a reader is asked, and whether its reply's last line alone is the answer.
 
     `max_tokens`: the most the reader may write. `expected_tokens`: what an estimate assumes.
     """
 
-    name: str
     ask: Callable[[str, str, str], list[Message]]
     in_steps: bool
     max_tokens: int
@@ -57,11 +55,8 @@ class Protocol:
 
 
 PROTOCOLS = {
-    p.name: p
-    for p in (
-        Protocol("memos", short_answer, False, 512, EXPECTED_ANSWER),
-        Protocol("evermemos", step_answer, True, 2048, 400),
-    )
+    "memos": Protocol(short_answer, False, 512, EXPECTED_ANSWER),
+    "evermemos": Protocol(step_answer, True, 2048, 400),
 }
 
 
@@ -103,45 +98,27 @@ class Price:
         return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
 
 
-@dataclass(frozen=True)
-class Cost:
-    """USD: of all calls as if none had been cached, and of those made now."""
-
-    total: float
-    new: float
-
-
-def cost(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> Cost:
-    """What `usage` by role costs; `prices` by the same roles."""
-    return Cost(
-        sum(prices[role].of(u.prompt_tokens, u.completion_tokens) for role, u in usage.items()),
-        sum(prices[role].of(u.new_prompt_tokens, u.new_completion_tokens) for role, u in usage.items()),
-    )
-
-
-@dataclass(frozen=True)
-class Vote:
-    """One reading of an answer by the judge. `correct` is None where no label could be read."""
-
-    correct: bool | None
-    reason: str
+def cost(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, float]:
+    """USD of `usage`, `total` as if no call had been cached, and `new`; `prices` by the same roles."""
+    both = [(prices[role], used) for role, used in usage.items()]
+    return {
+        "total": sum(price.of(used.prompt_tokens, used.completion_tokens) for price, used in both),
+        "new": sum(price.of(used.new_prompt_tokens, used.new_completion_tokens) for price, used in both),
+    }
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What became of one question.
 
-    `verdict` is None where the votes have no majority (unjudged) and where `error` says that the
-    reader or the judge failed. `note`: what was odd about the reader's reply.
+    `verdict` is None where no label could be read (unjudged) and where `error` says that the reader or
+    the judge failed.
     """
 
     id: str
     category: str
-    answer: str
     verdict: bool | None
-    votes: tuple[Vote, ...]
     usage: Mapping[str, Usage]
-    note: str = ""
     error: LLMError | None = None
 
 
@@ -165,10 +142,15 @@ class Tally:
         judged = self.correct + self.wrong
         return self.correct / judged if judged else None
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """The counts, with their sum and the accuracy."""
+        return {**asdict(self), "questions": self.questions, "accuracy": self.accuracy}
+
 
 @dataclass(frozen=True)
 class Accuracy:
-    """A protocol run over questions: outcomes in the order of the items, counts, tokens by role.
+    """A protocol run over questions: outcomes in the order of the items, tokens by role.
 
     `reader` and `judge` are the models as their servers name them. `stopped` is why the rest was not
     asked (an endpoint that is down, a key refused), or None.
@@ -177,11 +159,36 @@ class Accuracy:
     protocol: str
     reader: tuple[str, ...]
     judge: tuple[str, ...]
-    overall: Tally
-    by_category: Mapping[str, Tally]
     usage: Mapping[str, Usage]
     outcomes: tuple[Outcome, ...]
     stopped: LLMError | None = None
+
+    @property
+    def overall(self) -> Tally:
+        """All questions."""
+        return _tally(self.outcomes)
+
+    @property
+    def by_category(self) -> dict[str, Tally]:
+        """The questions of each category."""
+        names = sorted({outcome.category for outcome in self.outcomes})
+        return {name: _tally([one for one in self.outcomes if one.category == name]) for name in names}
+
+    def record(self, prices: Mapping[str, Price] | None) -> dict[str, Any]:
+        """Counts, tokens, cost, and per question the verdict, without any text."""
+        stopped = self.stopped and {"kind": self.stopped.kind, "message": self.stopped.message}
+        return {
+            "protocol": self.protocol,
+            "reader": list(self.reader),
+            "judge": list(self.judge),
+            "overall": self.overall.record,
+            "by_category": {name: tally.record for name, tally in self.by_category.items()},
+            "usage": {role: asdict(usage) for role, usage in self.usage.items()},
+            "cost": cost(self.usage, prices) if prices else None,
+            "verdicts": {outcome.id: outcome.verdict for outcome in self.outcomes},
+            "errors": {outcome.id: outcome.error.kind for outcome in self.outcomes if outcome.error},
+            "stopped": stopped,
+        }
 
 
 def measure(
@@ -191,7 +198,6 @@ def measure(
     protocol: str,
     *,
     jobs: int = 4,
-    votes: int = 1,
     step: Callable[[], None] = lambda: None,
 ) -> Accuracy:
     """Let `reader` answer each item and `judge` (None: the reader's model) mark it, `jobs` at a time.
@@ -201,7 +207,7 @@ def measure(
     With a cache, an interrupted run goes on where it was. Raises UsageError.
     """
     stop = threading.Event()
-    asker = _Asker(reader, judge or reader, _protocol(protocol, votes), votes, stop)
+    asker = _Asker(reader, judge or reader, _protocol(protocol), stop)
     if jobs < 1:
         raise UsageError(f"{jobs} jobs", hint="at least one question at a time")
     outcomes: dict[int, Outcome] = {}
@@ -219,13 +225,10 @@ def measure(
                 stop.set()
             step()
     ordered = tuple(outcomes[number] for number in sorted(outcomes))
-    categories = sorted({outcome.category for outcome in ordered})
     return Accuracy(
         protocol=protocol,
         reader=tuple(sorted(asker.models[READER])),
         judge=tuple(sorted(asker.models[JUDGE])),
-        overall=_tally(ordered),
-        by_category={c: _tally([o for o in ordered if o.category == c]) for c in categories},
         usage={role: sum((o.usage[role] for o in ordered), Usage()) for role in (READER, JUDGE)},
         outcomes=ordered,
         stopped=stopped,
@@ -240,11 +243,9 @@ def _failures(outcome: Outcome, before: int) -> int:
     return 0 if asked else before
 
 
-def _protocol(name: str, votes: int) -> Protocol:
+def _protocol(name: str) -> Protocol:
     if name not in PROTOCOLS:
         raise UsageError(f"no protocol {name!r}", hint=f"one of {', '.join(PROTOCOLS)}")
-    if votes < 1 or votes % 2 == 0:
-        raise UsageError(f"{votes} judge votes", hint="an odd number, so that there is a majority")
     return PROTOCOLS[name]
 
 
@@ -286,66 +287,41 @@ def _side_by_side(
 class _Asker:
     """Asks one question after the other of the same reader and judge; several threads may."""
 
-    def __init__(
-        self, reader: Client, judge: Client, protocol: Protocol, votes: int, stop: threading.Event
-    ) -> None:
+    def __init__(self, reader: Client, judge: Client, protocol: Protocol, stop: threading.Event) -> None:
         self.clients = {READER: reader, JUDGE: judge}
-        self.protocol, self.votes, self.stop = protocol, votes, stop
+        self.protocol, self.stop = protocol, stop
         self.models: dict[str, set[str]] = {READER: set(), JUDGE: set()}
 
     def ask(self, item: Item) -> Outcome | None:
         """The outcome of a question; None where the run was stopped before it had one."""
         question = item.question
         usage = {READER: Usage(), JUDGE: Usage()}
-        answer, note, verdict, error = "", "", None, None
-        votes: list[Vote] = []
+        verdict, error = None, None
         try:
             messages = self.protocol.ask(question.text, item.context, question.date)
-            reply = self._complete(READER, messages, usage, self.protocol.max_tokens)
-            answer, note = _answer(reply, self.protocol)
-            while verdict is None and len(votes) < self.votes:
-                votes.append(self._vote(question, answer, len(votes), usage))
-                verdict = _majority(votes, self.votes)
+            answer = _answer(self._complete(READER, messages, usage, self.protocol.max_tokens), self.protocol)
+            verdict = self._judged(question, answer, usage)
         except LLMError as failed:
             if failed.kind == "llm_stopped":
                 return None
             error = failed
-        return Outcome(question.id, question.category, answer, verdict, tuple(votes), usage, note, error)
+        return Outcome(question.id, question.category, verdict, usage, error)
 
-    def _vote(self, question: BenchQuestion, answer: str, number: int, usage: dict[str, Usage]) -> Vote:
-        """One vote; the number is its seed, so that every vote of several is a request of its own."""
+    def _judged(self, question: BenchQuestion, answer: str, usage: dict[str, Usage]) -> bool | None:
+        """Whether the judge says correct, None where no label can be read."""
         messages = judgement(question.text, question.answer, answer, question.abstention)
-        several = self.votes > 1
-        text = ""
         for _ in range(JUDGE_TRIES):
-            reply = self._complete(
-                JUDGE,
-                messages,
-                usage,
-                JUDGE_TOKENS,
-                temperature=VOTE_TEMPERATURE if several else 0.0,
-                seed=number if several else None,
-            )
-            text = reply.text
-            vote = read_label(text)
-            if vote is not None:
-                return vote
-            messages = [*messages, *nudge(text)]
-        return Vote(None, f"no label in {JUDGE_TRIES} replies, the last: {text[:200]!r}")
+            reply = self._complete(JUDGE, messages, usage, JUDGE_TOKENS)
+            label = read_label(reply.text)
+            if label is not None:
+                return label
+            messages = [*messages, *nudge(reply.text)]
+        return None
 
     def _complete(
-        self,
-        role: str,
-        messages: Sequence[Message],
-        usage: dict[str, Usage],
-        max_tokens: int,
-        *,
-        temperature: float = 0.0,
-        seed: int | None = None,
+        self, role: str, messages: Sequence[Message], usage: dict[str, Usage], max_tokens: int
     ) -> Reply:
-        reply = self.clients[role].complete(
-            messages, max_tokens=max_tokens, temperature=temperature, seed=seed, stop=self.stop
-        )
+        reply = self.clients[role].complete(messages, max_tokens=max_tokens, stop=self.stop)
         usage[role] += usage_of(reply)
         self.models[role].add(reply.model)
         return reply
@@ -354,8 +330,8 @@ class _Asker:
 _FINAL = re.compile(rf"^[^\w\n]*{re.escape(FINAL.rstrip(':'))}\W*?[:：]", re.IGNORECASE | re.MULTILINE)
 
 
-def _answer(reply: Reply, protocol: Protocol) -> tuple[str, str]:
-    """The answer in a reader's reply, and what was odd about it. Raises LLMError where there is none."""
+def _answer(reply: Reply, protocol: Protocol) -> str:
+    """The answer in a reader's reply, its last line where none begins with FINAL. Raises LLMError without."""
     text = reply.text.strip()
     final = list(_FINAL.finditer(text)) if protocol.in_steps else []
     answer = text[final[-1].end() :].strip(" \n*_") if final else text
@@ -367,15 +343,13 @@ def _answer(reply: Reply, protocol: Protocol) -> tuple[str, str]:
             hint="a model that reasons less",
             kind="llm_request",
         )
-    if unfinished:
-        return answer.splitlines()[-1].strip(), f"no line begins with {FINAL!r}: the last line was taken"
-    return answer, "cut at the token limit" if reply.finish == "length" else ""
+    return answer.splitlines()[-1].strip() if unfinished else answer
 
 
-def read_label(text: str) -> Vote | None:
-    """The vote in a judge's reply: its last JSON object with a `label` of CORRECT or WRONG, or None."""
+def read_label(text: str) -> bool | None:
+    """The label in a judge's reply, that of the last JSON object with CORRECT or WRONG, or None."""
     decoder = json.JSONDecoder()
-    vote = None
+    found = None
     for place in re.finditer(r"\{", text):
         try:
             value, _ = decoder.raw_decode(text, place.start())
@@ -383,81 +357,57 @@ def read_label(text: str) -> Vote | None:
             continue
         label = str(value.get("label")).strip().upper()
         if label in ("CORRECT", "WRONG"):
-            vote = Vote(label == "CORRECT", str(value.get("reason") or ""))
-    return vote
+            found = label == "CORRECT"
+    return found
 
 
-def _majority(votes: Sequence[Vote], of: int) -> bool | None:
-    """What more than half of `of` votes say, unread ones counting for neither side; else None."""
-    for side in (True, False):
-        if sum(vote.correct is side for vote in votes) > of / 2:
-            return side
-    return None
-
-
-@dataclass(frozen=True)
-class Tokens:
-    """Tokens read and written."""
-
-    prompt: int
-    completion: int
+Tokens = Mapping[str, tuple[int, int]]
+"""Tokens read and written, by role."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run will take, before anything is sent: an estimate, of every call, cached or not.
+    """What a run will take, before anything is sent, cached or not; retries come on top.
 
-    `tokens` by role, written ones as assumed (`assumptions` says how); `cost` in USD, and `cost_limit`
-    if every reply were as long as allowed and every vote cast; both None without prices.
+    `tokens` has the written ones as assumed; `cost` in USD, and `cost_limit` if every reply were as long as
+    allowed; both None without prices.
     """
 
     questions: int
     calls: int
-    tokens: Mapping[str, Tokens]
+    tokens: Tokens
     cost: float | None
     cost_limit: float | None
-    assumptions: str
 
 
 def estimate(
     items: Iterable[Item],
     count: Callable[[str], int],
     protocol: str,
-    *,
-    votes: int = 1,
     prices: Mapping[str, Price] | None = None,
 ) -> Estimate:
     """The calls, tokens (by `count`) and cost of `measure` over `items`; sends nothing. Raises UsageError."""
-    chosen = _protocol(protocol, votes)
+    chosen = _protocol(protocol)
     questions = read = judged = 0
     for item in items:
         asked = item.question
         questions += 1
         read += _count(chosen.ask(asked.text, item.context, asked.date), count)
         judged += _count(judgement(asked.text, asked.answer, "", asked.abstention), count)
-    calls = questions * votes
-    tokens = {
-        READER: Tokens(read, questions * chosen.expected_tokens),
-        JUDGE: Tokens(votes * judged + calls * EXPECTED_ANSWER, calls * EXPECTED_VERDICT),
-    }
-    most = {
-        READER: Tokens(read, questions * chosen.max_tokens),
-        JUDGE: Tokens(votes * judged + calls * chosen.max_tokens, calls * JUDGE_TOKENS),
-    }
-    return Estimate(
-        questions,
-        questions + calls,
-        tokens,
-        _price(tokens, prices) if prices else None,
-        _price(most, prices) if prices else None,
-        f"an estimate: {chosen.expected_tokens} tokens an answer and {EXPECTED_VERDICT} a vote assumed,"
-        " by our tokenizer's count; retries come on top, cached replies cost nothing",
-    )
+
+    def tokens(written: int, answer: int, verdict: int) -> Tokens:
+        return {
+            READER: (read, questions * written),
+            JUDGE: (judged + questions * answer, questions * verdict),
+        }
+
+    def price(tokens: Tokens) -> float | None:
+        return sum(prices[role].of(*both) for role, both in tokens.items()) if prices else None
+
+    likely = tokens(chosen.expected_tokens, EXPECTED_ANSWER, EXPECTED_VERDICT)
+    most = tokens(chosen.max_tokens, chosen.max_tokens, JUDGE_TOKENS)
+    return Estimate(questions, 2 * questions, likely, price(likely), price(most))
 
 
 def _count(messages: Sequence[Message], count: Callable[[str], int]) -> int:
     return sum(count(message["content"]) for message in messages)
-
-
-def _price(tokens: Mapping[str, Tokens], prices: Mapping[str, Price]) -> float:
-    return sum(prices[role].of(t.prompt, t.completion) for role, t in tokens.items())

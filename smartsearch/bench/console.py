@@ -25,13 +25,18 @@ def show(result: Json, color: str = "auto") -> None:
         stream.write(lines(result))
         return
     screen = terminal.console(colour=stream.coloured(color))
-    base = tables.reference(result)
     try:
-        for table in blocks(result, split=screen.width < _WIDE):
-            _draw(screen, table, base["name"] if base else "")
+        draw(screen, result)
         stream.write([])
     except BrokenPipeError as error:
         raise stream.PipeClosed from error
+
+
+def draw(screen: Console, result: Json) -> None:
+    """Draw all tables, the reference row in bold."""
+    base = tables.reference(result)
+    for table in blocks(result, split=screen.width < _WIDE):
+        draw_table(screen, table, base["name"] if base else "")
 
 
 def blocks(result: Json, *, split: bool = False) -> Iterator[Table]:
@@ -62,7 +67,8 @@ def lines(result: Json) -> Iterator[str]:
             yield f"# {one_line(table.caption)}"
 
 
-def _draw(screen: Console, table: Table, bold: str) -> None:
+def draw_table(screen: Console, table: Table, bold: str = "") -> None:
+    """Draw one table; the line that is called `bold` stands out."""
     drawn = Grid(title=Text(one_line(table.title), "bold"), title_justify="left", box=None, pad_edge=False)
     numeric = [column for column in range(1, len(table.head)) if _numeric(table, column)]
     for place, name in enumerate(table.head):

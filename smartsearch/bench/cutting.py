@@ -6,6 +6,7 @@ and `smartsearch.rank.truncate` together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,22 +15,14 @@ from numpy.typing import NDArray
 from smartsearch.bench.grid import Cut
 from smartsearch.bench.scoring import Floats
 from smartsearch.bench.types import Indices
+from smartsearch.config import Config
+from smartsearch.rank.compress import writing
+from smartsearch.rank.truncate import Tokenizer, truncate
+from smartsearch.types import Corpus, Hit, Scores, Turn
 
 KEPT, TOP_K, TAU, BUDGET = range(4)
 REASONS = ("kept", "top_k", "tau", "budget")
 """What became of a ranked turn, by code. `tau` stands for every cut by score, the controls' too."""
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What passages cost a budget under one rendering, in one unit (words or tokens).
-
-    `each` is shape (turns,), `header` (sessions,): charged with a session's first turn; `legend` once.
-    """
-
-    each: Indices
-    header: Indices
-    legend: int
 
 
 @dataclass(frozen=True)
@@ -41,8 +34,11 @@ class Kept:
     tokens: int
 
 
-def cut(order: Indices, ce: Floats | None, how: Cut, words: Costs, tokens: Costs, sessions: Indices) -> Kept:
-    """Cut a ranked list `order` (n,) of places; `ce` (turns,) with NaN where unread; `sessions` (turns,)."""
+def cut(order: Indices, ce: Floats | None, how: Cut, words: Indices, tokens: Indices) -> Kept:
+    """Cut a ranked list `order` (n,) of places; `ce` (turns,) with NaN where unread.
+
+    `words` and `tokens`, shape (turns,), are what each turn costs.
+    """
     fate = np.full(len(order), BUDGET, dtype=np.int8)
     alive = np.ones(len(order), dtype=bool)
     if how.kind == "adaptive":
@@ -53,7 +49,7 @@ def cut(order: Indices, ce: Floats | None, how: Cut, words: Costs, tokens: Costs
         fate[gone] = TAU
         alive &= ~gone
     rest = np.flatnonzero(alive)
-    spent = running(order[rest], words, sessions)
+    spent = np.cumsum(words[order[rest]])
     count = int(np.searchsorted(spent, how.words, side="right")) if how.words else len(rest)
     count = max(count, min(1, len(rest)))
     if how.kind == "cumulative" and ce is not None and count:
@@ -62,8 +58,8 @@ def cut(order: Indices, ce: Floats | None, how: Cut, words: Costs, tokens: Costs
         count = short
     fate[rest[:count]] = KEPT
     used = int(spent[count - 1]) if count else 0
-    cost = _together(order[rest[:count]], tokens, sessions)
-    if how.words and used > how.words:  # the first passage alone is too long: it is cut
+    cost = int(tokens[order[rest[:count]]].sum())
+    if how.words and used > how.words:  # the first turn alone is too long: it is cut
         return Kept(fate, how.words, cost * how.words // used)
     return Kept(fate, used, cost)
 
@@ -92,22 +88,30 @@ def _high_enough(scores: Floats, alive: NDArray[np.bool_], how: Cut) -> NDArray[
     return stays
 
 
-def _together(kept: Indices, costs: Costs, sessions: Indices) -> int:
-    """What passages cost together: their own, the headers of their sessions, the legend."""
-    if not len(kept):
-        return 0
-    total = int(costs.each[kept].sum()) + costs.legend
-    if costs.header.any():
-        total += int(costs.header[np.unique(sessions[kept])].sum())
-    return total
+def compressed(order: Indices, ce: Floats | None, how: Cut, corpus: Corpus, tokenizer: Tokenizer) -> Kept:
+    """As `cut`, by `truncate` itself: written shorter, what a turn costs hangs on those before it."""
+    scores = np.full(len(corpus.turns), np.nan) if ce is None else ce
+    hits = [
+        Hit(rank, corpus.turns[place], Scores(ce=None if np.isnan(scores[place]) else float(scores[place])))
+        for rank, place in enumerate(order.tolist(), 1)
+    ]
+    config = Config(
+        truncate=how.kind, budget=how.words, alpha=how.alpha, top_k=how.top_k, compress=how.compress
+    )
+    _, budget = truncate(hits, config, tokenizer)
+    fate = np.full(len(order), KEPT, dtype=np.int8)
+    for dropped in budget.dropped:
+        fate[dropped.rank - 1] = REASONS.index(dropped.reason)
+    return Kept(fate, budget.used_words, budget.used_tokens)
 
 
-def running(order: Indices, costs: Costs, sessions: Indices) -> Indices:
-    """What the ranked turns up to each one cost together, shape (n,)."""
-    each = costs.each[order].copy()
-    if costs.header.any():
-        _, first = np.unique(sessions[order], return_index=True)
-        each[first] += costs.header[sessions[order[first]]]
-    if len(each):
-        each[0] += costs.legend
-    return np.cumsum(each)
+def text(turns: Sequence[Turn], how: Cut) -> str:
+    """What a reader gets of the turns kept, best first."""
+    written = writing(turns, how.compress)
+    lines = []
+    for turn in turns:
+        line, written = written.adding(turn)
+        lines.append(line)
+    words = "\n".join(lines).split()
+    too_long = how.words and len(words) > how.words  # only ever a single turn
+    return " ".join(words[: how.words]) if too_long else "\n".join(lines)

@@ -5,17 +5,17 @@ Pure over places in the corpus: nothing here reads text but `answer_absent`, and
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.bench.cutting import KEPT, REASONS
 from smartsearch.bench.types import Indices
-from smartsearch.types import fold
+from smartsearch.systems.baselines import stop_words, words
 
 NO_EVIDENCE, SEARCH_MISS, RANKING, INFERENCE, NOT_JUDGED, OK = (
     "no evidence",
@@ -31,8 +31,8 @@ CLASSES = (NO_EVIDENCE, SEARCH_MISS, RANKING, INFERENCE, NOT_JUDGED, OK)
 `not judged`: all gold was kept, a judge was asked and gave no verdict.
 """
 
-NOT_RETRIEVED, CASCADE = "not retrieved", "cascade"
-STAGES = (NOT_RETRIEVED, CASCADE, *REASONS[1:], REASONS[KEPT])
+NOT_RETRIEVED, CASCADE, KEPT_TURN = "not retrieved", "cascade", REASONS[KEPT]
+STAGES = (NOT_RETRIEVED, CASCADE, *REASONS[1:], KEPT_TURN)
 """How far a gold turn came: the stage that lost it, in pipeline order, or that it was kept.
 
 `cascade`: dropped, and the cross-encoder had never read it. The others are what the cut says.
@@ -62,39 +62,6 @@ class Outcome:
     answer_absent: bool = False
 
 
-@dataclass(frozen=True)
-class Failure:
-    """The class of a question (`CLASSES`), the stage that is to blame where ranking or the cut is, and the
-    number of gold turns by how far they came."""
-
-    kind: str
-    split: str = ""
-    gold: dict[str, int] = field(default_factory=dict)
-    answer_absent: bool = False
-
-
-@dataclass(frozen=True)
-class Tally:
-    """Failures counted: questions by class and by blamed stage, gold turns by how far they came.
-
-    `answer_absent` counts questions, of any class, whose answer stands nowhere in the conversation.
-    """
-
-    questions: int
-    kinds: dict[str, int]
-    splits: dict[str, int]
-    gold: dict[str, int]
-    answer_absent: int
-
-
-@dataclass(frozen=True)
-class FailureSummary:
-    """The tally of all questions and of each category."""
-
-    overall: Tally
-    by_category: dict[str, Tally]
-
-
 def losses(outcome: Outcome) -> Counter[str]:
     """The number of gold turns by how far they came (`STAGES`)."""
     places = np.flatnonzero(np.isin(outcome.ranked, list(outcome.gold)))
@@ -108,46 +75,52 @@ def losses(outcome: Outcome) -> Counter[str]:
     return stages + Counter({NOT_RETRIEVED: lost})
 
 
-def classify(outcome: Outcome, rule: str = "all") -> Failure:
-    """The class of one question, by the order of CLASSES. A right answer is no failure.
+def classify(outcome: Outcome, rule: str = "all") -> tuple[str, str]:
+    """The class of one question, by the order of CLASSES, and the stage that is to blame where ranking is.
 
-    Under rule `all` every gold turn must reach the reader, under `any` one of them. Where gold was lost at
-    several stages, ranking or the cut is to blame unless all that is lost was never retrieved. The blamed
-    stage is the first that lost a turn under `all` (each must be mended), the last under `any` (the
-    nearest to being kept).
+    Under rule `all` every gold turn must reach the reader, under `any` one of them; a right answer is no
+    failure. Where gold was lost at several stages, ranking or the cut is to blame unless all that is lost
+    was never retrieved. The blamed stage is the first that lost a turn under `all` (each must be mended),
+    the last under `any` (the nearest to being kept).
     """
-    if rule not in RULES:
-        raise ValueError(f"rule {rule!r} is none of {RULES}")
     stages = losses(outcome)
-    kind, split = _judged(outcome, stages, rule)
-    return Failure(kind, split, _ordered(stages, STAGES), outcome.answer_absent)
-
-
-def _judged(outcome: Outcome, stages: Counter[str], rule: str) -> tuple[str, str]:
     if outcome.right:
         return OK, ""
     if not outcome.gold or (rule == "all" and outcome.missing):
         return NO_EVIDENCE, ""
-    kept = stages[REASONS[KEPT]]
-    enough = kept == len(outcome.gold) if rule == "all" else kept > 0
-    if enough:
+    if stages[KEPT_TURN] >= (len(outcome.gold) if rule == "all" else 1):
         without = NOT_JUDGED if outcome.judged else OK
         return (without if outcome.right is None else INFERENCE), ""
-    dropped = [stage for stage in STAGES if stages[stage] and stage not in (NOT_RETRIEVED, REASONS[KEPT])]
+    dropped = [stage for stage in STAGES if stages[stage] and stage not in (NOT_RETRIEVED, KEPT_TURN)]
     if not dropped:
         return SEARCH_MISS, ""
     return RANKING, dropped[0] if rule == "all" else dropped[-1]
 
 
-def summary(failures: Iterable[tuple[str, Failure]]) -> FailureSummary:
-    """The failures counted, each given with its category; categories come out sorted."""
-    groups: dict[str, list[Failure]] = {}
-    for category, failure in failures:
-        groups.setdefault(category, []).append(failure)
-    return FailureSummary(
-        overall=_tally(failure for group in groups.values() for failure in group),
-        by_category={category: _tally(groups[category]) for category in sorted(groups)},
-    )
+def summary(outcomes: Iterable[tuple[str, Outcome]], rule: str) -> dict[str, Any]:
+    """The failures of all questions and of each category; each outcome is given with its category."""
+    groups: dict[str, list[Outcome]] = {}
+    for category, outcome in outcomes:
+        groups.setdefault(category, []).append(outcome)
+    return {
+        "overall": _tally([one for group in groups.values() for one in group], rule),
+        "by_category": {category: _tally(groups[category], rule) for category in sorted(groups)},
+    }
+
+
+def _tally(outcomes: Sequence[Outcome], rule: str) -> dict[str, Any]:
+    """Questions by class and by blamed stage, gold turns by how far they came.
+
+    `answer_absent` counts questions, of any class, whose answer stands nowhere in the conversation.
+    """
+    found = [classify(outcome, rule) for outcome in outcomes]
+    return {
+        "questions": len(found),
+        "kinds": _ordered(Counter(kind for kind, _ in found), CLASSES),
+        "splits": _ordered(Counter(split for _, split in found), STAGES),
+        "gold": _ordered(sum(map(losses, outcomes), Counter()), STAGES),
+        "answer_absent": sum(outcome.answer_absent for outcome in outcomes),
+    }
 
 
 def answer_absent(answer: str, conversation: str) -> bool:
@@ -157,27 +130,8 @@ def answer_absent(answer: str, conversation: str) -> bool:
     three characters or more that is no stop word is content; an answer without one is not called absent.
     Only a sign: "two" or "yes" may be the right answer and never be said.
     """
-    from smartsearch.text.parse import without_torch
-
-    with without_torch():
-        from spacy.lang.en.stop_words import STOP_WORDS
-
-    words = [word for word in re.findall(r"\w{3,}", fold(answer)) if word not in STOP_WORDS]
-    return bool(words) and not any(word in conversation for word in words)
-
-
-def _tally(failures: Iterable[Failure]) -> Tally:
-    every = list(failures)
-    gold: Counter[str] = Counter()
-    for failure in every:
-        gold.update(failure.gold)
-    return Tally(
-        questions=len(every),
-        kinds=_ordered(Counter(failure.kind for failure in every), CLASSES),
-        splits=_ordered(Counter(failure.split for failure in every if failure.split), STAGES),
-        gold=_ordered(gold, STAGES),
-        answer_absent=sum(failure.answer_absent for failure in every),
-    )
+    content = [word for word in words(answer) if len(word) >= 3 and word not in stop_words()]
+    return bool(content) and not any(word in conversation for word in content)
 
 
 def _ordered(counts: Counter[str], order: tuple[str, ...]) -> dict[str, int]:

@@ -1,5 +1,7 @@
 """The grid: which retrieval, which ranking and which cut, by the paper's names; every combination is a row.
 
+It takes SmartSearch apart and calls its stages; other systems answer as wholes (`rivals.py`).
+
 Names (paper tables 2 to 5 and 8):
 
 retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns with every term
@@ -10,14 +12,16 @@ retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns w
 rank       weight, corpus (R0)             ce, colbert          rrf[:WEIGHT_CE[:K]]
            zscore[:WEIGHT_CE], product     mmr[:TRADE_OFF]      cascade[:N] (the default of `query`)
 cut        B0                              B1:WORDS             B2:ALPHA[:K[:WORDS]]
-           A1v1[:SHARE[:WORDS]]            A1v2[:FLOOR[:WORDS]] +C1, +C2 or +C1C2 added to any of them
+           A1v1[:SHARE[:WORDS]]            A1v2[:FLOOR[:WORDS]] +C1, +C2, +C1C2 added to B0, B1, B2
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
+from typing import Any
 
 from smartsearch.config import Config
 from smartsearch.errors import UsageError
@@ -37,7 +41,29 @@ RETRIEVALS: dict[str, dict[str, object]] = {
 """Retrieval by name: what changes in the Config. I3 changes nothing, whatever the defaults are."""
 
 ADDED = ("A2", "lemma")
-RENDERINGS = ("C1", "C2", "C1C2")
+COMPRESSED = {"C1": ("dates",), "C2": ("speakers",), "C1C2": ("dates", "speakers")}
+"""The paper's compressions by what `--compress` calls them."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that a name may hold: the field it sets, what it is unsaid, and its bounds."""
+
+    field: str
+    default: float
+    least: float
+    most: float
+
+
+_WORDS, _SHARE = Number("words", 2000, 1, 1e9), partial(Number, least=0.0, most=1.0)
+CUTS: dict[str, tuple[str, tuple[Number, ...]]] = {
+    "B0": ("none", ()),
+    "B1": ("fixed", (_WORDS,)),
+    "B2": ("adaptive", (_SHARE("alpha", 0.03), Number("top_k", 60, 1, 1e6), replace(_WORDS, default=4000))),
+    "A1v1": ("cumulative", (_SHARE("share", 0.2), _WORDS)),
+    "A1v2": ("floor", (_SHARE("floor", 0.5), _WORDS)),
+}
+"""Cuts by name: the kind, and the numbers that may follow."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +110,7 @@ class Ranker:
 
 @dataclass(frozen=True)
 class Cut:
-    """A way to cut the ranked list. `words` 0 is no ceiling; `rendering` a format-level compression.
+    """A way to cut the ranked list. `words` 0 is no ceiling; `compress` as in the Config.
 
     `kind`: none, fixed, adaptive (`alpha`, `top_k`), cumulative (A1v1: of the turns that fit, the tail
     that holds less than `share` of their summed cross-encoder scores goes), floor (A1v2: a turn stays
@@ -98,7 +124,7 @@ class Cut:
     top_k: int = 0
     share: float = 0.0
     floor: float = 0.0
-    rendering: str = ""
+    compress: tuple[str, ...] = ()
 
     @property
     def by_score(self) -> bool:
@@ -168,64 +194,44 @@ def retrieval(name: str) -> Retrieval:
 
 def ranker(name: str, base: Config) -> Ranker:
     """The ranker of that name; what the name leaves open is `base`'s."""
-    kind, *given = name.split(":")
-    ce, colbert, k = base.weight_ce, base.weight_colbert, base.rrf_k
-    if kind in ("weight", "corpus", "ce", "colbert", "product"):
-        made = Ranker(kind, kind)
-    elif kind in ("rrf", "zscore"):
-        if given and (share := _number(name, given.pop(0), 0.0, 1.0)) != ce:
-            ce, colbert = share, round(1.0 - share, 9)
-        if kind == "rrf" and given:
-            k = int(_number(name, given.pop(0), 0, 10_000))
-        numbers = [f"{ce:g}"] * (ce != base.weight_ce or k != base.rrf_k) + [str(k)] * (k != base.rrf_k)
-        made = Ranker(":".join([kind, *numbers]), kind, ce, colbert, k)
-    elif kind == "cascade":
-        head = int(_number(name, given.pop(0), 1, 1e6)) if given else base.cascade
-        made = Ranker(kind if head == base.cascade else f"{kind}:{head}", kind, ce, colbert, k, head=head)
-    elif kind == "mmr":
-        trade_off = _number(name, given.pop(0), 0.0, 1.0) if given else 0.7
-        made = Ranker(f"mmr:{trade_off:g}", kind, ce, colbert, k, trade_off=trade_off)
-    else:
+    kind = name.partition(":")[0]
+    share, k = _SHARE("weight_ce", base.weight_ce), Number("k", base.rrf_k, 0, 10_000)
+    numbers = {
+        **dict.fromkeys(("weight", "corpus", "ce", "colbert", "product"), ()),
+        "rrf": (share, k),
+        "zscore": (share,),
+        "cascade": (Number("head", base.cascade, 1, 1e6),),
+        "mmr": (_SHARE("trade_off", 0.7),),
+    }
+    if kind not in numbers:
         raise UsageError(
             f"no ranking {name!r}",
             hint="weight, corpus, ce, colbert, rrf:.7:60, cascade:128, zscore:.7, product, mmr:.7",
         )
-    _nothing_left(name, given)
-    return made
+    values = {"weight_ce": base.weight_ce, "k": base.rrf_k, **_numbers(name, numbers[kind])}
+    said = [_written(values[number.field]) for number in numbers[kind]]
+    while kind != "mmr" and said and said[-1] == _written(numbers[kind][len(said) - 1].default):
+        said.pop()
+    own = values["weight_ce"] != base.weight_ce
+    colbert = round(1.0 - values["weight_ce"], 9) if own else base.weight_colbert
+    return Ranker(":".join([kind, *said]), kind, weight_colbert=colbert, **values)
 
 
 def cut(name: str) -> Cut:
     """The cut of that name."""
-    base, *rendering = name.split("+")
-    if rendering and (len(rendering) > 1 or rendering[0] not in RENDERINGS):
-        raise UsageError(f"no rendering {rendering[0]!r}", hint=f"one of {', '.join(RENDERINGS)}")
-    kind, *given = base.split(":")
-
-    def number(default: float, low: float, high: float) -> float:
-        return _number(name, given.pop(0), low, high) if given else default
-
-    if kind == "B0":
-        made = Cut("B0", "none")
-    elif kind == "B1":
-        words = int(number(2000, 1, 1e9))
-        made = Cut(f"B1:{words}", "fixed", words)
-    elif kind == "B2":
-        alpha, top_k, words = number(0.03, 0.0, 1.0), int(number(60, 1, 1e6)), int(number(4000, 1, 1e9))
-        made = Cut(f"B2:{alpha:g}:{top_k}:{words}", "adaptive", words, alpha, top_k)
-    elif kind == "A1v1":
-        share, words = number(0.2, 0.0, 1.0), int(number(2000, 1, 1e9))
-        made = Cut(f"A1v1:{share:g}:{words}", "cumulative", words, share=share)
-    elif kind == "A1v2":
-        floor, words = number(0.5, 0.0, 1.0), int(number(2000, 1, 1e9))
-        made = Cut(f"A1v2:{floor:g}:{words}", "floor", words, floor=floor)
-    else:
-        raise UsageError(
-            f"no cut {name!r}", hint="B0, B1:2000, B2:.03:60:4000, A1v1:.2, A1v2:.5, with +C1 or +C2"
-        )
-    _nothing_left(name, given)
-    if rendering:
-        made = replace(made, name=f"{made.name}+{rendering[0]}", rendering=rendering[0])
-    return made
+    base, *added = name.split("+")
+    if added and (len(added) > 1 or added[0] not in COMPRESSED):
+        raise UsageError(f"no compression {added[0]!r}", hint=f"one of {', '.join(COMPRESSED)}")
+    if base.partition(":")[0] not in CUTS:
+        hint = "B0, B1:2000, B2:.03:60:4000, A1v1:.2, A1v2:.5, with +C1 or +C2"
+        raise UsageError(f"no cut {name!r}", hint=hint)
+    kind, numbers = CUTS[base.partition(":")[0]]
+    if added and kind in ("cumulative", "floor"):
+        raise UsageError(f"{name!r}: {added[0]} goes with B0, B1 and B2", hint=f"B1:2000+{added[0]}")
+    values = _numbers(base, numbers)
+    whole = ":".join([base.partition(":")[0], *(_written(value) for value in values.values())])
+    compress = COMPRESSED[added[0]] if added else ()
+    return Cut("+".join([whole, *added]), kind, compress=compress, **values)
 
 
 def split(names: str) -> list[str]:
@@ -236,21 +242,27 @@ def split(names: str) -> list[str]:
 _HINT = "such as the rankings rrf:.7:60 and cascade:128, and the cuts B1:2000 and B2:.03:60:4000"
 
 
-def _number(name: str, text: str, low: float, high: float) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not low <= value <= high:
-        raise UsageError(f"{name!r}: {text!r} is not a number from {low:g} to {high:g}", hint=_HINT)
-    return value
+def _numbers(name: str, wanted: Sequence[Number]) -> dict[str, Any]:
+    """The numbers behind a name's first colon by field; those unsaid are the default."""
+    given = name.split(":")[1:]
+    if len(given) > len(wanted):
+        said = f"{name!r}: {':'.join(given[len(wanted) :])!r} is one number too many"
+        raise UsageError(said, hint="such as B2:.03:60:4000")
+    values: dict[str, Any] = {number.field: number.default for number in wanted}
+    for number, text in zip(wanted, given):
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not number.least <= value <= number.most:
+            said = f"{name!r}: {text!r} is not a number from {number.least:g} to {number.most:g}"
+            raise UsageError(said, hint=_HINT)
+        values[number.field] = type(number.default)(value)
+    return values
 
 
-def _nothing_left(name: str, given: Sequence[str]) -> None:
-    if given:
-        raise UsageError(
-            f"{name!r}: {':'.join(given)!r} is one number too many", hint="such as B2:.03:60:4000"
-        )
+def _written(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:g}"
 
 
 def needs(rows: Sequence[Row]) -> Iterator[tuple[Retrieval, list[Ranker]]]:

@@ -1,86 +1,92 @@
-"""Warm queries through the real pipeline: the time of each stage, and whether kept scores still hold.
+"""Warm queries as a user asks them: the time of each stage, and whether kept scores still hold.
 
 A grid works on scores that may have been computed long ago. The same few questions are therefore also
-asked of `search` itself: that is where times come from, and its order must be the grid's.
+asked of the systems themselves: that is where times come from, and SmartSearch's order must be the grid's.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from smartsearch import systems
 from smartsearch.bench import grid
 from smartsearch.bench.ranking import ordered
+from smartsearch.bench.rivals import Rival, Running
 from smartsearch.bench.scoring import Haystacked, Scoring
 from smartsearch.bench.types import BenchQuestion, Dataset
 from smartsearch.config import Config
 from smartsearch.errors import InputError
-from smartsearch.systems.smartsearch.pipeline import search
+from smartsearch.systems.base import quietly
 from smartsearch.types import STAGES
 
-
-@dataclass
-class Live:
-    """Milliseconds by stage, one a query, and how long a conversation's first question took.
-
-    `first_ms` pays for what later questions over the same transcripts find done (ColBERT's vectors).
-    """
-
-    questions: int = 0
-    stages: dict[str, list[float]] = field(default_factory=dict)
-    first_ms: list[float] = field(default_factory=list)
-    candidates: list[int] = field(default_factory=list)
-
-    def summary(self) -> dict[str, dict[str, float]]:
-        """Median and 95th percentile by stage, in milliseconds."""
-        return {
-            stage: {"p50": float(np.percentile(spent, 50)), "p95": float(np.percentile(spent, 95))}
-            for stage, spent in self.stages.items()
-            if spent
-        }
+OURS = "smartsearch"
 
 
 def measure(
     dataset: Dataset,
     scoring: Scoring,
+    rivals: Sequence[Rival],
     wanted: int,
     step: Callable[[], None] = lambda: None,
-) -> Live:
-    """Ask about `wanted` questions, spread evenly, of `search` with the scoring's own Config.
+) -> dict[str, Any]:
+    """Ask about `wanted` questions, spread evenly, with the scoring's own Config: milliseconds.
 
-    Each conversation's first question is asked twice, and timed apart the first time. Raises InputError
-    where the store's scores are not what the models give now.
+    By stage the median and 95th percentile; `first_ms` is the median of each conversation's first question,
+    which pays for what later ones find done (ColBERT's vectors) and is asked again; `rivals` have a total
+    each, their memory made before. Raises InputError where the store's scores are not what models give now.
     """
-    live = Live()
-    chosen = set(
-        np.linspace(0, dataset.questions - 1, min(wanted, dataset.questions)).round().astype(int).tolist()
-    )
+    config, tools = replace(scoring.config, system=OURS), scoring.tools
+    ours = systems.load(config, lambda _: tools)
+    opened = [rival.open(config, tools) for rival in rivals]
+    stages: dict[str, list[float]] = {}
+    first: list[float] = []
+    candidates: list[int] = []
+    spent: dict[str, list[float]] = {}
+    chosen = set(np.linspace(0, dataset.questions - 1, min(wanted, dataset.questions)).round().astype(int))
     seen = 0
     for group in dataset.groups():
-        places = [i for i in range(len(group.questions)) if seen + i in chosen]
+        asked = [question for n, question in enumerate(group.questions, seen) if n in chosen]
         seen += len(group.questions)
-        if not places:
+        if not asked:
             continue
         ready = Haystacked(group.corpus)
-        warm = search(group.questions[places[0]].text, ready.haystack, scoring.config, scoring.tools)
-        live.first_ms.append(warm.trace.timing_ms["total"])
-        for place in places:
-            question = group.questions[place]
+        memory = ours.prepare(ready.haystack, None, quietly)
+        running = [Running(system, ready.haystack, config, scoring.store.path.parent) for system in opened]
+        cold = ours.search(asked[0].text, ready.haystack, memory, config)
+        first.append(cold.trace.timing_ms["total"])
+        for rival in running:
+            rival(asked[0].text)
+        for question in asked:
             started = time.perf_counter()
-            result = search(question.text, ready.haystack, scoring.config, scoring.tools)
-            spent = (time.perf_counter() - started) * 1000.0
+            result = ours.search(question.text, ready.haystack, memory, config)
+            total = (time.perf_counter() - started) * 1000.0
             for stage in STAGES:
                 if stage not in ("load", "read"):
-                    live.stages.setdefault(stage, []).append(result.trace.timing_ms.get(stage, 0.0))
-            live.stages["total"][-1] = spent
-            live.questions += 1
-            live.candidates.append(result.trace.candidates)
+                    stages.setdefault(stage, []).append(result.trace.timing_ms.get(stage, 0.0))
+            stages["total"][-1] = total
+            candidates.append(result.trace.candidates)
             _same(question, ready, scoring, {hit.rank: hit.index for hit in result.hits})
+            for rival in running:
+                started = time.perf_counter()
+                rival(question.text)
+                spent.setdefault(rival.system.card.name, []).append((time.perf_counter() - started) * 1000.0)
             step()
-    return live
+    return {
+        "questions": len(candidates),
+        "candidates": round(float(np.mean(candidates)), 1) if candidates else None,
+        "stages": {stage: _middle(some) for stage, some in stages.items()},
+        "first_ms": round(float(np.median(first)), 1) if first else None,
+        "rivals": {name: _middle(some) for name, some in spent.items()},
+    }
+
+
+def _middle(spent: Sequence[float]) -> dict[str, float]:
+    return {f"p{share}": round(float(np.percentile(spent, share)), 2) for share in (50, 95)}
 
 
 def default_row(config: Config) -> grid.Row:

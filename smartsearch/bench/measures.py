@@ -21,6 +21,8 @@ TOP = 62
 """Turns in 2,000 words at the paper's 32 words a turn (table 9)."""
 DEPTHS = (1, 3, 5, 10)
 LEVELS = ("turn", "chunk", "session")
+DEPTH = 100
+"""Ranked turns that nDCG, MRR and MAP look at."""
 RESAMPLES = 1000
 FLIPS = 20_000
 """Sign flips of the permutation test: enough for a p-value that survives Holm over several hundred rows."""
@@ -29,12 +31,9 @@ SEED = 20260315
 
 @dataclass(frozen=True)
 class Gold:
-    """A question's gold as numbers of passages, chunks and sessions.
+    """A question's gold: places of turns, ascending, and numbers of chunks and sessions."""
 
-    `turns` holds for each gold turn the passages that contain it (one, unless passages overlap).
-    """
-
-    turns: tuple[Indices, ...]
+    turns: Indices
     chunks: frozenset[int]
     sessions: frozenset[int]
 
@@ -43,43 +42,23 @@ class Gold:
         return {"turn": len(self.turns), "chunk": len(self.chunks), "session": len(self.sessions)}[level]
 
 
-@dataclass(frozen=True)
-class Placed:
-    """Where a ranked list has a question's gold: positions from 0, and the gold turn that each holds.
-
-    `at` and `turn` have shape (found,): one entry for each ranked passage with gold. `gold` counts turns.
-    """
-
-    at: Indices
-    turn: Indices
-    gold: int
-
-    def best(self, values: Floats, nothing: float) -> Floats:
-        """The largest of the values (n,) of the passages with each gold turn, shape (gold,)."""
-        found = np.full(self.gold, nothing)
-        np.maximum.at(found, self.turn, values[self.at])
-        return found
-
-
-def placed(order: Indices, gold: Gold, passages: int) -> Placed:
-    """Finds the gold in a ranked list of so many passages."""
-    position = np.full(passages, -1)
-    position[order] = np.arange(len(order))
-    turn = np.repeat(np.arange(len(gold.turns)), [len(inside) for inside in gold.turns])
-    at = position[np.concatenate(gold.turns)] if gold.turns else np.zeros(0, dtype=np.int64)
-    return Placed(at[at >= 0], turn[at >= 0], len(gold.turns))
+def ranks_of(order: Indices, gold: Gold, turns: int) -> Floats:
+    """The rank in a list `order` (n,) of each gold turn, from 1, infinite where it is not there."""
+    ranks = np.full(turns, np.inf)
+    ranks[order] = np.arange(1, len(order) + 1)
+    return ranks[gold.turns]
 
 
 def of_ranking(
-    order: Indices, where: Placed, gold: Gold, chunks: Indices, sessions: Indices
+    order: Indices, ranks: Floats, gold: Gold, chunks: Indices, sessions: Indices
 ) -> dict[str, float]:
-    """Measures of a ranked list `order` (n,) of passages, of `chunks` and `sessions` (passages,).
+    """Measures of a ranked list `order` (n,) of turns, of `chunks` and `sessions` (turns,).
 
     `first` is the rank of the first gold turn, NaN where none was retrieved.
     """
-    ranks = -where.best(-np.arange(1.0, len(order) + 1), -np.inf)
-    values = {"candidates": float(len(order)), "retrieved": float(np.isfinite(ranks).sum())}
-    values["first"] = float(ranks.min()) if len(ranks) and np.isfinite(ranks.min()) else float("nan")
+    found = ranks[np.isfinite(ranks)]
+    values = {"candidates": float(len(order)), "retrieved": float(len(found))}
+    values["first"] = float(found.min()) if len(found) else float("nan")
     for depth in (*DEPTHS, TOP):
         values[f"turn@{depth}"] = float((ranks <= depth).sum())
     for level, numbers, wanted in (("chunk", chunks, gold.chunks), ("session", sessions, gold.sessions)):
@@ -89,30 +68,25 @@ def of_ranking(
     return values
 
 
-FATES = ("not retrieved", *REASONS[1:], REASONS[KEPT])
-"""What may become of a gold turn, from the worst: one that several passages hold has the best of theirs."""
-
-
-def of_cut(order: Indices, where: Placed, kept: Kept, gold: Gold, sessions: Indices) -> dict[str, float]:
+def of_cut(order: Indices, ranks: Floats, kept: Kept, gold: Gold, sessions: Indices) -> dict[str, float]:
     """Measures of a cut list `order` (n,): gold turns kept, the others by where they were lost.
 
     `session kept` counts the gold sessions of which anything was kept.
     """
-    codes = np.where(kept.fate == KEPT, len(REASONS), kept.fate).astype(np.float64)
-    counts = np.bincount(where.best(codes, 0.0).astype(np.int64), minlength=len(FATES))
-    values = {"words": float(kept.words), "tokens": float(kept.tokens)}
+    fates = kept.fate[ranks[np.isfinite(ranks)].astype(np.int64) - 1]
     stayed = order[kept.fate == KEPT]
-    values["passages"] = float(len(stayed))
+    values = {"words": float(kept.words), "tokens": float(kept.tokens), "passages": float(len(stayed))}
     values["session kept"] = float(len(gold.sessions.intersection(sessions[stayed].tolist())))
-    return values | {f"fate {name}": float(count) for name, count in zip(FATES, counts, strict=True)}
+    values["fate not retrieved"] = float(len(ranks) - len(fates))
+    return values | {f"fate {name}": float((fates == code).sum()) for code, name in enumerate(REASONS)}
 
 
-def curve(where: Placed, spent: Indices, budgets: Sequence[int]) -> dict[str, float]:
-    """Gold turns kept at each budget of words, given what the ranked passages up to each one cost."""
+def curve(ranks: Floats, spent: Indices, budgets: Sequence[int]) -> dict[str, float]:
+    """Gold turns kept at each budget of words, given what the ranked turns up to each one cost."""
     cost = spent.astype(np.float64)
-    cost[:1] = 0.0  # the first passage is always kept, cut if need be
-    cheapest = -where.best(-cost, -np.inf)
-    return {str(words): float((cheapest <= words).sum()) for words in budgets}
+    cost[:1] = 0.0  # the first turn is always kept, cut if need be
+    gold = cost[ranks[np.isfinite(ranks)].astype(np.int64) - 1]
+    return {str(words): float((gold <= words).sum()) for words in budgets}
 
 
 def _first_seen(numbers: Indices) -> Indices:
@@ -205,3 +179,26 @@ def spearman(one: Floats, other: Floats) -> float:
     if both.sum() < 3 or np.ptp(one[both]) == 0 or np.ptp(other[both]) == 0:
         return float("nan")
     return float(spearmanr(one[both], other[both]).statistic)
+
+
+def ranking_measures(
+    ranked: Mapping[str, Sequence[int]], gold: Mapping[str, Sequence[int]]
+) -> dict[str, float]:
+    """nDCG@10, mean reciprocal rank and mean average precision at DEPTH, over the questions that have gold.
+
+    `ranked` holds the best passages of each question, best first (the best DEPTH count); `gold` those that
+    hold a gold turn.
+    """
+    import ir_measures
+    from ir_measures import AP, RR, nDCG
+
+    names = {nDCG @ 10: "ndcg@10", RR @ DEPTH: f"mrr@{DEPTH}", AP @ DEPTH: f"map@{DEPTH}"}
+    judged = {question: {str(place): 1 for place in places} for question, places in gold.items() if places}
+    if not judged:
+        return {}
+    listed = {
+        question: {str(place): float(-rank) for rank, place in enumerate(order[:DEPTH], 1)}
+        for question, order in ranked.items()
+    }
+    found = ir_measures.calc_aggregate(list(names), judged, listed)
+    return {name: float(found[measure]) for measure, name in names.items()}

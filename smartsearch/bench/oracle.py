@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,16 +56,11 @@ class OracleOptions:
 
 
 @dataclass(frozen=True)
-class Edge:
-    """One step: its tool, its terms, how many turns it found, the places of the gold it was first to find.
-
-    A semantic edge without terms searched for the whole question.
-    """
+class Step:
+    """An edge: a tool and its folded terms. A semantic edge without terms searches for the whole question."""
 
     tool: str
-    terms: tuple[str, ...]
-    found: int
-    gold: tuple[int, ...]
+    keys: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -75,36 +71,11 @@ class OracleTrace:
     does, another of as many edges has one. `expansions` counts the edges tried.
     """
 
-    solved: bool
     reason: str = SOLVED
-    hops: int = 0
-    path: tuple[Edge, ...] = ()
+    path: tuple[Step, ...] = ()
     semantic_needed: bool = False
     semantic_ties: bool = False
     expansions: int = 0
-
-
-@dataclass(frozen=True)
-class OracleSummary:
-    """Traces in figures, table 1. Shares are 0 to 1; those by hop and tool are of the solved only.
-
-    `hops` counts solved questions by the number of their edges, `tools` their edges by tool.
-    """
-
-    questions: int
-    with_gold: int
-    solved: int
-    solved_share: float
-    hops: dict[str, int]
-    hop_shares: dict[str, float]
-    tools: dict[str, int]
-    tool_shares: dict[str, float]
-    semantic_needed: int
-    semantic_needed_share: float
-    semantic_ties: int
-    semantic_ties_share: float
-    unsolved: dict[str, int]
-    expansions: int
 
 
 class Postings:
@@ -141,64 +112,53 @@ def trace(
     """
     options = options or OracleOptions()
     if not gold:
-        return OracleTrace(solved=False, reason=NO_GOLD)
+        return OracleTrace(NO_GOLD)
     asked = _Asked(question_terms, gold, postings, entities, semantic, options)
     way = _shortest(asked, options.hops, asked.ranks)
     if way.path is None:
         reason = CAPPED if way.capped else NO_PATH
-        return OracleTrace(solved=False, reason=reason, expansions=way.expansions)
+        return OracleTrace(reason, expansions=way.expansions)
     needed = _uses(way.path, SEMANTIC)
     tries, ties = way.expansions, False
     if semantic is not None and not needed:
         other = _shortest(asked, len(way.path), _MEANING_FIRST)
         tries += other.expansions
         ties = other.path is not None and _uses(other.path, SEMANTIC)
-    path = tuple(asked.walk(_reduced(asked, way.path)))
-    return OracleTrace(
-        solved=True,
-        hops=len(path),
-        path=path,
-        semantic_needed=needed,
-        semantic_ties=ties,
-        expansions=tries,
-    )
+    return OracleTrace(SOLVED, way.path, needed, ties, tries)
 
 
-def summarise(traces: Iterable[OracleTrace]) -> OracleSummary:
-    """The figures of table 1 over the traces of a dataset."""
+def summary(traces: Iterable[OracleTrace]) -> dict[str, Any]:
+    """The figures of table 1 over the traces of a dataset.
+
+    `hops` counts solved questions by the number of their edges, `tools` their edges by tool. Shares are 0
+    to 1; those by hop and tool are of the solved.
+    """
     every = list(traces)
-    solved = [t for t in every if t.solved]
-    unsolved = Counter(t.reason for t in every if not t.solved)
+    solved = [t for t in every if t.reason == SOLVED]
+    unsolved = Counter(t.reason for t in every)
     with_gold = len(every) - unsolved[NO_GOLD]
-    hops = Counter(str(t.hops) for t in solved)
-    tools = Counter(edge.tool for t in solved for edge in t.path)
-    needed = sum(t.semantic_needed for t in solved)
-    ties = sum(t.semantic_ties for t in solved)
-    return OracleSummary(
-        questions=len(every),
-        with_gold=with_gold,
-        solved=len(solved),
-        solved_share=_share(len(solved), with_gold),
-        hops=dict(sorted(hops.items())),
-        hop_shares={hop: _share(n, len(solved)) for hop, n in sorted(hops.items())},
-        tools={tool: tools[tool] for tool in TOOLS},
-        tool_shares={tool: _share(tools[tool], tools.total()) for tool in TOOLS},
-        semantic_needed=needed,
-        semantic_needed_share=_share(needed, len(solved)),
-        semantic_ties=ties,
-        semantic_ties_share=_share(ties, len(solved)),
-        unsolved={reason: unsolved[reason] for reason in REASONS},
-        expansions=sum(t.expansions for t in every),
-    )
+    hops = dict(sorted(Counter(str(len(t.path)) for t in solved).items()))
+    edges = Counter(step.tool for t in solved for step in t.path)
+    needed, ties = sum(t.semantic_needed for t in solved), sum(t.semantic_ties for t in solved)
+    return {
+        "questions": len(every),
+        "with_gold": with_gold,
+        "solved": len(solved),
+        "solved_share": _share(len(solved), with_gold),
+        "hops": hops,
+        "hop_shares": {hop: _share(n, len(solved)) for hop, n in hops.items()},
+        "tools": {tool: edges[tool] for tool in TOOLS},
+        "tool_shares": {tool: _share(edges[tool], edges.total()) for tool in TOOLS},
+        "semantic_needed": needed,
+        "semantic_needed_share": _share(needed, len(solved)),
+        "semantic_ties": ties,
+        "semantic_ties_share": _share(ties, len(solved)),
+        "unsolved": {reason: unsolved[reason] for reason in REASONS},
+        "expansions": sum(t.expansions for t in every),
+    }
 
 
-@dataclass(frozen=True)
-class _Step:
-    tool: str
-    keys: tuple[str, ...]
-
-
-_Path = tuple[_Step, ...]
+_Path = tuple[Step, ...]
 _Cost = tuple[int, int, int]
 """Edges, the sum of the tools' ranks, terms: compared in this order."""
 
@@ -250,7 +210,7 @@ class _Asked:
         self.names = cache(self._name)
         """The folded names in the best turns of a step; who speaks is no name to search for."""
 
-    def _find(self, step: _Step) -> int:
+    def _find(self, step: Step) -> int:
         if step.tool == SEMANTIC:
             return _to_bits(self._nearest(step.keys))
         inside = [self.postings.bits(key) for key in step.keys]
@@ -263,14 +223,14 @@ class _Asked:
         answer = self._semantic([self.terms[key].text for key in keys]) if self._semantic else []
         return answer[: self.options.semantic_top]
 
-    def _name(self, step: _Step) -> frozenset[str]:
+    def _name(self, step: Step) -> frozenset[str]:
         named = {_key(name): name for name in self._entities(self._best(step))}
         fresh = {k: n for k, n in named.items() if k and k not in self.postings.haystack.speakers}
         for key, name in fresh.items():
             self.terms.setdefault(key, Term(name, "HOP", self.options.weight_hop, 2))
         return frozenset(fresh)
 
-    def _best(self, step: _Step) -> list[int]:
+    def _best(self, step: Step) -> list[int]:
         """The turns whose names a step gives: by the weights of its terms in them, ties in corpus order."""
         count = self.options.sources
         if step.tool == SEMANTIC:
@@ -284,7 +244,7 @@ class _Asked:
             weights[self.postings.places(key)] += self.terms[key].weight
         return sorted(_places(bits), key=lambda place: -weights[place])[:count]
 
-    def steps(self, node: _Node, ranks: Mapping[str, int], *, last: bool) -> Iterator[_Step]:
+    def steps(self, node: _Node, ranks: Mapping[str, int], *, last: bool) -> Iterator[Step]:
         """The edges out of a node, the cheaper tool and the fewer terms first.
 
         An uncapped grep for all usable terms finds what any of them finds, so it comes first, with the
@@ -299,48 +259,27 @@ class _Asked:
             elif tool == GREP:
                 yield from self._uncapped(node, usable, last=last)
 
-    def _by_meaning(self, usable: Sequence[str]) -> Iterator[_Step]:
+    def _by_meaning(self, usable: Sequence[str]) -> Iterator[Step]:
         if self._semantic is not None:
             for size in range(self.options.semantic_terms + 1):
-                yield from (_Step(SEMANTIC, keys) for keys in combinations(usable, size))
+                yield from (Step(SEMANTIC, keys) for keys in combinations(usable, size))
 
-    def _uncapped(self, node: _Node, usable: Sequence[str], *, last: bool) -> Iterator[_Step]:
+    def _uncapped(self, node: _Node, usable: Sequence[str], *, last: bool) -> Iterator[Step]:
         if not usable:
             return
         missing = self.goal & ~node.covered
         cover = smallest_cover({key: self.postings.bits(key) & missing for key in usable}, missing)
-        yield _Step(GREP, cover or tuple(usable))
+        yield Step(GREP, cover or tuple(usable))
         if not last:
             for size in range(1, min(self.options.subset, len(usable) - 1) + 1):
-                yield from (_Step(GREP, keys) for keys in combinations(usable, size))
+                yield from (Step(GREP, keys) for keys in combinations(usable, size))
 
-    def _capped(self, tool: str, usable: Sequence[str]) -> Iterator[_Step]:
+    def _capped(self, tool: str, usable: Sequence[str]) -> Iterator[Step]:
         fewest = 2 if tool == AND else 1
         for size in range(fewest, min(self.options.subset, len(usable)) + 1):
-            yield from (_Step(tool, keys) for keys in combinations(usable, size))
+            yield from (Step(tool, keys) for keys in combinations(usable, size))
         if tool == GREP and len(usable) > self.options.subset:
-            yield _Step(GREP, tuple(usable))
-
-    def walk(self, path: _Path) -> Iterator[Edge]:
-        """The edges of a path as they are reported."""
-        covered = 0
-        for step in path:
-            bits = self.found(step)
-            new = bits & self.goal & ~covered
-            covered |= new
-            texts = tuple(self.terms[key].text for key in step.keys)
-            yield Edge(step.tool, texts, bits.bit_count(), tuple(_places(new)))
-
-    def solves(self, path: _Path) -> bool:
-        """Whether a path uses only terms it has met and ends with all gold covered."""
-        covered, usable = 0, self.start.usable
-        for step in path:
-            if not usable.issuperset(step.keys):
-                return False
-            covered |= self.found(step) & self.goal
-            if step is not path[-1]:
-                usable = usable | self.names(step)
-        return covered == self.goal
+            yield Step(GREP, tuple(usable))
 
 
 def _shortest(asked: _Asked, hops: int, ranks: Mapping[str, int]) -> _Way:
@@ -381,17 +320,6 @@ def _shortest(asked: _Asked, hops: int, ranks: Mapping[str, int]) -> _Way:
 
 def _dominates(one: _Node, other: _Node) -> bool:
     return other.covered & ~one.covered == 0 and other.usable <= one.usable
-
-
-def _reduced(asked: _Asked, path: _Path) -> _Path:
-    """The path without the terms it can do without, the lightest dropped first, from its end."""
-    for place in reversed(range(len(path))):
-        for key in reversed(path[place].keys):
-            keys = tuple(k for k in path[place].keys if k != key)
-            shorter = (*path[:place], _Step(path[place].tool, keys), *path[place + 1 :])
-            if keys and path[place].tool == GREP and asked.solves(shorter):
-                path = shorter
-    return path
 
 
 def smallest_cover(covers: Mapping[str, int], needed: int) -> tuple[str, ...] | None:

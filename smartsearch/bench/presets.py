@@ -56,7 +56,7 @@ def rows(names: Sequence[str], rivals: Sequence[str], base: Config) -> tuple[Row
     """The rows of these grids, each once, and each rival under their cuts that need no score."""
     blocks = [block for name in names for block in _grid(name)]
     own = [row for block in blocks for row in grid.rows(block.retrievals, block.rankers, block.cuts, base)]
-    cuts = dict.fromkeys(row.cut.name for row in own if not row.cut.rendering)
+    cuts = dict.fromkeys(row.cut.name for row in own if not row.cut.compress)
     return tuple(dict.fromkeys([*own, *grid.rival_rows(rivals, list(cuts))]))
 
 

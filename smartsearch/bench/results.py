@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from smartsearch.bench import ir
 from smartsearch.bench.grid import Row
-from smartsearch.bench.measures import LEVELS, TOP, Resampling, Table, holm, recall
+from smartsearch.bench.measures import LEVELS, TOP, Resampling, Table, holm, ranking_measures, recall
 from smartsearch.bench.run import BUDGETS, Outcome
 from smartsearch.bench.scoring import Floats
 
@@ -34,7 +33,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
     tables = {
         row.name: _joined(outcome, row.retrieval.name, row.ranker.name, row.name) for row in outcome.spec.rows
     }
-    standard = {key: ir.ranking_measures(ranked, outcome.gold) for key, ranked in outcome.ranked.items()}
+    standard = {key: ranking_measures(ranked, outcome.gold) for key, ranked in outcome.ranked.items()}
     rows = []
     for row in outcome.spec.rows:
         table = tables[row.name]
@@ -129,49 +128,46 @@ def _compare(
     After the cut a row is compared with the reference's ranking under the row's own cut, where there is
     such a row; before it a ranking is compared once, whatever its cuts are.
     """
+    own = f"{reference.retrieval.name} {reference.ranker.name}".strip()
     others = [row for row in rows if row["name"] != reference.name]
-    same_cut = [f"{reference.retrieval.name} {reference.ranker.name} {row['cut']}".strip() for row in others]
-    against = [
-        name if name in tables and name != row["name"] else reference.name
-        for name, row in zip(same_cut, others, strict=True)
-    ]
-    for row, name in zip(others, against, strict=True):
-        row["against"] = {"reference": name}
-    ranking = {(row["retrieval"], row["rank"]): row["name"] for row in others}
-    ranking.pop((reference.retrieval.name, reference.ranker.name), None)
-    _differ(
-        others,
-        "kept",
-        tables,
-        dict(zip((row["name"] for row in others), against, strict=True)),
-        gold,
-        resampling,
-    )
-    before = dict.fromkeys(ranking.values(), reference.name)
-    _differ([row for row in others if row["name"] in before], AT_TOP, tables, before, gold, resampling)
-    by_name = {row["name"]: row for row in others}
+    kept: dict[str, str] = {}
+    before: dict[str, str] = {}
     for row in others:
-        told = by_name.get(ranking.get((row["retrieval"], row["rank"]), ""))
-        if told is not None:
-            row["against"][AT_TOP] = told["against"][AT_TOP]
+        name, same_cut = row["name"], f"{own} {row['cut']}"
+        kept[name] = same_cut if same_cut in tables and same_cut != name else reference.name
+        row["against"] = {"reference": kept[name]}
+        if _ranking(row) != own:
+            before.setdefault(_ranking(row), name)
+    after = _differences(kept, "kept", tables, gold, resampling)
+    first = _differences(dict.fromkeys(before.values(), reference.name), AT_TOP, tables, gold, resampling)
+    for row in others:
+        row["against"]["kept"] = after[row["name"]]
+        if _ranking(row) in before:
+            row["against"][AT_TOP] = first[before[_ranking(row)]]
 
 
-def _differ(
-    rows: list[dict[str, Any]],
+def _ranking(row: dict[str, Any]) -> str:
+    return f"{row['retrieval']} {row['rank']}".strip()
+
+
+def _differences(
+    pairs: dict[str, str],
     measure: str,
     tables: dict[str, dict[str, Floats]],
-    against: dict[str, str],
     gold: Table,
     resampling: Resampling,
-) -> None:
-    if not rows:
-        return
-    gaps = [tables[row["name"]][measure] - tables[against[row["name"]]][measure] for row in rows]
+) -> dict[str, dict[str, float | None]]:
+    """How each row of `pairs` differs from the row it is paired with, by name."""
+    if not pairs:
+        return {}
+    gaps = [tables[name][measure] - tables[other][measure] for name, other in pairs.items()]
     found = resampling.differences(np.stack(gaps, axis=1), gold["turn"])
     adjusted = holm([p for *_, p in found])
-    for row, (gap, low, high, p), p_holm in zip(rows, found, adjusted, strict=True):
-        values = {"difference": gap, "low": low, "high": high, "p": p, "p_holm": p_holm}
-        row["against"][measure] = {key: _number(value) for key, value in values.items()}
+    keys = ("difference", "low", "high", "p", "p_holm")
+    return {
+        name: {key: _number(value) for key, value in zip(keys, (*one, p_holm), strict=True)}
+        for name, one, p_holm in zip(pairs, found, adjusted, strict=True)
+    }
 
 
 def _agreement(gold: Table, ranks: Sequence[tuple[int, int]]) -> dict[str, Any]:

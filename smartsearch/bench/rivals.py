@@ -1,8 +1,7 @@
-"""The rivals that run beside us, by name or from a Python file of the user's.
+"""The systems that run beside us: those of the registry by name, or a Python file of the user's.
 
-Such a file defines `NAME`, `build(corpus)` and, optionally, `DESCRIPTION`. `build` returns a function from a
-question to one score a turn, float, shape (turns,), higher better; all turns are ranked by it, ties in corpus
-order.
+Such a file defines `NAME` and `build(corpus)`, which returns a function from a question to one score a
+turn, float, shape (turns,), higher better; all turns are ranked by it, ties in corpus order.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,27 +20,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartsearch import systems
 from smartsearch.bench.store import digest
-from smartsearch.errors import InputError, SmartsearchError, UsageError
+from smartsearch.config import Config
+from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
+from smartsearch.models.tools import Tools
+from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems import baselines
-from smartsearch.systems.baselines import BASELINES, Scorer
-from smartsearch.types import Corpus
+from smartsearch.systems.base import Card, Memory, Progress, System, quietly
+from smartsearch.types import Corpus, Result
 
 
 @dataclass(frozen=True)
 class Rival:
-    """A rival ready to run. `build` checks what the rival's own returns; `version` changes with its code."""
+    """A system whose name is known to be right; `open` loads it, given our settings and models."""
 
     name: str
-    description: str
-    build: Callable[[Corpus], Scorer]
-    version: str
+    open: Callable[[Config, Tools], System]
 
 
 def available() -> list[str]:
-    """The names of the rivals that come with smartsearch, sorted."""
-    return sorted(BASELINES)
+    """The names of the plain searches of the registry, sorted: what `all` stands for."""
+    return sorted(name for name in systems.SYSTEMS if systems.card(name).fidelity == "rule")
 
 
 def load(names: Sequence[str]) -> list[Rival]:
@@ -49,7 +51,7 @@ def load(names: Sequence[str]) -> list[Rival]:
     Raises UsageError for a name or file there is not and for two rivals called the same, InputError for
     a file that is no rival, SmartsearchError (kind "package") where a package is missing.
     """
-    rivals = [_own(name) if name.endswith(".py") else _shipped(name) for name in dict.fromkeys(names)]
+    rivals = [_own(name) if name.endswith(".py") else _registered(name) for name in dict.fromkeys(names)]
     seen: set[str] = set()
     for rival in rivals:
         if rival.name in seen:
@@ -58,17 +60,87 @@ def load(names: Sequence[str]) -> list[Rival]:
     return rivals
 
 
-def _shipped(name: str) -> Rival:
-    if name not in BASELINES:
+class Running:
+    """A rival over one haystack: scores every turn, or those that it finds.
+
+    `folder` is where systems may keep what was costly to make.
+    """
+
+    def __init__(self, system: System, haystack: Haystack, config: Config, folder: Path) -> None:
+        self.system, self._haystack = system, haystack
+        self._whole = replace(config, system=system.card.name, truncate="none", limit=0)
+        self._folder = folder / "systems" / system.card.name if system.card.keeps else None
+
+    @cached_property
+    def memory(self) -> Memory:
+        """What the system makes of the turns before the first question."""
+        if self._folder:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        return self.system.prepare(self._haystack, self._folder, quietly)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells this system, its code and its memory; one that is kept is known when it is there."""
+        code = inspect.getsource(sys.modules[type(self.system).__module__])
+        kept = self.memory.fingerprint if self.system.card.keeps else ""
+        return digest(self.system.card.name, self.system.fingerprint, code, kept)
+
+    def __call__(self, question: str) -> NDArray[np.float64]:
+        """A score for each turn, shape (turns,), NaN for turns that were not found.
+
+        A plain search scores every turn, also those it would not show as an answer.
+        """
+        if isinstance(self.memory, baselines.Scored):
+            return self.memory.score(question)
+        result = self.system.search(question, self._haystack, self.memory, self._whole)
+        scores = np.full(len(self._haystack.corpus.turns), np.nan)
+        for hit in result.hits:
+            scores[hit.index] = -hit.rank
+        return scores
+
+
+def _registered(name: str) -> Rival:
+    try:
+        card = systems.card(name)
+    except ConfigError as error:
         raise UsageError(
-            f"there is no rival {name!r}",
-            hint=f"one of {', '.join(available())}; or the path of your own file, ending in .py",
-        )
-    found = BASELINES[name]
-    for extra in found.extras:
-        extras.require(extra, f"the rival {name}")
-    version = digest(name, inspect.getsource(baselines))
-    return Rival(name, found.description, _checked(name, found.build), version)
+            f"there is no rival {name!r}", hint=f"{error.hint}; or the path of your own file, ending in .py"
+        ) from error
+    if card.extra:
+        extras.require(card.extra, f"the rival {name}")
+    return Rival(name, lambda config, tools: systems.load(replace(config, system=name), lambda _: tools))
+
+
+@dataclass(frozen=True)
+class _Own:
+    """A file of the user's as a plain search; `fingerprint` changes with its text."""
+
+    card: Card
+    fingerprint: str
+    build: Callable[[Corpus], Callable[[str], Any]]
+
+    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:  # noqa: ARG002
+        """Its scorer, with every answer checked: one number a turn."""
+        turns, name = len(corpus.corpus.turns), self.card.name
+        with _named(name):
+            answer = self.build(corpus.corpus)
+
+        def score(question: str) -> NDArray[np.float64]:
+            with _named(name):
+                scores = np.asarray(answer(question), dtype=np.float64)
+            if scores.shape != (turns,):
+                found = f"returned shape {scores.shape} for {turns} turns"
+                raise InputError(f"the rival {name} {found}", hint="one score a turn", kind="rival")
+            if np.isnan(scores).any():
+                said = f"the rival {name} returned NaN for {question!r}"
+                raise InputError(said, hint="-inf puts a turn last", kind="rival")
+            return scores
+
+        return baselines.Scored(score)
+
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+        """Nobody asks: its scores are read of its memory."""
+        raise NotImplementedError
 
 
 def _own(name: str) -> Rival:
@@ -80,13 +152,10 @@ def _own(name: str) -> Rival:
     if not isinstance(title, str) or not title:
         raise InputError(f"{path} is no rival: it defines no NAME", hint='NAME = "mine"', kind="rival")
     if not callable(build):
-        raise InputError(
-            f"{path} is no rival: it defines no function build",
-            hint="def build(corpus): returns a function from a question to one score a turn",
-            kind="rival",
-        )
-    version = digest(path.read_text(encoding="utf-8"), inspect.getsource(baselines))
-    return Rival(title, str(getattr(module, "DESCRIPTION", "")), _checked(title, build), version)
+        hint = "def build(corpus): returns a function from a question to one score a turn"
+        raise InputError(f"{path} is no rival: it defines no function build", hint=hint, kind="rival")
+    own = _Own(Card(title, str(path)), digest(path.read_text(encoding="utf-8")), build)
+    return Rival(title, lambda _config, _tools: own)
 
 
 def _run(path: Path, name: str) -> ModuleType:
@@ -119,29 +188,3 @@ def _named(name: str) -> Iterator[None]:
             hint="leave it out, or mend its file",
             kind="rival",
         ) from error
-
-
-def _checked(name: str, build: Callable[[Corpus], Callable[[str], Any]]) -> Callable[[Corpus], Scorer]:
-    """`build` with every answer checked: one number a turn."""
-
-    def checked(corpus: Corpus) -> Scorer:
-        with _named(name):
-            answer = build(corpus)
-
-        def score(question: str) -> NDArray[np.float64]:
-            with _named(name):
-                scores = np.asarray(answer(question), dtype=np.float64)
-            if scores.shape != (len(corpus.turns),):
-                found = f"returned shape {scores.shape} for {len(corpus.turns)} turns"
-                raise InputError(f"the rival {name} {found}", hint="one score a turn", kind="rival")
-            if np.isnan(scores).any():
-                raise InputError(
-                    f"the rival {name} returned NaN for {question!r}",
-                    hint="-inf puts a turn last",
-                    kind="rival",
-                )
-            return scores
-
-        return score
-
-    return checked

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.bench import cutting, grid, ir, measures, render
+from smartsearch.bench import cutting, grid, measures
+from smartsearch.bench.chunks import chunk_numbers
 from smartsearch.bench.grid import Row
 from smartsearch.bench.measures import LEVELS, Gold
 from smartsearch.bench.ranking import ordered
-from smartsearch.bench.rivals import Rival
+from smartsearch.bench.rivals import Rival, Running
 from smartsearch.bench.scoring import Floats, Haystacked, Scored, Scoring, reading
 from smartsearch.bench.store import digest
 from smartsearch.bench.types import BenchQuestion, Dataset, Group, Indices
-from smartsearch.bench.units import chunk_numbers, regroup
-from smartsearch.rank.truncate import CountTokens
-from smartsearch.types import Corpus
-
-CHUNK_TOKENS = 258
-"""The chunk of the QRRanker paper's table 2: whole utterances of about so many tokens."""
+from smartsearch.rank.truncate import Tokenizer
+from smartsearch.systems.base import System
 
 BUDGETS = (125, 250, 500, 750, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000)
 """Words at which the recall curve of every ranking is taken."""
@@ -32,7 +30,7 @@ SCATTERED = 4000
 
 @dataclass(frozen=True)
 class Spec:
-    """What is run: the rows, and the passage (`unit`, `context`).
+    """What is run. `context`: rankers see the turn before too.
 
     `reference` names the row that the others are compared with and whose lists are kept.
     """
@@ -40,7 +38,6 @@ class Spec:
     rows: tuple[Row, ...]
     reference: str
     rivals: tuple[Rival, ...] = ()
-    unit: str = "turn"
     context: bool = True
 
 
@@ -50,11 +47,11 @@ class Outcome:
 
     `columns` holds measures by key: ("question",) what no row changes (gold by level, the scorers'
     agreement), ("ranking", retrieval, ranker), ("curve", retrieval, ranker), ("row", name). `turns`
-    counts the passages searched, `without_dense` the questions whose haystack is too large for the dense
-    fallback. `scorer_ranks`: for gold turns that both scorers read, the rank by the cross-encoder and by
-    ColBERT. `gold` and `ranked` (by ranking) hold passages by question, the best 100, for `ir`. `kept` has
-    the ranked list of the reference row by question and what became of it, `read` which of it the
-    cross-encoder has scored.
+    counts those searched, `without_dense` the questions whose haystack is too large for the dense fallback.
+    `scorer_ranks`: for gold turns that both scorers read, the rank by the cross-encoder and by ColBERT.
+    `gold` and `ranked` (by ranking) hold turns by question, the best 100. `kept` has the ranked list of the
+    reference row by question and what became of it, `read` which of it the cross-encoder has scored.
+    `systems` has the fingerprints of each rival, of its memory with them, one a haystack.
     """
 
     spec: Spec
@@ -68,6 +65,7 @@ class Outcome:
     ranked: dict[tuple[str, str], dict[str, list[int]]] = field(default_factory=dict)
     kept: dict[str, tuple[Indices, cutting.Kept]] = field(default_factory=dict)
     read: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+    systems: dict[str, list[str]] = field(default_factory=dict)
     columns: dict[tuple[str, ...], dict[str, list[float]]] = field(default_factory=dict)
 
     def add(self, key: tuple[str, ...], values: dict[str, float]) -> None:
@@ -83,56 +81,41 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Ready:
-    """A group as the rows see it: passages, what they cost, and which turns they hold."""
+    """A group as the rows see it: its turns ready to search, the chunk of each and what it costs a budget."""
 
     group: Group
-    passages: Corpus
-    members: tuple[tuple[int, ...], ...]
-    sessions: Indices
     chunks: Indices
+    words: Indices
+    tokens: Indices
     haystack: Haystacked
 
     def gold(self, question: BenchQuestion) -> Gold:
-        """The question's gold in passages, chunks and sessions."""
-        places = sorted(question.gold)
-        inside = [[p for p, turns in enumerate(self.members) if turn in turns] for turn in places]
-        if len(self.members) == len(self.group.corpus.turns):
-            inside = [[turn] for turn in places]
-        chunks = frozenset(int(self.chunks[found[0]]) for found in inside if found)
-        turns = tuple(np.array(found, dtype=np.int64) for found in inside)
-        return Gold(turns, chunks, question.gold_sessions)
-
-
-def ready(group: Group, spec: Spec, count: CountTokens) -> Ready:
-    """The group cut into passages of the spec's unit."""
-    if spec.unit == "turn":
-        members: tuple[tuple[int, ...], ...] = tuple((i,) for i in range(len(group.corpus.turns)))
-        passages, sessions = group.corpus, group.sessions
-    else:
-        grouped = regroup(group, spec.unit, count)
-        passages, members = grouped.corpus, grouped.members
-        sessions = np.array([group.sessions[turns[0]] for turns in members], dtype=np.int64)
-    chunks = chunk_numbers(passages, CHUNK_TOKENS, count)
-    return Ready(group, passages, members, sessions, chunks, Haystacked(passages, spec.context))
+        """The question's gold in turns, chunks and sessions."""
+        turns = np.array(sorted(question.gold), dtype=np.int64)
+        return Gold(turns, frozenset(self.chunks[turns].tolist()), question.gold_sessions)
 
 
 def run(
     dataset: Dataset,
     spec: Spec,
     scoring: Scoring,
-    count: CountTokens,
+    tokenizer: Tokenizer,
     step: Callable[[], None] = lambda: None,
 ) -> Outcome:
     """Every row over every question; scores and candidates come from the store where it has them."""
     outcome = Outcome(spec)
+    opened = {rival.name: rival.open(scoring.config, scoring.tools) for rival in spec.rivals}
     for group in dataset.groups():
-        counted = lru_cache(maxsize=None)(count)
-        prepared = ready(group, spec, counted)
-        names = dict.fromkeys(["", *(row.cut.rendering for row in spec.rows)])
-        costs = {name: render.rendering(name).costs(prepared.passages, counted) for name in names}
-        ranked = _Rankings(prepared, spec, scoring)
+        counted = lru_cache(maxsize=None)(tokenizer.count)
+        haystack = Haystacked(group.corpus, spec.context)
+        words = np.array([turn.words for turn in group.corpus.turns], dtype=np.int64)
+        tokens = np.array([counted(turn.rendered) for turn in group.corpus.turns], dtype=np.int64)
+        prepared = Ready(group, chunk_numbers(group.corpus, counted), words, tokens, haystack)
+        ranked = _Rankings(haystack, spec, scoring, opened)
+        for name, rival in ranked.rivals.items():
+            outcome.systems.setdefault(name, []).append(rival.fingerprint)
         for question in group.questions:
-            _one(question, prepared, costs, ranked, outcome)
+            _one(question, prepared, ranked, outcome, Tokenizer(tokenizer.name, counted))
             step()
     return outcome
 
@@ -140,35 +123,37 @@ def run(
 def _one(
     question: BenchQuestion,
     prepared: Ready,
-    costs: dict[str, tuple[cutting.Costs, cutting.Costs]],
     ranked: _Rankings,
     outcome: Outcome,
+    tokenizer: Tokenizer,
 ) -> None:
     gold = prepared.gold(question)
     outcome.ids.append(question.id)
     outcome.categories.append(question.category)
     outcome.abstention.append(question.abstention)
-    outcome.turns.append(len(prepared.passages.turns))
-    outcome.without_dense += len(prepared.passages.turns) > ranked.config.semantic_max_turns
+    turns, sessions = len(prepared.group.corpus.turns), prepared.group.sessions
+    outcome.turns.append(turns)
+    outcome.without_dense += turns > ranked.config.semantic_max_turns
     scored = ranked.begin(question)
     totals = {level: float(gold.total(level)) for level in LEVELS}
     outcome.add(("question",), totals | _agreement(scored, gold, outcome.scorer_ranks))
-    if gold.turns:
-        outcome.gold[question.id] = sorted(set(np.concatenate(gold.turns).tolist()))
+    if len(gold.turns):
+        outcome.gold[question.id] = gold.turns.tolist()
     for key, rows in ranked.by_ranking.items():
         order = ranked.order(question, scored, rows[0])
-        where = measures.placed(order, gold, len(prepared.sessions))
-        found = measures.of_ranking(order, where, gold, prepared.chunks, prepared.sessions)
-        outcome.add(("ranking", *key), found)
-        if gold.turns:
-            outcome.ranked.setdefault(key, {})[question.id] = order[: ir.DEPTH].tolist()
-        spent = cutting.running(order, costs[""][0], prepared.sessions)
-        outcome.add(("curve", *key), measures.curve(where, spent, BUDGETS))
+        ranks = measures.ranks_of(order, gold, turns)
+        outcome.add(("ranking", *key), measures.of_ranking(order, ranks, gold, prepared.chunks, sessions))
+        if len(gold.turns):
+            outcome.ranked.setdefault(key, {})[question.id] = order[: measures.DEPTH].tolist()
+        spent = np.cumsum(prepared.words[order])
+        outcome.add(("curve", *key), measures.curve(ranks, spent, BUDGETS))
         for row in rows:
-            words, tokens = costs[row.cut.rendering]
             ce = _read_by(scored, row) if row.ranker.reads_ce else None
-            kept = cutting.cut(order, ce, row.cut, words, tokens, prepared.sessions)
-            outcome.add(("row", row.name), measures.of_cut(order, where, kept, gold, prepared.sessions))
+            if row.cut.compress:
+                kept = cutting.compressed(order, ce, row.cut, prepared.group.corpus, tokenizer)
+            else:
+                kept = cutting.cut(order, ce, row.cut, prepared.words, prepared.tokens)
+            outcome.add(("row", row.name), measures.of_cut(order, ranks, kept, gold, sessions))
             if row.name == outcome.spec.reference:
                 outcome.kept[question.id] = (order, kept)
                 if ce is not None:
@@ -199,56 +184,57 @@ def _agreement(scored: Scored, gold: Gold, ranks: list[tuple[int, int]]) -> dict
     places = np.full((2, len(scored.ce)), np.inf)
     for row, scores in enumerate((scored.ce, scored.colbert)):
         places[row, read[np.argsort(-scores[read], kind="stable")]] = np.arange(1, len(read) + 1)
-    both = [places[:, inside].min(axis=1) for inside in gold.turns]
-    ranks += [(int(a), int(b)) for a, b in both if np.isfinite(a + b)][: max(0, SCATTERED - len(ranks))]
-    hit = sum(bool(pair.min() <= measures.TOP) for pair in both)
+    both = places[:, gold.turns]
+    read_by_both = both[:, np.isfinite(both).all(axis=0)].astype(int).T.tolist()
+    ranks += [(a, b) for a, b in read_by_both][: max(0, SCATTERED - len(ranks))]
+    hit = (both <= measures.TOP).any(axis=0).sum()
     return {"spearman": measures.spearman(scored.ce, scored.colbert), union: float(hit)}
 
 
 class _Rankings:
     """The rows of a spec by ranking, and the order of each for one group's questions."""
 
-    def __init__(self, prepared: Ready, spec: Spec, scoring: Scoring) -> None:
+    def __init__(
+        self, haystack: Haystacked, spec: Spec, scoring: Scoring, opened: Mapping[str, System]
+    ) -> None:
         self.config = scoring.config
-        self._prepared, self._scoring = prepared, scoring
+        self._haystack, self._scoring, self._store = haystack, scoring, scoring.store
         self._wanted = [need for need in grid.needs(spec.rows) if need[0].name]
-        self._rivals = {rival.name: rival for rival in spec.rivals}
-        self._built: dict[str, Callable[[str], Floats]] = {}
-        self._vectors: NDArray[np.float32] | None = None
+        folder = scoring.store.path.parent
+        self.rivals = {
+            name: Running(system, haystack.haystack, scoring.config, folder)
+            for name, system in opened.items()
+        }
         self.by_ranking: dict[tuple[str, str], list[Row]] = {}
         for row in spec.rows:
             self.by_ranking.setdefault((row.retrieval.name, row.ranker.name), []).append(row)
 
     def begin(self, question: BenchQuestion) -> Scored:
-        return self._scoring.score(question, self._prepared.haystack, self._wanted)
+        return self._scoring.score(question, self._haystack, self._wanted)
 
     def order(self, question: BenchQuestion, scored: Scored, row: Row) -> Indices:
-        if row.ranker.kind == "rival":
-            scores = self._rival_scores(self._rivals[row.ranker.name], question.text)
-            return np.argsort(-scores, kind="stable")
-        return ordered(scored, row.retrieval.name, row.ranker, self._embedded)
+        if row.ranker.kind != "rival":
+            return ordered(scored, row.retrieval.name, row.ranker, lambda: self._embedded)
+        rival = self.rivals[row.ranker.name]
+        key = digest(rival.fingerprint, self._scoring.identity, question.text, self._haystack.key)
+        scores = self._kept("rival", key, lambda: rival(question.text)).astype(np.float64)
+        found = np.flatnonzero(~np.isnan(scores))
+        return found[np.argsort(-scores[found], kind="stable")]
 
-    def _rival_scores(self, rival: Rival, question: str) -> Floats:
-        haystack, store = self._prepared.haystack, self._scoring.store
-        key = digest(rival.name, rival.version, question, haystack.key)
-        held = store.get("rival", key)
-        if held is None:
-            if rival.name not in self._built:
-                self._built[rival.name] = rival.build(haystack.corpus)
-            held = self._built[rival.name](question)
-            store.put("rival", key, held)
-        return held.astype(np.float64)
-
+    @cached_property
     def _embedded(self) -> NDArray[np.float32]:
-        """Embeddings of the passages for MMR, kept in the store."""
-        if self._vectors is None:
-            from smartsearch.systems.baselines import embedder
+        """Embeddings of the turns for MMR, kept in the store."""
+        from smartsearch.systems.baselines import embedder
 
-            haystack, store = self._prepared.haystack, self._scoring.store
-            key = digest("minilm", haystack.key)
-            held = store.get("vectors", key)
-            if held is None:
-                held = embedder().encode(haystack.texts(range(len(haystack.corpus.turns))))
-                store.put("vectors", key, held)
-            self._vectors = held.astype(np.float32)
-        return self._vectors
+        def embed() -> NDArray[np.float32]:
+            return embedder().encode(self._haystack.texts(range(len(self._haystack.corpus.turns))))
+
+        return self._kept("vectors", digest("minilm", self._haystack.key), embed).astype(np.float32)
+
+    def _kept(self, kind: str, key: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+        """An array of the store, made where it is not there."""
+        held = self._store.get(kind, key)
+        if held is None:
+            held = make()
+            self._store.put(kind, key, held)
+        return held

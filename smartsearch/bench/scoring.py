@@ -113,6 +113,9 @@ class Scoring:
         self._fingerprints = fingerprints
         self.pairs = 0  # question-turn pairs the cross-encoder read in this run
         self._code = _code_digest()
+        settings = repr([(name, getattr(config, name)) for name in names("find", "rank")])
+        self.identity = digest(self._code, settings, *sorted(fingerprints.values()))
+        """Of all that decides which turns a system finds and ranks: code, settings, models."""
 
     def score(
         self,

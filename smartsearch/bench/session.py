@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from smartsearch.bench import cutting, failures, grid, live, presets, render, rivals, tracing
+from smartsearch.bench import cutting, failures, grid, live, presets, rivals, tracing
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.oracle import OracleOptions
 from smartsearch.bench.results import SCHEMA_VERSION, summary
-from smartsearch.bench.run import Outcome, Spec, ready, run
+from smartsearch.bench.run import Outcome, Spec, run
 from smartsearch.bench.scoring import Scoring
+from smartsearch.bench.store import digest
 from smartsearch.bench.types import BenchQuestion, Dataset
-from smartsearch.bench.units import unit_of
 from smartsearch.config import Config
 from smartsearch.errors import InputError, UsageError
 from smartsearch.models.tools import Tools
@@ -44,7 +41,6 @@ class Request:
     rankers: tuple[str, ...] = ()
     cuts: tuple[str, ...] = ()
     rivals: tuple[str, ...] = ()
-    unit: str = "turn"
     context: bool = True
     reference: str = ""
     oracle: bool = False
@@ -65,7 +61,6 @@ def plan(request: Request, config: Config) -> Plan:
 
     Raises UsageError for a name that is none, InputError for data that cannot be read.
     """
-    unit_of(request.unit)
     own: list[grid.Row] = []
     loaded = rivals.load(request.rivals)
     names = [rival.name for rival in loaded]
@@ -101,7 +96,7 @@ def plan(request: Request, config: Config) -> Plan:
             hint="each question needs the turns or sessions that answer it, see docs/benchmarks.md",
             kind="dataset",
         )
-    return Plan(request, dataset, Spec(rows, reference, tuple(loaded), request.unit, request.context))
+    return Plan(request, dataset, Spec(rows, reference, tuple(loaded), request.context))
 
 
 def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, Any], Outcome]:
@@ -119,17 +114,13 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
         "dropped": dataset.dropped,
         "notes": list(dataset.notes),
     }
-    count = scoring.tools.tokenizer.count
-    whole = spec.unit == "turn" and spec.context
     record["latency"] = None
-    if (
-        planned.request.live and whole
-    ):  # first: nothing of this run is warm yet, and stale scores stop it early
+    if planned.request.live and spec.context:  # first: nothing is warm yet, stale scores stop it early
         wanted = min(planned.request.live, dataset.questions)
         with stage("warm queries", wanted) as step:
-            record["latency"] = _latency(live.measure(dataset, scoring, wanted, step))
+            record["latency"] = live.measure(dataset, scoring, spec.rivals, wanted, step)
     with stage("questions", dataset.questions) as step:
-        outcome = run(dataset, spec, scoring, count, step)
+        outcome = run(dataset, spec, scoring, scoring.tools.tokenizer, step)
     record |= summary(outcome)
     if outcome.without_dense:
         left_out = f"{outcome.without_dense} questions have no dense fallback: more than"
@@ -138,8 +129,9 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
     if planned.request.oracle:
         with stage("oracle traces", dataset.questions) as step:
             free, limited = tracing.traces(dataset, scoring, ORACLES, step)
-        record["oracle"] = dataclasses.asdict(free)
-        record["oracle_limited"] = {"results": ORACLES[1].results, **dataclasses.asdict(limited)}
+        record["oracle"] = free
+        record["oracle_limited"] = {"results": ORACLES[1].results, **limited}
+    record["systems"] = {name: digest(*fingerprints) for name, fingerprints in outcome.systems.items()}
     record["seconds"] = round(time.perf_counter() - started, 1)
     record["pairs_scored"] = scoring.pairs
     return record, outcome
@@ -149,37 +141,31 @@ def signed(record: dict[str, Any], planned: Plan, origin: Mapping[str, Any], too
     """The record with its receipt: `origin` as `receipt` made it when the run began, and what was run."""
     spec = planned.spec
     run_record = dict(origin)
-    run_record |= {"unit": spec.unit, "context": spec.context, "tokenizer": tools.tokenizer.name}
-    run_record |= {"seconds": record.pop("seconds"), "pairs_scored": record.pop("pairs_scored")}
+    run_record |= {"unit": "turn", "context": spec.context, "tokenizer": tools.tokenizer.name}
+    run_record |= {key: record.pop(key) for key in ("seconds", "pairs_scored", "systems")}
     return {**record, "reference": spec.reference, "run": run_record}
 
 
-def contexts(
-    planned: Plan, outcome: Outcome, count: Callable[[str], int]
-) -> Iterator[tuple[BenchQuestion, str]]:
+def contexts(planned: Plan, outcome: Outcome) -> Iterator[tuple[BenchQuestion, str]]:
     """Each question with the text the reference row leaves a reader: what an LLM is asked with."""
     row = next(row for row in planned.spec.rows if row.name == planned.spec.reference)
-    rendering = render.rendering(row.cut.rendering)
     for group in planned.dataset.groups():
-        prepared = ready(group, planned.spec, count)
         for question in group.questions:
             order, kept = outcome.kept[question.id]
             stay = order[kept.fate == cutting.KEPT].tolist()
-            text = rendering.text(prepared.passages, stay, prepared.sessions)
-            too_long = row.cut.words and len(text.split()) > row.cut.words  # only ever a single passage
-            yield question, " ".join(text.split()[: row.cut.words]) if too_long else text
+            yield question, cutting.text([group.corpus.turns[place] for place in stay], row.cut)
 
 
 def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None]) -> dict[str, Any] | None:
     """Why the reference row fails where it does, by the all-gold and the any-gold rule.
 
-    `verdicts` of a judge by question; without them nobody can tell an error of inference. None where
-    passages are no turns. Left out: questions of abstention, and those whose gold is sessions only.
+    `verdicts` of a judge by question; without them nobody can tell an error of inference. None of a rival.
+    Left out: questions of abstention, and those whose gold is sessions only.
     """
     row = next(row for row in planned.spec.rows if row.name == planned.spec.reference)
-    if planned.spec.unit != "turn" or row.ranker.kind == "rival":
+    if row.ranker.kind == "rival":
         return None
-    found: dict[str, list[tuple[str, failures.Failure]]] = {rule: [] for rule in failures.RULES}
+    found: list[tuple[str, failures.Outcome]] = []
     dropped = planned.dataset.dropped
     named = [item for reason in ("absent", "ambiguous", "malformed") for item in dropped.get(reason, [])]
     for group in planned.dataset.groups():
@@ -201,20 +187,5 @@ def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None])
                 judged=bool(verdicts),
                 answer_absent=failures.answer_absent(question.answer, said),
             )
-            for rule, counted in found.items():
-                counted.append((question.category, failures.classify(happened, rule)))
-    return {"reference": row.name} | {
-        rule: dataclasses.asdict(failures.summary(counted)) for rule, counted in found.items()
-    }
-
-
-def _latency(seen: live.Live) -> dict[str, Any]:
-    return {
-        "questions": seen.questions,
-        "candidates": round(float(np.mean(seen.candidates)), 1) if seen.candidates else None,
-        "stages": {
-            stage: {name: round(value, 2) for name, value in both.items()}
-            for stage, both in seen.summary().items()
-        },
-        "first_ms": round(float(np.median(seen.first_ms)), 1) if seen.first_ms else None,
-    }
+            found.append((question.category, happened))
+    return {"reference": row.name} | {rule: failures.summary(found, rule) for rule in failures.RULES}

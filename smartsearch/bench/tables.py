@@ -1,4 +1,4 @@
-"""The tables of a result in words: what the terminal, the HTML page and the report of results show alike.
+"""The tables of a result in words: what the terminal, the page and the report of results show alike.
 
 A result is the record `session.signed` gives and a JSON file keeps; any number in it may be null.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smartsearch.bench.failures import STAGES
-from smartsearch.bench.measures import LEVELS, TOP
+from smartsearch.bench.measures import TOP
 
 Json = Mapping[str, Any]
 
@@ -24,16 +24,12 @@ LOST = {"not retrieved": "not retrieved", "top_k": "top K", "tau": "tau", "budge
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table of text cells; the first column names the line. `caption` says how to read it.
-
-    `in_words`: the cells are text to read, not figures to compare.
-    """
+    """A titled table of text cells; the first column names the line. `caption` says how to read it."""
 
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
-    in_words: bool = False
 
     def only(self, columns: Sequence[str]) -> Table:
         """The same with these columns alone."""
@@ -104,8 +100,16 @@ def gap(row: Json, measure: str = "kept") -> str:
     return signed(found.get("difference")) + ("*" if p is not None and p < SIGNIFICANT else "")
 
 
-RANKED = ("row", "candidates", "first", "retrieved", "R@5", "R@10", f"top {TOP}")
+_FOUND = {"retrieved": "retrieved", "turn@5": "R@5", "turn@10": "R@10", f"turn@{TOP}": f"top {TOP}"}
+"""Recalls before the cut, and how they are headed."""
+RANKED = ("row", "candidates", "first", *_FOUND.values())
 CUT = ("row", "kept", "95%", "words", "tokens", "difference")
+
+
+def _found(row: Json) -> tuple[str, ...]:
+    """Mean and median rank of the first gold turn, the recalls of _FOUND, and what is kept."""
+    first = f"{short(row['first']['mean'])} / {short(row['first']['median'])}"
+    return (first, *(share(micro(row, name)) for name in (*_FOUND, "kept")))
 
 
 def rows(result: Json) -> Table:
@@ -114,8 +118,7 @@ def rows(result: Json) -> Table:
         (
             row["name"],
             number(row["candidates"]),
-            f"{short(row['first']['mean'])} / {short(row['first']['median'])}",
-            *(share(micro(row, name)) for name in ("retrieved", "turn@5", "turn@10", f"turn@{TOP}", "kept")),
+            *_found(row),
             interval(row["recall"].get("kept", {})),
             number(row["words"]),
             number(row["tokens"]),
@@ -124,37 +127,23 @@ def rows(result: Json) -> Table:
         for row in result["rows"]
     )
     base = reference(result)
-    against = ""
-    if base:
-        ranked = f"{base['retrieval']} {base['rank']}".strip()
-        against = f" difference: of kept against {ranked} under the same cut, else {base['name']}"
-        against += ", * where Holm's p < .05;"
+    against = f" {ranking(base)} under the same cut, else {base['name']}" if base else ""
     caption = (
-        "Recall is micro: gold turns found / gold turns. first: mean / median rank of the first gold turn, "
-        f"where one was retrieved; kept: after the cut, with its 95% bootstrap interval;{against} "
-        "candidates, words, tokens: mean a question."
+        "Recall is micro: gold turns found / gold turns. first: mean / median rank of the first gold turn "
+        "retrieved; kept: after the cut, with its 95% bootstrap interval; difference: of kept "
+        f"against{against}, * where Holm's p < .05; candidates, words, tokens: mean a question."
     )
     return Table("Rows", (*RANKED, *CUT[1:]), lines, caption)
 
 
 def categories(row: Json) -> Table:
     """One row by category of question, and all of them last."""
-    parts = {**row["by_category"], "all": row}
-    head = ("category", "questions", "gold", "first", "retrieved", "R@5", "R@10", f"top {TOP}", "kept")
-    measures = ("retrieved", "turn@5", "turn@10", f"turn@{TOP}", "kept")
     lines = tuple(
-        (
-            name or "(none)",
-            number(part["questions"]),
-            number(part["gold"]),
-            f"{short(part['first']['mean'])} / {short(part['first']['median'])}",
-            *(share(micro(part, measure)) for measure in measures),
-        )
-        for name, part in parts.items()
+        (name or "(none)", number(part["questions"]), number(part["gold"]), *_found(part))
+        for name, part in {**row["by_category"], "all": row}.items()
     )
-    return Table(
-        f"By category: {row['name']}", head, lines, "Questions with gold; micro recall of gold turns."
-    )
+    head = ("category", "questions", "gold", "first", *_FOUND.values(), "kept")
+    return Table(f"By category: {row['name']}", head, lines, "Questions with gold; micro recall of turns.")
 
 
 def losses(rows: Sequence[Json]) -> Table:
@@ -225,11 +214,11 @@ def agreement(result: Json) -> Table | None:
     if not found:
         return None
     spearman, union = found["spearman"], found[f"union@{TOP}"]
+    either = f"gold in the top {TOP} of either"
     lines = (
         ("Spearman's rho a question: mean", share(spearman["mean"])),
         ("Spearman's rho: 5th, 50th, 95th percentile", _listed(spearman, ("p5", "median", "p95"))),
-        (f"gold in the top {TOP} of either: micro", share(union["micro"])),
-        (f"gold in the top {TOP} of either: macro, any, all", _listed(union, ("macro", "any", "all"))),
+        (f"{either}: micro, macro, any, all", _listed(union, READ)),
     )
     caption = "Over the candidates that both the cross-encoder and ColBERT read."
     return Table("Agreement of the two scorers", ("measure", "value"), lines, caption)
@@ -240,20 +229,18 @@ def _listed(values: Json, names: Sequence[str]) -> str:
 
 
 def latency(result: Json) -> Table | None:
-    """Milliseconds a stage over warm queries; None where none were timed."""
+    """Milliseconds a stage, and of each rival, over warm queries; None where none were timed."""
     found = result.get("latency")
     if not found or not found["stages"]:
         return None
-    lines = tuple(
-        (stage, number(spent["p50"], 1), number(spent["p95"], 1)) for stage, spent in found["stages"].items()
-    )
-    run = result["run"]
-    first = found.get("first_ms")
+    rivals = {f"total: {name}": spent for name, spent in found.get("rivals", {}).items()}
+    timed = {**found["stages"], **rivals}
+    lines = tuple((stage, number(spent["p50"], 1), number(spent["p95"], 1)) for stage, spent in timed.items())
+    run, first = result["run"], found.get("first_ms")
     cold = f" The first question of a conversation: {number(first)} ms (median)." if first else ""
     caption = (
-        f"{number(found['questions'])} warm queries through the whole pipeline, "
-        f"{number(found['candidates'])} candidates a question on average, {run['threads']} threads, profile "
-        f"{run['profile']}. rank holds both scorers and their fusion.{cold}"
+        f"{number(found['questions'])} warm queries, {number(found['candidates'])} candidates on average, "
+        f"{run['threads']} threads, profile {run['profile']}.{cold}"
     )
     return Table("Latency by stage, milliseconds", ("stage", "p50", "p95"), lines, caption)
 
@@ -298,11 +285,15 @@ def failures(result: Json) -> Table | None:
     if not found:
         return None
     both = [found[rule]["overall"] for rule in ("all", "any")]
-    lines = [("questions", *(number(tally["questions"]) for tally in both))]
+
+    def line(said: str, counts: Sequence[int]) -> tuple[str, ...]:
+        return (said, *map(number, counts))
+
+    lines = [line("questions", [tally["questions"] for tally in both])]
     for part, before in (("kinds", ""), ("splits", "of reranker/budget: ")):
         names = dict.fromkeys(name for tally in both for name in tally[part])
-        lines += [(before + name, *(number(tally[part].get(name, 0)) for tally in both)) for name in names]
-    lines.append(("answer's words nowhere in the data", *(number(tally["answer_absent"]) for tally in both)))
+        lines += [line(before + name, [tally[part].get(name, 0) for tally in both]) for name in names]
+    lines.append(line("answer's words nowhere in the data", [tally["answer_absent"] for tally in both]))
     caption = (
         f"Of {found['reference']}: under all gold every gold turn has to be left after the cut, under any "
         "gold one of them. Errors of inference are told apart only with a judge."
@@ -366,47 +357,18 @@ def details(result: Json) -> Iterator[Table]:
 
 
 def receipt(result: Json) -> Table:
-    """What the figures depend on: data, code, models, machine, command."""
-    data, run, asked = result["dataset"], result["run"], result["questions"]
-    machine = run["machine"]
-    memory = f", {short(machine['memory_gib'])} GiB" if machine.get("memory_gib") else ""
-    gold = ", ".join(f"{number(result['gold'][level])} {level}s" for level in LEVELS)
-    lines = [
-        ("data", f"{data['name']} ({data['format']}), {data['path']}"),
-        ("sha256 of the data", data["sha256"]),
-        (
-            "questions",
-            f"{number(asked['asked'])} asked, {number(asked['with_gold'])} with gold, "
-            f"{number(asked['abstention'])} abstentions",
-        ),
-        ("gold", gold),
-        ("passages a question", short(result["passages_a_question"])),
-        ("passage", f"{run['unit']}, scored {'with' if run['context'] else 'without'} its context"),
-        ("code", f"smartsearch {run['version']}{_commit(run)}"),
-        *(
-            ("model: " + model["role"], f"{model['id']} {model['revision']} {model['precision']}".strip())
-            for model in run["models"]
-        ),
-        ("tokens counted by", run["tokenizer"]),
-        ("profile", run["profile"]),
-        ("settings that are not the default", _settings(run.get("config") or {})),
-        ("machine", f"{machine['cpu']}, {machine['cores']} cores{memory}"),
-        ("system", f"{machine['system']}, Python {machine['python']}"),
-        ("threads", str(run["threads"])),
-        ("date", run["date"]),
-        ("seconds", number(run["seconds"])),
-    ]
-    return Table("Receipt", ("what", "value"), tuple(lines), in_words=True)
+    """What the figures depend on, as the record has it: data, code, models, machine, command."""
+    data = {key: result["dataset"][key] for key in ("name", "format", "path", "sha256")}
+    told = {"data": data, "questions": result["questions"], "gold": result["gold"], **result["run"]}
+    models = {f"model: {model['role']}": model for model in told.pop("models")}
+    lines = tuple((name, _told(value)) for name, value in (told | models).items())
+    return Table("Receipt", ("what", "value"), lines)
 
 
-def _commit(run: Json) -> str:
-    if not run["commit"]:
-        return ""
-    return f", commit {run['commit']}" + (" with changes that are not committed" if run["dirty"] else "")
-
-
-def _settings(config: Json) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in config.items()) or "none"
+def _told(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {inner}" for name, inner in value.items()) or "none"
+    return str(value)
 
 
 def dropped(result: Json) -> Table | None:
@@ -414,7 +376,7 @@ def dropped(result: Json) -> Table | None:
     found = result["dataset"]["dropped"]
     lines = tuple((reason, number(len(what)), _some(what)) for reason, what in found.items())
     head = ("reason", "count", "which")
-    return Table("Left out of the data", head, lines, in_words=True) if lines else None
+    return Table("Left out of the data", head, lines) if lines else None
 
 
 def _some(named: Sequence[str], most: int = 12) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 from smartsearch.bench import oracle
-from smartsearch.bench.oracle import OracleOptions, OracleSummary
+from smartsearch.bench.oracle import OracleOptions
 from smartsearch.bench.scoring import Haystacked, Scoring
 from smartsearch.bench.types import Dataset
 from smartsearch.text.parse import Parser
@@ -21,7 +22,7 @@ def traces(
     scoring: Scoring,
     ways: Sequence[OracleOptions],
     step: Callable[[], None] = lambda: None,
-) -> list[OracleSummary]:
+) -> list[dict[str, Any]]:
     """One summary a way, over whole turns. Names of a turn and near turns of a text are remembered."""
     found: list[list[oracle.OracleTrace]] = [[] for _ in ways]
     for group in dataset.groups():
@@ -38,7 +39,7 @@ def traces(
                 )
                 some.append(one)
             step()
-    return [oracle.summarise(some) for some in found]
+    return [oracle.summary(some) for some in found]
 
 
 def _names(turns: Sequence[Turn], parser: Parser) -> oracle.Entities:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.output import stream
 
 if TYPE_CHECKING:
-    from smartsearch.bench.accuracy import Accuracy, Price
+    from smartsearch.bench.accuracy import Estimate, Price
     from smartsearch.bench.run import Outcome
     from smartsearch.bench.session import Plan
     from smartsearch.models.tools import Tools
@@ -42,7 +41,6 @@ class AccuracyOptions:
     protocol: str = option(
         LLM, "Short answer and binary judge, or seven steps.", default="memos", choices=PROTOCOLS
     )
-    votes: int = option(LLM, "Votes of the judge, an odd number.", "--votes", default=1, min=1, metavar="N")
     jobs: int = option(LLM, "Requests at a time.", "--jobs", default=4, min=1, metavar="N")
     price: str | None = option(
         LLM,
@@ -61,14 +59,11 @@ class Readers:
         self.stopped: SmartsearchError | None = None
         if options.reader is None:
             idle = [name for name in ("judge", "price") if getattr(options, name) is not None]
-            idle += ["votes"] * (options.votes != 1)
             if idle:
                 raise UsageError(f"--{idle[0]} needs --reader", hint=f"--reader MODEL --{idle[0]} ...")
             return
         from smartsearch import llm
 
-        if options.votes % 2 == 0:
-            raise UsageError(f"--votes {options.votes} may end in a tie", hint="an odd number")
         self._reader = llm.reader_endpoint(model=options.reader)
         self._judge = llm.judge_endpoint(self._reader, model=options.judge or "")
         self._prices = _prices(options.price)
@@ -83,35 +78,24 @@ class Readers:
         from smartsearch.bench import accuracy, session
 
         count = tools.tokenizer.count
-        items = [accuracy.Item(q, text) for q, text in session.contexts(planned, outcome, count)]
-        asked = [item for item in items if item.question.answer]
-        if len(asked) < len(items):
-            stream.warn(f"{len(items) - len(asked)} questions have no answer to judge by: not asked")
-        if not asked:
+        every = [accuracy.Item(question, text) for question, text in session.contexts(planned, outcome)]
+        items = [item for item in every if item.question.answer]
+        if len(items) < len(every):
+            stream.warn(f"{len(every) - len(items)} questions have no answer to judge by: not asked")
+        if not items:
             return None
-        items = asked
-        before = accuracy.estimate(
-            items, count, self._options.protocol, votes=self._options.votes, prices=self._prices
-        )
-        stream.talk(_told(before))
+        asked, prices = self._options, self._prices
+        stream.talk(_told(accuracy.estimate(items, count, asked.protocol, prices)))
         cache = llm.ReplyCache(out / "replies.db")
         reader = llm.Client(self._reader, cache, count=count)
         judge = llm.Client(self._judge, cache, count=count)
         try:
             with stage("answers", len(items)) as step:
-                found = accuracy.measure(
-                    items,
-                    reader,
-                    judge,
-                    self._options.protocol,
-                    jobs=self._options.jobs,
-                    votes=self._options.votes,
-                    step=step,
-                )
+                found = accuracy.measure(items, reader, judge, asked.protocol, jobs=asked.jobs, step=step)
         except KeyboardInterrupt:
             stream.talk(f"the replies so far are kept in {cache.path} and will not be asked for again")
             raise
-        record = _accuracy_record(found, self._prices)
+        record = found.record(prices)
         record["reader"] = record["reader"] or [self._reader.model]
         record["judge"] = record["judge"] or [self._judge.model]
         stream.talk(_spent(record))
@@ -138,11 +122,11 @@ def _prices(text: str | None) -> dict[str, Price] | None:
     return {READER: prices[0], JUDGE: prices[-1]}
 
 
-def _told(before: Any) -> str:
-    tokens = [f"{role} {t.prompt:,} in, {t.completion:,} out" for role, t in before.tokens.items()]
+def _told(before: Estimate) -> str:
+    tokens = [f"{role} {read:,} in, {written:,} out" for role, (read, written) in before.tokens.items()]
     cost = f"; ${before.cost:.2f}, at most ${before.cost_limit:.2f}" if before.cost is not None else ""
     calls = f"{before.questions:,} questions, {before.calls:,} calls"
-    return f"{calls}, tokens: {'; '.join(tokens)}{cost}; {before.assumptions}"
+    return f"an estimate: {calls}, tokens: {'; '.join(tokens)}{cost}; cached replies cost nothing"
 
 
 def _spent(record: dict[str, Any]) -> str:
@@ -150,24 +134,3 @@ def _spent(record: dict[str, Any]) -> str:
     cost = record["cost"]
     dollars = f", ${cost['new']:.2f} of ${cost['total']:.2f} in all" if cost else ""
     return f"spent {new:,} tokens now{dollars}"
-
-
-def _accuracy_record(found: Accuracy, prices: dict[str, Price] | None) -> dict[str, Any]:
-    """Accuracy as the record keeps it: counts, tokens, and per question the verdict, without any text."""
-    from smartsearch.bench import accuracy
-
-    def tally(counted: Any) -> dict[str, Any]:
-        return {**dataclasses.asdict(counted), "questions": counted.questions, "accuracy": counted.accuracy}
-
-    return {
-        "protocol": found.protocol,
-        "reader": list(found.reader),
-        "judge": list(found.judge),
-        "overall": tally(found.overall),
-        "by_category": {name: tally(counted) for name, counted in found.by_category.items()},
-        "usage": {role: dataclasses.asdict(usage) for role, usage in found.usage.items()},
-        "cost": dataclasses.asdict(accuracy.cost(found.usage, prices)) if prices else None,
-        "verdicts": {outcome.id: outcome.verdict for outcome in found.outcomes},
-        "errors": {outcome.id: outcome.error.kind for outcome in found.outcomes if outcome.error},
-        "stopped": {"kind": found.stopped.kind, "message": found.stopped.message} if found.stopped else None,
-    }

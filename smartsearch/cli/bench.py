@@ -35,17 +35,10 @@ smartsearch bench locomo10.json --rank cascade,rrf --cut B1:2000,B2:0:60:4000 --
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Which questions are asked, of passages cut how."""
+    """Which questions are asked, and what rankers see of a turn."""
 
     dataset: str = option(DATA, "What the data is.", default="auto", choices=DATASETS)
     every: int = option(DATA, "Take every Nth question only.", "--every", default=1, min=1, metavar="N")
-    unit: str = option(
-        DATA,
-        "The passage: turn, pair, window:N turns, or chunk:N tokens.",
-        "--unit",
-        default="turn",
-        metavar="UNIT",
-    )
     context: bool = option(
         DATA, "Let the rankers see the turn before.", "--context/--no-context", default=True
     )
@@ -81,7 +74,7 @@ class GridOptions:
     )
     rival: str | None = option(
         GRID,
-        "Other systems in the same run: names, all, or the path of your own .py file.",
+        "Other systems in the same run: names, all plain ones (all), or your own .py file.",
         "--rival",
         "--system",
         metavar="NAMES",
@@ -193,7 +186,6 @@ def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Req
         rankers=tuple(grid.split(rows.rank or "")),
         cuts=tuple(grid.split(rows.cut or "")),
         rivals=tuple(dict.fromkeys(wanted)),
-        unit=which.unit,
         context=which.context,
         reference=rows.reference or "",
         oracle=rows.oracle,
@@ -210,10 +202,8 @@ def _warnings(planned: Plan) -> Iterator[str]:
         some = ", ".join(items[:3]) + (", ..." if len(items) > 3 else "")
         yield f"{dataset.path}: {len(items)} {reason}: {some}"
     request, spec = planned.request, planned.spec
-    if spec.unit != "turn" or not spec.context:
-        yield "warm queries and failure classes are of whole turns with context: left out"
-        if request.oracle:
-            yield "oracle traces are of whole turns, whatever --unit and --context are"
+    if not spec.context:
+        yield "warm queries and oracle traces are of turns with context: no times are measured"
     scoreless = [name for name in request.rankers if name.split(":")[0] in ("weight", "corpus", "colbert")]
     pruning = [name for name in request.cuts if grid.cut(name).by_score]
     if scoreless and pruning:
@@ -270,16 +260,16 @@ def _measured(
 
 def _written(record: dict[str, Any], out: Path) -> list[Path]:
     """The record as JSON and as a page, in files of their own named by date and data."""
-    from smartsearch.bench import html
+    from smartsearch.bench.page import page
     from smartsearch.output.record import dumps
 
     stamp = record["run"]["date"][:19].replace(":", "").replace("-", "").replace("T", "-")
     path = out / f"{stamp}-{record['dataset']['name']}.json"
-    page = path.with_suffix(".html")
+    shown = path.with_suffix(".html")
     try:
         path.write_text(dumps(record) + "\n", encoding="utf-8")
-        page.write_text(html.page([record]), encoding="utf-8")
+        shown.write_text(page(record), encoding="utf-8")
     except OSError as error:
         said = f"{error.filename} cannot be written: {error.strerror}"
         raise UsageError(said, hint="another --out") from error
-    return [path, page]
+    return [path, shown]

@@ -19,8 +19,11 @@ SYSTEMS = {
     "smartsearch": "smartsearch.systems.smartsearch",
     "bm25": _BASELINES,
     "bm25_neighbours": _BASELINES,
+    "bm25_date": _BASELINES,
     "minilm": _BASELINES,
+    "bm25_minilm_rrf": _BASELINES,
     "grep": _BASELINES,
+    "full_context": _BASELINES,
 }
 """By name, the module of each. The plain searches share one."""
 

@@ -50,7 +50,7 @@ class Baseline:
 
 def full_context(corpus: Corpus) -> Scorer:
     """No search at all: every turn in the order it was said."""
-    scores = -np.arange(len(corpus.turns), dtype=np.float64)
+    scores = np.arange(len(corpus.turns), 0, -1, dtype=np.float64)
     return lambda _question: scores
 
 

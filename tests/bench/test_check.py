@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -12,11 +11,6 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import check  # noqa: E402
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 RECORD = {
     "rows": [{"name": "I3 ce B0", "first": {"mean": 8.0}, "recall": {"kept": {"micro": 0.878}}}],
@@ -68,18 +62,6 @@ def test_data_that_is_not_there_is_left_out_and_said(tmp_path, capsys):
 
 
 def test_a_run_that_fails_is_no_success(tmp_path, monkeypatch, capsys):
-    def fails(command, data, out):
-        raise RuntimeError("the model is gone")
-
-    monkeypatch.setattr(check, "run", fails)
+    monkeypatch.setattr(check.sys, "executable", "false")
     assert check.main(["--expected", expected(tmp_path, 17), "--out", str(tmp_path)]) == 2
-    assert "the model is gone" in capsys.readouterr().out
-
-
-def test_what_is_expected_is_well_formed():
-    """Every figure has a path, a value and a tolerance, and every run of our own data has figures."""
-    table = tomllib.loads((ROOT / "benchmarks" / "expected.toml").read_text(encoding="utf-8"))
-    figures = [check.Figure(**figure) for entry in table["run"] for figure in entry["expect"]]
-    assert all(figure.tolerance > 0 for figure in figures)
-    assert all(entry["expect"] for entry in table["run"])
-    assert json.dumps(table)
+    assert "failed    made up" in capsys.readouterr().out

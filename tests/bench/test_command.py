@@ -65,22 +65,6 @@ def test_json_prints_the_record_that_is_written(run, chats: Path, tmp_path: Path
     assert [row["name"] for row in record["rows"]] == names
 
 
-def test_ones_own_rival_runs_from_its_file(run, chats: Path, tmp_path: Path):
-    rival = """
-import numpy as np
-
-NAME = "last"
-
-
-def build(corpus):
-    return lambda question: np.arange(len(corpus.turns), dtype=float)
-"""
-    put(tmp_path, "last.py", rival)
-    _, out, _ = run(str(chats), "--json", "--live", "0", "--rival", "last.py,grep", "--cut", "B0")
-    rows = {row["name"]: row for row in json.loads(out)["rows"]}
-    assert rows["last B0"]["first"]["mean"] == pytest.approx((6 + 1 + 2 + 5) / 4)
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -88,13 +72,11 @@ def build(corpus):
         (["{chats}", "--rank", "best"], "best"),
         (["{chats}", "--cut", "B2:2"], "B2:2"),
         (["{chats}", "--rival", "elastic"], "elastic"),
-        (["{chats}", "--unit", "paragraph"], "paragraph"),
         (["{chats}", "--reference", "I3 rrf B1:77"], "I3 rrf B1:77"),
         (["{chats}", "--dataset", "locomo"], "folder"),
         (["{chats}", "--judge", "gpt"], "--reader"),
         (["{chats}", "--price", "1/2"], "--reader"),
         (["{chats}", "--reader", "gpt"], "SMARTSEARCH_LLM_KEY"),
-        (["{chats}", "--reader", "gpt", "--votes", "2"], "--votes"),
         (["{chats}", "--store", "{chats}/chat.txt"], "chat.txt"),
         (["{chats}", "--out", "{chats}/chat.txt"], "chat.txt"),
     ],

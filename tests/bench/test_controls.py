@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
 from smartsearch.bench.controls import mmr, with_lemmas
-from smartsearch.errors import SmartsearchError
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems import baselines
 from smartsearch.types import Query, Term
 from tests.conftest import haystack
 
@@ -35,11 +31,6 @@ def test_a_phrase_and_a_form_that_is_a_term_already_are_not_expanded():
     assert [text for text, _, _ in expanded(run, hay)] == ["ran", "runs", "ran far"]
 
 
-def test_an_added_form_tells_the_questions_word():
-    hay = haystack("Mara: they went away")
-    assert with_lemmas(Query("?", (Term("go", "VERB", 1.0),)), hay).terms[1].source == "go"
-
-
 def test_a_haystacks_words_are_lemmatised_once():
     class Counting(Haystack):
         asked = 0
@@ -54,33 +45,12 @@ def test_a_haystacks_words_are_lemmatised_once():
     assert hay.asked == 1
 
 
-def test_without_simplemma_the_error_tells_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "simplemma", None)
-    baselines.lemma.cache_clear()
-    with pytest.raises(SmartsearchError) as caught:
-        with_lemmas(Query("?", (Term("go", "VERB", 1.0),)), haystack("Mara: they went away"))
-    assert (caught.value.kind, caught.value.hint) == ("package", "pip install 'smartsearch[bench]'")
-
-
 # Turns 0 and 1 say the same; 2 stands at right angles to them; 3 is the opposite of 0.
 VECTORS = np.array([[1, 0], [1, 0], [0, 1], [-1, 0]], dtype=np.float32)
 
 
 def order(*places):
     return np.array(places, dtype=np.int64)
-
-
-def test_a_repeat_falls_behind_what_is_new():
-    # Scaled relevance 1, .9, .5, 0. After turn 0, by .5 * rel - .5 * cos: turn 1 .45 - .5, turn 2 .25 - 0,
-    # turn 3 0 + .5. So turn 3; then turn 2 (.25 - 0) before turn 1 (.45 - .5).
-    relevance = np.array([30.0, 29.0, 25.0, 20.0])
-    assert mmr(order(0, 1, 2, 3), relevance, VECTORS, trade_off=0.5).tolist() == [0, 3, 2, 1]
-
-
-def test_what_lies_below_the_depth_stays_where_it_was():
-    relevance = np.array([30.0, 29.0, 25.0, 20.0])
-    assert mmr(order(0, 1, 2, 3), relevance, VECTORS, trade_off=0.5, depth=3).tolist() == [0, 2, 1, 3]
-    assert mmr(order(0, 1, 2, 3), relevance, VECTORS, trade_off=0.5, depth=0).tolist() == [0, 1, 2, 3]
 
 
 def test_equal_relevance_and_no_turns():

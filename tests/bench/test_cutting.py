@@ -7,23 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch.bench.cutting import BUDGET, KEPT, TAU, TOP_K, Costs, cut
+from smartsearch.bench import cutting
+from smartsearch.bench.cutting import BUDGET, KEPT, TAU, TOP_K, compressed, cut
 from smartsearch.bench.grid import Cut
 from smartsearch.config import Config
 from smartsearch.rank.truncate import Tokenizer, truncate
-from smartsearch.types import Hit, Scores, Turn
-
-NO_HEADERS = np.zeros(1, dtype=np.int64)
-
-
-def costs(*each: int) -> Costs:
-    return Costs(np.array(each, dtype=np.int64), NO_HEADERS, 0)
+from smartsearch.types import Corpus, Hit, Scores, Turn
 
 
 def fates(order, ce, how, words):
-    sessions = np.zeros(len(words), dtype=np.int64)
     scores = None if ce is None else np.array(ce, dtype=float)
-    return cut(np.array(order), scores, how, costs(*words), costs(*words), sessions)
+    costs = np.array(words, dtype=np.int64)
+    return cut(np.array(order, dtype=np.int64), scores, how, costs, costs)
 
 
 turns = st.lists(
@@ -55,13 +50,29 @@ def test_what_stays_is_what_truncate_keeps(drawn, kind, words, alpha, top_k):
     assert {i: reasons[f] for i, f in enumerate(found.fate) if f != KEPT} == dropped
 
 
-def test_headers_are_charged_with_a_sessions_first_turn_and_the_legend_once():
-    words = Costs(np.array([2, 2, 2, 2]), np.array([1, 1]), 3)
-    sessions = np.array([0, 0, 1, 1])
-    kept = cut(np.array([2, 0, 3, 1]), None, Cut("", "fixed", 12), words, words, sessions)
-    # 3 + (2+1) + (2+1) + 2 = 11; the fourth would make 13
-    assert kept.fate.tolist() == [KEPT, KEPT, KEPT, BUDGET]
-    assert kept.words == 11
+@pytest.mark.parametrize(
+    ("compress", "words", "shown"),
+    [
+        (("dates",), 11, "[2023-05-08]\nAnn: one two\n[2023-05-09]\nBo: three\nAnn: four five"),
+        (("dates",), 8, "[2023-05-08]\nAnn: one two\n[2023-05-09]\nBo: three"),
+        (
+            ("speakers",),
+            17,
+            "A = Ann\n[2023-05-08] A: one two\nB = Bo\n[2023-05-09] B: three\n[2023-05-08] A: four five",
+        ),
+    ],
+)
+def test_the_compressions_are_those_of_a_query_and_cost_what_is_written(compress, words, shown):
+    days = ("2023-05-08", "2023-05-09", "2023-05-08", "2023-05-08")
+    said = ("Ann one two", "Bo three", "Ann four five", "Ann " + "six " * 30)
+    split = [line.split(" ", 1) for line in said]
+    corpus = Corpus(tuple(Turn(text, who, day, session="s") for (who, text), day in zip(split, days)))
+    how = Cut("", "fixed", words, compress=compress)
+    kept = compressed(np.arange(4), None, how, corpus, Tokenizer("words", lambda text: len(text.split())))
+    stayed = [turn for turn, fate in zip(corpus.turns, kept.fate) if fate == KEPT]
+    assert cutting.text(stayed, how) == shown
+    assert kept.words == kept.tokens == len(shown.split()) <= words
+    assert kept.fate[len(stayed) :].tolist() == [BUDGET] * (4 - len(stayed))
 
 
 def test_the_cumulative_control_drops_the_tail_that_holds_less_than_its_share():
@@ -85,14 +96,7 @@ def test_a_first_turn_longer_than_the_budget_is_cut_to_it():
 
 @pytest.mark.parametrize("kind", ["none", "fixed", "adaptive", "floor", "cumulative"])
 def test_nothing_ranked_is_nothing_kept(kind):
-    found = cut(
-        np.zeros(0, dtype=np.int64),
-        np.zeros(3),
-        Cut("", kind, 5, 0.1, 3),
-        costs(1, 1, 1),
-        costs(1, 1, 1),
-        np.zeros(3, dtype=np.int64),
-    )
+    found = fates([], np.zeros(3), Cut("", kind, 5, 0.1, 3), [1, 1, 1])
     assert found.fate.tolist() == []
     assert found.words == 0
 

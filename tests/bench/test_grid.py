@@ -43,6 +43,9 @@ def test_rankers_take_what_the_name_leaves_open_from_the_config():
     assert grid.ranker("cascade", BASE).head == BASE.cascade
     assert grid.ranker("cascade:64", BASE).head == 64
     assert grid.ranker("mmr:0.6", BASE).trade_off == 0.6
+    names = ("rrf:.7:60", "rrf:.5:60", "rrf:.7:20", "zscore:.6", f"cascade:{BASE.cascade}", "mmr:.7")
+    said = [grid.ranker(name, BASE).name for name in names]
+    assert said == ["rrf", "rrf:0.5", "rrf:0.7:20", "zscore:0.6", "cascade", "mmr:0.7"]
 
 
 def test_cuts_have_budget_alpha_and_k():
@@ -50,7 +53,7 @@ def test_cuts_have_budget_alpha_and_k():
     assert (adaptive.alpha, adaptive.top_k, adaptive.words) == (0.03, 60, 4000)
     assert grid.cut("B2") == grid.Cut("B2:0.03:60:4000", "adaptive", 4000, 0.03, 60)
     assert grid.cut("B1").words == 2000
-    assert grid.cut("B1+C1C2").rendering == "C1C2"
+    assert grid.cut("B1+C1C2").compress == ("dates", "speakers")
     assert grid.cut("B1+C1C2").name == "B1:2000+C1C2"
     assert grid.cut("A1v1").share == 0.2
     assert grid.cut("A1v2").floor == 0.5
@@ -70,6 +73,7 @@ def test_cuts_have_budget_alpha_and_k():
         (grid.cut, "B1:100:2"),
         (grid.cut, "B1:nan"),
         (grid.cut, "B2+C3"),
+        (grid.cut, "A1v1+C1"),
     ],
 )
 def test_a_name_that_is_none_is_told_with_those_there_are(make, name):

@@ -8,19 +8,28 @@ import numpy as np
 import pytest
 
 from smartsearch.bench import measures
+from smartsearch.bench.chunks import chunk_numbers
 from smartsearch.bench.cutting import Kept
-from smartsearch.bench.ir import ranking_measures
-from smartsearch.bench.measures import Gold, Resampling, holm, placed, recall, spearman
+from smartsearch.bench.measures import (
+    Gold,
+    Resampling,
+    holm,
+    ranking_measures,
+    ranks_of,
+    recall,
+    spearman,
+)
+from smartsearch.types import Corpus, Turn
 
 
 def gold(*turns, chunks=(), sessions=()):
-    return Gold(tuple(np.atleast_1d(turn) for turn in turns), frozenset(chunks), frozenset(sessions))
+    return Gold(np.array(turns, dtype=np.int64), frozenset(chunks), frozenset(sessions))
 
 
 def ranking(order, wanted):
     order = np.array(order)
-    where = placed(order, wanted, len(SESSIONS))
-    return measures.of_ranking(order, where, wanted, CHUNKS, SESSIONS)
+    ranks = ranks_of(order, wanted, len(SESSIONS))
+    return measures.of_ranking(order, ranks, wanted, CHUNKS, SESSIONS)
 
 
 CHUNKS = np.array([0, 0, 1, 1, 2, 2])
@@ -29,7 +38,7 @@ SESSIONS = np.array([0, 0, 0, 1, 1, 1])
 
 def cutting(order, wanted, kept):
     order = np.array(order)
-    return measures.of_cut(order, placed(order, wanted, len(SESSIONS)), kept, wanted, SESSIONS)
+    return measures.of_cut(order, ranks_of(order, wanted, len(SESSIONS)), kept, wanted, SESSIONS)
 
 
 def test_of_a_ranking():
@@ -38,6 +47,7 @@ def test_of_a_ranking():
     assert found["candidates"] == 4
     assert found["retrieved"] == 2
     assert found["first"] == 3
+    assert math.isnan(ranking([1], gold(5))["first"])
     assert [found[f"turn@{k}"] for k in (1, 3, 5, 10, 62)] == [0, 1, 2, 2, 2]
     # chunks in order of their best turn: 2, 0; chunk 1 is not there
     assert [found[f"chunk@{k}"] for k in (1, 3)] == [1, 2]
@@ -45,16 +55,12 @@ def test_of_a_ranking():
     assert [found[f"session@{k}"] for k in (1, 3)] == [1, 2]
 
 
-def test_first_is_no_number_where_nothing_was_retrieved():
-    found = ranking([1], gold(5))
-    assert math.isnan(found["first"])
-    assert found["retrieved"] == 0
-
-
-def test_a_gold_turn_in_two_passages_counts_once_at_the_better_rank():
-    found = ranking([3, 2, 1], gold(np.array([1, 2])))
-    assert found["retrieved"] == 1
-    assert found["first"] == 2
+def test_chunks_are_whole_turns_of_a_session_up_to_a_number_of_tokens():
+    """Words a turn, its speaker's with them: 3, 3, 9, 2 and, in another session, 2."""
+    texts = ("one two", "three four", "a b c d e f g h", "five", "six")
+    turns = tuple(Turn(text, "Ann", session=s) for text, s in zip(texts, "11112", strict=True))
+    found = chunk_numbers(Corpus(turns), lambda text: len(text.split()), most=6)
+    assert found.tolist() == [0, 0, 1, 2, 3]
 
 
 def test_of_a_cut_says_where_each_gold_turn_was_lost():
@@ -69,8 +75,7 @@ def test_of_a_cut_says_where_each_gold_turn_was_lost():
 
 def test_the_curve_counts_gold_within_each_budget():
     """Passages of 10 words each, gold at ranks 1 and 3; the first is always kept."""
-    where = placed(np.array([2, 0, 5]), gold(2, 5), 6)
-    found = measures.curve(where, np.array([10, 20, 30]), (5, 20, 30))
+    found = measures.curve(ranks_of(np.array([2, 0, 5]), gold(2, 5), 6), np.array([10, 20, 30]), (5, 20, 30))
     assert found == {"5": 1, "20": 1, "30": 2}
 
 

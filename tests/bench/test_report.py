@@ -1,322 +1,97 @@
-"""The report of a run: tables in a pipe and on a terminal, the HTML page."""
+"""The report of a run, made of a record that is kept: tables in a pipe and on a terminal, the page."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
-from base64 import b64decode
-from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from smartsearch.bench import console as output
-from smartsearch.bench import html, plots, tables
+from smartsearch.bench import console, page, tables
 
-DEPTHS = (1, 3, 5, 10)
-MEASURES = [f"{level}@{depth}" for level in tables.LEVELS for depth in DEPTHS]
+RECORD = Path(__file__).parents[2] / "benchmarks" / "results" / "20261120-145432-locomo10.json"
 REFERENCE = "I3 cascade B2:0.03:60:4000"
-NASTY = 'x</title><script>alert("1")</script>'
+NASTY = 'x</title><script>alert("1")</script>{0}'
 
 
-def recall(micro: float | None) -> dict[str, float | None]:
-    if micro is None:
-        return dict.fromkeys(("micro", "macro", "any", "all", "low", "high"))
-    far = {"macro": 0.01, "any": 0.02, "all": -0.01, "low": -0.03, "high": 0.03}
-    return {"micro": micro, **{name: round(micro + by, 5) for name, by in far.items()}}
+@pytest.fixture
+def result() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return found
 
 
-def row(name: str, *, kept: float | None = 0.8, top: float | None = 0.9, **more: Any) -> dict[str, Any]:
-    """A row of 200 gold turns, named as the grid names it; `more` replaces fields."""
-    parts = name.split()
-    way, rank, cut = parts if len(parts) == 3 else ("", *parts)
-    figures: dict[str, Any] = {
-        "questions": 100,
-        "gold": 200,
-        "candidates": 507.1,
-        "first": {"mean": 10.82, "median": 1.0, "found": 99},
-        "recall": {
-            **{m: recall(0.5) for m in MEASURES},
-            "retrieved": recall(0.97),
-            "turn@62": recall(top),
-            "kept": recall(kept),
-        },
-        "words": 1979.2,
-        "tokens": 2897.8,
-        "passages": 60.0,
-        "lost": {"not retrieved": 6, "top_k": 4, "tau": 0, "budget": 30},
-    }
-    record = {"name": name, "retrieval": way, "rank": rank, "cut": cut, **figures, **more}
-    record["by_category"] = {"1 multi-hop": dict(figures, gold=77), "2 temporal": dict(figures, gold=123)}
-    if name != REFERENCE:
-        lower = {"difference": -0.012, "low": -0.02, "high": -0.004, "p": 0.001, "p_holm": 0.01}
-        higher = {"difference": 0.034, "low": -0.01, "high": 0.05, "p": 0.2, "p_holm": 0.4}
-        record["against"] = {"reference": REFERENCE, "kept": lower, "turn@62": higher}
-    return record
-
-
-def curve(ranking: str) -> dict[str, Any]:
-    within = {"1": 0.5, "2": 0.6, "3": 0.7, "5": 0.8, "10": 0.9, "20": 0.95, "50": 0.97, "100": 1.0}
-    return {"ranking": ranking, "budgets": [125, 2000], "recall": [0.3, 0.8], "first_within": within}
-
-
-def result(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
-    named = rows or (
-        row(REFERENCE),
-        row("I3 rrf B1:2000", kept=0.82),
-        row("bm25 B1:2000", kept=0.7, top=0.75),
-    )
-    tally = {
-        "questions": 100,
-        "kinds": {"search miss": 3, "reranker/budget": 21, "ok": 76},
-        "splits": {"cascade": 14, "budget": 7},
-        "gold": {"not retrieved": 6, "cascade": 17, "budget": 17, "kept": 160},
-        "answer_absent": 2,
-    }
-    return {
-        "schema_version": 1,
-        "kind": "smartsearch bench",
-        "reference": REFERENCE,
-        "dataset": {
-            "name": "locomo10",
-            "format": "locomo",
-            "path": "data/locomo10.json",
-            "sha256": "abc123",
-            "questions": 104,
-            "dropped": {"malformed": ["c1/3: 'D'"]},
-            "notes": ["5 questions left out: adversarial"],
-        },
-        "rows": list(named),
-        "gold": {"turn": 200, "chunk": 190, "session": 150},
-        "questions": {"asked": 104, "with_gold": 100, "abstention": 4},
-        "passages_a_question": 601.4,
-        "agreement": {
-            "spearman": {"mean": 0.51, "p5": 0.2, "median": 0.52, "p95": 0.7},
-            "union@62": recall(0.95),
-            "gold_ranks": [[1, 1], [2, 90], [70, 3], [400, 300]],
-        },
-        "curves": [curve(name) for name in dict.fromkeys(tables.ranking(r) for r in named)],
-        "latency": {
-            "questions": 40,
-            "candidates": 504.2,
-            "stages": {"parse": {"p50": 3.1, "p95": 4.9}, "total": {"p50": 702.4, "p95": 861.2}},
-            "first_ms": 2310.0,
-        },
-        "oracle": {
-            "questions": 104,
-            "with_gold": 100,
-            "solved": 90,
-            "solved_share": 0.9,
-            "hops": {"1": 87, "2": 3},
-            "hop_shares": {"1": 0.9667, "2": 0.0333},
-            "tools": {"grep": 91, "and": 0, "semantic": 2},
-            "tool_shares": {"grep": 0.9785, "and": 0.0, "semantic": 0.0215},
-            "semantic_needed": 2,
-            "semantic_needed_share": 0.0222,
-            "semantic_ties": 9,
-            "semantic_ties_share": 0.1,
-            "unsolved": {"no gold": 4, "no path": 10, "capped": 0},
-            "expansions": 1234,
-        },
-        "failures": {
-            "reference": REFERENCE,
-            "all": {"overall": tally, "by_category": {"1 multi-hop": tally}},
-            "any": {"overall": {**tally, "kinds": {"search miss": 1, "ok": 99}}, "by_category": {}},
-        },
-        "accuracy": None,
-        "run": {
-            "version": "0.3.0",
-            "commit": "deadbeef",
-            "dirty": True,
-            "date": "2026-11-20T13:00:00+00:00",
-            "command": "smartsearch bench data/locomo10.json --grid paper",
-            "machine": {
-                "cpu": "a cpu",
-                "cores": 2,
-                "memory_gib": 24.0,
-                "python": "3.11.9",
-                "system": "Linux",
-            },
-            "threads": 2,
-            "profile": "embedded",
-            "models": [{"role": "colbert", "id": "tiny", "revision": "r1", "precision": "int8"}],
-            "unit": "turn",
-            "context": True,
-            "tokenizer": "bert-base-uncased",
-            "seconds": 212.4,
-            "config": {},
-        },
-        **more,
-    }
-
-
-BARE = {"agreement": {}, "latency": None, "oracle": None, "failures": None, "curves": []}
-
-
-def test_rows_give_figures_and_a_star_where_the_difference_is_significant():
-    table = tables.rows(result())
+def test_rows_give_figures_and_a_star_where_the_difference_is_significant(result):
+    table = tables.rows(result)
     lines = {line[0]: dict(zip(table.head, line, strict=True)) for line in table.rows}
-    rrf = lines["I3 rrf B1:2000"]
-    assert rrf["candidates"] == "507"
-    assert rrf["first"] == "10.8 / 1"
-    assert (rrf["top 62"], rrf["kept"], rrf["95%"]) == (".900", ".820", "[.790, .850]")
-    assert (rrf["words"], rrf["tokens"], rrf["difference"]) == ("1,979", "2,898", "-.012*")
+    cascade, bm25 = lines["I3 cascade B1:2000"], lines["bm25 B1:2000"]
+    assert (cascade["candidates"], cascade["first"], cascade["top 62"]) == ("507", "10.8 / 1", ".878")
+    assert (cascade["kept"], cascade["95%"]) == (".864", "[.843, .883]")
+    assert (cascade["words"], cascade["tokens"]) == ("1,979", "2,898")
+    assert bm25["difference"].startswith("-.")
+    assert bm25["difference"].endswith("*")
     assert lines[REFERENCE]["difference"] == "reference"
-    assert tables.gap(result()["rows"][1], "turn@62") == "+.034"
 
 
-def test_accuracy_is_told_by_category_without_the_verdicts():
+def test_accuracy_is_told_by_category_without_the_verdicts(result):
     tally = {"correct": 8, "wrong": 1, "unjudged": 0, "failed": 1, "questions": 10, "accuracy": 8 / 9}
-    table = tables.accuracy(
-        result(
-            accuracy={
-                "protocol": "memos",
-                "reader": ["m"],
-                "judge": ["j"],
-                "overall": tally,
-                "by_category": {"1 multi-hop": tally},
-                "usage": {"reader": {"prompt_tokens": 12345, "completion_tokens": 67}},
-                "cost": None,
-                "verdicts": {"q1": True},
-                "errors": {},
-                "stopped": None,
-            }
-        )
-    )
+    accuracy = {
+        **{"protocol": "memos", "reader": ["m"], "judge": ["j"], "cost": None, "stopped": None},
+        **{"overall": tally, "by_category": {"1 multi-hop": tally}, "verdicts": {"q1": True}, "errors": {}},
+        "usage": {"reader": {"prompt_tokens": 12345, "completion_tokens": 67}},
+    }
+    table = tables.accuracy({**result, "accuracy": accuracy})
     assert table is not None
     assert table.rows[-1] == ("all", "10", "8", "1", "0", "1", "88.9%")
     assert "reader 12,345 tokens in, 67 out" in table.caption
 
 
-def test_a_pipe_gets_aligned_columns_and_marked_titles(capsys: pytest.CaptureFixture[str]):
-    output.show(result(**BARE))
-    said = capsys.readouterr().out.splitlines()
-    assert said[:6] == [
-        "# locomo10: 104 questions, 100 with gold, 601.4 passages to search a question",
-        "",
-        "# Rows",
-        "row                         candidates  first     retrieved  R@5   R@10  top 62  kept  95%"
-        "           words  tokens  difference",
-        "I3 cascade B2:0.03:60:4000  507         10.8 / 1  .970       .500  .500  .900    .800  [.770, .830]"
-        "  1,979  2,898   reference",
-        "I3 rrf B1:2000              507         10.8 / 1  .970       .500  .500  .900    .820  [.790, .850]"
-        "  1,979  2,898   -.012*",
-    ]
-    assert "# By category: I3 cascade B2:0.03:60:4000" in said
-    assert "2 temporal   100        123   10.8 / 1  .970       .500  .500  .900    .800" in said
-
-
-def test_a_pipe_gets_one_line_a_row_whatever_a_category_is_called(capsys: pytest.CaptureFixture[str]):
-    odd = row(REFERENCE)
-    odd["by_category"] = {"one\ntwo\x1b[31m": odd["by_category"]["2 temporal"]}
-    output.show(result(odd))
+def test_a_pipe_gets_one_aligned_line_a_row_whatever_a_category_is_called(result, capsys):
+    base = tables.reference(result)
+    base["by_category"]["one\ntwo\x1b[31m"] = base["by_category"].pop("2 temporal")
+    console.show(result)
     said = capsys.readouterr().out
+    lines = said.splitlines()
+    assert lines[0] == "# locomo10: 1540 questions, 1536 with gold, 601.4 passages to search a question"
+    assert lines[2] == "# Rows"
+    places = [lines[n].index(word) for n, word in ((3, "candidates"), (4, "507"))]
+    assert places[0] == places[1]
     assert r"one\ntwo\x1b[31m" in said
     assert "\x1b" not in said
 
 
-class _Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 @pytest.mark.parametrize(("columns", "whole"), [("200", True), ("80", False)])
-def test_a_narrow_terminal_has_ranking_and_cut_apart(
-    monkeypatch: pytest.MonkeyPatch, columns: str, whole: bool
-):
-    screen = _Terminal()
+def test_a_narrow_terminal_has_ranking_and_cut_apart(result, monkeypatch, columns: str, whole: bool):
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stdout", screen)
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setenv("TERM", "xterm")
-    output.show(result(), color="never")
+    console.show(result, color="never")
     lines = screen.getvalue().splitlines()
     heads = [line for line in lines if line.startswith("row ")]
     assert any("candidates" in head and "tokens" in head for head in heads) is whole
     assert max(map(len, lines)) <= int(columns)
-    assert ".800" in screen.getvalue()
 
 
-class _Page(HTMLParser):
-    """Tags that are open at the end, every attribute, the text by tag."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.attributes: list[tuple[str, str, str]] = []
-        self.texts: list[tuple[str, str]] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
-        if tag not in ("meta", "br", "img"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append((self.open[-1] if self.open else "", data))
-
-    def of(self, tag: str) -> list[str]:
-        return [text for inside, text in self.texts if inside == tag]
+def test_the_page_has_plots_in_words_too_and_escapes_what_comes_from_the_data(result):
+    result["dataset"]["name"] = NASTY
+    text = page.page(result)
+    assert NASTY not in text
+    assert "x&lt;/title&gt;&lt;script&gt;" in text
+    assert "<script" not in text
+    assert 'src="data:image/svg+xml;base64,' in text
+    assert "I3 cascade from 0.5" in text
+    assert not re.search(r"""(src|href)=["'](?!data:)""", text)
+    for title in ("Rows", "By category", "Receipt", "Turns, chunks, sessions"):
+        assert title in text
 
 
-@pytest.fixture(scope="module")
-def page() -> str:
-    odd = {**result()["dataset"], "name": NASTY, "format": "beam"}
-    return html.page([result(), result(row("I3 cascade B0"), **{**BARE, "dataset": odd})])
-
-
-def test_the_page_is_well_formed_and_has_each_plot_in_words_too(page: str):
-    parsed = _Page(page)
-    assert parsed.open == []
-    for title in (
-        "Recall over budget",
-        "Rank of the first gold turn",
-        "Recall at the cut",
-        "Cross-encoder against ColBERT",
-    ):
-        assert title in parsed.of("h3")
-    labels = [value for tag, name, value in parsed.attributes if tag == "img" and name == "alt"]
-    assert len(labels) == 5
-    assert "I3 cascade from .300 to .800" in labels[0]
-    assert any("25.0% of the 4 gold turns" in label for label in labels)
-    ids = [value for _, name, value in parsed.attributes if name == "id"]
-    assert len(ids) == len(set(ids))
-
-
-def test_the_page_needs_no_network_and_runs_nothing(page: str):
-    drawn = [value for tag, name, value in _Page(page).attributes if name == "src"]
-    assert all(value.startswith("data:image/svg+xml;base64,") for value in drawn)
-    inside = "".join(b64decode(value.partition(",")[2]).decode() for value in drawn)
-    assert "<script" not in page + inside
-    assert not re.search(r"https?:|@import|javascript:", page)
-
-
-def test_the_page_escapes_what_comes_from_the_data(page: str):
-    assert NASTY not in page
-    assert NASTY in "".join(_Page(page).of("h2"))
-
-
-def test_what_was_not_measured_is_left_out_of_the_page():
-    nothing = row(REFERENCE, kept=None, top=None, candidates=None, words=None, tokens=None)
-    nothing["first"] = {"mean": None, "median": None, "found": 0}
-    titles = _Page(html.page([result(nothing, **BARE)])).of("h3")
-    assert "Recall over budget" not in titles
-    assert "Recall at the cut" not in titles
-    assert "Rows" in titles
-
-
-def test_a_plot_has_few_lines_with_the_reference_and_rivals_among_them():
-    named = [REFERENCE, *(f"I3 rrf:0.{n} B1:2000" for n in range(1, 10)), "IF0 ce B1:2000", "bm25 B1:2000"]
-    plot = plots.recall_over_budget(result(*map(row, reversed(named))))
-    assert plot is not None
-    assert plot.alt.count(" from .300") == 8
-    for ranking in ("I3 cascade", "IF0 ce", "bm25"):
-        assert f"{ranking} from" in plot.alt
-    assert "4 more rankings are left out here" in plot.caption
+def test_a_plot_has_few_lines_the_reference_and_rivals_first(result):
+    shown = [curve["ranking"] for curve in page.shown(result)]
+    assert shown[0] == "I3 cascade"
+    assert set(shown[1:]) == {row["rank"] for row in result["rows"] if not row["retrieval"]}
+    assert page.plots({**result, "curves": []}) == ""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from smartsearch.bench.rivals import available, load
+from smartsearch.bench.rivals import Running, available, load
+from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError, UsageError
+from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems import baselines
-from smartsearch.systems.baselines import (
-    Embedder,
-    content_lemmas,
-    with_neighbours,
-    words,
-)
+from smartsearch.systems.baselines import Embedder, with_neighbours
 from smartsearch.types import Corpus, Turn
 from tests.conftest import corpus
 
@@ -28,9 +27,13 @@ CHAT = corpus(
 )
 
 
+def running(rival, chat=CHAT):
+    return Running(rival.open(Config(), None), Haystack(chat), Config(), Path("nowhere"))
+
+
 def scores(name, question, chat=CHAT):
     (rival,) = load([name])
-    return rival.build(chat)(question)
+    return running(rival, chat)(question)
 
 
 def best(name, question, chat=CHAT):
@@ -69,13 +72,7 @@ def test_every_shipped_rival_is_there_and_loads_under_its_name():
     assert available() == SHIPPED
     loaded = load(SHIPPED)
     assert [rival.name for rival in loaded] == SHIPPED
-    assert all(rival.description for rival in loaded)
-    assert len({rival.version for rival in loaded}) == len(SHIPPED)
-
-
-def test_words_and_lemmas():
-    assert words("Mara's BOWL, at 5:30!") == ["mara", "s", "bowl", "at", "5", "30"]
-    assert content_lemmas("What did the children buy?") == ["child", "buy"]
+    assert len({running(rival).fingerprint for rival in loaded}) == len(SHIPPED)
 
 
 def test_bm25_by_hand():
@@ -146,19 +143,19 @@ def test_a_file_of_the_users_runs_beside_the_shipped(own):
         "    return lambda question: [len(turn.text) for turn in corpus.turns]\n"
     )
     mine, grep = load([path, "grep"])
-    assert (mine.name, mine.description, grep.name) == ("longest", "", "grep")
-    assert mine.build(CHAT)("?").tolist() == [20.0, 21.0, 5.0, 25.0, 10.0]
-    before = mine.version
+    assert (mine.name, grep.name) == ("longest", "grep")
+    assert running(mine)("?").tolist() == [20.0, 21.0, 5.0, 25.0, 10.0]
+    before = running(mine).fingerprint
     own("NAME = 'longest'\ndef build(corpus):\n    return lambda question: [0.0] * len(corpus.turns)\n")
     (changed,) = load([path])
-    assert changed.version != before
-    assert changed.build(CHAT)("?").tolist() == [0.0] * 5
+    assert running(changed).fingerprint != before
+    assert running(changed)("?").tolist() == [0.0] * 5
 
 
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(UsageError, match="'bm52'") as caught:
         load(["bm52"])
-    assert "bm25, bm25_date" in caught.value.hint
+    assert "bm25_neighbours, bm25_date" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -192,7 +189,7 @@ def test_a_rival_that_answers_wrongly_is_named(own, answer, said):
     path = own(f"NAME = 'odd'\ndef build(corpus):\n    return lambda question: {answer}\n")
     (rival,) = load([path])
     with pytest.raises(InputError, match=f"the rival odd .*{said}"):
-        rival.build(CHAT)("Who?")
+        running(rival)("Who?")
 
 
 def test_a_missing_package_says_what_to_install(own, monkeypatch):

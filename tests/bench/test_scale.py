@@ -1,4 +1,4 @@
-"""benchmarks/scale: commands watched from outside, records merged, what a question costs."""
+"""benchmarks/scale: commands watched from outside, records merged, engines compared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ sys.path.insert(0, str(ROOT / "benchmarks" / "speed"))
 import engines  # noqa: E402
 import records  # noqa: E402
 import scale  # noqa: E402
-import scale_page  # noqa: E402
 import scale_watch  # noqa: E402
 
 Json = dict[str, Any]
@@ -48,19 +47,6 @@ def test_a_command_is_watched_from_outside(tmp_path: Path):
     assert 1_000_000 < seen.peak("command") < 100_000_000
 
 
-def test_a_command_that_fails_says_what_it_said(tmp_path: Path):
-    with pytest.raises(scale_watch.Failed, match="exit code 3: no chats"):
-        watched(tmp_path, "import sys; print('no chats'); sys.exit(3)")
-
-
-@pytest.mark.parametrize(
-    ("seen", "rate"),
-    [([], None), ([(5.0, 1)], None), ([(5.0, 1), (9.0, 9)], 2.0), ([(5.0, 4), (6.0, 5), (9.0, 6)], 0.5)],
-)
-def test_steady_is_from_the_first_record_to_the_last(seen, rate):
-    assert scale_watch.steady(seen) == rate
-
-
 def test_parts_measured_again_replace_those_of_before_and_those_that_fail_do_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -79,20 +65,6 @@ def test_parts_measured_again_replace_those_of_before_and_those_that_fail_do_not
     parts = records.read(out, scale.KIND)["parts"]
     assert [parts[name]["rows"][0]["n"] for name in ("ray", "size")] == [1, 2]
     assert parts["start"]["left_out"] == "no Ray"
-
-
-def test_a_question_costs_what_the_workers_used_without_their_start():
-    """Two workers of 2 s start and 40 s in all: 18 s for each of two questions, parted 1 : 1 : 7."""
-    begun = {"id": "start-ce,colbert", "rank": "ce,colbert", "cpu": {"worker": 2.0}}
-    one = {
-        "rank": "ce,colbert",
-        "questions": 2,
-        "cpu": {"worker": 40.0},
-        "processes": {"worker": 2},
-        "stages": {"read": 1000.0, "parse": 400.0, "retrieve": 600.0, "rank": 7000.0},
-    }
-    spent = scale_page.cost({"parts": {"start": {"rows": [begun]}}}, one)
-    assert (spent.read, spent.retrieve, spent.rank, spent.all) == pytest.approx((2.0, 2.0, 14.0, 18.0))
 
 
 def test_engines_are_compared_record_by_record(monkeypatch, tmp_path):

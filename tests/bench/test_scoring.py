@@ -73,17 +73,6 @@ def test_another_model_text_or_context_is_scored_anew(tools, tmp_path: Path):
         assert read_by(tools, group("Oscar the cat", "a dog").corpus) == 1
 
 
-def test_candidates_are_those_of_a_search(chats: Path, tools, tmp_path: Path):
-    (only,) = open_dataset(str(chats)).groups()
-    ready = Haystacked(only.corpus)
-    with Store(tmp_path / "s.db") as store:
-        for question in only.questions:
-            config = replace(CONFIG, truncate="none", rank=())
-            expected = [hit.index for hit in search(question.text, ready.haystack, config, tools).hits]
-            found = scoring_of(tools, store, CONFIG).score(question, ready, wanted(["I3"], ["weight"]))
-            assert found.found["I3"].tolist() == expected, question.text
-
-
 def test_a_profile_without_the_scorer_is_told(tools, tmp_path: Path):
     bare = replace(tools, models={"parser": tools.models["parser"]})
     one = group("Oscar")
