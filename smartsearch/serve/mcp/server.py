@@ -95,7 +95,8 @@ TOOLS: dict[str, tuple[type[Arguments], str, str, str]] = {
         "What is searched",
         "Tell what `search` reads: roots, formats, models, index, cache, limits. Not needed before it.",
         "version: string, profile: string, models_state: string, models: array, roots: array, "
-        "formats: object, formats_counted: integer, index: array, cache: object, warm: object, limits: object",
+        "formats: object, formats_counted: integer, index: array, cache: object, warm: object, "
+        "limits: object",
     ),
 }
 """Of each tool what it takes, its title, what it is for, and the keys of its record with their types, `?`
