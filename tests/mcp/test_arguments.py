@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch.errors import UsageError
+from smartsearch.ask import batch
+from smartsearch.ask.batch import FILTERS
+from smartsearch.cli.options import FilterOptions
+from smartsearch.errors import InputError, UsageError
 from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments, StatusArguments, parse, schema
+from smartsearch.transcripts import filters
+from smartsearch.transcripts.filters import Filters
 
 KINDS = (SearchArguments, ExpandArguments, StatusArguments)
 
@@ -20,6 +27,26 @@ def test_a_schema_has_types_bounds_defaults_and_a_word_for_each():
     assert schema(StatusArguments) == {"type": "object", "properties": {}, "additionalProperties": False}
     for kind in KINDS:
         jsonschema.Draft202012Validator.check_schema(schema(kind))
+
+
+def test_what_narrows_a_search_is_the_same_for_the_command_line_a_batch_and_agents():
+    typed = {parameter.name for parameter in FilterOptions.parameters()} | {"speaker", "now"}
+    shown = schema(SearchArguments)["properties"]
+    assert set(FILTERS) == {*Filters.__dataclass_fields__, "speaker", "now"} <= typed
+    for field in fields(Filters):
+        several = isinstance(field.default, tuple)
+        about = shown[f"{field.name}s" if several else field.name]
+        assert about["type"] == ("array" if several else "string")
+        assert field.metadata["help"].startswith(about["description"].rstrip("."))
+
+
+def test_a_switch_of_a_line_is_true_or_false(monkeypatch: pytest.MonkeyPatch):
+    for module in (batch, filters):
+        monkeypatch.setattr(module, "SWITCHES", ("role",))
+    said = {said: batch.question_of(1, 1, {"question": "q", "role": said}).filters for said in (True, False)}
+    assert said == {True: {"role": ("true",)}, False: {"role": ("false",)}}
+    with pytest.raises(InputError, match="neither true nor false"):
+        batch.question_of(1, 1, {"question": "q", "role": "yes"})
 
 
 def test_what_is_not_given_has_its_default():

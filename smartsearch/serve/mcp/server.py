@@ -11,7 +11,6 @@ import json
 import os
 import signal
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from types import FrameType
 from typing import Any, BinaryIO
@@ -47,7 +46,14 @@ from smartsearch.config import Config
 from smartsearch.errors import ExitCode, SmartsearchError, unexpected
 from smartsearch.output import record
 from smartsearch.serve.mcp import status, streams
-from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments, StatusArguments, parse, schema
+from smartsearch.serve.mcp.arguments import (
+    Arguments,
+    ExpandArguments,
+    SearchArguments,
+    StatusArguments,
+    parse,
+    schema,
+)
 from smartsearch.serve.mcp.brief import Reply
 from smartsearch.serve.mcp.desk import SECONDS, Desk, Hire
 from smartsearch.serve.mcp.messages import LONGEST, Refused, refused, understood
@@ -68,67 +74,51 @@ Context = ServerRequestContext[Any, Any]
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A tool as the client sees it: what it is for, what it takes, and what its record holds.
+TOOLS: dict[str, tuple[type[Arguments], str, str, str]] = {
+    "search": (
+        SearchArguments,
+        "Search past conversations",
+        "Find the few turns in past chats and agent sessions that answer a question. Gives one short line a "
+        "hit, best first, with its id, date, speaker and place. Then `expand` the ids that matter.",
+        "hits: array, candidates: integer, cut?: object, notes?: array, next: string",
+    ),
+    "expand": (
+        ExpandArguments,
+        "Read turns in full",
+        "Give the full text of turns by the ids or places of `search`, with the turns around them, up to a "
+        "number of tokens.",
+        "sessions: array, used_tokens: integer, tokens: integer, tokenizer: string, cut?: array, "
+        "left_out?: array, neighbours_left_out?: integer, missing?: array",
+    ),
+    "status": (
+        StatusArguments,
+        "What is searched",
+        "Tell what `search` reads: roots, formats, models, index, cache, limits. Not needed before it.",
+        "version: string, profile: string, models_state: string, models: array, roots: array, "
+        "formats: object, formats_counted: integer, index: array, cache: object, warm: object, "
+        "limits: object",
+    ),
+}
+"""Of each tool what it takes, its title, what it is for, and the keys of its record with their types, `?`
+behind those that are left out where empty."""
 
-    `gives` names the keys of the record with their types, `?` behind those that are left out where empty.
-    """
 
-    name: str
-    title: str
-    description: str
-    takes: type
-    gives: str
-
-    @property
-    def listed(self) -> Tool:
-        """The tool as the protocol lists it. It only reads, and the same call gives the same answer."""
-        hints = ToolAnnotations(
+def _listed(name: str) -> Tool:
+    """A tool as the protocol lists it. It only reads, and the same call gives the same answer."""
+    takes, title, description, gives = TOOLS[name]
+    keys = dict(key.split(": ") for key in gives.split(", "))
+    properties = {key.rstrip("?"): {"type": kind} for key, kind in keys.items()}
+    needed = [key for key in keys if not key.endswith("?")]
+    return Tool(
+        name=name,
+        title=title,
+        description=description,
+        input_schema=schema(takes),
+        output_schema={"type": "object", "properties": properties, "required": needed},
+        annotations=ToolAnnotations(
             read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-        )
-        keys = dict(key.split(": ") for key in self.gives.split(", "))
-        record = {
-            "type": "object",
-            "properties": {name.rstrip("?"): {"type": kind} for name, kind in keys.items()},
-            "required": [name for name in keys if not name.endswith("?")],
-        }
-        return Tool(
-            name=self.name,
-            title=self.title,
-            description=self.description,
-            input_schema=schema(self.takes),
-            output_schema=record,
-            annotations=hints,
-        )
-
-
-SEARCH = Kind(
-    "search",
-    "Search past conversations",
-    "Find the few turns in past chats and agent sessions that answer a question. Gives one short line a hit, "
-    "best first, with its id, date, speaker and place. Then `expand` the ids that matter.",
-    SearchArguments,
-    "hits: array, candidates: integer, cut?: object, notes?: array, next: string",
-)
-EXPAND = Kind(
-    "expand",
-    "Read turns in full",
-    "Give the full text of turns by the ids or places of `search`, with the turns around them, up to a "
-    "number of tokens.",
-    ExpandArguments,
-    "sessions: array, used_tokens: integer, tokens: integer, tokenizer: string, cut?: array, "
-    "left_out?: array, neighbours_left_out?: integer, missing?: array",
-)
-STATUS = Kind(
-    "status",
-    "What is searched",
-    "Tell what `search` reads: roots, formats, models, index, cache, limits. Not needed before searching.",
-    StatusArguments,
-    "version: string, profile: string, models_state: string, models: array, roots: array, formats: object, "
-    "formats_counted: integer, index: array, cache: object, warm: object, limits: object",
-)
-KINDS = {kind.name: kind for kind in (SEARCH, EXPAND, STATUS)}
+        ),
+    )
 
 
 class Door:
@@ -200,13 +190,13 @@ class Door:
 
     async def _list(self, _context: Context, _given: PaginatedRequestParams | None) -> ListToolsResult:
         self._prepare()
-        return ListToolsResult(tools=[kind.listed for kind in KINDS.values()])
+        return ListToolsResult(tools=list(map(_listed, TOOLS)))
 
     async def _call(self, _context: Context, asked: CallToolRequestParams) -> CallToolResult:
-        if asked.name not in KINDS:
-            raise MCPError(INVALID_PARAMS, f"no tool {asked.name[:60]!r}; there are {', '.join(KINDS)}")
+        if asked.name not in TOOLS:
+            raise MCPError(INVALID_PARAMS, f"no tool {asked.name[:60]!r}; there are {', '.join(TOOLS)}")
         try:
-            reply = await self._reply(KINDS[asked.name], asked.arguments or {})
+            reply = await self._reply(asked.name, asked.arguments or {})
         except SmartsearchError as error:
             return _failed(self._roots.worded(error))
         except Exception as error:
@@ -214,12 +204,12 @@ class Door:
             return _failed(self._roots.worded(unexpected(error)))
         return _result(reply.record, reply.text)
 
-    async def _reply(self, kind: Kind, given: Json) -> Reply:
-        arguments: object = parse(kind.takes, given)
-        if kind is STATUS:
+    async def _reply(self, tool: str, given: Json) -> Reply:
+        arguments = parse(TOOLS[tool][0], given)
+        if tool == "status":
             return status.told(await self._seen(), self._config, self._seconds, self._desk)
         self._prepare()
-        reply: Reply = await self._desk.do(Order(kind.name, arguments, self._seconds))
+        reply: Reply = await self._desk.do(Order(tool, arguments, self._seconds))
         return reply
 
     async def _seen(self) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import smartsearch
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import CacheError
+from smartsearch.output.record import dumps
 from smartsearch.serve.mcp import brief
 from smartsearch.serve.mcp.brief import Json, Reply
 from smartsearch.serve.work import resident_bytes
@@ -61,7 +62,7 @@ def told(seen: Json, config: Config, seconds: float, desk: Desk) -> Reply:
             "at_once": 1,
         },
     }
-    return Reply(record, "\n".join(_status_lines(record)))
+    return Reply(record, dumps(record, indent=True))
 
 
 def _counted(roots: Sequence[str], scope: Scope) -> Json:
@@ -109,25 +110,3 @@ def _format_of(path: str) -> str:
         return "not looked at: large" if error.kind == "too_large" else "unreadable"
     except (OSError, RecursionError):
         return "unreadable"
-
-
-def _status_lines(record: Json) -> Iterator[str]:
-    yield f"smartsearch {record['version']}, profile {record['profile']}, models {record['models_state']}"
-    for root in record["roots"]:
-        counted = f": {root['files']:,} files, {root['bytes'] / 1e6:,.1f} MB" if "files" in root else ""
-        yield f"serves {root['path']}{counted}"
-    formats = ", ".join(f"{name} {count:,}" for name, count in record["formats"].items())
-    yield f"formats of {record['formats_counted']:,} files: {formats or 'none'}"
-    for index in record["index"]:
-        yield f"index: {index['state']}" + (f", {index['turns']:,} turns" if "turns" in index else "")
-    if "turns" in record["cache"]:
-        held = record["cache"]
-        yield f"cache: vectors of {held['turns']:,} turns, {held['bytes'] / 1e6:,.1f} MB"
-    else:
-        yield f"cache: {record['cache']['state']}"
-    yield from (f"note: {said}" for said in record.get("notes", ()))
-    warm = record["warm"]
-    yield (
-        f"{'working' if warm['working'] else 'idle'}, {warm['waiting']} waiting, {warm['served']} served, "
-        f"{warm['rss_bytes'] / 1e6:,.0f} MB of memory; a call may take {record['limits']['seconds']:g} s"
-    )
