@@ -111,7 +111,7 @@ class Ours:
 
 
 class Rival:
-    """Another system of the registry that needs none of our models, over the turns of a file."""
+    """A plain search of the registry, over the turns of a file."""
 
     def __init__(self, name: str, threads: int) -> None:
         from smartsearch import systems
@@ -121,8 +121,7 @@ class Rival:
             import torch
 
             torch.set_num_threads(threads)
-        self._config = Config(system=name, truncate="none")
-        self._system = systems.load(self._config, _no_tools)
+        self._system = systems.load(Config(system=name), _no_tools)
 
     def open(self, path: str) -> Json:
         """Read a file and index its turns."""
@@ -130,15 +129,17 @@ class Rival:
         from smartsearch.retrieve.grep import Haystack
         from smartsearch.systems.base import quietly
 
-        self._haystack = Haystack(transcripts.read([path]))
+        haystack = Haystack(transcripts.read([path]))
         start = time.perf_counter()
-        self._memory = self._system.prepare(self._haystack, None, quietly)
-        return {"turns": len(self._haystack), "index_ms": (time.perf_counter() - start) * 1000.0}
+        self._memory = self._system.prepare(haystack, None, quietly)
+        return {"turns": len(haystack), "index_ms": (time.perf_counter() - start) * 1000.0}
 
     def ask(self, question: str) -> Json:
         """The best turns."""
-        hits = self._system.search(question, self._haystack, self._memory, self._config).hits
-        return {"order": [hit.index for hit in hits[:TOP]]}
+        import numpy as np
+
+        scores = self._memory.score(question)
+        return {"order": np.argsort(-scores, kind="stable")[:TOP].tolist()}
 
 
 def _no_tools(_: Any) -> Any:
