@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.quick:
         given.runs, given.questions, given.every = 2, 2, 800
         given.up_to, given.tokens = min(given.up_to, 1000), 5_000
-        given.slow, given.asked, given.seconds = 1, 100, 60.0
+        given.asked, given.seconds = 100, 60.0
     from sections import SECTIONS, Bench
 
     wanted = given.only.split(",") if given.only else list(SECTIONS)
@@ -54,7 +54,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             largest=10_000_000 if given.largest else given.up_to,
             tokens=given.tokens,
             threads=given.threads,
-            slow=given.slow,
             asked=given.asked,
             seconds=given.seconds,
             sizes=given.sizes,
@@ -78,7 +77,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--only", default="", help="measure these sections again, comma-separated, and keep the others")
     add("--runs", type=int, default=5, help="runs of a cold process")
     add("--questions", type=int, default=20, help="questions in a warm process, twice as many for its tail")
-    add("--slow", type=int, default=4, help="questions to a rival that takes half a minute for each")
     add("--asked", type=int, default=10_000, help="questions to one server whose memory is watched")
     add("--every", type=int, default=8, help="batch: every Nth of LoCoMo's questions; 1 is all 1,540")
     add("--up-to", type=int, default=1_000_000, help="turns of the largest corpus")

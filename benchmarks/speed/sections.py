@@ -6,7 +6,6 @@ In a section everything that is compared takes turns. What cannot be measured he
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -48,7 +47,6 @@ class Bench:
     largest: int
     tokens: int
     threads: int
-    slow: int = 4
     asked: int = 10_000
     seconds: float = 300.0
     sizes: tuple[int, ...] = ()
@@ -509,21 +507,17 @@ def rivals(bench: Bench) -> Section:
 
     with ExitStack() as stack:
         ready: dict[str, Worker] = {}
-        for name in ("ours", "bm25", "minilm", "crossencoder"):
+        for name in ("ours", "bm25", "minilm"):
             worker = stack.enter_context(Worker(name, env, bench.threads))
             try:
-                target = _float_crossencoder(bench) if name == "crossencoder" else talk.path
-                worker("open", path=str(target))
+                worker("open", path=str(talk.path))
                 ready[name] = worker
             except Failed as error:
                 failed[name] = str(error)
         if "ours" in failed:
             raise Failed(failed["ours"])
         for number, question in enumerate((first, *rest)):
-            slow = 0 < number <= bench.slow
-            for name, answer, order in _one_question(
-                ready, talk.lines, question.text, env, number, failed, slow=slow
-            ):
+            for name, answer, order in _one_question(ready, talk.lines, question.text, env, number, failed):
                 if number:
                     take(name, answer, question.gold, order)
     for name, (what, command) in RIVALS.items():
@@ -533,8 +527,7 @@ def rivals(bench: Bench) -> Section:
                     **_beside(measured[name], gold[name], measured["ours"], gold["ours"]))
             )  # fmt: skip
         else:
-            why = failed.get(name) or failed.get(name.partition("-")[0], "not measured")
-            section.rows.append(left_out(f"rival-{name}", what, why))
+            section.rows.append(left_out(f"rival-{name}", what, failed.get(name, "not measured")))
     return section
 
 
@@ -564,14 +557,6 @@ RIVALS = {
         "all-MiniLM-L6-v2 and numpy, turns encoded before",
         "SentenceTransformer.encode(QUESTION), one product",
     ),
-    "crossencoder-head": (
-        "sentence-transformers' CrossEncoder, our weights as float, the candidates ours reads",
-        "CrossEncoder.predict over the turns that ours reads",
-    ),
-    "crossencoder": (
-        "sentence-transformers' CrossEncoder, our weights as float, all candidates",
-        "CrossEncoder.predict over all candidates",
-    ),
 }
 
 
@@ -582,40 +567,24 @@ def _one_question(
     env: Mapping[str, str],
     number: int,
     failed: dict[str, str],
-    *,
-    slow: bool,
 ) -> Iterator[tuple[str, Json, Sequence[int]]]:
-    """Asks every system: its name, its answer with `ms`, its order. Ours is first: it finds candidates.
-
-    The cross-encoder reads all of them where `slow` is allowed.
-    """
+    """Asks every system, in turns: its name, its answer with `ms`, its order."""
     answer = ready["ours"]("ask", question=question)
-    whole = ready["ours"]("ranked", question=question)
-    yield "ours", answer, whole["order"]
-    head = [(turn, text) for turn, text, read in whole["pairs"] if read]
-    every = [(turn, text) for turn, text, _ in whole["pairs"]]
-
-    def scored(pairs: Sequence[tuple[int, str]]) -> Json:
-        turns, texts = ([pair[place] for pair in pairs] for place in (0, 1))
-        return ready["crossencoder"]("ask", question=question, turns=turns, texts=texts)
-
+    yield "ours", answer, ready["ours"]("ranked", question=question)["order"]
     asks: dict[str, Callable[[], Json]] = {
         "rg": lambda: _words_by_ripgrep(question, lines, env),
         "bm25": lambda: ready["bm25"]("ask", question=question),
         "minilm": lambda: ready["minilm"]("ask", question=question),
-        "crossencoder-head": lambda: scored(head),
     }
-    if slow:
-        asks["crossencoder"] = lambda: scored(every)
-    names = [name for name in asks if name.partition("-")[0] not in failed]
+    names = [name for name in asks if name not in failed]
     first = number % len(names) if names else 0
     for name in names[first:] + names[:first]:
         try:
             answer = asks[name]()
         except Failed as error:
-            failed[name.partition("-")[0]] = str(error)
+            failed[name] = str(error)
             continue
-        yield name, answer, answer.get("order", [])
+        yield name, answer, answer["order"]
 
 
 def _words_by_ripgrep(question: str, lines: Path, env: Mapping[str, str]) -> Json:
@@ -671,19 +640,6 @@ def _cold_rivals(bench: Bench, section: Section, env: Mapping[str, str]) -> None
             section.rows.append(row(f"rival-cold-{name}", what, command, *zip(*found[name])))
         else:
             section.rows.append(left_out(f"rival-cold-{name}", what, failed[name]))
-
-
-def _float_crossencoder(bench: Bench) -> Path:
-    """The shipped cross-encoder as float, made once. Raises Failed where a package lacks for it."""
-    folder = bench.work / "crossencoder-float"
-    if not (folder / "config.json").is_file():
-        code = (
-            "import sys; from pathlib import Path; from smartsearch.models import profiles; "
-            "from smartsearch.training.restore import restore; "
-            "restore('crossencoder', profiles.path('embedded', 'crossencoder'), Path(sys.argv[1]))"
-        )
-        cost([sys.executable, "-c", code, str(folder)], dict(os.environ))
-    return folder
 
 
 SECTIONS: dict[str, Callable[[Bench], Section]] = {

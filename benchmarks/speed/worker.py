@@ -100,68 +100,50 @@ class Ours:
         return {"timing_ms": result.trace.timing_ms, "candidates": result.trace.candidates, "said": said}
 
     def ranked(self, question: str) -> Json:
-        """The whole order, and each candidate as (turn, text, whether the cross-encoder read it)."""
+        """The whole order."""
         from dataclasses import replace
 
-        from smartsearch.rank.windows import scored_windows
         from smartsearch.systems.smartsearch.pipeline import search
 
         haystack = self._library.haystack(self._scope)
         whole = replace(self._config, truncate="none", limit=0)
-        hits = search(question, haystack, whole, self._tools).hits
-        texts = scored_windows(question, haystack.corpus, [hit.index for hit in hits])
-        pairs = [
-            (hit.index, some[0], hit.scores.ce is not None) for hit, some in zip(hits, texts, strict=True)
-        ]
-        return {"order": [hit.index for hit in hits], "pairs": pairs}
+        return {"order": [hit.index for hit in search(question, haystack, whole, self._tools).hits]}
 
 
 class Rival:
-    """One of the rivals of `smartsearch bench`, over the turns of a file."""
+    """A plain search of the registry, over the turns of a file."""
 
     def __init__(self, name: str, threads: int) -> None:
-        from smartsearch.bench import rivals
+        from smartsearch import systems
+        from smartsearch.config import Config
 
         if threads and name == "minilm":
             import torch
 
             torch.set_num_threads(threads)
-        (self._rival,) = rivals.load([name])
+        self._system = systems.load(Config(system=name), _no_tools)
 
     def open(self, path: str) -> Json:
         """Read a file and index its turns."""
         from smartsearch import transcripts
+        from smartsearch.retrieve.grep import Haystack
+        from smartsearch.systems.base import quietly
 
-        corpus = transcripts.read([path])
+        haystack = Haystack(transcripts.read([path]))
         start = time.perf_counter()
-        self._score = self._rival.build(corpus)
-        return {"turns": len(corpus.turns), "index_ms": (time.perf_counter() - start) * 1000.0}
+        self._memory = self._system.prepare(haystack, None, quietly)
+        return {"turns": len(haystack), "index_ms": (time.perf_counter() - start) * 1000.0}
 
     def ask(self, question: str) -> Json:
         """The best turns."""
-        return {"order": _best(self._score(question))}
+        import numpy as np
+
+        scores = self._memory.score(question)
+        return {"order": np.argsort(-scores, kind="stable")[:TOP].tolist()}
 
 
-class CrossEncoder:
-    """sentence-transformers' CrossEncoder in float, from a folder."""
-
-    def __init__(self, threads: int) -> None:
-        import torch
-
-        if threads:
-            torch.set_num_threads(threads)
-
-    def open(self, path: str) -> Json:
-        """Load the model."""
-        from sentence_transformers import CrossEncoder as Model
-
-        self._model = Model(path, device="cpu", local_files_only=True)
-        return {}
-
-    def ask(self, question: str, turns: Sequence[int], texts: Sequence[str]) -> Json:
-        """The best of these turns."""
-        scores = self._model.predict([(question, text) for text in texts], show_progress_bar=False)
-        return {"order": [turns[n] for n in _best(scores)]}
+def _no_tools(_: Any) -> Any:
+    raise Failed("this system needs SmartSearch's models")
 
 
 class Scan:
@@ -185,13 +167,6 @@ class Scan:
         return {"found": sum(len(self._places(text, term.encode())) for text in texts for term in terms)}
 
 
-def _best(scores: Any) -> list[int]:
-    """Places of the best TOP scores, best first."""
-    import numpy as np
-
-    return [int(n) for n in np.argsort(-np.asarray(scores), kind="stable")[:TOP]]
-
-
 def peak_mb() -> float:
     """The most memory this process ever held, in MB; without /proc that of its parent counts too."""
     try:
@@ -211,7 +186,6 @@ SYSTEMS = {
     "ours": Ours,
     "bm25": partial(Rival, "bm25"),
     "minilm": partial(Rival, "minilm"),
-    "crossencoder": CrossEncoder,
     "scan": Scan,
 }
 

@@ -80,10 +80,10 @@ class Running:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells this system, its code and its memory; one that is kept is known when it is there."""
-        code = inspect.getsource(sys.modules[type(self.system).__module__])
-        kept = self.memory.fingerprint if self.system.card.keeps else ""
-        return digest(self.system.card.name, self.system.fingerprint, code, kept)
+        """What tells this system, its code and its memory; plain searches have nothing in theirs to tell."""
+        card, code = self.system.card, inspect.getsource(sys.modules[type(self.system).__module__])
+        memory = "" if card.fidelity == "rule" else self.memory.fingerprint
+        return digest(card.name, self.system.fingerprint, code, memory)
 
     def __call__(self, question: str) -> NDArray[np.float64]:
         """A score for each turn, shape (turns,), NaN for turns that were not found.
