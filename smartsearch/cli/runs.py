@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 from types import FrameType
 
+from smartsearch.ask import batch
 from smartsearch.ask.runs import manifest, plan, pool
 from smartsearch.ask.runs.folder import RunFolder
 from smartsearch.ask.runs.manifest import Json, Session
@@ -59,6 +60,8 @@ def run(
 
     with _fetched(questions) as file, folder.alone(), _terminated():
         planned = plan.Plan(plan.read(file))
+        if planned.questions.text:
+            stream.talk(f"{shown(questions)}: {batch.TEXT}")
         identity = manifest.identity(planned, shard, source, config, fingerprints(config))
         identity["questions"]["path"] = shown(questions)
         engine, session = _engine(options, setup, len(shard.range(len(planned))))

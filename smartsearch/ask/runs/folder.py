@@ -33,6 +33,7 @@ from smartsearch.runtime.private import locked
 
 FLUSH_SECONDS = 5.0
 """Answers of an unfinished task are written this often: what a kill of the coordinator can lose."""
+_MEMORY = "# memory "
 _CACHED = 1 << 28  # bytes of parts held while answers are put in order
 
 Json = dict[str, Any]
@@ -63,7 +64,8 @@ class RunFolder:
         self._storage = storage(place)
         self._open: dict[int, dict[int, bytes]] = {}
         self._dirty: set[int] = set()
-        self._inputs: dict[tuple[str, str], Input] = {}
+        self._inputs: dict[Input, None] = {}
+        self._memories: dict[str, str] = {}
         self._flushed = time.monotonic()
         self.plan_name = f"plan-{shard}.json"
         self.manifest_name = f"manifest-{shard}.json"
@@ -154,11 +156,11 @@ class RunFolder:
         if retry_failed and self._storage.exists(self.answers_name):
             self._reopen(plan, wanted)
         for name in self._storage.names(self._parts):
-            stem, _, suffix = name.rpartition("/")[2].rpartition(".")
+            stem, _, suffix = name.rpartition("/")[2].partition(".")
             if not stem.isdecimal() or int(stem) not in wanted:
                 continue
-            if suffix == "sha256":
-                self._inputs.update(_listed(self._storage.read(name)))
+            if suffix.endswith("sha256"):
+                self._know(_listed(self._storage.read(name)))
             elif suffix == "jsonl":
                 self._take_part(int(stem), plan, done, retry_failed)
         return done
@@ -211,7 +213,12 @@ class RunFolder:
                 yield from (raw.rstrip(b"\n") for raw in file)
 
     def put(self, task: int, answer: Answer) -> None:
-        """Note an answer; it is on disk within FLUSH_SECONDS, or when its task is closed."""
+        """Note an answer; it is on disk within FLUSH_SECONDS, or when its task is closed.
+
+        Raises UsageError where it was found in another memory of the same transcripts than one before it.
+        """
+        if answer.memory:
+            self._note(task, [answer.memory])
         self._open.setdefault(task, {})[answer.line] = answer.record
         self._dirty.add(task)
         if time.monotonic() - self._flushed >= FLUSH_SECONDS:
@@ -219,12 +226,30 @@ class RunFolder:
 
     def close(self, task: int, inputs: Iterable[Input]) -> None:
         """All answers of a task are there: write it."""
-        fresh = {(one.path, one.sha256): one for one in inputs if (one.path, one.sha256) not in self._inputs}
-        if fresh:
-            self._storage.write(f"{self._parts}/{task:08d}.sha256", _list(fresh.values()))
-            self._inputs.update(fresh)
+        self._note(task, inputs)
         self._write(task)
         self._open.pop(task, None)
+
+    def _note(self, task: int, inputs: Iterable[Input]) -> None:
+        """Write which inputs are new, before any answer that rests on them."""
+        fresh = [one for one in dict.fromkeys(inputs) if one not in self._inputs]
+        for one in fresh:
+            if one.memory and self._memories.get(one.path, one.sha256) != one.sha256:
+                raise UsageError(
+                    f"what the system holds of {' '.join(one.path.split())} is not what earlier answers of "
+                    "this run were found in",
+                    hint="another --out, or remove that folder",
+                    kind="other_run",
+                )
+        if fresh:
+            self._storage.write(f"{self._parts}/{task:08d}.{len(self._inputs)}.sha256", _list(fresh))
+            self._know(fresh)
+
+    def _know(self, inputs: Iterable[Input]) -> None:
+        for one in inputs:
+            self._inputs[one] = None
+            if one.memory:
+                self._memories[one.path] = one.sha256
 
     def flush(self) -> None:
         """Write what was answered since the last time."""
@@ -244,8 +269,8 @@ class RunFolder:
 
     @property
     def inputs(self) -> list[Input]:
-        """The transcripts read so far, by path."""
-        return sorted(self._inputs.values(), key=lambda one: (one.path, one.sha256))
+        """The transcripts read so far, by path, then the memories that a system made of them."""
+        return sorted(self._inputs, key=lambda one: (one.memory, one.path, one.sha256))
 
     @property
     def inputs_summary(self) -> Json:
@@ -253,7 +278,7 @@ class RunFolder:
         listed = _list(self.inputs)
         return {
             "file": self.inputs_name,
-            "files": len(self.inputs),
+            "files": len(self._inputs) - len(self._memories),
             "sha256": hashlib.sha256(listed).hexdigest(),
         }
 
@@ -349,9 +374,9 @@ def _differences(held: Mapping[str, Any], wanted: Mapping[str, Any], above: str 
 
 
 def _list(inputs: Iterable[Input]) -> bytes:
-    """Lines of `sha256sum`: with a backslash in front where a name with a line break is escaped."""
+    """Lines of `sha256sum`, a memory as a comment; with a backslash in front where a line break is escaped."""
     return "".join(
-        f"{chr(92) if name != one.path else ''}{one.sha256}  {name}\n"
+        f"{_MEMORY * one.memory}{chr(92) if name != one.path else ''}{one.sha256}  {name}\n"
         for one in inputs
         for name in [one.path.replace("\\", "\\\\").replace("\n", "\\n") if "\n" in one.path else one.path]
     ).encode("utf-8", "surrogateescape")
@@ -361,10 +386,8 @@ def _plain(escaped: str) -> str:
     return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], escaped)
 
 
-def _listed(raw: bytes) -> dict[tuple[str, str], Input]:
-    found: dict[tuple[str, str], Input] = {}
+def _listed(raw: bytes) -> Iterator[Input]:
     for line in raw.decode("utf-8", "surrogateescape").split("\n")[:-1]:
-        digest, _, name = line.removeprefix("\\").partition("  ")
-        path = _plain(name) if line.startswith("\\") else name
-        found[path, digest] = Input(path, digest)
-    return found
+        entry = line.removeprefix(_MEMORY)
+        digest, _, name = entry.removeprefix("\\").partition("  ")
+        yield Input(_plain(name) if entry.startswith("\\") else name, digest, entry != line)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from smartsearch.ask import batch
-from smartsearch.ask.runs.types import Answer, Item
+from smartsearch.ask.runs.types import Answer, Input, Item
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.output import record
@@ -16,12 +16,14 @@ UNEQUAL = ("timing_ms",)
 """Keys of a record that another run of the same question need not repeat."""
 
 
-def answered(outcome: Answered, config: Config) -> Answer:
+def answered(outcome: Answered, config: Config, memory: Input | None = None) -> Answer:
     """The record of one line as `batch` writes it, but with `line` and without `threads` (manifest.py)."""
     value = record.outcome(outcome, config)
     value.pop("threads", None)
     whole = {"id": value.pop("id"), "line": outcome.line} | value
-    return Answer(outcome.line, record.dumps(whole).encode(), outcome.error.kind if outcome.error else "")
+    return Answer(
+        outcome.line, record.dumps(whole).encode(), outcome.error.kind if outcome.error else "", memory
+    )
 
 
 def failed(identity: Identity | None, line: int, error: SmartsearchError) -> Answer:

@@ -30,6 +30,7 @@ from smartsearch.ask.door import find
 from smartsearch.ask.library import Library, in_background
 from smartsearch.ask.runs.records import answered, failed, identity_of
 from smartsearch.ask.runs.staging import Staging
+from smartsearch.ask.runs.storage import shown
 from smartsearch.ask.runs.types import GRACE, TRIES, Answer, Input, Item, Setup
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
@@ -92,18 +93,21 @@ class Answerer:
             identity = batch.identity_of(values)
             question = batch.question_of(identity, item.line, values)
             source, config = self._setup.filters.own(question, self._setup.source, self._config)
-            result = self._search(question.text, source, config)
+            result, memory = self._search(question.text, source, config)
         except (*FATAL, SearchTimeout):
             raise
         except SmartsearchError as error:
             return failed(identity, item.line, self._named(error))
         except Exception as error:
             return failed(identity, item.line, unexpected(error))
-        return answered(Answered(identity, item.line, result=result), config)
+        return answered(Answered(identity, item.line, result=result), config, memory)
 
-    def _search(self, question: str, source: Scope, config: Config) -> Result:
+    def _search(self, question: str, source: Scope, config: Config) -> tuple[Result, Input | None]:
         local = replace(source, paths=self._staging.local(source.paths))
-        return self._staging.restored(find(question, local, config, self._system, self._library).result)
+        found = find(question, local, config, self._system, self._library)
+        where = "\n".join(map(shown, source.paths))
+        memory = Input(where, found.memory, memory=True) if found.memory else None
+        return self._staging.restored(found.result), memory
 
     def _named(self, error: SmartsearchError) -> SmartsearchError:
         """The error with the user's own paths."""
