@@ -374,7 +374,7 @@ def _differences(held: Mapping[str, Any], wanted: Mapping[str, Any], above: str 
 
 
 def _list(inputs: Iterable[Input]) -> bytes:
-    """Lines of `sha256sum`, a memory as a comment; with a backslash in front where a line break is escaped."""
+    """Lines of `sha256sum`: a backslash goes before one with an escaped line break; a memory is a comment."""
     return "".join(
         f"{_MEMORY * one.memory}{chr(92) if name != one.path else ''}{one.sha256}  {name}\n"
         for one in inputs

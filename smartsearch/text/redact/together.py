@@ -6,10 +6,21 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import is_dataclass, replace
 from typing import Any
 
+from smartsearch.text.redact import keys, names, numbers
 from smartsearch.text.redact.page import MARK, Rules, Secret, masked
 from smartsearch.text.redact.repeats import repeats
-from smartsearch.text.redact.rules import RULES
 from smartsearch.types import Nearby, Result, Term, Turn, fold
+
+RULES = Rules(
+    *keys.RULES,
+    *names.RULES,
+    *keys.HEADERS,
+    *names.TOKENS,
+    *numbers.RULES,
+    *keys.KEYS,
+    *numbers.CHECKED,
+)
+"""A value by its name first, whole, before a part of it could look like a key."""
 
 
 class Together:
