@@ -70,18 +70,16 @@ def run(
         if whole is not None:
             stream.talk(f"complete already: {_said(whole)}")
             return _code(whole)
-        if shift.done.count:
-            stream.talk(f"{shift.done.count:,} of {shift.lines:,} were done before")
+        if folder.count:
+            stream.talk(f"{folder.count:,} of {shift.lines:,} were done before")
         try:
             with stream.progress(
-                shift.lines, wanted=progress, done=shift.done.count, failed=shift.done.failed, logged=True
+                shift.lines, wanted=progress, done=folder.count, failed=folder.failed, logged=True
             ) as step:
                 shift.work(engine, lambda answer: step(bool(answer.kind)))
             whole = shift.finish()
         except KeyboardInterrupt:
-            stream.talk(
-                f"stopped: {shift.done.count:,} of {shift.lines:,} are done; the same command goes on"
-            )
+            stream.talk(f"stopped: {folder.count:,} of {shift.lines:,} are done; the same command goes on")
             raise
     stream.talk(f"{_said(whole)}; {shown(out)}")
     return _code(whole)

@@ -13,9 +13,8 @@ import os
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -39,22 +38,12 @@ _CACHED = 1 << 28  # bytes of parts held while answers are put in order
 Json = dict[str, Any]
 
 
-@dataclass
-class Done:
-    """What a run folder holds already: complete tasks, the lines of others, and how many lines in all."""
-
-    complete: set[int] = field(default_factory=set)
-    lines: dict[int, set[int]] = field(default_factory=dict)
-    count: int = 0
-    failed: int = 0
-
-    def of(self, task: int) -> set[int]:
-        """Lines of a task that are done, where not all are."""
-        return self.lines.get(task, set())
-
-
 class RunFolder:
-    """The files of one shard in a folder or below a URI."""
+    """The files of one shard in a folder or below a URI.
+
+    `complete` are the tasks that are done, `count` the lines that are, those of other tasks included, and
+    `failed` how many of them in vain.
+    """
 
     def __init__(self, place: str, shard: Shard, *, parquet: bool = False) -> None:
         if parquet:
@@ -62,6 +51,8 @@ class RunFolder:
         self.shard = shard
         self.place = place
         self._storage = storage(place)
+        self.complete: set[int] = set()
+        self.count = self.failed = 0
         self._open: dict[int, dict[int, bytes]] = {}
         self._dirty: set[int] = set()
         self._inputs: dict[Input, None] = {}
@@ -136,7 +127,7 @@ class RunFolder:
             return None
         return _object(self._storage.read(self.manifest_name), self._storage.where(self.manifest_name))
 
-    def complete(self, manifest: Json) -> bool:
+    def is_complete(self, manifest: Json) -> bool:
         """Whether nothing is left to do. Raises UsageError where the answers are there in another format."""
         if manifest.get("state") != "complete":
             return False
@@ -149,9 +140,8 @@ class RunFolder:
             )
         return self._storage.exists(self.answers_name)
 
-    def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> Done:
-        """What was done before. With `retry_failed` the records of failed questions go, to be done again."""
-        done = Done()
+    def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> None:
+        """See what was done before. With `retry_failed` the records of failed lines go, to be done again."""
         wanted = set(tasks)
         if retry_failed and self._storage.exists(self.answers_name):
             self._reopen(plan, wanted)
@@ -162,13 +152,15 @@ class RunFolder:
             if suffix.endswith("sha256"):
                 self._know(_listed(self._storage.read(name)))
             elif suffix == "jsonl":
-                self._take_part(int(stem), plan, done, retry_failed)
-        return done
+                self._take_part(int(stem), plan, retry_failed)
 
-    def _take_part(self, task: int, plan: Plan, done: Done, retry_failed: bool) -> None:
+    def done(self, task: int) -> Collection[int]:
+        """The lines of a task that are done, where not all are."""
+        return self._open.get(task, {}).keys()
+
+    def _take_part(self, task: int, plan: Plan, retry_failed: bool) -> None:
         name = self._part(task)
         kept: dict[int, bytes] = {}
-        failed = 0
         lines = set(plan.lines(task))
         for raw in self._storage.read(name).splitlines():
             value = _object(raw, self._storage.where(name))
@@ -180,13 +172,11 @@ class RunFolder:
                 )
             if not (retry_failed and "error" in value):
                 kept[value["line"]] = raw
-                failed += "error" in value
-        done.count += len(kept)
-        done.failed += failed
+                self.failed += "error" in value
+        self.count += len(kept)
         if len(kept) == len(lines):
-            done.complete.add(task)
+            self.complete.add(task)
         else:
-            done.lines[task] = set(kept)
             self._open[task] = kept
 
     def _reopen(self, plan: Plan, tasks: set[int]) -> None:
@@ -212,23 +202,30 @@ class RunFolder:
             with self._storage.open_read(self.answers_name) as file:
                 yield from (raw.rstrip(b"\n") for raw in file)
 
-    def put(self, task: int, answer: Answer) -> None:
-        """Note an answer; it is on disk within FLUSH_SECONDS, or when its task is closed.
+    def put(self, task: int, answer: Answer) -> bool:
+        """Note an answer; whether it was not there before.
 
-        Raises UsageError where it was found in another memory of the same transcripts than one before it.
+        It is on disk within FLUSH_SECONDS, or when its task is closed. Raises UsageError where it was found
+        in another memory of the same transcripts than one before it.
         """
+        if task in self.complete or answer.line in self.done(task):
+            return False
         if answer.memory:
             self._note(task, [answer.memory])
+        self.count += 1
+        self.failed += bool(answer.kind)
         self._open.setdefault(task, {})[answer.line] = answer.record
         self._dirty.add(task)
         if time.monotonic() - self._flushed >= FLUSH_SECONDS:
             self.flush()
+        return True
 
     def close(self, task: int, inputs: Iterable[Input]) -> None:
         """All answers of a task are there: write it."""
         self._note(task, inputs)
         self._write(task)
         self._open.pop(task, None)
+        self.complete.add(task)
 
     def _note(self, task: int, inputs: Iterable[Input]) -> None:
         """Write which inputs are new, before any answer that rests on them."""
