@@ -94,7 +94,7 @@ def _read(lines: Iterable[bytes], *, text: bool) -> Iterable[bytes]:
 
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*(?:[\[\]{\"0-9-]|\Z))")
 """How an object or a list of JSON begins."""
-TEXT = "it holds no JSON: each of its lines is a question, and the line's number its id"
+TEXT = "lines of text: each is a question, its number the id"
 """What a user is told of a file of plain text."""
 
 

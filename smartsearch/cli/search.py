@@ -220,7 +220,7 @@ def _in_order(
     records_scroll_by = out is None and sys.stdout.isatty()
     with batch.lines(questions, _standard_input([questions])) as (lines, total, text):
         if text:
-            stream.talk(f"{questions}: {batch.TEXT}")
+            stream.talk(f"{'standard input' if questions == '-' else questions}: {batch.TEXT}")
         left = None if total is None else max(total - len(done), 0)
         try:
             with (

@@ -117,7 +117,7 @@ def test_lines_of_text_are_questions_told_in_one_line(run: Run, questions: Path)
     questions.write_text(f"{QUESTION}\n\nWhat did Ilya adopt?\n")
     for more in ((), ("--out", "run", "--workers", "1")):
         ran = run("batch", str(questions), *more)
-        assert (ran.code, ran.err.count("each of its lines is a question")) == (0, 1)
+        assert (ran.code, ran.err.count("questions.jsonl: lines of text: each is a question")) == (0, 1)
         out = ran.out or Path("run/answers-00001-of-00001.jsonl").read_text()
         assert [json.loads(line)["id"] for line in out.splitlines()] == [1, 3]
 
