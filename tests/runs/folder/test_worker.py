@@ -34,11 +34,11 @@ def test_a_slow_listener_is_no_slow_file(chats: Path, asked: list):
     said: list[tuple] = []
 
     def slowly(what: str, which: object) -> None:
-        time.sleep(0.6)
+        time.sleep(2.2 * (what == "reading"))
         said.append((what, which))
 
     [item] = task("Where is Oscar?", paths="Oscar.txt").items
-    answer = answerer(chats, slowly).answer(item)
+    answer = answerer(chats, slowly, limit=2.0).answer(item)
     assert not answer.kind
     assert [what for what, _ in said] == ["asking", "reading", "input", "asking"]
 
