@@ -127,29 +127,28 @@ def run(lines: Iterable[bytes], ask: Callable[[Question], Result], done: Done) -
     """
     seen: dict[Identity, int] = {}
     for number, raw in enumerate(lines, start=1):
-        if not raw.strip():
+        identity = identity_in(raw)
+        if not raw.strip() or done.has(identity, number):
             continue
-        outcome = _outcome(raw, number, ask, done, seen)
-        if outcome is not None:
-            yield outcome
+        if identity is not None and seen.setdefault(identity, number) != number:
+            yield Answered(identity, number, error=again(identity, seen[identity]))
+        else:
+            yield outcome(raw, number, ask)
 
 
-def _outcome(
-    raw: bytes, number: int, ask: Callable[[Question], Result], done: Done, seen: dict[Identity, int]
-) -> Answered | None:
+def outcome(
+    raw: bytes, number: int, ask: Callable[[Question], Result], fatal: tuple[type[Exception], ...] = FATAL
+) -> Answered:
+    """What becomes of a line; only what is `fatal` is raised."""
     identity: Identity | None = None
     try:
         values = values_of(raw)
         identity = identity_of(values)
-        if done.has(identity, number):
-            return None
-        if seen.setdefault(identity, number) != number:
-            raise again(identity, seen[identity])
         return Answered(identity, number, result=ask(question_of(identity, number, values)))
-    except FATAL:
+    except fatal:
         raise
     except SmartsearchError as error:
-        return None if done.has(identity, number) else Answered(identity, number, error=error)
+        return Answered(identity, number, error=error)
     except Exception as error:
         return Answered(identity, number, error=unexpected(error))
 
@@ -187,6 +186,14 @@ def identity_of(values: dict[str, Any]) -> Identity:
     if isinstance(identity, str) and not identity.isascii() and _HALF.search(identity):
         raise InputError("the id holds half a character (`\\ud800`)", hint="an id of whole characters")
     return identity
+
+
+def identity_in(raw: bytes) -> Identity | None:
+    """The id of a line, None where it has none that can be read."""
+    try:
+        return identity_of(values_of(raw))
+    except InputError:
+        return None
 
 
 def question_of(identity: Identity, line: int, values: dict[str, Any]) -> Question:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from smartsearch.ask import batch
-from smartsearch.ask.runs.types import Answer, Input, Item
+from smartsearch.ask.runs.types import Answer, Input
 from smartsearch.config import Config
-from smartsearch.errors import InputError, SmartsearchError
+from smartsearch.errors import SmartsearchError
 from smartsearch.output import record
 from smartsearch.types import Answered, Identity
 
@@ -34,11 +33,3 @@ def failed(identity: Identity | None, line: int, error: SmartsearchError) -> Ans
 def comparable(value: dict[str, Any], keys: Sequence[str] = UNEQUAL) -> bytes:
     """A record as bytes without what another run need not repeat."""
     return record.dumps({key: item for key, item in value.items() if key not in keys}).encode()
-
-
-def identity_of(item: Item) -> Identity | None:
-    """The id of a line, None where it has none that can be read."""
-    try:
-        return batch.identity_of(batch.values_of(item.raw))
-    except InputError:
-        return None
