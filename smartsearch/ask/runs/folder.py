@@ -32,7 +32,7 @@ from smartsearch.runtime.private import locked
 
 FLUSH_SECONDS = 5.0
 """Answers of an unfinished task are written this often: what a kill of the coordinator can lose."""
-_MEMORY = "# memory "
+_MEMORY = "# memory "  # before a line of the list that is for `sha256sum` a comment
 _CACHED = 1 << 28  # bytes of parts held while answers are put in order
 
 Json = dict[str, Any]

@@ -96,7 +96,7 @@ def read(path: Path) -> Questions:
     with _opened(path) as file:
         facts = os.fstat(file.fileno())
         if not stat.S_ISREG(facts.st_mode):
-            raise InputError(f"{path} is no file that can be read again", hint="a JSONL file of questions")
+            raise InputError(f"{path} is no file that can be read again", hint="a file of questions")
         questions.changed = facts.st_mtime_ns
         questions.text = batch.is_text(file)
         file.seek(0)
@@ -133,7 +133,7 @@ def _opened(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", hint="a JSONL file of questions") from error
+        raise InputError(f"{path}: {error.strerror}", hint="a file of questions") from error
 
 
 class Plan:
