@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -311,3 +311,21 @@ class Answered:
     line: int
     result: Result | None = None
     error: SmartsearchError | None = None
+
+
+def changed(
+    value: Any, turn: Callable[[Turn], Turn], term: Callable[[Term], Term] = lambda term: term
+) -> Any:
+    """`value`, a record or a tuple, with all the turns and terms in it changed, however deep."""
+    if isinstance(value, Turn):
+        return turn(value)
+    if isinstance(value, Term):
+        return term(value)
+    if isinstance(value, tuple):
+        return tuple([changed(item, turn, term) for item in value])
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    held = {name: getattr(value, name) for name in value.__dataclass_fields__}
+    nested = {name: old for name, old in held.items() if isinstance(old, tuple) or is_dataclass(old)}
+    new = {name: changed(old, turn, term) for name, old in nested.items()}
+    return replace(value, **new) if new else value

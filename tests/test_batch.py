@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def test_results_come_in_input_order_with_their_ids():
     ("line", "said"),
     [
         (b"{oops", "not a line of JSON"),
-        (b"\xff\xfe", "not a line of JSON"),
+        (b"\xff\xfe", "not UTF-8"),
         (b"[1]", "not a JSON object"),
         (b'{"question": "x"}', "no id"),
         (b'{"id": true, "question": "x"}', "no id"),
@@ -89,6 +90,34 @@ def test_what_is_done_is_skipped_by_id_or_by_line():
     done = batch.Done(ids={"a"}, lines={2})
     found = outcomes({"id": "a", "question": "x"}, b"junk", {"id": "c", "question": "x"}, b"junk", done=done)
     assert [(o.id, o.line) for o in found] == [("c", 3), (None, 4)]
+
+
+@pytest.mark.parametrize(
+    ("content", "asked"),
+    [
+        (b"who?\n\n  when did she [2024] go? \n", {1: "who?", 3: "when did she [2024] go?"}),
+        (b"\xef\xbb\xbfwho?\r\n\xff\xfe\nh\0i\0\n\n", {1: "who?", None: None}),
+        (b'who?\n{"id": 7, "question": "x"}\n', {None: None, 7: "x"}),
+        (b"[1]\nwho?\n", {None: None}),
+    ],
+)
+def test_lines_of_text_are_questions_unless_one_is_json(tmp_path: Path, content: bytes, asked: dict):
+    path = tmp_path / "questions.txt"
+    path.write_bytes(content)
+    with batch.lines(str(path), None) as (lines, total, text):
+        found = list(batch.run(lines, echo, batch.Done()))
+    assert {o.id: o.result and o.result.query for o in found} == asked
+    assert (text, total) == (b"{" not in content and b"[1]" not in content, len(found))
+
+
+def test_of_standard_input_the_first_line_that_is_not_blank_tells():
+    for content, asked in (
+        (b"\nwho?\n", [(2, "who?")]),
+        (b'\n{"id": 7, "question": "x"}\nwho?', [(7, "x"), (None, None)]),
+    ):
+        with batch.lines("-", io.BytesIO(content)) as (lines, _, _text):
+            found = list(batch.run(lines, echo, batch.Done()))
+        assert [(o.id, o.result and o.result.query) for o in found] == asked
 
 
 def test_resume_reads_ids_and_failures_and_cuts_a_torn_line(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""Many questions, one after the other: JSONL lines in, outcomes out in the same order, resumable."""
+"""Many questions, one after the other: lines in, outcomes out in the same order, resumable."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -65,19 +66,61 @@ class Done:
 
 
 @contextmanager
-def lines(name: str, stdin: BinaryIO | None) -> Iterator[tuple[Iterable[bytes], int | None]]:
-    """The lines of a questions file and how many are not blank; of `stdin`, if given, as they come."""
+def lines(name: str, stdin: BinaryIO | None) -> Iterator[tuple[Iterable[bytes], int | None, bool]]:
+    """The lines of a questions file, how many are not blank, and whether they are text, made JSON here.
+
+    Of `stdin`, if given, as they come: there the first line tells.
+    """
     if stdin is not None:
-        yield stdin, None
+        head = []
+        for line in stdin:
+            head.append(line)
+            if line.strip():
+                break
+        text = is_text(head)
+        yield _read(chain(head, stdin), text=text), None, text
         return
     try:
         with Path(name).open("rb") as counted:
             total = sum(1 for line in counted if line.strip())
+            counted.seek(0)
+            text = is_text(counted)
         file = Path(name).open("rb")  # noqa: SIM115 - closed below; what the block raises is not caught here
     except OSError as error:
-        raise InputError(f"{name}: {error.strerror}", hint="a JSONL file of questions, or -") from error
+        raise InputError(f"{name}: {error.strerror}", hint="a file of questions, or -") from error
     with file:
-        yield file, total
+        yield _read(file, text=text), total, text
+
+
+def _read(lines: Iterable[bytes], *, text: bool) -> Iterable[bytes]:
+    return (worded(raw, number) for number, raw in enumerate(lines, start=1)) if text else lines
+
+
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*(?:[\[\]{\"0-9-]|\Z))")
+"""How an object or a list of JSON begins."""
+TEXT = "lines of text: each is a question, its number the id"
+"""What a user is told of a file of plain text."""
+
+
+def is_text(lines: Iterable[bytes]) -> bool:
+    """Whether lines are plain text, a question each: not all are blank, and none begins as JSON does."""
+    blank = True
+    for line in filter(bytes.strip, lines):
+        if _JSON.match(line):
+            return False
+        blank = False
+    return not blank
+
+
+def worded(raw: bytes, number: int) -> bytes:
+    """A line of plain text as the object that asks it. What is no text stays as it is, to be reported."""
+    try:
+        text = raw.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        return raw
+    if not text or "\0" in text or _JSON.match(raw):  # NUL: UTF-16
+        return raw
+    return json.dumps({"id": number, "question": text}).encode()
 
 
 def run(lines: Iterable[bytes], ask: Callable[[Question], Result], done: Done) -> Iterator[Answered]:
@@ -88,29 +131,28 @@ def run(lines: Iterable[bytes], ask: Callable[[Question], Result], done: Done) -
     """
     seen: dict[Identity, int] = {}
     for number, raw in enumerate(lines, start=1):
-        if not raw.strip():
+        identity = identity_in(raw)
+        if not raw.strip() or done.has(identity, number):
             continue
-        outcome = _outcome(raw, number, ask, done, seen)
-        if outcome is not None:
-            yield outcome
+        if identity is not None and seen.setdefault(identity, number) != number:
+            yield Answered(identity, number, error=again(identity, seen[identity]))
+        else:
+            yield outcome(raw, number, ask)
 
 
-def _outcome(
-    raw: bytes, number: int, ask: Callable[[Question], Result], done: Done, seen: dict[Identity, int]
-) -> Answered | None:
+def outcome(
+    raw: bytes, number: int, ask: Callable[[Question], Result], fatal: tuple[type[Exception], ...] = FATAL
+) -> Answered:
+    """What becomes of a line; only what is `fatal` is raised."""
     identity: Identity | None = None
     try:
         values = values_of(raw)
         identity = identity_of(values)
-        if done.has(identity, number):
-            return None
-        if seen.setdefault(identity, number) != number:
-            raise again(identity, seen[identity])
         return Answered(identity, number, result=ask(question_of(identity, number, values)))
-    except FATAL:
+    except fatal:
         raise
     except SmartsearchError as error:
-        return None if done.has(identity, number) else Answered(identity, number, error=error)
+        return Answered(identity, number, error=error)
     except Exception as error:
         return Answered(identity, number, error=unexpected(error))
 
@@ -124,7 +166,9 @@ def values_of(raw: bytes) -> dict[str, Any]:
     """The object of a line. Raises InputError."""
     try:
         values = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:  # ValueError: no UTF-8, no JSON, a number of 5,000 digits
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8: {error}", hint="a file in UTF-8") from error
+    except (ValueError, RecursionError) as error:  # ValueError: no JSON, a number of 5,000 digits
         raise InputError(f"not a line of JSON: {error}", hint=_SHAPE) from error
     if not isinstance(values, dict):
         raise InputError("not a JSON object", hint=_SHAPE)
@@ -146,6 +190,14 @@ def identity_of(values: dict[str, Any]) -> Identity:
     if isinstance(identity, str) and not identity.isascii() and _HALF.search(identity):
         raise InputError("the id holds half a character (`\\ud800`)", hint="an id of whole characters")
     return identity
+
+
+def identity_in(raw: bytes) -> Identity | None:
+    """The id of a line, None where it has none that can be read."""
+    try:
+        return identity_of(values_of(raw))
+    except InputError:
+        return None
 
 
 def question_of(identity: Identity, line: int, values: dict[str, Any]) -> Question:

@@ -34,11 +34,13 @@ class Found:
     """An answer, and the turns around each hit where such were asked for.
 
     `sources` are the turns of the hits as the transcripts have them, for what is made of them and not shown.
+    `memory` tells what the system made of the transcripts from any other state of it; empty for nothing.
     """
 
     result: Result
     around: tuple[Nearby, ...] = ()
     sources: tuple[Turn, ...] = ()
+    memory: str = ""
 
 
 _MEMORIES: WeakKeyDictionary[Haystack, dict[tuple[str, str], Memory]] = WeakKeyDictionary()
@@ -113,7 +115,8 @@ def _found(
         warnings=(*corpus.warnings, *haystack.warnings, *result.warnings),
         filters=given,
     )
-    return Found(whole, tuple(around), tuple(hit.turn for hit in result.hits))
+    state = "-".join(filter(None, (system.fingerprint, memory.fingerprint)))
+    return Found(whole, tuple(around), tuple(hit.turn for hit in result.hits), state)
 
 
 def _memory(system: System, haystack: Haystack, config: Config) -> Memory:

@@ -49,7 +49,7 @@ COMMANDS = {
     "batch": Command(
         "search",
         "batch_command",
-        "Answer many questions: JSONL in, one JSON result a line out, in the same order; or a run folder.",
+        "Answer many questions: a line each in, a JSON result each out, in the same order; or a run folder.",
     ),
     "serve": Command(
         "serve",

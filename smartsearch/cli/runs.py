@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 from types import FrameType
 
+from smartsearch.ask import batch
 from smartsearch.ask.runs import manifest, plan, pool
 from smartsearch.ask.runs.folder import RunFolder
 from smartsearch.ask.runs.manifest import Json, Session
@@ -59,6 +60,8 @@ def run(
 
     with _fetched(questions) as file, folder.alone(), _terminated():
         planned = plan.Plan(plan.read(file))
+        if planned.questions.text:
+            stream.talk(f"{shown(questions)}: {batch.TEXT}")
         identity = manifest.identity(planned, shard, source, config, fingerprints(config))
         identity["questions"]["path"] = shown(questions)
         engine, session = _engine(options, setup, len(shard.range(len(planned))))
@@ -67,18 +70,16 @@ def run(
         if whole is not None:
             stream.talk(f"complete already: {_said(whole)}")
             return _code(whole)
-        if shift.done.count:
-            stream.talk(f"{shift.done.count:,} of {shift.lines:,} were done before")
+        if folder.count:
+            stream.talk(f"{folder.count:,} of {shift.lines:,} were done before")
         try:
             with stream.progress(
-                shift.lines, wanted=progress, done=shift.done.count, failed=shift.done.failed, logged=True
+                shift.lines, wanted=progress, done=folder.count, failed=folder.failed, logged=True
             ) as step:
                 shift.work(engine, lambda answer: step(bool(answer.kind)))
             whole = shift.finish()
         except KeyboardInterrupt:
-            stream.talk(
-                f"stopped: {shift.done.count:,} of {shift.lines:,} are done; the same command goes on"
-            )
+            stream.talk(f"stopped: {folder.count:,} of {shift.lines:,} are done; the same command goes on")
             raise
     stream.talk(f"{_said(whole)}; {shown(out)}")
     return _code(whole)

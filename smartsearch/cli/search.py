@@ -134,7 +134,11 @@ def warm(
 def batch_command(
     questions: Annotated[
         str,
-        typer.Argument(metavar="QUESTIONS", help="A JSONL file; - is standard input.", show_default=False),
+        typer.Argument(
+            metavar="QUESTIONS",
+            help="A file of JSON lines, or of plain text, a question a line; - is standard input.",
+            show_default=False,
+        ),
     ],
     paths: Annotated[
         list[str] | None,
@@ -168,11 +172,11 @@ def batch_command(
     folder: RunOptions,
     progress: ProgressOptions,
 ) -> int:
-    """Answer many questions: JSONL in, one JSON result a line out, in the same order; or a run folder.
+    """Answer many questions: a line each in, a JSON result each out, in the same order; or a run folder.
 
-    A line is {"id": "q1", "question": "..."}, and if need be "paths": [...] and filters of its own, in the
-    place of those given as options: "conversation", "session", "since", "until", "now", "speaker",
-    "only_speaker", "role".
+    A line is a question as text, its number the id; or {"id": "q1", "question": "..."}, and if need be
+    "paths": [...] and filters of its own, in the place of those given as options: "conversation", "session",
+    "since", "until", "now", "speaker", "only_speaker", "role".
     """
     if resume and out is None:
         raise UsageError("--resume needs --out", hint="--out answers.jsonl --resume")
@@ -220,19 +224,33 @@ def _in_order(
         show.complain(result, complained)
         return result
 
-    failed = done.failed
+    failed, count = done.failed, len(done)
     records_scroll_by = out is None and sys.stdout.isatty()
-    with batch.lines(questions, _standard_input([questions])) as (lines, total):
+    with batch.lines(questions, _standard_input([questions])) as (lines, total, text):
+        if text:
+            stream.talk(f"{'standard input' if questions == '-' else questions}: {batch.TEXT}")
         left = None if total is None else max(total - len(done), 0)
-        with (
-            stream.sink(out, append=resume, size=done.size) as put,
-            stream.progress(left, wanted=progress.progress == "auto" and not records_scroll_by) as step,
-        ):
-            for outcome in batch.run(lines, answer, done):
-                put(record.outcome(outcome, config))
-                failed += outcome.error is not None
-                step()
+        try:
+            with (
+                stream.sink(out, append=resume, size=done.size) as put,
+                stream.progress(left, wanted=progress.progress == "auto" and not records_scroll_by) as step,
+            ):
+                for outcome in batch.run(lines, answer, done):
+                    put(record.outcome(outcome, config))
+                    failed += outcome.error is not None
+                    count += 1
+                    step()
+        except KeyboardInterrupt:
+            stream.talk(f"{count:,}{'' if total is None else f' of {total:,}'} done; {_onwards(out, resume)}")
+            raise
     return ExitCode.ERROR if failed else ExitCode.FOUND
+
+
+def _onwards(out: Path | None, resume: bool) -> str:
+    """How a batch that was stopped goes on."""
+    if out is None:
+        return "with --out answers.jsonl they are kept, and --resume goes on"
+    return "the same command goes on" if resume else "the same command with --resume goes on"
 
 
 def _is_folder(out: str) -> bool:

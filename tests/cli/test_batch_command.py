@@ -113,6 +113,33 @@ def test_two_processes_never_write_to_one_file(
     assert (ran.code, out.read_text()) == (2, before)
 
 
+def test_lines_of_text_are_questions_told_in_one_line(run: Run, questions: Path):
+    questions.write_text(f"{QUESTION}\n\nWhat did Ilya adopt?\n")
+    for more in ((), ("--out", "run", "--workers", "1")):
+        ran = run("batch", str(questions), *more)
+        assert (ran.code, ran.err.count("questions.jsonl: lines of text: each is a question")) == (0, 1)
+        out = ran.out or Path("run/answers-00001-of-00001.jsonl").read_text()
+        assert [json.loads(line)["id"] for line in out.splitlines()] == [1, 3]
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_ctrl_c_says_what_is_done_and_how_to_go_on(run: Run, questions: Path, monkeypatch, resumed: bool):
+    def search(question: str, *rest: object):
+        if question == "support group":
+            raise KeyboardInterrupt
+        return whole(question, *rest)
+
+    whole = pipeline.search
+    arguments = ("batch", str(questions), "--out", "answers.jsonl", *["--resume"][:resumed])
+    monkeypatch.setattr(pipeline, "search", search)
+    ran = run(*arguments)
+    assert ran.code == 130
+    assert f"2 of 3 done; the same command {'' if resumed else 'with --resume '}goes on" in ran.err
+    monkeypatch.setattr(pipeline, "search", whole)
+    assert run("batch", str(questions), "--out", "answers.jsonl", "--resume").code == 0
+    assert len(Path("answers.jsonl").read_text().splitlines()) == 3
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_an_output_file_on_a_full_disk_is_told_as_one(run: Run, questions: Path, tmp_path: Path):
     (out := tmp_path / "answers.jsonl").symlink_to("/dev/full")

@@ -1,4 +1,4 @@
-"""Models that do what the question says: wait, or kill the worker, the actor that owns it, or its reader."""
+"""Models that do what the question says: wait, or kill the worker or the actor that owns it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from smartsearch.cli import runs as runs_cli
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.models.tools import Tools
-from smartsearch.transcripts import corpus
 from smartsearch.types import Query
 from tests.cli.fakes import FakeParser, fake_tools
 
 SLOW = 0.2
 """Seconds a question with `Slow` takes."""
-POISON = "poison.txt"
-"""The transcript that nobody survives reading."""
 
 
 class Parser(FakeParser):
@@ -56,14 +53,6 @@ def first(name: str) -> bool:
 
 
 def tools(config: Config) -> Tools:
-    read = corpus.read_file
-
-    def read_file(path: str, *rest: object) -> None:
-        if path.endswith(POISON):
-            os.kill(os.getpid(), signal.SIGKILL)
-        read(path, *rest)
-
-    corpus.read_file = read_file
     return replace(fake_tools(config), parser=Parser())
 
 

@@ -88,15 +88,6 @@ def test_a_question_that_kills_its_worker_leaves_the_actor_alive(setup: Setup, f
     assert len({actor for _, actor, _ in seen(folder)}) == 1
 
 
-def test_a_transcript_that_kills_its_reader_is_left_out_and_named(setup: Setup, folder: Path):
-    (folder / "chats" / "poison.txt").write_text("[2024-05-09 10:00] Ilya: Mara\n", encoding="utf-8")
-    given = tasks(ASKED * 2)
-    found = answers(given, list(run(given, setup, workers=2)))
-    assert not failures(found)
-    for answer in found.values():
-        assert [skip["kind"] for skip in json.loads(answer.record)["skipped"]] == ["worker_died"]
-
-
 def test_a_killed_machine_loses_nothing(setup: Setup, folder: Path, cluster):
     third = cluster.add_node(num_cpus=1, object_store_memory=STORE)
     raylet = third.all_processes["raylet"][0].process.pid
@@ -120,12 +111,6 @@ def test_a_missing_model_ends_the_run_in_its_own_words(setup: Setup):
     with pytest.raises(ModelError, match="the model Nowhere is not here") as raised:
         list(run(given, replace(setup, loader="tests.ray.fakes:missing")))
     assert raised.value.hint == "smartsearch models pull Nowhere"
-
-
-def test_a_folder_that_a_machine_has_not_is_named(setup: Setup, folder: Path):
-    gone = str(folder / "only-here")
-    with pytest.raises(Exception, match=f"there is no folder {gone} on "):
-        list(run(tasks(ASKED), replace(setup, cwd=gone)))
 
 
 def test_who_stops_early_leaves_nothing_running(setup: Setup, folder: Path):

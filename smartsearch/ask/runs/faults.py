@@ -7,8 +7,8 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from smartsearch.errors import InputError, SmartsearchError
 
@@ -19,88 +19,66 @@ class StorageError(SmartsearchError):
     kind = "output"
 
 
-@dataclass(frozen=True)
-class _Fault:
-    """One thing that goes wrong: how it is told from an error's number or text, and what is said of it."""
+class _Fault(NamedTuple):
+    """One thing that goes wrong, what is said of it, and how it is told from an error's number or text."""
 
     kind: str
     said: str
     hint: str
-    retryable: bool = False
     numbers: tuple[int, ...] = ()
     words: str = r"(?!)"
 
 
+_PASSING = ("disk_full", "unreachable")
+"""Kinds that are worth another try."""
+_ROOM = "make room there and run the same command again"
 _FAULTS = (
+    _Fault("disk_full", "the quota is used up", _ROOM, (errno.EDQUOT,), "QuotaExceeded|Disk quota"),
     _Fault(
-        "disk_full",
-        "the quota is used up",
-        "make room there and run the same command again",
-        retryable=True,
-        numbers=(errno.EDQUOT,),
-        words="QuotaExceeded|Disk quota",
+        *("disk_full", "no space left", _ROOM, (errno.ENOSPC,)),
+        "StorageFull|InsufficientStorage|No space left",
     ),
     _Fault(
-        "disk_full",
-        "no space left",
-        "make room there and run the same command again",
-        retryable=True,
-        numbers=(errno.ENOSPC,),
-        words="StorageFull|InsufficientStorage|No space left",
+        *("no_bucket", "there is no such bucket", "check the name; a bucket is not made here", ()),
+        "NO_SUCH_BUCKET|NoSuchBucket|bucket does not exist|Bucket '[^']*' not found|ContainerNotFound",
     ),
     _Fault(
-        "no_bucket",
-        "there is no such bucket",
-        "check the name; a bucket is not made here",
-        words="NO_SUCH_BUCKET|NoSuchBucket|bucket does not exist|Bucket '[^']*' not found|ContainerNotFound",
-    ),
-    _Fault(
-        "credentials",
-        "credentials are missing, wrong or out of date",
+        *("credentials", "credentials are missing, wrong or out of date"),
         "set those of the storage: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE for s3, "
         "GOOGLE_APPLICATION_CREDENTIALS for gs, AZURE_STORAGE_ACCOUNT_KEY for abfs",
-        words="INVALID_ACCESS_KEY_ID|INVALID_CLIENT_TOKEN_ID|SIGNATURE_DOES_NOT_MATCH|INVALID_SIGNATURE"
+        (),
+        "INVALID_ACCESS_KEY_ID|INVALID_CLIENT_TOKEN_ID|SIGNATURE_DOES_NOT_MATCH|INVALID_SIGNATURE"
         "|EXPIRED_TOKEN|ExpiredToken|UNRECOGNIZED_CLIENT|MISSING_AUTHENTICATION_TOKEN|UNAUTHENTICATED"
         "|OAuth2 access token|[Dd]efault ?[Cc]redential|NoCredential|Credential(Unavailable|sNotFound)"
         "|locate credentials|ClientAuthentication|AuthenticationFailed",
     ),
     _Fault(
-        "denied",
-        "permission denied",
-        "it needs rights to list, read, write and delete there",
-        numbers=(errno.EACCES, errno.EPERM),
-        words="ACCESS_DENIED|AccessDenied|PermissionError|PERMISSION_DENIED|Forbidden|AuthorizationPermissionMismatch"
-        "|AuthorizationFailure|HTTP status 403",
+        *("denied", "permission denied", "it needs rights to list, read, write and delete there"),
+        (errno.EACCES, errno.EPERM),
+        "ACCESS_DENIED|AccessDenied|PermissionError|PERMISSION_DENIED|Forbidden"
+        "|AuthorizationPermissionMismatch|AuthorizationFailure|HTTP status 403",
     ),
-    _Fault("denied", "the file system is read-only", "name a folder elsewhere", numbers=(errno.EROFS,)),
+    _Fault("denied", "the file system is read-only", "name a folder elsewhere", (errno.EROFS,)),
     _Fault(
-        "unreachable",
-        "the storage cannot be reached or is overloaded",
+        *("unreachable", "the storage cannot be reached or is overloaded"),
         "check the network and the address, then run the same command again",
-        retryable=True,
-        numbers=(errno.ECONNREFUSED, errno.ECONNRESET, errno.ETIMEDOUT, errno.EHOSTUNREACH, errno.ESTALE),
-        words="NETWORK_CONNECTION|SLOW_DOWN|THROTTLING|SERVICE_UNAVAILABLE|INTERNAL_FAILURE|REQUEST_TIMEOUT"
+        (errno.ECONNREFUSED, errno.ECONNRESET, errno.ETIMEDOUT, errno.EHOSTUNREACH, errno.ESTALE),
+        "NETWORK_CONNECTION|SLOW_DOWN|THROTTLING|SERVICE_UNAVAILABLE|INTERNAL_FAILURE|REQUEST_TIMEOUT"
         "|REQUEST_TIME_TOO_SKEWED|UNAVAILABLE|ConnectionError|ConnectTimeout|EndpointConnection|timed out"
         "|ServiceRequestError|ClientConnector|HTTP status 5",
     ),
     _Fault(
-        "package",
-        "Java or Hadoop's libhdfs cannot be loaded",
+        *("package", "Java or Hadoop's libhdfs cannot be loaded"),
         "set JAVA_HOME, HADOOP_HOME and CLASSPATH (`hadoop classpath --glob`)",
-        words="libjvm|libhdfs",
+        (),
+        "libjvm|libhdfs",
     ),
     _Fault(
-        "path_not_found",
-        "no such file",
-        "check the spelling",
-        numbers=(errno.ENOENT,),
-        words="NO_SUCH_KEY|FileNotFoundError|BlobNotFound|ResourceNotFound",
+        *("path_not_found", "no such file", "check the spelling", (errno.ENOENT,)),
+        "NO_SUCH_KEY|FileNotFoundError|BlobNotFound|ResourceNotFound",
     ),
     _Fault(
-        "output",
-        "a file lies where a folder has to be",
-        "name another folder",
-        numbers=(errno.ENOTDIR, errno.EEXIST),
+        "output", "a file lies where a folder has to be", "name another folder", (errno.ENOTDIR, errno.EEXIST)
     ),
 )
 
@@ -135,7 +113,7 @@ def fault(error: Exception, where: str, *, reading: bool = False) -> Smartsearch
             if name == "denied" and where.startswith("s3") and _keyless():
                 said, name = "permission denied, and no AWS credentials are set here", "credentials"
                 hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
-            return kind(f"{where}: {said}", hint=hint, kind=name, retryable=known.retryable)
+            return kind(f"{where}: {said}", hint=hint, kind=name, retryable=known.kind in _PASSING)
     said = getattr(error, "strerror", None) or next(iter(str(error).splitlines()), "") or text
     return kind(f"{where}: {said}")
 

@@ -13,9 +13,8 @@ import os
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,27 +32,18 @@ from smartsearch.runtime.private import locked
 
 FLUSH_SECONDS = 5.0
 """Answers of an unfinished task are written this often: what a kill of the coordinator can lose."""
+_MEMORY = "# memory "  # before a line of the list that is for `sha256sum` a comment
 _CACHED = 1 << 28  # bytes of parts held while answers are put in order
 
 Json = dict[str, Any]
 
 
-@dataclass
-class Done:
-    """What a run folder holds already: complete tasks, the lines of others, and how many lines in all."""
-
-    complete: set[int] = field(default_factory=set)
-    lines: dict[int, set[int]] = field(default_factory=dict)
-    count: int = 0
-    failed: int = 0
-
-    def of(self, task: int) -> set[int]:
-        """Lines of a task that are done, where not all are."""
-        return self.lines.get(task, set())
-
-
 class RunFolder:
-    """The files of one shard in a folder or below a URI."""
+    """The files of one shard in a folder or below a URI.
+
+    `complete` are the tasks that are done, `count` the lines that are, those of other tasks included, and
+    `failed` how many of them in vain.
+    """
 
     def __init__(self, place: str, shard: Shard, *, parquet: bool = False) -> None:
         if parquet:
@@ -61,9 +51,12 @@ class RunFolder:
         self.shard = shard
         self.place = place
         self._storage = storage(place)
+        self.complete: set[int] = set()
+        self.count = self.failed = 0
         self._open: dict[int, dict[int, bytes]] = {}
         self._dirty: set[int] = set()
-        self._inputs: dict[tuple[str, str], Input] = {}
+        self._inputs: dict[Input, None] = {}
+        self._memories: dict[str, str] = {}
         self._flushed = time.monotonic()
         self.plan_name = f"plan-{shard}.json"
         self.manifest_name = f"manifest-{shard}.json"
@@ -134,7 +127,7 @@ class RunFolder:
             return None
         return _object(self._storage.read(self.manifest_name), self._storage.where(self.manifest_name))
 
-    def complete(self, manifest: Json) -> bool:
+    def is_complete(self, manifest: Json) -> bool:
         """Whether nothing is left to do. Raises UsageError where the answers are there in another format."""
         if manifest.get("state") != "complete":
             return False
@@ -147,26 +140,27 @@ class RunFolder:
             )
         return self._storage.exists(self.answers_name)
 
-    def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> Done:
-        """What was done before. With `retry_failed` the records of failed questions go, to be done again."""
-        done = Done()
+    def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> None:
+        """See what was done before. With `retry_failed` the records of failed lines go, to be done again."""
         wanted = set(tasks)
         if retry_failed and self._storage.exists(self.answers_name):
             self._reopen(plan, wanted)
         for name in self._storage.names(self._parts):
-            stem, _, suffix = name.rpartition("/")[2].rpartition(".")
+            stem, _, suffix = name.rpartition("/")[2].partition(".")
             if not stem.isdecimal() or int(stem) not in wanted:
                 continue
-            if suffix == "sha256":
-                self._inputs.update(_listed(self._storage.read(name)))
+            if suffix.endswith("sha256"):
+                self._know(_listed(self._storage.read(name)))
             elif suffix == "jsonl":
-                self._take_part(int(stem), plan, done, retry_failed)
-        return done
+                self._take_part(int(stem), plan, retry_failed)
 
-    def _take_part(self, task: int, plan: Plan, done: Done, retry_failed: bool) -> None:
+    def done(self, task: int) -> Collection[int]:
+        """The lines of a task that are done, where not all are."""
+        return self._open.get(task, {}).keys()
+
+    def _take_part(self, task: int, plan: Plan, retry_failed: bool) -> None:
         name = self._part(task)
         kept: dict[int, bytes] = {}
-        failed = 0
         lines = set(plan.lines(task))
         for raw in self._storage.read(name).splitlines():
             value = _object(raw, self._storage.where(name))
@@ -178,13 +172,11 @@ class RunFolder:
                 )
             if not (retry_failed and "error" in value):
                 kept[value["line"]] = raw
-                failed += "error" in value
-        done.count += len(kept)
-        done.failed += failed
+                self.failed += "error" in value
+        self.count += len(kept)
         if len(kept) == len(lines):
-            done.complete.add(task)
+            self.complete.add(task)
         else:
-            done.lines[task] = set(kept)
             self._open[task] = kept
 
     def _reopen(self, plan: Plan, tasks: set[int]) -> None:
@@ -210,21 +202,51 @@ class RunFolder:
             with self._storage.open_read(self.answers_name) as file:
                 yield from (raw.rstrip(b"\n") for raw in file)
 
-    def put(self, task: int, answer: Answer) -> None:
-        """Note an answer; it is on disk within FLUSH_SECONDS, or when its task is closed."""
+    def put(self, task: int, answer: Answer) -> bool:
+        """Note an answer; whether it was not there before.
+
+        It is on disk within FLUSH_SECONDS, or when its task is closed. Raises UsageError where it was found
+        in another memory of the same transcripts than one before it.
+        """
+        if task in self.complete or answer.line in self.done(task):
+            return False
+        if answer.memory:
+            self._note(task, [answer.memory])
+        self.count += 1
+        self.failed += bool(answer.kind)
         self._open.setdefault(task, {})[answer.line] = answer.record
         self._dirty.add(task)
         if time.monotonic() - self._flushed >= FLUSH_SECONDS:
             self.flush()
+        return True
 
     def close(self, task: int, inputs: Iterable[Input]) -> None:
         """All answers of a task are there: write it."""
-        fresh = {(one.path, one.sha256): one for one in inputs if (one.path, one.sha256) not in self._inputs}
-        if fresh:
-            self._storage.write(f"{self._parts}/{task:08d}.sha256", _list(fresh.values()))
-            self._inputs.update(fresh)
+        self._note(task, inputs)
         self._write(task)
         self._open.pop(task, None)
+        self.complete.add(task)
+
+    def _note(self, task: int, inputs: Iterable[Input]) -> None:
+        """Write which inputs are new, before any answer that rests on them."""
+        fresh = [one for one in dict.fromkeys(inputs) if one not in self._inputs]
+        for one in fresh:
+            if one.memory and self._memories.get(one.path, one.sha256) != one.sha256:
+                raise UsageError(
+                    f"what the system holds of {' '.join(one.path.split())} is not what earlier answers of "
+                    "this run were found in",
+                    hint="another --out, or remove that folder",
+                    kind="other_run",
+                )
+        if fresh:
+            self._storage.write(f"{self._parts}/{task:08d}.{len(self._inputs)}.sha256", _list(fresh))
+            self._know(fresh)
+
+    def _know(self, inputs: Iterable[Input]) -> None:
+        for one in inputs:
+            self._inputs[one] = None
+            if one.memory:
+                self._memories[one.path] = one.sha256
 
     def flush(self) -> None:
         """Write what was answered since the last time."""
@@ -244,8 +266,8 @@ class RunFolder:
 
     @property
     def inputs(self) -> list[Input]:
-        """The transcripts read so far, by path."""
-        return sorted(self._inputs.values(), key=lambda one: (one.path, one.sha256))
+        """The transcripts read so far, by path, then the memories that a system made of them."""
+        return sorted(self._inputs, key=lambda one: (one.memory, one.path, one.sha256))
 
     @property
     def inputs_summary(self) -> Json:
@@ -253,7 +275,7 @@ class RunFolder:
         listed = _list(self.inputs)
         return {
             "file": self.inputs_name,
-            "files": len(self.inputs),
+            "files": len(self._inputs) - len(self._memories),
             "sha256": hashlib.sha256(listed).hexdigest(),
         }
 
@@ -349,9 +371,9 @@ def _differences(held: Mapping[str, Any], wanted: Mapping[str, Any], above: str 
 
 
 def _list(inputs: Iterable[Input]) -> bytes:
-    """Lines of `sha256sum`: with a backslash in front where a name with a line break is escaped."""
+    """Lines of `sha256sum`: a backslash goes before one with an escaped line break; a memory is a comment."""
     return "".join(
-        f"{chr(92) if name != one.path else ''}{one.sha256}  {name}\n"
+        f"{_MEMORY * one.memory}{chr(92) if name != one.path else ''}{one.sha256}  {name}\n"
         for one in inputs
         for name in [one.path.replace("\\", "\\\\").replace("\n", "\\n") if "\n" in one.path else one.path]
     ).encode("utf-8", "surrogateescape")
@@ -361,10 +383,8 @@ def _plain(escaped: str) -> str:
     return re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], escaped)
 
 
-def _listed(raw: bytes) -> dict[tuple[str, str], Input]:
-    found: dict[tuple[str, str], Input] = {}
+def _listed(raw: bytes) -> Iterator[Input]:
     for line in raw.decode("utf-8", "surrogateescape").split("\n")[:-1]:
-        digest, _, name = line.removeprefix("\\").partition("  ")
-        path = _plain(name) if line.startswith("\\") else name
-        found[path, digest] = Input(path, digest)
-    return found
+        entry = line.removeprefix(_MEMORY)
+        digest, _, name = entry.removeprefix("\\").partition("  ")
+        yield Input(_plain(name) if entry.startswith("\\") else name, digest, entry != line)

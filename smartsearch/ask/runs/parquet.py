@@ -92,24 +92,13 @@ def row(raw: bytes) -> dict[str, Any]:
     record = orjson.loads(raw)
     if not isinstance(record, dict):
         raise ValueError("not a JSON object")  # noqa: TRY004 - bad data, as orjson's own error
-    budget = record.get("budget") or {}
-    identity = record.get("id")
-    error = record.get("error")
-    return {
+    budget, identity = record.get("budget") or {}, record.get("id")
+    hits = [hit | (hit.get("scores") or {}) for hit in record["hits"]] if "hits" in record else None
+    return record | {  # what is no column is left out by the schema
         "id": None if identity is None else str(identity),
-        **{name: record.get(name) for name in ("line", "query", "profile", "candidates")},
         "used_words": budget.get("used_words"),
         "used_tokens": budget.get("used_tokens"),
         "total_ms": (record.get("timing_ms") or {}).get("total"),
-        "hits": None if "hits" not in record else [_hit(hit) for hit in record["hits"]],
-        "error": None if error is None else {name: error.get(name) for name in (*_ERROR, "retryable")},
+        "hits": hits,
         "record": raw.rstrip(b"\r\n").decode(),
-    }
-
-
-def _hit(hit: dict[str, Any]) -> dict[str, Any]:
-    scores = hit.get("scores") or {}
-    return {
-        **{name: hit.get(name) for name in ("rank", *_PLACE, *_SAID)},
-        **{name: scores.get(name) for name in _SCORES},
     }

@@ -64,6 +64,7 @@ class Questions:
     starts: array[int] = field(default_factory=lambda: array("Q"))
     groups: array[int] = field(default_factory=lambda: array("Q"))
     refused: dict[int, tuple[Identity | None, SmartsearchError]] = field(default_factory=dict)
+    text: bool = False  # plain lines, each made the object that asks it
     sha256: str = ""
     bytes: int = 0
     changed: int = 0  # when the file last changed, in ns
@@ -84,7 +85,8 @@ class Questions:
                 )
             for place in places:
                 file.seek(self.starts[place])
-                yield Item(self.lines[place], file.readline().rstrip(b"\r\n"))
+                raw, number = file.readline().rstrip(b"\r\n"), self.lines[place]
+                yield Item(number, batch.worded(raw, number) if self.text else raw)
 
 
 def read(path: Path) -> Questions:
@@ -94,12 +96,15 @@ def read(path: Path) -> Questions:
     with _opened(path) as file:
         facts = os.fstat(file.fileno())
         if not stat.S_ISREG(facts.st_mode):
-            raise InputError(f"{path} is no file that can be read again", hint="a JSONL file of questions")
+            raise InputError(f"{path} is no file that can be read again", hint="a file of questions")
         questions.changed = facts.st_mtime_ns
+        questions.text = batch.is_text(file)
+        file.seek(0)
         for number, raw in enumerate(file, start=1):
             digest.update(raw)
             if raw.strip():
-                key = _key(questions, number, raw, seen)
+                asked = batch.worded(raw, number) if questions.text else raw
+                key = _key(questions, number, asked, seen)
                 questions.lines.append(number)
                 questions.starts.append(start)
                 questions.groups.append(groups.setdefault(key, len(groups)))
@@ -128,7 +133,7 @@ def _opened(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}", hint="a JSONL file of questions") from error
+        raise InputError(f"{path}: {error.strerror}", hint="a file of questions") from error
 
 
 class Plan:

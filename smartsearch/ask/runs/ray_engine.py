@@ -21,7 +21,8 @@ from dataclasses import replace
 from typing import Any
 
 import smartsearch
-from smartsearch.ask.runs.records import failed, identity_of
+from smartsearch.ask.batch import identity_in
+from smartsearch.ask.runs.records import failed
 from smartsearch.ask.runs.supervise import Worker
 from smartsearch.ask.runs.types import Answer, Item, Report, Setup, Task
 from smartsearch.errors import SmartsearchError, UsageError, unexpected
@@ -104,7 +105,7 @@ def _lost(item: Item) -> Answer:
         kind="worker_died",
         retryable=True,
     )
-    return failed(identity_of(item), item.line, error)
+    return failed(identity_in(item.raw), item.line, error)
 
 
 def _pass(tasks: Sequence[Task], setup: Setup, workers: int, threads: int) -> Iterator[Report]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from smartsearch.ask import batch
-from smartsearch.ask.runs.types import Answer, Item
+from smartsearch.ask.runs.types import Answer, Input
 from smartsearch.config import Config
-from smartsearch.errors import InputError, SmartsearchError
+from smartsearch.errors import SmartsearchError
 from smartsearch.output import record
 from smartsearch.types import Answered, Identity
 
@@ -16,12 +15,14 @@ UNEQUAL = ("timing_ms",)
 """Keys of a record that another run of the same question need not repeat."""
 
 
-def answered(outcome: Answered, config: Config) -> Answer:
+def answered(outcome: Answered, config: Config, memory: Input | None = None) -> Answer:
     """The record of one line as `batch` writes it, but with `line` and without `threads` (manifest.py)."""
     value = record.outcome(outcome, config)
     value.pop("threads", None)
     whole = {"id": value.pop("id"), "line": outcome.line} | value
-    return Answer(outcome.line, record.dumps(whole).encode(), outcome.error.kind if outcome.error else "")
+    return Answer(
+        outcome.line, record.dumps(whole).encode(), outcome.error.kind if outcome.error else "", memory
+    )
 
 
 def failed(identity: Identity | None, line: int, error: SmartsearchError) -> Answer:
@@ -32,11 +33,3 @@ def failed(identity: Identity | None, line: int, error: SmartsearchError) -> Ans
 def comparable(value: dict[str, Any], keys: Sequence[str] = UNEQUAL) -> bytes:
     """A record as bytes without what another run need not repeat."""
     return record.dumps({key: item for key, item in value.items() if key not in keys}).encode()
-
-
-def identity_of(item: Item) -> Identity | None:
-    """The id of a line, None where it has none that can be read."""
-    try:
-        return batch.identity_of(batch.values_of(item.raw))
-    except InputError:
-        return None

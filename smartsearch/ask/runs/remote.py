@@ -13,7 +13,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO, cast
 from urllib.parse import quote, unquote, urlsplit
 
@@ -46,9 +47,8 @@ def storage(place: str) -> Local | Remote:
     return Remote(place)
 
 
-def faults(where: str, *, reading: bool = False) -> AbstractContextManager[None]:
-    """What any library raises while the block runs, as an error a user can act on."""
-    return _faults(where, reading=reading, of=Exception)
+faults = partial(_faults, of=Exception)
+"""What any library raises while the block runs, as an error a user can act on."""
 
 
 class Remote(Files):

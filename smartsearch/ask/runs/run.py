@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from smartsearch.ask.runs import manifest, pool
-from smartsearch.ask.runs.folder import Done, RunFolder
+from smartsearch.ask.runs.folder import RunFolder
 from smartsearch.ask.runs.manifest import Json, Session, Tally
 from smartsearch.ask.runs.plan import Plan
 from smartsearch.ask.runs.records import failed
@@ -32,7 +32,6 @@ class Shift:
     identity: Json
     session: Session
     retry_failed: bool = False
-    done: Done = field(default_factory=Done)
 
     def __post_init__(self) -> None:
         self.tasks = self.folder.shard.range(len(self.plan))
@@ -51,10 +50,10 @@ class Shift:
         held = self.folder.manifest
         if held is not None:
             self._earlier = list(held.get("sessions", []))
-            if self.folder.complete(held) and not (self.retry_failed and held["counts"]["failed"]):
+            if self.folder.is_complete(held) and not (self.retry_failed and held["counts"]["failed"]):
                 self.folder.drop_parts()
                 return held
-        self.done = self.folder.resume(self.plan, self.tasks, retry_failed=self.retry_failed)
+        self.folder.resume(self.plan, self.tasks, retry_failed=self.retry_failed)
         self._note("running")
         return None
 
@@ -63,7 +62,7 @@ class Shift:
 
         Raises what ended the engine, KeyboardInterrupt too; what was answered is written all the same.
         """
-        left = [task for task in self.tasks if task not in self.done.complete]
+        left = [task for task in self.tasks if task not in self.folder.complete]
         refused = list(self._refused(left))
         open_tasks = [task for task in left if self._asked(task)]
         try:
@@ -100,7 +99,7 @@ class Shift:
 
     def _without(self, task: int) -> set[int]:
         """The lines of a task that are done or cannot be asked."""
-        done, refused = self.done.of(task), self.plan.questions.refused
+        done, refused = self.folder.done(task), self.plan.questions.refused
         return {line for line in self.plan.lines(task) if line in done or line in refused}
 
     def _task(self, number: int) -> Task:
@@ -110,7 +109,7 @@ class Shift:
         """The answers of lines that cannot be asked; a report where that is all of a task."""
         for task in tasks:
             for line in self.plan.lines(task):
-                if line in self.plan.questions.refused and line not in self.done.of(task):
+                if line in self.plan.questions.refused and line not in self.folder.done(task):
                     identity, error = self.plan.questions.refused[line]
                     yield task, failed(identity, line, error)
             if not self._asked(task):
@@ -123,8 +122,6 @@ class Shift:
             self.folder.close(event.task, event.inputs)
             self.session.worker_deaths += event.deaths
             self.session.worker_peak_bytes = max(self.session.worker_peak_bytes, event.peak)
-            self.done.complete.add(event.task)
-            self.done.lines.pop(event.task, None)
         else:
             self._put(*event, step)
         if time.monotonic() - self._noted >= NOTE_SECONDS:
@@ -132,14 +129,9 @@ class Shift:
 
     def _put(self, task: int, answer: Answer, step: Callable[[Answer], None]) -> None:
         """Note an answer once: a report repeats those that came one by one, and may come twice itself."""
-        if task in self.done.complete or answer.line in self.done.of(task):
-            return
-        self.folder.put(task, answer)
-        self.done.lines.setdefault(task, set()).add(answer.line)
-        self.done.count += 1
-        self.done.failed += bool(answer.kind)
-        self.session.done += 1
-        step(answer)
+        if self.folder.put(task, answer):
+            self.session.done += 1
+            step(answer)
 
     def _stop(self) -> None:
         """Write what there is; a disk that is full is what ended the run, and is told as that."""
@@ -150,7 +142,7 @@ class Shift:
             pass
 
     def _note(self, state: str) -> None:
-        counts = {"in": self.lines, "out": self.done.count, "failed": self.done.failed}
+        counts = {"in": self.lines, "out": self.folder.count, "failed": self.folder.failed}
         self.folder.write_manifest(self._manifest(state, counts))
         self._noted = time.monotonic()
 

@@ -23,7 +23,7 @@ from smartsearch.errors import InputError
 from smartsearch.runtime.private import locked
 from smartsearch.transcripts.archive import is_archive
 from smartsearch.transcripts.files import Selection
-from smartsearch.types import Hit, Result, Skipped, Turn
+from smartsearch.types import Result, Skipped, changed
 
 PREFIX = "smartsearch-stage-"
 LIMIT = 4 << 30
@@ -82,30 +82,10 @@ class Staging:
         """A result over copies as one over the URIs that `local` was last asked for."""
         if not self._asked:
             return result
-        budget = result.budget
         refused = [skipped for uri in self._asked for skipped in self._kept[uri].refused]
-        return replace(
-            result,
-            hits=self._hits(result.hits),
-            budget=replace(
-                budget,
-                dropped=tuple(replace(d, turn=self._turn(d.turn)) for d in budget.dropped),
-                hidden=self._hits(budget.hidden),
-            ),
-            skipped=(
-                *(Skipped(self.named(s.path), s.kind, self.named(s.reason)) for s in result.skipped),
-                *refused,
-            ),
-            warnings=tuple(self.named(warning) for warning in result.warnings),
-        )
-
-    def _hits(self, hits: Iterable[Hit]) -> tuple[Hit, ...]:
-        return tuple(
-            replace(hit, turn=self._turn(hit.turn), also=tuple(map(self._turn, hit.also))) for hit in hits
-        )
-
-    def _turn(self, turn: Turn) -> Turn:
-        return replace(turn, path=self.named(turn.path))
+        skipped = [Skipped(self.named(one.path), one.kind, self.named(one.reason)) for one in result.skipped]
+        told: Result = changed(result, lambda turn: replace(turn, path=self.named(turn.path)))
+        return replace(told, skipped=(*skipped, *refused), warnings=tuple(map(self.named, result.warnings)))
 
     def _copy(self, uri: str) -> _Copy:
         try:

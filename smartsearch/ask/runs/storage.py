@@ -11,8 +11,7 @@ import re
 import secrets
 import shutil
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -27,28 +26,22 @@ DAY = 86_400.0
 """Seconds after which a temporary file is nobody's, where locks cannot tell."""
 
 
-class Files(ABC):
+class Files:
     """A folder of files. Names are relative to `place`, with slashes: `parts/00000012.jsonl`.
 
-    An empty name is the place itself, which may be a file.
+    An empty name is the place itself, which may be a file. `open_read` reads a file from its beginning; what
+    goes wrong in the block is told as of this file. `writing` makes or replaces a file, and the folders above
+    it, by what the block writes: it is there when the block has ended without an error, else it is as it was.
 
     Every method raises StorageError, those that read InputError, whose `kind` says what is wrong: `disk_full`
     and `unreachable` (worth another try), `denied`, `credentials`, `no_bucket`, `package`, `path_not_found`.
     """
 
+    open_read: Callable[[str], AbstractContextManager[BinaryIO]]
+    writing: Callable[[str], AbstractContextManager[BinaryIO]]
+
     def __init__(self, place: str) -> None:
         self.place = place
-
-    @abstractmethod
-    def open_read(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """A file to read from its beginning; what goes wrong in the block is told as of this file."""
-
-    @abstractmethod
-    def writing(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """Make or replace a file, and the folders above it, by what the block writes.
-
-        The file is there when the block has ended without an error; else it is as it was.
-        """
 
     def read(self, name: str) -> bytes:
         """A file's bytes."""

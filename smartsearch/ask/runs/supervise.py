@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import smartsearch
-from smartsearch.ask.runs.records import failed, identity_of
+from smartsearch.ask.batch import identity_in
+from smartsearch.ask.runs.records import failed
 from smartsearch.ask.runs.staging import sweep
 from smartsearch.ask.runs.types import GRACE, TRIES, Answer, Input, Item, Report, Setup, Task
 from smartsearch.errors import SmartsearchError
@@ -228,7 +229,7 @@ class Worker:
                 kind="worker_died",
                 retryable=True,
             )
-            return failed(identity_of(item), item.line, error)
+            return failed(identity_in(item.raw), item.line, error)
         lines = self._last_words().decode("utf-8", "replace").strip().splitlines()
         raise SmartsearchError(
             ": ".join(

@@ -35,20 +35,25 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Input:
+    """A file that was read; or a `memory`, by its fingerprint: what a system made of the files at `path`."""
+
+    path: str
+    sha256: str
+    memory: bool = False
+
+
+@dataclass(frozen=True)
 class Answer:
-    """What became of one line: its record as JSON on one line, and the kind of its error if it failed."""
+    """What became of one line: its record as JSON on one line, and the kind of its error if it failed.
+
+    `memory` is what the system found it in, None where it keeps none.
+    """
 
     line: int
     record: bytes
     kind: str = ""
-
-
-@dataclass(frozen=True)
-class Input:
-    """A file that was read."""
-
-    path: str
-    sha256: str
+    memory: Input | None = None
 
 
 @dataclass(frozen=True)

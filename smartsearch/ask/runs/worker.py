@@ -28,14 +28,13 @@ from smartsearch.ask import batch
 from smartsearch.ask.batch import FATAL
 from smartsearch.ask.door import find
 from smartsearch.ask.library import Library, in_background
-from smartsearch.ask.runs.records import answered, failed, identity_of
+from smartsearch.ask.runs.records import answered, failed
 from smartsearch.ask.runs.staging import Staging
+from smartsearch.ask.runs.storage import shown
 from smartsearch.ask.runs.types import GRACE, TRIES, Answer, Input, Item, Setup
-from smartsearch.ask.scope import Scope
-from smartsearch.config import Config
-from smartsearch.errors import InputError, SearchTimeout, SmartsearchError, unexpected
+from smartsearch.errors import InputError, SearchTimeout
 from smartsearch.runtime import ending
-from smartsearch.types import Answered, Identity, Result, Skipped
+from smartsearch.types import Result, Skipped
 
 _CHUNK = 1 << 20
 
@@ -78,37 +77,29 @@ class Answerer:
             return answer
         except SearchTimeout as error:
             if not self._reading:
-                return failed(identity_of(item), item.line, error)
+                return failed(batch.identity_in(item.raw), item.line, error)
             self._note_slow(self._reading)
             return None
         finally:
             _alarm(0.0)
 
     def _answer(self, item: Item) -> Answer:
-        identity: Identity | None = None
-        try:
-            self._step("asking", item.line)
-            values = batch.values_of(item.raw)
-            identity = batch.identity_of(values)
-            question = batch.question_of(identity, item.line, values)
+        config, memory = self._config, None
+
+        def ask(question: batch.Question) -> Result:
+            nonlocal config, memory
             source, config = self._setup.filters.own(question, self._setup.source, self._config)
-            result = self._search(question.text, source, config)
-        except (*FATAL, SearchTimeout):
-            raise
-        except SmartsearchError as error:
-            return failed(identity, item.line, self._named(error))
-        except Exception as error:
-            return failed(identity, item.line, unexpected(error))
-        return answered(Answered(identity, item.line, result=result), config)
+            local = replace(source, paths=self._staging.local(source.paths))
+            found = find(question.text, local, config, self._system, self._library)
+            if found.memory:
+                memory = Input("\n".join(map(shown, source.paths)), found.memory, memory=True)
+            return self._staging.restored(found.result)
 
-    def _search(self, question: str, source: Scope, config: Config) -> Result:
-        local = replace(source, paths=self._staging.local(source.paths))
-        return self._staging.restored(find(question, local, config, self._system, self._library).result)
-
-    def _named(self, error: SmartsearchError) -> SmartsearchError:
-        """The error with the user's own paths."""
-        error.message, error.hint = self._staging.named(error.message), self._staging.named(error.hint)
-        return error
+        self._step("asking", item.line)
+        outcome = batch.outcome(item.raw, item.line, ask, (*FATAL, SearchTimeout))
+        if error := outcome.error:  # told with the user's own paths
+            error.message, error.hint = self._staging.named(error.message), self._staging.named(error.hint)
+        return answered(outcome, config, memory)
 
     def begin(self, path: str) -> Skipped | None:
         """Say which file is read next; one that is to be left out is reported."""

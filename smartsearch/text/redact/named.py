@@ -10,12 +10,88 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from smartsearch.text.redact.judges import CODE, Judge
 from smartsearch.text.redact.page import FILL, Page, Span
 from smartsearch.text.redact.values import Value, Values
 
 JUDGED = 200
 """Characters of a value by which it is judged."""
+
+Judge = Callable[[str, bool], bool]
+"""Whether a value, of which it is told the beginning and whether it is in quotes, can be a secret."""
+
+CODE = re.compile(
+    r"[A-Za-z_]\w{0,60}(?:\.\w{1,60}){1,6}[(\[]"  # data.get('x')
+    r"|[a-z]{1,40}(?:_[a-z]{1,40}){1,6}\("  # check_hash(x)
+    r"|(?:return|raise|throw|if|for|self|print|pass|continue|break|None|True|False|null|undefined|str|string"
+    r"|bool|int|bytes|void)(?![A-Za-z0-9])[^A-Za-z0-9]{0,20}\Z"
+    r"|(?i:base|sha|md|utf|aes|argon|pbkdf|rsa)-?[0-9]{1,5}[^A-Za-z0-9]{0,20}\Z"
+)
+"""What stands behind `password =` in a program and is no password."""
+
+
+def anything(_value: str, _quoted: bool) -> bool:
+    """Whatever stands there."""
+    return True
+
+
+def mixed(value: str, quoted: bool) -> bool:
+    """What is no word of a sentence: four characters or more with a digit or a sign inside, or in quotes."""
+    return len(value) >= 4 and not _VARIABLE.match(value) and (quoted or _odd(value))
+
+
+def lettered(value: str, quoted: bool) -> bool:
+    """What is neither a word nor a number: five characters or more, letters with digits or signs."""
+    return len(value) >= 5 and mixed(value, quoted) and _odd(value) and any(c.isalpha() for c in value)
+
+
+def strong(value: str, quoted: bool) -> bool:
+    """What is hardly anything else: six characters or more, letters and digits, no path and no date."""
+    return (
+        len(value) >= 6
+        and lettered(value, quoted)
+        and _digit(value)
+        and bool(_STRONG.match(value))
+        and not CODE.match(value)
+    )
+
+
+def listed(value: str, quoted: bool) -> bool:
+    """A key in quotes that is one word."""
+    return quoted and keyed(value, quoted) and bool(_STRONG.match(value))
+
+
+def odd(value: str, quoted: bool) -> bool:
+    """What is no name of a program's: in quotes, or with a digit or a sign."""
+    return quoted or _odd(value)
+
+
+def enclosed(_value: str, quoted: bool) -> bool:
+    """Whatever is in quotes."""
+    return quoted
+
+
+def keylike(value: str, _quoted: bool) -> bool:
+    """What could be a key: six characters or more with a digit, or very long."""
+    return len(value) >= 16 or (len(value) >= 6 and _digit(value))
+
+
+def keyed(value: str, quoted: bool) -> bool:
+    """What could be a key among words: with a digit in any case."""
+    return keylike(value, quoted) and _digit(value)
+
+
+def _digit(value: str) -> bool:
+    return any(c.isdigit() for c in value)
+
+
+def _odd(value: str) -> bool:
+    return _digit(value) or bool(_SIGN.search(value))
+
+
+_VARIABLE = re.compile(r"\$[A-Z_][A-Z0-9_]{0,60}\Z|\$?\{[^{}]{0,60}\}|%[sr]\Z|<[^<>]{1,60}>\Z")
+"""What a program or a person puts a secret into, and is none."""
+_STRONG = re.compile(r"[\w@#$%^&*!+=~?-]+[.,;:!?)\]*]{0,3}\Z")
+_SIGN = re.compile(r"[A-Za-z0-9][@#$%^&*!+=~?][A-Za-z0-9]")
 
 
 @dataclass(frozen=True)

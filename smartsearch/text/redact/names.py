@@ -9,18 +9,19 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from smartsearch.text.redact.judges import (
+from smartsearch.text.redact.named import (
     anything,
     enclosed,
+    joint,
     keyed,
     keylike,
     lettered,
     listed,
     mixed,
+    named,
     odd,
     strong,
 )
-from smartsearch.text.redact.named import joint, named
 from smartsearch.text.redact.page import FILL, Page, Rule, Span
 from smartsearch.text.redact.values import Values
 

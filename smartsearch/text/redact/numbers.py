@@ -73,29 +73,14 @@ def _luhn(digits: str) -> bool:
 _IBAN_START = re.compile(  # its third character and what follows, for letters are many and digits few
     r"[0-9](?<=[A-Za-z]{2}[0-9])(?<![A-Za-z0-9][A-Za-z]{2}[0-9])[0-9][ .-]{0,2}[A-Za-z0-9]"
 )
-_IBAN_LENGTHS = {
-    code: length
-    for length, codes in {
-        15: "NO",
-        16: "BE",
-        18: "DK FI FO GL NL",
-        19: "MK SI",
-        20: "AT BA EE KZ LT LU XK",
-        21: "CH HR LI LV",
-        22: "BG BH CR DE GB GE IE ME RS VA",
-        23: "AE GI IL IQ TL",
-        24: "AD CZ ES MD PK RO SA SE SK TN VG",
-        25: "LY PT ST",
-        26: "IS TR",
-        27: "FR GR IT MC MR SM",
-        28: "AL AZ BY CY DO GT HU LB PL SV",
-        29: "BR EG PS QA UA",
-        30: "JO KW MU",
-        31: "MT SC",
-        32: "LC",
-    }.items()
-    for code in codes.split()
-}
+_IBANS = (
+    "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 "
+    "EG29 ES24 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 "
+    "KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 "
+    "PL28 PS29 PT25 QA29 RO24 RS22 SA24 SC31 SE24 SI19 SK24 SM27 ST25 SV28 TL23 TN24 TR26 UA29 VA22 "
+    "VG24 XK20"
+)
+_IBAN_LENGTHS = {country[:2]: int(country[2:]) for country in _IBANS.split()}
 """Characters of an IBAN by country (the SWIFT registry)."""
 
 
@@ -168,7 +153,7 @@ _PIN_HINTS = ("pin", "cvv", "cvc")
 
 def _pins(page: Page) -> Iterator[Span]:
     """Numbers of three to eight digits behind the word PIN, or what it is called on a card."""
-    for start, end in _short_numbers(page):
+    for start, end in (number.span() for number in _NUMBER.finditer(page.low)):
         first = max(0, start - BEFORE)
         if _PIN.search(page.low[first:start]) or _BARE_PIN.search(page.text[first:start]):
             yield start, end
@@ -176,16 +161,12 @@ def _pins(page: Page) -> Iterator[Span]:
 
 def _codes(page: Page) -> Iterator[Span]:
     """Numbers of four to eight digits that are said to be a code for one time."""
-    for start, end in _short_numbers(page):
+    for start, end in (number.span() for number in _NUMBER.finditer(page.low)):
         before, behind = page.low[max(0, start - BEFORE) : start], page.low[end : end + BEHIND]
         if end - start > 3 and (
             (_hinted(before) and _CODE.search(before)) or (_hinted(behind) and _CODE_BEHIND.match(behind))
         ):
             yield start, end
-
-
-def _short_numbers(page: Page) -> Iterator[Span]:
-    return (number.span() for number in _NUMBER.finditer(page.low))
 
 
 def _hinted(text: str) -> bool:

@@ -172,19 +172,10 @@ def _ends(text: str, at: int) -> bool:
 
 def _written(text: str, spots: Sequence[tuple[int, int, str]], hidden: Sequence[Span]) -> str:
     """`text` with marks for the spots of its plain copy, which lacks what is hidden."""
+    gone = {at for start, end in hidden for at in range(start, end)}
+    places = [at for at in range(len(text)) if at not in gone] if gone else range(len(text))
     parts, at = [], 0
-    gone, next_hidden = 0, 0
-
-    def place(spot: int, *, behind: bool) -> int:
-        nonlocal gone, next_hidden
-        while next_hidden < len(hidden):
-            start, end = hidden[next_hidden]
-            if start - gone >= spot + (not behind):
-                break
-            gone, next_hidden = gone + end - start, next_hidden + 1
-        return spot + gone
-
     for start, end, kind in spots:
-        parts += [text[at : place(start, behind=False)], f"[redacted: {kind}]"]
-        at = place(end, behind=True)
+        parts += [text[at : places[start]], f"[redacted: {kind}]"]
+        at = places[end - 1] + 1
     return "".join([*parts, text[at:]])

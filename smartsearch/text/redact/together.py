@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import is_dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from smartsearch.text.redact import keys, names, numbers
 from smartsearch.text.redact.page import MARK, Rules, Secret, masked
 from smartsearch.text.redact.repeats import repeats
-from smartsearch.text.redact.rules import RULES
-from smartsearch.types import Nearby, Result, Term, Turn, fold
+from smartsearch.types import Nearby, Result, Term, Turn, changed, fold
+
+RULES = Rules(
+    *keys.RULES,
+    *names.RULES,
+    *keys.HEADERS,
+    *names.TOKENS,
+    *numbers.RULES,
+    *keys.KEYS,
+    *numbers.CHECKED,
+)
+"""A value by its name first, whole, before a part of it could look like a key."""
 
 
 class Together:
@@ -80,7 +90,7 @@ def redacted_result(answer: Result, around: Sequence[Nearby] = ()) -> tuple[Resu
         turns.append(turn)
         return turn
 
-    _changed((answer, tuple(around)), collect, lambda term: term)
+    changed((answer, tuple(around)), collect)
     mask = Together(turns, [answer.query, *reasons, *answer.warnings, trace.fallback, *trace.degraded])
     query = mask.text(answer.query)
     openly = "\n".join([query, *(mask.turn(turn).spoken for turn in turns)])
@@ -92,7 +102,7 @@ def redacted_result(answer: Result, around: Sequence[Nearby] = ()) -> tuple[Resu
     def term(one: Term) -> Term:
         return replace(one, text=shown(one.text), source=shown(one.source))
 
-    result, near = _changed((answer, tuple(around)), mask.turn, term)
+    result, near = changed((answer, tuple(around)), mask.turn, term)
     told = replace(
         result.trace, fallback=mask.text(trace.fallback), degraded=tuple(map(mask.text, trace.degraded))
     )
@@ -104,19 +114,3 @@ def redacted_result(answer: Result, around: Sequence[Nearby] = ()) -> tuple[Resu
         warnings=tuple(map(mask.text, answer.warnings)),
     )
     return masked_result, list(near)
-
-
-def _changed(value: Any, turn: Callable[[Turn], Turn], term: Callable[[Term], Term]) -> Any:
-    """`value` with all the turns and terms in it changed, however deep."""
-    if isinstance(value, Turn):
-        return turn(value)
-    if isinstance(value, Term):
-        return term(value)
-    if isinstance(value, tuple):
-        return tuple([_changed(item, turn, term) for item in value])
-    if not is_dataclass(value) or isinstance(value, type):
-        return value
-    held = {name: getattr(value, name) for name in value.__dataclass_fields__}
-    nested = {name: old for name, old in held.items() if isinstance(old, tuple) or is_dataclass(old)}
-    changed = {name: _changed(old, turn, term) for name, old in nested.items()}
-    return replace(value, **changed) if changed else value

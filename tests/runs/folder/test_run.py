@@ -438,4 +438,4 @@ def test_questions_are_a_file_that_can_be_read_again(run: Run, asked: Lines, wri
 )
 def test_the_list_of_transcripts_is_read_as_it_was_written(name: str):
     one = Input(name, "0" * 64)
-    assert list(run_folder._listed(run_folder._list([one])).values()) == [one]
+    assert list(run_folder._listed(run_folder._list([one]))) == [one]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from smartsearch.ask.runs import plan
 from smartsearch.ask.runs.folder import RunFolder
 from smartsearch.ask.runs.manifest import Session
 from smartsearch.ask.runs.run import Shift
-from smartsearch.ask.runs.types import Answer, Report
+from smartsearch.ask.runs.types import Answer, Input, Report
 from smartsearch.errors import UsageError
 from tests.runs.folder.conftest import Lines, records
 
@@ -85,6 +86,38 @@ def test_a_report_that_comes_twice_counts_once(questions: str, monkeypatch):
     one.work(twice, lambda answer: None)
     assert one.finish()["counts"]["out"] == 12
     assert lines() == list(range(1, 13))
+
+
+def test_answers_from_two_states_of_a_memory_are_not_mixed(questions: str):
+    """Neither in one go nor by one that goes on; other transcripts have a memory of their own."""
+
+    def engine(*states: str, tasks: int):
+        def run(numbers, load) -> Generator:
+            for number, state in zip(list(numbers)[:tasks], states, strict=False):
+                for item in load(number).items:
+                    place = json.loads(item.raw)["paths"][0]
+                    memory = Input(place, f"{state}{place}", memory=True)
+                    yield number, replace(answer(item.line), memory=memory)
+                yield Report(number, ())
+
+        return run
+
+    def work(*states: str, tasks: int = 12) -> dict:
+        one = shift(questions)
+        one.begin()
+        one.work(engine(*states, tasks=tasks), lambda answer: None)
+        return one.finish() if tasks == 12 else {}
+
+    with pytest.raises(UsageError, match=r"holds of 1\.txt is not what earlier answers"):
+        work("a", "b")
+    work(*"a" * 5, tasks=5)
+    held = _held()
+    with pytest.raises(UsageError, match=r"holds of \d.txt is not"):
+        work(*"b" * 12)
+    assert set(held) <= set(_held())
+    assert work(*"a" * 12)["inputs"]["files"] == 0
+    listed = next(Path("out").glob("inputs-*")).read_text().splitlines()
+    assert listed == [f"# memory a{n}.txt  {n}.txt" for n in range(3)]
 
 
 def test_a_complete_run_whose_answers_are_gone_is_not_complete(questions: str):

@@ -59,51 +59,41 @@ def test_a_task_is_answered_line_by_line(setup: Setup):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [("segfault", "SIGSEGV"), ("out of memory", "SIGKILL")],
+    ("text", "limit", "deaths", "kind", "said"),
+    [
+        ("segfault", 20.0, 3, "worker_died", "reading it ended the worker 3 times (SIGSEGV)"),
+        ("out of memory", 20.0, 3, "worker_died", "reading it ended the worker 3 times (SIGKILL)"),
+        ("native hang", 1.0, 3, "worker_died", "reading it ended the worker 3 times (it "),
+        ("slow python", 1.0, 0, "timeout", "reading it took longer than 1 s, 3 times"),
+    ],
 )
-def test_a_file_that_ends_the_worker_is_left_out_after_three_tries(setup: Setup, chats: Path, text, said):
+def test_a_file_that_ends_or_hangs_the_worker_is_left_out(
+    setup: Setup, chats: Path, text, limit, deaths, kind, said
+):
     (chats / "Poison.txt").write_text(f"Eve: {text}\n")
-    report, records = worked(setup, task("Where is Oscar?", "Who met Selma?"))
-    assert report.deaths == 3
+    report, records = worked(replace(setup, limit=limit), task("Where is Oscar?", "Who met Selma?"))
+    assert report.deaths == deaths
     for record, name in zip(records, ("Oscar", "Selma"), strict=True):
         assert name in record["hits"][0]["text"]
-        assert record["skipped"] == [
-            {
-                "path": "Poison.txt",
-                "kind": "worker_died",
-                "reason": f"reading it ended the worker 3 times ({said})",
-            }
-        ]
+        assert [(s["path"], s["kind"]) for s in record["skipped"]] == [("Poison.txt", kind)]
+        assert said in record["skipped"][0]["reason"]
 
 
 @pytest.mark.parametrize(
-    ("text", "deaths", "kind"), [("native hang", 3, "worker_died"), ("slow python", 0, "timeout")]
+    ("text", "deaths", "kind", "said"),
+    [
+        ("segfault", 3, "worker_died", "the question ended its worker 3 times (SIGSEGV)"),
+        ("slow python", 0, "timeout", "no answer within 1 s"),
+    ],
 )
-def test_a_file_that_hangs_the_worker_is_left_out(setup: Setup, chats: Path, text, deaths, kind):
-    (chats / "Poison.txt").write_text(f"Eve: {text}\n")
-    report, records = worked(replace(setup, limit=1.0), task("Where is Oscar?"))
-    assert report.deaths == deaths
-    assert "Oscar" in records[0]["hits"][0]["text"]
-    assert [(s["path"], s["kind"]) for s in records[0]["skipped"]] == [("Poison.txt", kind)]
-
-
-def test_a_question_that_ends_the_worker_fails_and_the_others_do_not(setup: Setup):
-    report, records = worked(setup, task("Where is Oscar?", "segfault?", "Who met Selma?"))
-    assert report.deaths == 3
-    assert [r["id"] for r in records] == ["q1", "q2", "q3"]
-    assert records[1]["error"]["kind"] == "worker_died"
-    assert records[1]["error"]["message"] == "the question ended its worker 3 times (SIGSEGV)"
-    assert "Selma" in records[2]["hits"][0]["text"]
-
-
-def test_a_question_that_takes_too_long_fails(setup: Setup):
-    slow = replace(setup, config=replace(setup.config, timeout=1.0))
-    report, records = worked(slow, task("slow python?", "Where is Oscar?"))
-    assert report.deaths == 0
-    assert records[0]["error"]["kind"] == "timeout"
-    assert records[0]["error"]["message"] == "no answer within 1 s"
-    assert "Oscar" in records[1]["hits"][0]["text"]
+def test_a_question_that_ends_or_hangs_the_worker_fails_alone(setup: Setup, text, deaths, kind, said):
+    config = replace(setup.config, timeout=1.0 if kind == "timeout" else 0.0)
+    asked = task("Where is Oscar?", f"{text}?", "Who met Selma?")
+    report, records = worked(replace(setup, config=config), asked)
+    assert (report.deaths, [r["id"] for r in records]) == (deaths, ["q1", "q2", "q3"])
+    assert (records[1]["error"]["kind"], records[1]["error"]["message"]) == (kind, said)
+    for place, name in ((0, "Oscar"), (2, "Selma")):
+        assert name in records[place]["hits"][0]["text"]
 
 
 def test_what_dies_once_is_answered_at_the_second_try(setup: Setup, tmp_path: Path):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from smartsearch import systems
 from smartsearch.ask.runs import worker
 from smartsearch.ask.runs.remote import storage
 from smartsearch.ask.runs.types import Answer, Input, Setup
@@ -15,6 +16,8 @@ from smartsearch.ask.runs.worker import Answerer
 from smartsearch.ask.scope import Scope, Written
 from smartsearch.config import Config
 from smartsearch.errors import SearchTimeout
+from smartsearch.systems.base import Empty
+from smartsearch.systems.smartsearch import SmartSearch
 from tests.runs.folder.test_supervise import task
 
 
@@ -31,11 +34,11 @@ def test_a_slow_listener_is_no_slow_file(chats: Path, asked: list):
     said: list[tuple] = []
 
     def slowly(what: str, which: object) -> None:
-        time.sleep(0.6)
+        time.sleep(2.2 * (what == "reading"))
         said.append((what, which))
 
     [item] = task("Where is Oscar?", paths="Oscar.txt").items
-    answer = answerer(chats, slowly).answer(item)
+    answer = answerer(chats, slowly, limit=2.0).answer(item)
     assert not answer.kind
     assert [what for what, _ in said] == ["asking", "reading", "input", "asking"]
 
@@ -51,6 +54,23 @@ def test_what_was_fetched_is_told_by_its_uri_with_the_hash_of_what_was_read(chat
     assert not made.answer(item).kind
     told = [which for what, which in said if what == "input"]
     assert told == [Input(f"{place}/Oscar.txt", hashlib.sha256(text).hexdigest())]
+
+
+def test_an_answer_names_the_memory_it_was_found_in(chats: Path, asked: list, monkeypatch):
+    class Remembers(SmartSearch):
+        fingerprint = "settings"
+
+        def prepare(self, *given: object) -> Empty:
+            memory = Empty()
+            memory.fingerprint = "turns"
+            return memory
+
+    made = answerer(chats, lambda *event: None, limit=30.0)
+    [item] = task("Where is Oscar?", paths="Oscar.txt").items
+    assert made.answer(item).memory is None
+    monkeypatch.setattr(systems, "load", lambda config, tools: Remembers(tools(config)))
+    made = answerer(chats, lambda *event: None, limit=30.0)
+    assert made.answer(item).memory == Input("Oscar.txt", "settings-turns", memory=True)
 
 
 def test_a_slow_question_is_not_laid_to_a_file_that_was_read_before(chats: Path, asked: list, monkeypatch):
