@@ -189,7 +189,7 @@ def typed(asked: Question, env: Mapping[str, str]) -> str:
     sys.stdout.flush()
     child, terminal = pty.fork()
     if not child:
-        run_here(["query", asked.question, asked.chats, "--progress", "none"], env)
+        run_here(["query", asked.question, asked.chats, "--progress", "none", *THREADS], env)
     said = b""
     with contextlib.suppress(OSError):  # the other end closed: the command is done
         while more := os.read(terminal, 1 << 16):
