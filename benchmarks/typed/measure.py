@@ -47,7 +47,7 @@ LITERAL_TURNS = 3
 """A literal occurs in no more turns than this."""
 SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_78=>]")
 THREADS = ("--threads", "1")
-"""More wait for each other where the machine has other work; the answers are the same."""
+"""The same for all: a question with other threads finds no warm process. More only wait on a busy machine."""
 COMMAND = (sys.executable, "-m", "smartsearch")
 
 
