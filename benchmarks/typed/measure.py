@@ -46,8 +46,8 @@ LONGEST_WITHOUT_SAYS = 300
 LITERAL_TURNS = 3
 """A literal occurs in no more turns than this."""
 SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_78=>]")
-THREADS = 1
-"""More wait for each other where the machine has other work; the answers are the same."""
+THREADS = ("--threads", "1")
+"""The same for all: a question with other threads finds no warm process. More only wait on a busy machine."""
 COMMAND = (sys.executable, "-m", "smartsearch")
 
 
@@ -144,9 +144,7 @@ def surroundings() -> Iterator[dict[str, str]]:
         env = {**kept, **homes, "PYTHONPATH": path, "TERM": "xterm-256color", "PAGER": "cat"}
         for name in ("COLUMNS", "LINES", "NO_COLOR"):
             env.pop(name, None)
-        warm = subprocess.Popen(
-            [*COMMAND, "serve", "--threads", str(THREADS)], env=env, stderr=subprocess.PIPE, text=True
-        )
+        warm = subprocess.Popen([*COMMAND, "serve", *THREADS], env=env, stderr=subprocess.PIPE, text=True)
         try:
             assert warm.stderr is not None
             if not any("ready" in line for line in warm.stderr):
@@ -178,13 +176,8 @@ def answers(asked: Sequence[Question], env: Mapping[str, str]) -> dict[str, Any]
     lines = "".join(
         json.dumps({"id": one.id, "question": one.question, "paths": [one.chats]}) + "\n" for one in asked
     )
-    done = subprocess.run(
-        [*COMMAND, "batch", "-", "--threads", str(THREADS)],
-        input=lines,
-        env=env,
-        text=True,
-        capture_output=True,
-    )
+    command = [*COMMAND, "batch", "-", *THREADS]
+    done = subprocess.run(command, input=lines, env=env, text=True, capture_output=True)
     records = {record["id"]: record for record in map(json.loads, done.stdout.splitlines())}
     if done.returncode or len(records) < len(asked):
         raise SystemExit(f"batch failed: {done.stderr[-2000:]}")
@@ -196,7 +189,7 @@ def typed(asked: Question, env: Mapping[str, str]) -> str:
     sys.stdout.flush()
     child, terminal = pty.fork()
     if not child:
-        run_here(["query", asked.question, asked.chats, "--progress", "none"], env)
+        run_here(["query", asked.question, asked.chats, "--progress", "none", *THREADS], env)
     said = b""
     with contextlib.suppress(OSError):  # the other end closed: the command is done
         while more := os.read(terminal, 1 << 16):
