@@ -138,7 +138,7 @@ TEXT_FORMATS = (
     ),
     Format(
         "subtitles",
-        "subtitles and meeting transcripts: WebVTT (Teams, Zoom, Meet) and SubRip; no dates",
+        "subtitles and meeting transcripts: WebVTT (Teams, Zoom, Meet) and SubRip",
         (".vtt", ".srt"),
         "Teams: the meeting's Recap, Transcript, Download; Zoom: Recordings, Audio transcript",
     ),
