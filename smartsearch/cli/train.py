@@ -69,7 +69,11 @@ class TrainOptions:
 def train(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH", help="Files and folders; - is standard input.", show_default="."),
+        typer.Argument(
+            metavar="PATH",
+            help="Files, folders, @NAMES (`formats places`); - is standard input.",
+            show_default=".",
+        ),
     ] = None,
     *,
     wanted: TrainOptions,

@@ -84,11 +84,10 @@ def _parsed(
             gathered.skipped.append(entry)
         else:
             read_file(entry, stdin, forced, limits, gathered)
-    if not found:
-        gathered.warnings.append(f"no transcripts found in {', '.join(paths)}")
     if gathered.skipped and not gathered.turns:
         raise _nothing_read(gathered.skipped)
-    return Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
+    none = () if found else (f"no transcripts found in {', '.join(paths)}",)
+    return Corpus(tuple(gathered.turns), tuple(gathered.skipped), (*gathered.warnings, *none))
 
 
 class Lines(Protocol):
@@ -221,7 +220,7 @@ def _in_parts(
             if gathered.turns or files or (ready and ready[0].index is not indexed.index):
                 close()
             gathered.skipped.extend(indexed.skipped)
-            gathered.warnings.extend(indexed.warnings)
+            gathered.said.extend((entry, said) for said in indexed.said)
             if indexed.runs:
                 ready.append(indexed)
         elif (file := _line_file(entry, limits)) is not None:
@@ -236,7 +235,7 @@ def _in_parts(
     close()
     if gathered.skipped and not parts:
         raise _nothing_read(gathered.skipped)
-    return Parts(tuple(parts), tuple(gathered.skipped), tuple(gathered.warnings))
+    return Parts(tuple(parts), tuple(gathered.skipped), gathered.warnings)
 
 
 def read_one(
@@ -248,7 +247,7 @@ def read_one(
     """
     gathered = Gathered()
     read_file(path, stdin, by_name(input_format), Limits(), gathered)
-    read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
+    read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), gathered.warnings)
     return read, gathered.formats.get(path)
 
 
