@@ -9,6 +9,7 @@ from typing import Any
 from smartsearch.ask.batch import SINGLE, Question
 from smartsearch.config import Config
 from smartsearch.errors import InputError, UsageError
+from smartsearch.transcripts.files import Selection
 from smartsearch.transcripts.filters import NONE, Filters
 from smartsearch.transcripts.named import resolved
 
@@ -28,6 +29,11 @@ class Scope:
     input_format: str = "auto"
     indexed: bool = True
     own: tuple[str, ...] = ()
+
+    @property
+    def selection(self) -> Selection:
+        """Which files of its folders are meant."""
+        return Selection(self.globs, self.excludes, self.own)
 
     @property
     def unfiltered(self) -> Scope:

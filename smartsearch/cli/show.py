@@ -247,7 +247,6 @@ class _Gathered:
 
 def _placed(text: str) -> Place:
     """The place that is meant: the longest path that is there. Raises InputError where none is."""
-    from smartsearch.transcripts.files import Selection
     from smartsearch.transcripts.files import find as find_files
 
     ways = list(readings(text))
@@ -257,22 +256,21 @@ def _placed(text: str) -> Place:
     inside = [place for place in ways if ".zip/" in place.path.lower()]
     for place in inside:
         try:
-            list(find_files([place.path], Selection()))
+            list(find_files([place.path]))
         except InputError:
             continue
         return place
     likely = next((place for place in ways if not place.whole), ways[0])
-    list(find_files([likely.path], Selection()))
+    list(find_files([likely.path]))
     return likely
 
 
 def _list(path: str, files: _Files, into: _Gathered, *, all: bool) -> None:
     """What a file, or each file of a folder or archive, holds; with `all`, the turns themselves."""
-    from smartsearch.transcripts.files import Selection
     from smartsearch.transcripts.files import find as find_files
     from smartsearch.transcripts.outline import outline
 
-    files_found = list(find_files([path], Selection()))
+    files_found = list(find_files([path]))
     if not files_found:
         into.warnings.append(f"no transcripts found in {path}")
     for file in files_found:

@@ -42,7 +42,7 @@ _OURS = re.compile(
 )
 """Times that are as `to_iso` writes them, for sure: most are."""
 _DIGITS = re.compile(r"\d{9,17}(?:\.\d+)?")
-_NAMED_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
+NAMED_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 _TAKEN_OUT = re.compile(r"export|backup|dump|archive", re.I)
 
 
@@ -96,7 +96,7 @@ def day_of_name(name: str) -> str:
 
     Not one of two days, nor the day of an export or a backup: nothing need have been said on it.
     """
-    days = {calendar_day(int(year), int(month), int(day)) for year, _, month, day in _NAMED_DAY.findall(name)}
+    days = {calendar_day(int(year), int(month), int(day)) for year, _, month, day in NAMED_DAY.findall(name)}
     if not days:
         written = name.replace("_", " ")
         days = {find_date(found[0]) for p in (_DAY_MONTH, _MONTH_DAY) for found in p.finditer(written)}

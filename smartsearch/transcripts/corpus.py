@@ -12,7 +12,7 @@ from smartsearch.errors import CacheError, InputError, listed
 from smartsearch.runtime.private import home
 from smartsearch.transcripts import opening
 from smartsearch.transcripts.faults import NotByLine
-from smartsearch.transcripts.files import Limits, Selection, find, lines_suffix, load, size
+from smartsearch.transcripts.files import ANY, Limits, Selection, find, lines_suffix, load, size
 from smartsearch.transcripts.format import Format
 from smartsearch.transcripts.onefile import Gathered, check_lines, or_whole, read_file
 from smartsearch.transcripts.registry import by_name
@@ -47,26 +47,23 @@ def _watched(found: Iterable[str | Skipped], watch: Watch | None) -> Iterator[st
 
 def read(
     paths: Sequence[str],
+    selection: Selection = ANY,
     *,
     stdin: BinaryIO | None = None,
     input_format: str = "auto",
-    globs: Sequence[str] = (),
-    excludes: Sequence[str] = (),
-    own: Sequence[str] = (),
     limits: Limits | None = None,
     watch: Watch | None = None,
 ) -> Corpus:
     """Every turn of the files and folders named, in a stable order, with what was skipped and why.
 
     `-` reads `stdin` (bytes; standard input if None). `input_format` is a name in `FORMATS`, or `auto` to
-    detect each file's. `globs` and `excludes` select what is taken from folders; `own`, real paths, is never
-    taken. Broken files and records go to `Corpus.skipped` and reading goes on; an empty file is only warned
-    of.
+    detect each file's. `selection` says what is taken from folders. Broken files and records go to
+    `Corpus.skipped` and reading goes on; an empty file is only warned of.
 
     Raises InputError: `path_not_found`, `unknown_format`, or `nothing_read` when something was skipped and
     no turn is left.
     """
-    found = list(find(paths, Selection(globs, excludes, own)))
+    found = list(find(paths, selection))
     return _parsed(found, paths, stdin, by_name(input_format), limits or Limits(), watch)
 
 
@@ -118,10 +115,8 @@ class Parts:
 
 def read_large(
     paths: Sequence[str],
+    selection: Selection = ANY,
     *,
-    globs: Sequence[str] = (),
-    excludes: Sequence[str] = (),
-    own: Sequence[str] = (),
     limits: Limits | None = None,
     above: int = 0,
     indexed: bool = True,
@@ -134,7 +129,7 @@ def read_large(
 
     Raises IndexFault where an index turns out to be damaged.
     """
-    found = list(find(paths, Selection(globs, excludes, own)))
+    found = list(find(paths, selection))
     named = [entry for entry in found if isinstance(entry, str)]
     sizes = {path: size(path) for path in named}
     if sum(sizes.values()) < above:
