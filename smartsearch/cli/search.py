@@ -215,7 +215,7 @@ def _in_order(
         with deadline(config.timeout):
             result = find(question.text, own, how, system, library).result
         if not progress.quiet:
-            show.complain(result, paths or (), complained)
+            show.complain(result, own.paths, complained)
         return result
 
     failed = done.failed

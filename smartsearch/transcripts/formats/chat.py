@@ -21,6 +21,7 @@ from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
 _DETECT_LINES = 500  # a chat shows itself early; the whole file is parsed only once it is known to be one
+LONGEST = 200  # characters of a line that starts a session
 _DENSE = 0.25  # share of lines that open turns in a chat whose turns are a few lines long
 _PREAMBLE = 5  # a chat of long turns still starts with one: lines of title and introduction allowed before
 
@@ -185,6 +186,8 @@ def session(line: str, alone: bool = True, day_first: bool = True) -> tuple[str,
     Such a line is set off: by a heading, rules or bold marks, or by blank lines (`alone`). "Day 1: Lisbon" in
     an answer is none, so only `Session` and its like count by number alone, the rest need a date.
     """
+    if len(line) > LONGEST:
+        return None
     body = line.strip().strip(_DECORATION)
     set_off = _SET_OFF.match(line) is not None
     if not (set_off or alone) or not 3 < len(body) <= 90 or not any(map(str.isdigit, body)):

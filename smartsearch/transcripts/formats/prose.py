@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from smartsearch.text.times import is_day_first
 from smartsearch.transcripts.format import Record
-from smartsearch.transcripts.formats.chat import session
+from smartsearch.transcripts.formats.chat import LONGEST, session
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
@@ -31,14 +31,14 @@ def read(source: Source) -> Iterator[Record]:
     """
     title = name = date = ""
     level, above, title_line = _NO_LEVEL, range(0), 0  # `above`: headings with nothing below them yet
-    day_first = is_day_first(source.lines)
+    day_first = is_day_first(line for line in source.lines if len(line) <= LONGEST)
 
     def turn(first: int, end: int) -> Turn:
         text = "\n".join(line.rstrip() for line in source.lines[first - 1 : end - 1]).strip()
         place = {"conversation": source.stem, "session": name, "title": title}
         return Turn(text, time=date, path=source.path, line=first, **place)
 
-    for block in _blocks(source):
+    for n, block in enumerate(_blocks(source)):
         first = source.lines[block.start - 1]
         heading = _heading(source, first)
         marks, words = heading.groups() if heading else ("", "")
@@ -49,7 +49,7 @@ def read(source: Source) -> Iterator[Record]:
             name, date, level = begun[0], begun[1] or date, len(marks) or _NO_LEVEL
             above = block if heading and name != date else range(0)
         elif heading:
-            if not any(map(str.strip, source.lines[: block.start - 1])):
+            if not n:
                 title, title_line = words, block.start
             if len(marks) <= level:
                 name, date, level = "", "", _NO_LEVEL
