@@ -31,7 +31,7 @@ _SESSION = re.compile(
 _SET_OFF = re.compile(r"#{1,6}\s|[-=–—_~*]{2,}|\[")
 _TITLE = re.compile(r"#{1,6}\s")
 _DECORATION = "#*=_~-–—[]() \t"
-_AFTER_DATE = re.compile(r"\s*[:|–—]\s|\s-\s|\s\(")
+_AFTER_DATE = re.compile(r"[:|–—]\s| - | \(")
 
 
 def detect(source: Source) -> bool:
