@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,6 +52,8 @@ RANKERS = {"ce": Reads(0.7, head=True), "colbert": Reads(0.3)}  # paper 3.3
 COMPRESSIONS = ("dates", "speakers", "repeats")
 LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
+CHATS = "chats"
+"""The table of the user's file that names folders of chats; it is no setting."""
 LARGEST_FILE = 2**16
 """Bytes of a settings file: all that can be set takes a twentieth of it."""
 
@@ -489,28 +492,56 @@ def project_file(folder: Path | None = None) -> Path:
         return Path(PROJECT_FILE)
 
 
+def chats(env: Mapping[str, str] | None = None, home: Path | None = None) -> dict[str, tuple[str, ...]]:
+    """The user's own names for their chats, the table `[chats]` of their file: paths from the root or `~`.
+
+    Raises ConfigError.
+    """
+    path = user_file(env, home)
+    named = _table(path).get(CHATS, {})
+    if not isinstance(named, dict):
+        raise ConfigError(f"{path}: {CHATS} is no table", hint='[chats], then family = "~/Chats/family"')
+    found = {}
+    for name, written in named.items():
+        paths = tuple(written) if isinstance(written, list) else (written,)
+        if not re.fullmatch(r"[\w-]+", name) or name == "all":
+            raise ConfigError(
+                f"{path}: {name!r} is no name for chats", hint="letters, digits, - and _; not all"
+            )
+        if not paths or not all(isinstance(p, str) and p.startswith(("~", "/", "\\")) for p in paths):
+            hint = f'such as {name} = "~/Chats/{name}", or a list of such'
+            raise ConfigError(f"{path}: {CHATS}.{name} is no path from the root or ~", hint=hint)
+        found[name] = paths
+    return found
+
+
 def _file_values(path: Path, *, trusted: bool) -> dict[str, Any]:
+    table = _table(path)
+    for name in table:
+        if not trusted and (name == CHATS or (name in FIELDS and FIELDS[name].metadata["trusted"])):
+            raise ConfigError(
+                f"{path}: a project file may not set {name!r}",
+                hint="set it in the user file, the environment or on the command line",
+            )
+    return {name: _coerce(name, value, str(path)) for name, value in table.items() if name != CHATS}
+
+
+def _table(path: Path) -> dict[str, Any]:
+    """What a settings file holds, nothing where there is none. Raises ConfigError."""
+    try:
+        return _parsed(path)
+    except RecursionError as error:
+        raise ConfigError(f"{path}: nested too deeply", hint="mend or remove the file") from error
+    except (OSError, ValueError) as error:  # no TOML, no UTF-8, a number of thousands of digits
+        raise ConfigError(f"{path}: {error}", hint="mend or remove the file") from error
+
+
+def _parsed(path: Path) -> dict[str, Any]:
     try:
         if not path.is_file():
             return {}
     except OSError:  # in a folder that this user may not even look into
         return {}
-    try:
-        table = _table(path)
-    except RecursionError as error:
-        raise ConfigError(f"{path}: nested too deeply", hint="mend or remove the file") from error
-    except (OSError, ValueError) as error:  # no TOML, no UTF-8, a number of thousands of digits
-        raise ConfigError(f"{path}: {error}", hint="mend or remove the file") from error
-    for name in table:
-        if not trusted and name in FIELDS and FIELDS[name].metadata["trusted"]:
-            raise ConfigError(
-                f"{path}: a project file may not set {name!r}",
-                hint="set it in the user file, the environment or on the command line",
-            )
-    return {name: _coerce(name, value, str(path)) for name, value in table.items()}
-
-
-def _table(path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         raw = file.read(LARGEST_FILE + 1)
     if len(raw) > LARGEST_FILE:

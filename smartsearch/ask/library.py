@@ -79,28 +79,13 @@ class Library:
         """The transcripts, with lines unparsed where they are large and not wanted whole."""
         from smartsearch import transcripts
 
-        paths, globs, excludes, own = list(source.paths), source.globs, source.excludes, source.own
+        paths, chosen, watch = list(source.paths), source.selection, self._watch
         if not whole and "-" not in paths and source.input_format == "auto":
             above, indexed = self._unparsed_above, source.indexed
-            return transcripts.read_large(
-                paths,
-                globs=globs,
-                excludes=excludes,
-                own=own,
-                above=above,
-                indexed=indexed,
-                watch=self._watch,
-            )
+            return transcripts.read_large(paths, chosen, above=above, indexed=indexed, watch=watch)
         stdin = self._standard_input() if "-" in paths else None
-        return transcripts.read(
-            paths,
-            stdin=stdin,
-            input_format=source.input_format,
-            globs=globs,
-            excludes=excludes,
-            own=own,
-            watch=self._watch,
-        )
+        form = source.input_format
+        return transcripts.read(paths, chosen, stdin=stdin, input_format=form, watch=watch)
 
     def _standard_input(self) -> BinaryIO:
         if self._stdin is None:

@@ -9,7 +9,9 @@ from typing import Any
 from smartsearch.ask.batch import SINGLE, Question
 from smartsearch.config import Config
 from smartsearch.errors import InputError, UsageError
+from smartsearch.transcripts.files import Selection
 from smartsearch.transcripts.filters import NONE, Filters
+from smartsearch.transcripts.named import resolved
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,11 @@ class Scope:
     own: tuple[str, ...] = ()
 
     @property
+    def selection(self) -> Selection:
+        """Which files of its folders are meant."""
+        return Selection(self.globs, self.excludes, self.own)
+
+    @property
     def unfiltered(self) -> Scope:
         """The same files without a choice among their turns."""
         return replace(self, filters=NONE)
@@ -46,10 +53,10 @@ class Written:
     def scope(self, paths: Sequence[str] | None, config: Config, own: tuple[str, ...] = ()) -> Scope:
         """What is searched under `paths`, by default the current folder, on the config's day.
 
-        Raises UsageError.
+        Raises UsageError, and InputError for an `@name` of no chats.
         """
         chosen = Filters.of(self.filters, config.now)
-        files = tuple(paths or (".",))
+        files = resolved(paths or (".",))
         return Scope(files, chosen, self.globs, self.excludes, self.input_format, config.cache, own)
 
     def own(self, question: Question, scope: Scope, config: Config) -> tuple[Scope, Config]:
@@ -58,7 +65,7 @@ class Written:
         Raises InputError where that makes no sense.
         """
         said = dict(question.filters)
-        paths = question.paths or scope.paths
+        paths = resolved(question.paths) or scope.paths
         if not said:
             return replace(scope, paths=paths), config
         from smartsearch.text.dates import day_of

@@ -12,6 +12,7 @@ from typing import Any
 from smartsearch.bench.types import Group
 from smartsearch.errors import InputError
 from smartsearch.transcripts import read
+from smartsearch.transcripts.files import Selection
 from smartsearch.types import Corpus, Turn
 
 # Enough of a file for its first record: a LongMemEval-M question is about 5 MB.
@@ -93,7 +94,9 @@ def transcripts(
     Raises InputError `dataset` when nothing can be read.
     """
     try:
-        corpus = read([str(path) for path in paths], input_format=input_format, excludes=excludes)
+        corpus = read(
+            [str(path) for path in paths], selection=Selection(excludes=excludes), input_format=input_format
+        )
     except InputError as error:
         raise data_error(error.message, error.hint) from error
     for skipped in corpus.skipped:

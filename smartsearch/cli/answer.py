@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from smartsearch.cli.options import LLM, OUTPUT, FilterOptions, ProgressOptions, QueryOptions, option
+from smartsearch.cli.options import LLM, OUTPUT, FilterOptions, QueryOptions, TalkOptions, option
 from smartsearch.cli.search import searched
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
@@ -88,13 +88,17 @@ def answer(
     ],
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH", help="Files and folders; - is standard input.", show_default="."),
+        typer.Argument(
+            metavar="PATH",
+            help="Files, folders, @NAMES (`formats places`); - is standard input.",
+            show_default=".",
+        ),
     ] = None,
     *,
     search: QueryOptions,
     filters: FilterOptions,
     ask: AnswerOptions,
-    progress: ProgressOptions,
+    progress: TalkOptions,
 ) -> int:
     """Let a language model answer QUESTION from the turns that are found, and cite them.
 
@@ -123,7 +127,8 @@ def answer(
         stream.talk(f"nothing found for {found.query!r}: no model was asked")
         if ask.json:
             stream.write_json(shown.unanswered(shown.Searched(found, around, config)))
-    show.complain(found)
+    if not progress.quiet:
+        show.complain(found, paths or ())
     return ExitCode.FOUND if found.hits else ExitCode.NOTHING
 
 

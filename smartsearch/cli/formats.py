@@ -57,16 +57,40 @@ def detect(
     return ExitCode.ERROR if counts["failed"] and not counts["read"] else ExitCode.NOTHING
 
 
+@formats.command()
+def places(json: AsJson = False) -> int:
+    """List the names for chats: @NAME as a PATH is where a program keeps its sessions, or chats of your own.
+
+    Your own stand in your settings file (`smartsearch config path`) below [chats]: family = "~/Chats/family".
+    @all is every one that is there.
+    """
+    from smartsearch.output import show
+    from smartsearch.transcripts import named
+    from smartsearch.transcripts.files import find
+
+    rows: list[dict[str, object]] = []
+    for one in named.every():
+        files = sum(isinstance(found, str) for found in find(one.there))
+        told: dict[str, object] = {"name": f"@{one.name}", "paths": list(one.there or one.written)}
+        if json:
+            rows.append({**told, "there": bool(one.there), "files": files})
+        else:
+            rows.append({**told, "files": f"{files:,}" if one.there else "not there"})
+    show.table("places", rows, as_json=json)
+    return ExitCode.FOUND
+
+
 def _detected(paths: list[str], counts: Counter[str]) -> Iterator[Detected]:
     """What each file is, one read after the other; `counts` has the turns, and files by how they went."""
     from smartsearch.output.detected import Detected
     from smartsearch.transcripts.corpus import read_one
-    from smartsearch.transcripts.files import Selection, find
+    from smartsearch.transcripts.files import find
+    from smartsearch.transcripts.named import resolved
     from smartsearch.transcripts.outline import outline, span
 
     if "-" in paths and sys.stdin.isatty():
         stream.talk("reading standard input; end it with Ctrl-D")
-    for entry in list(find(paths, Selection())):
+    for entry in list(find(resolved(paths))):
         if not isinstance(entry, str):
             one = Detected(entry.path, skipped=(entry,))
         else:

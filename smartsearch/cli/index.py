@@ -43,15 +43,17 @@ def index(
     if status and remove:
         raise UsageError("--status and --remove disagree", hint="give one of them")
     from smartsearch.transcripts.large import indexing
+    from smartsearch.transcripts.named import resolved
 
+    named = resolved(paths or ())
     if status:
-        every = [dataclasses.asdict(held) for held in indexing.held(paths or ())]
+        every = [dataclasses.asdict(held) for held in indexing.held(named)]
         if every or json:
             show.table("index", every, as_json=json)
         else:
             stream.talk("there is no index; `smartsearch index PATH` makes one")
         return ExitCode.FOUND
-    named = paths or ["."]
+    named = named or (".",)
     if remove:
         return _removed(named, as_json=json)
     made = [_built(path) for path in named]

@@ -46,7 +46,6 @@ def mcp(
     extras.require("mcp", "mcp")
     from smartsearch.serve.mcp import streams
     from smartsearch.serve.mcp.roots import Roots
-    from smartsearch.transcripts.files import Selection
 
     if not paths and Path.cwd() == Path.cwd().parent:
         raise UsageError(
@@ -54,7 +53,7 @@ def mcp(
         )
     config = search.config()
     scope = filters.scope(paths, config)
-    roots = Roots(scope.paths, Selection(scope.globs, scope.excludes))
+    roots = Roots(scope.paths, scope.selection)
     if sys.stdin.isatty():
         stream.talk("this speaks the Model Context Protocol and waits for a client; Ctrl-D ends it")
     stdin, stdout = streams.taken()

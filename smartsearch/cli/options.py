@@ -329,6 +329,13 @@ class ProgressOptions:
     )
 
 
+@dataclass(frozen=True)
+class TalkOptions(ProgressOptions):
+    """What standard error is told beside errors."""
+
+    quiet: bool = option(RUN, "Errors alone on standard error, no notes.", "--quiet", "-q", default=False)
+
+
 def takes_records(command: Callable[..., int]) -> Callable[..., int]:
     """`command` as Typer should see it: each parameter that is a record, spread into its options."""
     hints = get_type_hints(command, include_extras=True)

@@ -21,10 +21,10 @@ from smartsearch.ask.scope import Scope
 from smartsearch.cli.options import (
     FilterOptions,
     OutputOptions,
-    ProgressOptions,
     QueryOptions,
     RunOptions,
     SearchOptions,
+    TalkOptions,
     without_markup,
 )
 from smartsearch.config import Config
@@ -67,18 +67,23 @@ def query(
     ],
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH", help="Files and folders; - is standard input.", show_default="."),
+        typer.Argument(
+            metavar="PATH",
+            help="Files, folders, @NAMES (`formats places`); - is standard input.",
+            show_default=".",
+        ),
     ] = None,
     *,
     search: QueryOptions,
     filters: FilterOptions,
     out: OutputOptions,
-    progress: ProgressOptions,
+    progress: TalkOptions,
 ) -> int:
     """Print the turns that answer QUESTION, best first."""
     view = out.view()
     config = search.config()
     found = searched(question, paths, config, filters, view, progress)
+    view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
     show.show(found.result, found.around, config, view)
     return ExitCode.FOUND if found.result.hits else ExitCode.NOTHING
 
@@ -89,7 +94,7 @@ def searched(
     config: Config,
     filters: FilterOptions,
     view: View,
-    progress: ProgressOptions,
+    progress: TalkOptions,
 ) -> Found:
     """The answer to one question typed at a prompt, within its time limit."""
     if not question.strip():
@@ -170,7 +175,7 @@ def batch_command(
     search: SearchOptions,
     filters: FilterOptions,
     folder: RunOptions,
-    progress: ProgressOptions,
+    progress: TalkOptions,
 ) -> int:
     """Answer many questions: a line each in, a JSON result each out, in the same order; or a run folder.
 
@@ -201,7 +206,7 @@ def _in_order(
     resume: bool,
     config: Config,
     filters: FilterOptions,
-    progress: ProgressOptions,
+    progress: TalkOptions,
 ) -> int:
     """Answer line by line in this process, to a file or standard output."""
     if out is not None and _same_file(out, [questions, *(paths or [])]):
@@ -221,7 +226,8 @@ def _in_order(
         own, how = filters.written.own(question, source, config)
         with deadline(config.timeout):
             result = find(question.text, own, how, system, library).result
-        show.complain(result, complained)
+        if not progress.quiet:
+            show.complain(result, own.paths, complained)
         return result
 
     failed, count = done.failed, len(done)

@@ -25,6 +25,7 @@ from smartsearch.errors import ExitCode, InputError, UsageError, listed
 from smartsearch.output import stream
 from smartsearch.output.opened import Missing, Opened
 from smartsearch.output.show import View
+from smartsearch.transcripts.named import resolved
 from smartsearch.transcripts.places import Excerpt, Place, excerpts, find, readings
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def show(
         typer.Argument(
             metavar="PLACE...",
             help="path:LINE, path:LINE-LINE, path#POINTER, path@ID of a turn, session or conversation; "
-            "a path alone lists what it holds; - reads hits or places from standard input.",
+            "a path or @NAME alone lists what it holds; - reads hits or places from standard input.",
             show_default=False,
         ),
     ],
@@ -126,14 +127,14 @@ def show(
 
     A line within a turn finds that turn. What was asked for is marked.
     """
-    whole, view = options.whole, options.view()
+    whole, view = options.whole, replace(options.view(), named=tuple(places))
     if options.hit is not None and "-" not in places:
         raise UsageError(
             "--hit picks one of the hits that - brings", hint="query ... --json | show - --hit 1"
         )
     files = _Files(options.input_format, redact=build({"redact": options.redact}).redact)
     gathered = _Gathered()
-    for text in places:
+    for text in resolved(places):
         if text == "-":
             for place in _piped(options.hit, gathered):
                 if place.whole:
@@ -246,7 +247,6 @@ class _Gathered:
 
 def _placed(text: str) -> Place:
     """The place that is meant: the longest path that is there. Raises InputError where none is."""
-    from smartsearch.transcripts.files import Selection
     from smartsearch.transcripts.files import find as find_files
 
     ways = list(readings(text))
@@ -256,22 +256,21 @@ def _placed(text: str) -> Place:
     inside = [place for place in ways if ".zip/" in place.path.lower()]
     for place in inside:
         try:
-            list(find_files([place.path], Selection()))
+            list(find_files([place.path]))
         except InputError:
             continue
         return place
     likely = next((place for place in ways if not place.whole), ways[0])
-    list(find_files([likely.path], Selection()))
+    list(find_files([likely.path]))
     return likely
 
 
 def _list(path: str, files: _Files, into: _Gathered, *, all: bool) -> None:
     """What a file, or each file of a folder or archive, holds; with `all`, the turns themselves."""
-    from smartsearch.transcripts.files import Selection
     from smartsearch.transcripts.files import find as find_files
     from smartsearch.transcripts.outline import outline
 
-    files_found = list(find_files([path], Selection()))
+    files_found = list(find_files([path]))
     if not files_found:
         into.warnings.append(f"no transcripts found in {path}")
     for file in files_found:

@@ -69,7 +69,11 @@ class TrainOptions:
 def train(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH", help="Files and folders; - is standard input.", show_default="."),
+        typer.Argument(
+            metavar="PATH",
+            help="Files, folders, @NAMES (`formats places`); - is standard input.",
+            show_default=".",
+        ),
     ] = None,
     *,
     wanted: TrainOptions,
@@ -110,7 +114,7 @@ def _turns(filters: FilterOptions, paths: Sequence[str] | None) -> tuple[Turn, .
 
     source = filters.scope(paths, Config())
     corpus = transcripts.read(
-        list(source.paths), input_format=source.input_format, globs=source.globs, excludes=source.excludes
+        list(source.paths), input_format=source.input_format, selection=source.selection
     )
     chosen = filtered(corpus, source)
     for text in (*chosen.warnings, *(f"left out: {s.path}: {s.reason}" for s in corpus.skipped)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from smartsearch.config import Config
-    from smartsearch.types import Nearby, Result
+    from smartsearch.types import Nearby, Result, Skipped
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,9 @@ class View:
     color: str = "auto"
     hyperlinks: str = "auto"
     pager: bool = True
+    quiet: bool = False
+    named: tuple[str, ...] = ()
+    """Paths as they were typed: what is wrong with one of these is told by itself."""
 
     @property
     def traced(self) -> bool:
@@ -40,9 +43,11 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     """Print `answer`; `around` has one entry a hit where turns of context are wanted, else none."""
     with pager.paged(view.pager and view.format != "html"):
         _print(answer, around, config, view)
+    if view.quiet:
+        return
     if not answer.hits and view.format == "text" and not view.files and sys.stdout.isatty():
         stream.talk(f"nothing found for {answer.query!r}")
-    complain(answer)
+    complain(answer, view.named)
 
 
 def _print(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
@@ -76,14 +81,27 @@ def _print(answer: Result, around: Sequence[Nearby], config: Config, view: View)
         _explain(answer, config, view)
 
 
-def complain(answer: Result, said: set[str] | None = None) -> None:
+def complain(answer: Result, named: Sequence[str] = (), said: set[str] | None = None) -> None:
     """Warnings, what was left undone and files that could not be read, on standard error; once each."""
     said = set() if said is None else said
-    skipped = [f"left out: {s.path}: {s.reason}" for s in answer.skipped]
-    for text in (*answer.warnings, *answer.trace.degraded, *skipped):
+    for text in (*answer.warnings, *answer.trace.degraded, *left_out(answer.skipped, named)):
         if text not in said:
             said.add(text)
             stream.warn(text)
+
+
+def left_out(skipped: Sequence[Skipped], named: Sequence[str]) -> Iterator[str]:
+    """What could not be read: a line each of what the user named, one line for what lay in folders."""
+    found = [one for one in skipped if one.path not in named]
+    for one in skipped if len(found) < 2 else [one for one in skipped if one.path in named]:
+        yield f"left out: {one.path}: {one.reason}"
+    if len(found) < 2:
+        return
+    whole = {one.path for one in found if one.kind != "bad_record"}
+    partly = {one.path for one in found} - whole
+    parts = [plain.counted(len(whole), "file")] if whole else []
+    parts += [f"parts of {plain.counted(len(partly), 'file')}"] if partly else []
+    yield f"{' and '.join(parts)} left out: `smartsearch formats detect PATH` shows them"
 
 
 def _explain(answer: Result, config: Config, view: View) -> None:

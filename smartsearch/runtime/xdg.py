@@ -16,10 +16,11 @@ def folder(variable: str, usual: str, env: Mapping[str, str] | None = None, home
     A relative path does not count, of the home folder neither: the current folder may be somebody else's.
     """
     named = Path((os.environ if env is None else env).get(variable, ""))
-    return named if named.is_absolute() else (home or _home()) / usual
+    return named if named.is_absolute() else (home or user_home()) / usual
 
 
-def _home() -> Path:
+def user_home() -> Path:
+    """The home folder of whoever runs this, or `NOWHERE`."""
     try:
         found = Path.home()
     except RuntimeError:  # no HOME, and no user of that number

@@ -18,26 +18,12 @@ _TAG = re.compile(
 _ENDLESS = re.compile(r"&#[0-9]{100,};?")
 """A number that is no character, and that Python refuses to read from 4,301 digits on."""
 
-_BLOCKS = frozenset(
-    (
-        *(
-            "address",
-            "article",
-            "blockquote",
-            "dd",
-            "div",
-            "dl",
-            "dt",
-            "figure",
-            "footer",
-            "form",
-            "h1",
-            "h2",
-        ),
-        *("h3", "h4", "h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "tr"),
-        *("ul", "li", "br"),
-    )
-)
+_PARAGRAPHS = {
+    *("address", "article", "aside", "blockquote", "center", "dl", "fieldset", "figcaption", "figure"),
+    *("footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "main", "nav", "ol", "p", "pre"),
+    *("section", "table", "tbody", "tfoot", "thead", "ul"),
+}
+_BLOCKS = _PARAGRAPHS | {"br", "dd", "div", "dt", "li", "tr"}
 _HIDDEN = ("script", "style", "head", "title", "template")
 _ENDS = {name: re.compile(rf"</{name}\b[^<>]*>", re.I) for name in _HIDDEN}
 """How what is not shown ends, by the tag that it begins with."""
@@ -49,11 +35,14 @@ def unescaped(text: str) -> str:
     return unescape(_ENDLESS.sub("\ufffd", text)) if "&" in text else text
 
 
-def text_of(html: str) -> str:
-    """The text of a piece of HTML: a line a block, `- ` before list items, tabs between cells."""
-    if "<" not in html and "&" not in html:
+def text_of(html: str, *, mail: bool = False) -> str:
+    """The text of a piece of HTML: a line a block, `- ` before list items, tabs between cells.
+
+    Of a mail with empty lines as its author put them, and `> ` before what is quoted.
+    """
+    if "<" not in html and "&" not in html and not mail:
         return html.strip()
-    text = _Text()
+    text = _Text(mail)
     for piece, name, end in pieces(html):
         if name:
             text.tag(name, end=end)
@@ -91,10 +80,11 @@ def _behind(html: str, what: re.Pattern[str], at: int) -> int:
 class _Text:
     """Lines as they come; those of preformatted text keep their spaces."""
 
-    def __init__(self) -> None:
+    def __init__(self, mail: bool) -> None:
         self._lines: list[str] = []
         self._line: list[str] = []
-        self._pre = 0
+        self._pre = self._quoted = 0
+        self._mail = mail
 
     def add(self, data: str) -> None:
         """Take up what stands between two tags."""
@@ -108,13 +98,17 @@ class _Text:
     def tag(self, name: str, *, end: bool) -> None:
         """Take up what a tag does to the lines."""
         if name in _BLOCKS:
-            self._break()
-        if name == "pre":
+            self._break(even_if_empty=self._mail and name == "br")
+        if self._mail and name in _PARAGRAPHS and not end:
+            self._break(even_if_empty=True)
+        if self._mail and name == "blockquote":
+            self._quoted = max(0, self._quoted + (-1 if end else 1))
+        elif name == "pre":
             self._pre = max(0, self._pre + (-1 if end else 1))
         elif name == "li" and not end:
             self._line.append("- ")
         elif name in ("td", "th") and not end and self._line:
-            self._line.append("\t")
+            self._line.append(" " if self._mail else "\t")
 
     def whole(self) -> str:
         """All lines, without empty ones at the ends and more than one in a row."""
@@ -124,5 +118,6 @@ class _Text:
     def _break(self, *, even_if_empty: bool = False) -> None:
         line = "".join(self._line)
         if line or even_if_empty:
-            self._lines.append(line.rstrip() if self._pre else re.sub(" +", " ", line).strip())
+            line = line.rstrip() if self._pre else re.sub(" +", " ", line).strip()
+            self._lines.append(f"> {line}".rstrip() if self._quoted else line)
         self._line = []

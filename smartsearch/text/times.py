@@ -42,6 +42,8 @@ _OURS = re.compile(
 )
 """Times that are as `to_iso` writes them, for sure: most are."""
 _DIGITS = re.compile(r"\d{9,17}(?:\.\d+)?")
+NAMED_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
+_TAKEN_OUT = re.compile(r"export|backup|dump|archive", re.I)
 
 
 def to_iso(value: object, *, day_first: bool = True) -> str:
@@ -87,6 +89,18 @@ def clock(text: str) -> str:
 def find_date(text: str, *, day_first: bool = True) -> str:
     """The first date that stands anywhere in `text`, as `2023-05-08`, or ""."""
     return _take_date(text, day_first)[0]
+
+
+def day_of_name(name: str) -> str:
+    """The one day in a file's name, `standup-2026-04-02` or `20260402_notes` or `2 April 2026`, or "".
+
+    Not one of two days, nor the day of an export or a backup: nothing need have been said on it.
+    """
+    days = {calendar_day(int(year), int(month), int(day)) for year, _, month, day in NAMED_DAY.findall(name)}
+    if not days:
+        written = name.replace("_", " ")
+        days = {find_date(found[0]) for p in (_DAY_MONTH, _MONTH_DAY) for found in p.finditer(written)}
+    return days.pop() if len(days) == 1 and not _TAKEN_OUT.search(name) else ""
 
 
 @lru_cache(maxsize=4096)

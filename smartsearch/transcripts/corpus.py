@@ -12,7 +12,7 @@ from smartsearch.errors import CacheError, InputError, listed
 from smartsearch.runtime.private import home
 from smartsearch.transcripts import opening
 from smartsearch.transcripts.faults import NotByLine
-from smartsearch.transcripts.files import Limits, Selection, find, lines_suffix, load, size
+from smartsearch.transcripts.files import ANY, Limits, Selection, find, lines_suffix, load, size
 from smartsearch.transcripts.format import Format
 from smartsearch.transcripts.onefile import Gathered, check_lines, or_whole, read_file
 from smartsearch.transcripts.registry import by_name
@@ -47,26 +47,23 @@ def _watched(found: Iterable[str | Skipped], watch: Watch | None) -> Iterator[st
 
 def read(
     paths: Sequence[str],
+    selection: Selection = ANY,
     *,
     stdin: BinaryIO | None = None,
     input_format: str = "auto",
-    globs: Sequence[str] = (),
-    excludes: Sequence[str] = (),
-    own: Sequence[str] = (),
     limits: Limits | None = None,
     watch: Watch | None = None,
 ) -> Corpus:
     """Every turn of the files and folders named, in a stable order, with what was skipped and why.
 
     `-` reads `stdin` (bytes; standard input if None). `input_format` is a name in `FORMATS`, or `auto` to
-    detect each file's. `globs` and `excludes` select what is taken from folders; `own`, real paths, is never
-    taken. Broken files and records go to `Corpus.skipped` and reading goes on; an empty file is only warned
-    of.
+    detect each file's. `selection` says what is taken from folders. Broken files and records go to
+    `Corpus.skipped` and reading goes on; an empty file is only warned of.
 
     Raises InputError: `path_not_found`, `unknown_format`, or `nothing_read` when something was skipped and
     no turn is left.
     """
-    found = list(find(paths, Selection(globs, excludes, own)))
+    found = list(find(paths, selection))
     return _parsed(found, paths, stdin, by_name(input_format), limits or Limits(), watch)
 
 
@@ -84,11 +81,10 @@ def _parsed(
             gathered.skipped.append(entry)
         else:
             read_file(entry, stdin, forced, limits, gathered)
-    if not found:
-        gathered.warnings.append(f"no transcripts found in {', '.join(paths)}")
     if gathered.skipped and not gathered.turns:
         raise _nothing_read(gathered.skipped)
-    return Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
+    none = () if found else (f"no transcripts found in {', '.join(paths)}",)
+    return Corpus(tuple(gathered.turns), tuple(gathered.skipped), (*gathered.warnings, *none))
 
 
 class Lines(Protocol):
@@ -119,10 +115,8 @@ class Parts:
 
 def read_large(
     paths: Sequence[str],
+    selection: Selection = ANY,
     *,
-    globs: Sequence[str] = (),
-    excludes: Sequence[str] = (),
-    own: Sequence[str] = (),
     limits: Limits | None = None,
     above: int = 0,
     indexed: bool = True,
@@ -135,7 +129,7 @@ def read_large(
 
     Raises IndexFault where an index turns out to be damaged.
     """
-    found = list(find(paths, Selection(globs, excludes, own)))
+    found = list(find(paths, selection))
     named = [entry for entry in found if isinstance(entry, str)]
     sizes = {path: size(path) for path in named}
     if sum(sizes.values()) < above:
@@ -221,7 +215,7 @@ def _in_parts(
             if gathered.turns or files or (ready and ready[0].index is not indexed.index):
                 close()
             gathered.skipped.extend(indexed.skipped)
-            gathered.warnings.extend(indexed.warnings)
+            gathered.said.extend((entry, said) for said in indexed.said)
             if indexed.runs:
                 ready.append(indexed)
         elif (file := _line_file(entry, limits)) is not None:
@@ -236,7 +230,7 @@ def _in_parts(
     close()
     if gathered.skipped and not parts:
         raise _nothing_read(gathered.skipped)
-    return Parts(tuple(parts), tuple(gathered.skipped), tuple(gathered.warnings))
+    return Parts(tuple(parts), tuple(gathered.skipped), gathered.warnings)
 
 
 def read_one(
@@ -248,7 +242,7 @@ def read_one(
     """
     gathered = Gathered()
     read_file(path, stdin, by_name(input_format), Limits(), gathered)
-    read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), tuple(gathered.warnings))
+    read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), gathered.warnings)
     return read, gathered.formats.get(path)
 
 

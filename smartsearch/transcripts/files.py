@@ -75,6 +75,9 @@ class Selection:
         return any(_fits(glob.rstrip("/"), path, relative) for glob in self.excludes)
 
 
+ANY = Selection()
+
+
 def _fits(glob: str, path: str, relative: str) -> bool:
     """Without a slash a glob fits a name at any depth, with one the path below the folder or as shown."""
     if "/" not in glob:
@@ -87,7 +90,7 @@ def _fits(glob: str, path: str, relative: str) -> bool:
     )
 
 
-def find(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]:
+def find(paths: Sequence[str], selection: Selection = ANY) -> Iterator[str | Skipped]:
     """Every file that the paths name, once, as the user would type it; `-` is standard input.
 
     Folders and archives are walked by name, hidden entries left out; globs choose among what a walk finds,
@@ -145,7 +148,7 @@ def _inside(outer: str, name: str, path: str) -> Iterator[str | Skipped]:
         hint = f"`smartsearch formats detect {outer}` lists what is in it"
         raise InputError(listed(f"no such file in the archive: {path}"), hint=hint, kind="path_not_found")
     yield from faults
-    yield from (f"{outer}/{n}" for n in below if n == name or Selection().takes(n, n))
+    yield from (f"{outer}/{n}" for n in below if n == name or ANY.takes(n, n))
 
 
 def _unzipped(path: str, relative: str, selection: Selection) -> Iterator[str | Skipped]:

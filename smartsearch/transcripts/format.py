@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -62,9 +62,13 @@ class Format:
         return found
 
     def read(self, source: Source) -> Iterator[Record]:
-        """The turns of a file and the faults of what is none, in file order."""
-        found: Iterator[Record] = self._reader.read(source)
-        return found
+        """The turns of a file and the faults of what is none, in file order.
+
+        A turn without a date has that of the file's name.
+        """
+        for record in self._reader.read(source):
+            undated = source.day and isinstance(record, Turn) and not record.time
+            yield replace(record, time=source.day) if undated else record
 
 
 def turn(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -24,6 +26,7 @@ _REPORTED_RECORDS = 20
 _KEPT = 8  # texts of neighbours kept for the files that follow: the lists of one Slack export are six
 _GROWTH = 8  # characters of turns for one of the file: names stand for ids, and few are much longer
 _FREE = 1 << 24  # characters of turns that any file may come to
+_COUNTED = re.compile(r"([\d,]+) (turn|bad byte|NUL character)s?(.*)", re.DOTALL)
 _OVERGROWN = "its turns come to many times its size, as long names are repeated; the last ones were left out"
 
 
@@ -33,17 +36,37 @@ class Gathered:
 
     turns: list[Turn] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    said: list[tuple[str, str]] = field(default_factory=list)
     formats: dict[str, Format] = field(default_factory=dict)
     neighbours: dict[str, str | None] = field(default_factory=dict)
 
     def warn(self, path: str, said: str) -> None:
         """Add a warning about a file."""
-        self.warnings.append(f"{path}: {said}")
+        self.said.append((path, said))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The warnings, those that say the same of several files as one, with what they count added up."""
+        files: dict[str, dict[str, None]] = {}
+        counts = Counter[str]()
+        for path, said in self.said:
+            counted = _COUNTED.match(said)
+            key = f"{counted[2]}|{counted[3]}" if counted else said
+            counts[key] += int(counted[1].replace(",", "")) if counted else 0
+            files.setdefault(key, {})[path] = None
+        return tuple(_of_files(list(paths), said, counts[said]) for said, paths in files.items())
 
     def skip(self, path: str, kind: str, reason: str) -> None:
         """Add what could not be read of a file, and why."""
         self.skipped.append(Skipped(path, kind, reason))
+
+
+def _of_files(paths: Sequence[str], said: str, count: int) -> str:
+    if count:
+        noun, _, rest = said.partition("|")
+        said = f"{count:,} {noun}{'s' if count > 1 else ''}{rest}"
+    more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+    return f"{paths[0]}{more}: {said}"
 
 
 def read_file(

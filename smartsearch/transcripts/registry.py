@@ -138,7 +138,7 @@ TEXT_FORMATS = (
     ),
     Format(
         "subtitles",
-        "subtitles and meeting transcripts: WebVTT (Teams, Zoom, Meet) and SubRip; no dates",
+        "subtitles and meeting transcripts: WebVTT (Teams, Zoom, Meet) and SubRip",
         (".vtt", ".srt"),
         "Teams: the meeting's Recap, Transcript, Download; Zoom: Recordings, Audio transcript",
     ),
@@ -195,14 +195,18 @@ TEXT_FORMATS = (
 FORMATS = (*JSON_FORMATS, *TEXT_FORMATS)
 
 
+_OUTLINE = 70
+"""Characters of what stands at the top of a JSON file: the message is one short line of many."""
+
+
 def detect(source: Source) -> Format:
     """The format of a file. Raises FormatError `invalid_json`, or `unrecognised_json` with its outline."""
     for known in JSON_FORMATS if source.json.items else TEXT_FORMATS:
         if known.detect(source):
             return known
-    names = ", ".join(known.name for known in JSON_FORMATS if not known.silent)
-    message = f"JSON of no known chat format: {_outline(source)} (known: {names})"
-    raise FormatError(message, kind="unrecognised_json")
+    outline = _outline(source)
+    shown = outline if len(outline) <= _OUTLINE else f"{outline[: _OUTLINE - 3]}..."
+    raise FormatError(f"JSON of no known chat format: {shown}", kind="unrecognised_json")
 
 
 def by_name(name: str) -> Format | None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TypeVar
 
+from smartsearch.text.times import day_of_name
 from smartsearch.transcripts.archive import plain_name
 from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
 
@@ -40,6 +41,11 @@ class Source:
     def stem(self) -> str:
         """The file's name without suffix: the conversation's name where a format has none of its own."""
         return "" if self.path == "-" else PurePath(plain_name(self.path)).stem
+
+    @cached_property
+    def day(self) -> str:
+        """The day in the file's name, for turns without a date of their own: `2026-04-02`, or ""."""
+        return day_of_name(self.stem)
 
     @property
     def folder(self) -> str:

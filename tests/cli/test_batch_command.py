@@ -59,7 +59,7 @@ def test_models_are_loaded_and_files_read_once(run: Run, questions: Path, monkey
     reads: list[object] = []
 
     def noted(read):
-        return lambda paths, **rest: reads.append(paths) or read(paths, **rest)
+        return lambda paths, *more, **rest: reads.append(paths) or read(paths, *more, **rest)
 
     monkeypatch.setattr(loading, "load_tools", lambda config: loads.append(config) or fake_tools(config))
     for name in ("read", "read_large"):

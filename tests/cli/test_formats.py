@@ -137,3 +137,19 @@ def test_a_path_that_is_not_there_is_an_error_before_anything_is_read(run: Run):
     ran = run("formats", "detect", "chat.txt", "nowhere")
     assert (ran.code, ran.out) == (2, "")
     assert "no such file or folder: nowhere" in ran.err
+
+
+def test_names_of_chats_are_listed_and_taken_as_paths(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    sessions = tmp_path / ".codex" / "sessions"
+    sessions.mkdir(parents=True)
+    (sessions / "talk.txt").write_text(CHAT, encoding="utf-8")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    rows = {row["name"]: row for row in run("formats", "places", "--json").record["places"]}
+    assert rows["@codex"] == {"name": "@codex", "paths": [str(sessions)], "there": True, "files": 1}
+    assert rows["@claude-code"]["there"] is False
+    assert "not there" in run("formats", "places").out
+    assert run("formats", "detect", "@codex").out.startswith(f"{sessions}/talk.txt: chat, 1 conversation")
+    assert run("show", "@codex").code == 0
+    assert "did you mean @codex?" in run("formats", "detect", "@codx").err

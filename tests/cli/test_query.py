@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import time
 from pathlib import Path
@@ -147,6 +148,23 @@ def test_warnings_and_skipped_files_are_told_on_standard_error_and_in_json(run: 
     assert ran.code == 0
     assert [s["path"] for s in ran.record["skipped"]] == ["broken.json"]
     assert "smartsearch: warning: left out: broken.json: " in ran.err
+
+
+def test_a_folder_of_foreign_files_costs_a_line(run: Run, chats: Path):
+    for n in range(3):
+        (chats / f"foreign{n}.json").write_text(json.dumps({"k" * 40: 1, "l" * 40: n}), encoding="utf-8")
+        (chats / f"notes{n}.md").write_text("Nothing but prose here.\n", encoding="utf-8")
+    ran = run("query", QUESTION, ".", "foreign2.json", "--json")
+    assert len(ran.record["skipped"]) == 3
+    prose, named, others = ran.err.splitlines()
+    assert prose.endswith(
+        "notes0.md and 2 more: no chat format recognised, read as prose, a paragraph a turn"
+    )
+    assert "left out: foreign2.json: JSON of no known chat format: an object with k" in named
+    assert len(named) < 150
+    assert others.endswith("2 files left out: `smartsearch formats detect PATH` shows them")
+    assert run("query", QUESTION, ".", "-q").err == ""
+    assert "no such file" in run("query", QUESTION, "nowhere", "-q").err
 
 
 def test_options_reach_the_config_and_presets_yield_to_them(run: Run, monkeypatch: pytest.MonkeyPatch):

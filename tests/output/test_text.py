@@ -118,11 +118,24 @@ def test_matched_words_are_highlighted_whatever_their_case():
     assert shown.count("\x1b[1;33m") == 2
 
 
+def test_one_line_tells_what_was_left_out_of_folders():
+    named, foreign = Skipped("a.json", "bad_record", "bad"), Skipped("d/b.json", "unrecognised_json", "odd")
+    half = [Skipped("d/c.json", "bad_record", f"line {n}") for n in (1, 2)]
+    assert list(show.left_out([named, foreign], ["a.json", "d"])) == [
+        "left out: a.json: bad",
+        "left out: d/b.json: odd",
+    ]
+    assert list(show.left_out([named, foreign, *half], ["a.json", "d"])) == [
+        "left out: a.json: bad",
+        "1 file and parts of 1 file left out: `smartsearch formats detect PATH` shows them",
+    ]
+
+
 def test_complaints_are_made_once(capsys: pytest.CaptureFixture[str]):
     answer = replace(result(), skipped=(Skipped("a", "k", "bad"),), warnings=("w\nx",))
     said: set[str] = set()
-    show.complain(answer, said)
-    show.complain(answer, said)
+    show.complain(answer, said=said)
+    show.complain(answer, said=said)
     err = capsys.readouterr().err
     assert err == "smartsearch: warning: w\\nx\nsmartsearch: warning: left out: a: bad\n"
 

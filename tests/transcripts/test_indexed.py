@@ -30,6 +30,7 @@ from smartsearch.retrieve.large import LargeHaystack
 from smartsearch.runtime.private import alone
 from smartsearch.systems.smartsearch import SmartSearch
 from smartsearch.transcripts.faults import IndexFault
+from smartsearch.transcripts.files import Selection
 from smartsearch.transcripts.filters import Filters, facts
 from smartsearch.transcripts.large import index_store, indexing
 from smartsearch.transcripts.large.index_store import (
@@ -194,8 +195,8 @@ def test_all_formats_come_from_the_index(folder):
 
 def test_what_was_not_asked_for_is_not_there(folder, monkeypatch):
     build(str(folder))
-    assert check(folder, globs=["*.txt"]) == 90
-    assert check(folder, excludes=["*.txt"]) > 90
+    assert check(folder, selection=Selection(["*.txt"])) == 90
+    assert check(folder, selection=Selection(excludes=["*.txt"])) > 90
     assert check(folder / "1", folder / "0") > 90
     assert check(folder / "2" / "8.json") == 30
     monkeypatch.chdir(folder)

@@ -249,6 +249,13 @@ def test_what_filters_ask_of_a_line_is_that_of_its_turn(tmp_path):
     assert expected.count(None) >= 5
 
 
+def test_the_day_in_a_files_name_is_that_of_its_lines(tmp_path):
+    path = written(tmp_path / "2024-05-09.jsonl", [message("a"), message("b", time="2024-05-10T10:00:00")])
+    lines, corpus = both(path)
+    assert [lines.turn(n) for n in range(2)] == list(corpus.turns)
+    assert [found.time for found in lines.facts(np.arange(2))] == ["2024-05-09", "2024-05-10T10:00:00"]
+
+
 @pytest.mark.parametrize(
     "row", [{"messages": [ODD[0]]}, {"role": "user", "content": "x", "time": "8/5/2023"}]
 )

@@ -12,6 +12,7 @@ from smartsearch.transcripts import read, read_large
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.transcripts.large.indexing import build
 from smartsearch.transcripts.large.lines import LineFile, MessageLines
+from smartsearch.transcripts.onefile import Gathered
 from tests.transcripts.build import lines, put, said
 from tests.transcripts.odd import fail_with
 
@@ -111,3 +112,11 @@ def test_a_number_without_end_is_no_character(tmp_path, name, content, number):
     read_back = read([str(put(tmp_path, name, content.format(number)))])
     assert read_back.skipped == ()
     assert "hi" in read_back.turns[0].text
+
+
+def test_what_is_said_of_several_files_is_said_once():
+    gathered = Gathered()
+    for path, told in (("a", "1 turn without text left out"), ("b", "empty"), ("c", "empty")):
+        gathered.warn(path, told)
+    gathered.warn("b", "1,200 turns without text left out")
+    assert gathered.warnings == ("a and 1 more: 1,201 turns without text left out", "b and 1 more: empty")

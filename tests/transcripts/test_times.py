@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from smartsearch.text import times
-from smartsearch.text.times import clock, find_date, is_day_first
+from smartsearch.text.times import clock, day_of_name, find_date, is_day_first
 from smartsearch.transcripts import to_iso
 
 
@@ -107,3 +107,25 @@ def test_a_date_is_found_inside_a_line() -> None:
 )
 def test_times_as_programs_write_them(written: str, iso: str) -> None:
     assert to_iso(written) == iso
+
+
+@pytest.mark.parametrize(
+    ("name", "day"),
+    [
+        ("2026-04-02", "2026-04-02"),
+        ("standup-2026-04-02", "2026-04-02"),
+        ("20260402_notes", "2026-04-02"),
+        ("GMT20260402-150000_Recording", "2026-04-02"),
+        ("2026.04.02 call", "2026-04-02"),
+        ("standup_2_April_2026", "2026-04-02"),
+        ("April 2, 2026", "2026-04-02"),
+        ("2026-04-02 to 2026-04-05", ""),  # which of them?
+        ("chat-backup-20260402", ""),
+        ("2026-02-30", ""),
+        ("02-04-2026", ""),  # day or month first?
+        ("120260402", ""),
+        ("notes", ""),
+    ],
+)
+def test_the_day_in_the_name_of_a_file(name: str, day: str) -> None:
+    assert day_of_name(name) == day

@@ -17,7 +17,7 @@ from smartsearch.serve.mcp import brief
 from smartsearch.serve.mcp.brief import Json, Reply
 from smartsearch.serve.work import resident_bytes
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.files import Limits, Selection, find, load, size
+from smartsearch.transcripts.files import Limits, find, load, size
 
 if TYPE_CHECKING:
     from smartsearch.serve.mcp.desk import Desk
@@ -67,7 +67,7 @@ def told(seen: Json, config: Config, seconds: float, desk: Desk) -> Reply:
 
 def _counted(roots: Sequence[str], scope: Scope) -> Json:
     """Files and bytes by root, and the formats of the first files."""
-    selection = Selection(scope.globs, scope.excludes)
+    selection = scope.selection
     rows, formats = [], Counter[str]()
     until, seen = time.monotonic() + DETECTING, 0
     for root in roots:

@@ -13,7 +13,7 @@ from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Scope
 from smartsearch.errors import InputError
 from smartsearch.transcripts.archive import file_of
-from smartsearch.transcripts.files import Selection, find, size
+from smartsearch.transcripts.files import find, size
 from smartsearch.types import Skipped
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _key(source: Scope) -> Hashable:
 def _stamp(source: Scope) -> Stamp | None:
     """What tells one state of the files from another; None where that cannot be told."""
     try:
-        found = list(find(source.paths, Selection(source.globs, source.excludes)))
+        found = list(find(source.paths, source.selection))
         return tuple(entry if isinstance(entry, Skipped) else _state(entry) for entry in found)
     except (InputError, OSError):
         return None

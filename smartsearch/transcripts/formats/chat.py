@@ -3,7 +3,7 @@
 `speakers.py` says which lines open a turn. A file has one style (`_style`); lines that open nothing in it
 continue the turn before. A line that is only a date (`--- 8 May 2023 ---`, `# 2023-05-08`) or names a
 numbered session (`## Session 2 (2023-05-08)`) starts a session and dates the turns below it that have no
-date of their own.
+date of their own; so does a heading that begins with a date (`## 2023-05-08: the boat`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
 _DETECT_LINES = 500  # a chat shows itself early; the whole file is parsed only once it is known to be one
+LONGEST = 200  # characters of a line that starts a session
 _DENSE = 0.25  # share of lines that open turns in a chat whose turns are a few lines long
 _PREAMBLE = 5  # a chat of long turns still starts with one: lines of title and introduction allowed before
 
@@ -30,6 +31,7 @@ _SESSION = re.compile(
 _SET_OFF = re.compile(r"#{1,6}\s|[-=–—_~*]{2,}|\[")
 _TITLE = re.compile(r"#{1,6}\s")
 _DECORATION = "#*=_~-–—[]() \t"
+_AFTER_DATE = re.compile(r"[:|–—]\s| - | \(")
 
 
 def detect(source: Source) -> bool:
@@ -71,7 +73,7 @@ def _layout(lines: list[str]) -> _Layout:
     found = {}
     for line in _outside_code(lines):
         here = opening(line)
-        if here and not _session(line):
+        if here and not session(line):
             found[line] = here
     openings = [found[line] for line in lines if line in found]
     style = _style(openings)
@@ -109,13 +111,13 @@ def _outside_code(lines: list[str]) -> list[str]:
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order. Text before the first turn is a turn without a speaker; a title names the chat."""
     layout = _layout(source.lines)
-    state = _State(source, layout)
+    state = _State(source, layout, date=source.day)
     alone = True  # the line stands at the start or after a blank one
     for number, line in enumerate(source.lines, 1):
-        session = _session(line, alone, layout.day_first)
-        if session:
+        begun = session(line, alone, layout.day_first)
+        if begun:
             yield from state.close()
-            state.session, state.date = session[0], session[1] or state.date
+            state.session, state.date = begun[0], begun[1] or state.date
         elif layout.opens(line):
             yield from state.close()
             state.open(number, layout.found[line])
@@ -178,12 +180,14 @@ class _State:
         return f"{self.date}T{hour}" if hour and self.date else self.date
 
 
-def _session(line: str, alone: bool = True, day_first: bool = True) -> tuple[str, str] | None:
+def session(line: str, alone: bool = True, day_first: bool = True) -> tuple[str, str] | None:
     """The session and the date that a line by itself starts, or None for any other line.
 
     Such a line is set off: by a heading, rules or bold marks, or by blank lines (`alone`). "Day 1: Lisbon" in
     an answer is none, so only `Session` and its like count by number alone, the rest need a date.
     """
+    if len(line) > LONGEST:
+        return None
     body = line.strip().strip(_DECORATION)
     set_off = _SET_OFF.match(line) is not None
     if not (set_off or alone) or not 3 < len(body) <= 90 or not any(map(str.isdigit, body)):
@@ -193,5 +197,10 @@ def _session(line: str, alone: bool = True, day_first: bool = True) -> tuple[str
         bare = not found["rest"].strip(_DECORATION + ":,.") or bool(to_iso(found["rest"].strip(":, ")))
         if (found["numbered"] or date) and (set_off or bare):
             return found["name"], date
-    day = to_iso(body, day_first=day_first)
-    return (day[:10], day[:10]) if day and not body.isdigit() else None
+    if body.isdigit():
+        return None
+    if day := to_iso(body, day_first=day_first)[:10]:
+        return day, day
+    first = _AFTER_DATE.split(body, maxsplit=1)[0] if _TITLE.match(line) else ""
+    day = to_iso(first, day_first=day_first) or to_iso(body[:10]) if first else ""
+    return (body, day[:10]) if day and not (first.isdigit() or body[:10].isdigit()) else None

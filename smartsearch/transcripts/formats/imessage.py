@@ -42,11 +42,8 @@ _EFFECT = re.compile(
 )
 _NOTES = frozenset(
     (
-        "This message responded to an earlier message.",
-        "This message was deleted from the conversation!",
-        "SharePlay Message",
-        "Started sharing location!",
-        "Stopped sharing location!",
+        *("This message responded to an earlier message.", "This message was deleted from the conversation!"),
+        *("SharePlay Message", "Started sharing location!", "Stopped sharing location!"),
         "Unable to format announcement!",
     )
 )

@@ -25,7 +25,7 @@ from datetime import date, timedelta
 from pathlib import PurePath
 from typing import NamedTuple
 
-from smartsearch.text.times import MONTHS
+from smartsearch.text.times import MONTHS, NAMED_DAY
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
@@ -218,15 +218,12 @@ def _date(year: int, month: int, day: int) -> date | None:
 
 
 _BUFFER = re.compile(r"^irc\.[^.]{1,60}\.(?=.)")  # WeeChat names a log after the buffer: irc.libera.#harbour
-_FILE_DATE = re.compile(r"(?<!\d)(\d{4})[-_.]?(\d{2})[-_.]?(\d{2})(?!\d)")
 
 
 def _named(source: Source) -> tuple[str, date | None]:
     """The channel and the date in the path: `#harbour/2023-05-08.log`, `#harbour_20230508.log`."""
     stem = _BUFFER.sub("", source.stem)
-    found = _FILE_DATE.search(stem)
-    day = _date(*map(int, found.groups())) if found else None
-    if found and day:
-        name = (stem[: found.start()] + stem[found.end() :]).strip(" -_.")
-        return name or PurePath(source.path).parent.name or stem, day
-    return stem, None
+    if not source.day:
+        return stem, None
+    name = NAMED_DAY.sub("", stem).strip(" -_.")
+    return name or PurePath(source.path).parent.name or stem, date.fromisoformat(source.day)

@@ -4,31 +4,7 @@ from __future__ import annotations
 
 import re
 
-from smartsearch.text.htmltext import pieces, unescaped
-
-_BLOCKS = frozenset(
-    (
-        *("address", "article", "aside", "blockquote", "body", "center", "dl", "fieldset", "figcaption"),
-        *(
-            "figure",
-            "footer",
-            "form",
-            "h1",
-            "h2",
-            "h3",
-            "h4",
-            "h5",
-            "h6",
-            "header",
-            "hr",
-            "main",
-            "nav",
-            "ol",
-        ),
-        *("p", "pre", "section", "table", "tbody", "tfoot", "thead", "ul"),
-    )
-)
-_LINES = frozenset(("div", "li", "tr", "dd", "dt"))  # begin a line, and part no paragraphs
+from smartsearch.text.htmltext import text_of
 
 _START = r"(?:On|Am|Le|El|Il|Em|Op|Den|På|Dnia|W dniu|Pada|Vào|În)"
 _WROTE = (
@@ -127,39 +103,4 @@ def _cut_attribution(kept: list[str]) -> None:
 
 def of_html(html: str) -> str:
     """The text of an HTML body; quotations (`blockquote`) as lines of `> `. Never raises, in linear time."""
-    out: list[str] = []
-    quoted = 0
-    for piece, tag, end in pieces(html.replace("\x00", "")):
-        if not tag:
-            out.append(piece.replace("\n", " "))
-        elif tag == "br":
-            out.append("\n")
-        elif tag == "blockquote":
-            quoted = max(0, quoted + (-1 if end else 1))
-            out.append(f"\n\x00{quoted}\x00")
-        elif tag in _LINES:
-            if out and not out[-1].endswith("\n"):
-                out.append("\n")
-            if tag == "li" and not end:
-                out.append("- ")
-        elif tag in _BLOCKS:
-            out.append("\n" if end else "\n\n")
-        elif tag in ("td", "th"):
-            out.append(" ")
-    return _lines("".join(out))
-
-
-def _lines(text: str) -> str:
-    """Lines of collapsed blanks, with `> ` where a quotation's depth (`\\x00n\\x00`) was noted."""
-    lines: list[str] = []
-    depth = 0
-    for line in text.split("\n"):
-        if line.startswith("\x00"):
-            _, number, line = line.split("\x00", 2)
-            depth = int(number)
-        bare = " ".join(unescaped(line).replace("\u200b", "").split())
-        if depth:
-            lines.append(f"> {bare}")
-        elif bare or (lines and lines[-1]):
-            lines.append(bare)
-    return "\n".join(lines).strip()
+    return text_of(html.replace("\x00", "").replace("\u200b", ""), mail=True)

@@ -63,7 +63,7 @@ def read(source: Source) -> Iterator[Record]:
     day_first = is_day_first(str(_first(message.item.value, _TIME_KEYS)) for message in messages)
     for message in messages:
         if not is_result(message.item.value, own):
-            yield _turn(source.path, message, day_first)
+            yield _turn(source, message, day_first)
 
 
 def of_line(source: Source, value: object, line: int) -> Record | None:
@@ -76,7 +76,7 @@ def of_line(source: Source, value: object, line: int) -> Record | None:
     item = Item(value, line)
     if is_result(value, set()):
         return item.fault("what smartsearch itself returned", "no_text")
-    return _turn(source.path, _Message(item, source.stem), day_first=True)
+    return _turn(source, _Message(item, source.stem), day_first=True)
 
 
 def as_written(lines: bytes) -> bool:
@@ -109,7 +109,7 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
         "",
         string(value, *_NAME_KEYS) or role,
         role,
-        to_iso(time),
+        to_iso(time) or source.day,
     )
 
 
@@ -128,7 +128,7 @@ def _walk(source: Source) -> Iterator[_Message]:
             yield _Message(one, name, string(item.value, "session_id"))
 
 
-def _turn(path: str, message: _Message, day_first: bool) -> Record:
+def _turn(source: Source, message: _Message, day_first: bool) -> Record:
     item, value = message.item, message.item.value
     if not isinstance(value, dict):
         return item.fault(f"{kind(value)} in the place of a message")
@@ -138,11 +138,11 @@ def _turn(path: str, message: _Message, day_first: bool) -> Record:
     text, caption = _said(content)
     role = string(value, "role")
     return turn(
-        path,
+        source.path,
         item,
         text=text,
         speaker=string(value, *_NAME_KEYS) or role,
-        time=to_iso(_first(value, _TIME_KEYS), day_first=day_first),
+        time=to_iso(_first(value, _TIME_KEYS), day_first=day_first) or source.day,
         caption=caption,
         role=role,
         conversation=string(value, "conversation_id") or message.conversation,

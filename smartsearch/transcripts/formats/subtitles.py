@@ -5,7 +5,7 @@ like one. Cues of one speaker that follow one another, or that name none, are on
 sentence, or for a minute. `NOTE`, `STYLE` and `REGION` blocks are left out, and so are lines that a rolling
 caption repeats.
 
-Subtitles have no date: `time` stays empty, and `turn` holds the place in the recording, `00:12:31`.
+Subtitles have no date but that of the file's name; `turn` holds the place in the recording, `00:12:31`.
 
 Sources: W3C WebVTT, section 3.1 and 3.4; Teams' `<v Name>` and Zoom's `Name: text` as read by the parsers of
 danyelf/parse-vtt and jtkristoff/icann.

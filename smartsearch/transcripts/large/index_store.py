@@ -32,7 +32,7 @@ from smartsearch.transcripts.faults import IndexFault
 from smartsearch.transcripts.filters import Facts
 from smartsearch.types import Turn, fold
 
-SCHEMA = 2
+SCHEMA = 3
 STAMP = f"{SCHEMA} {smartsearch.__version__} {unicodedata.unidata_version}"
 """What has to be equal between who wrote an index and who reads it: layout, readers, case folding."""
 NAME, DAMAGED = "index.sqlite", "damaged"

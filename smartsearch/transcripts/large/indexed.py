@@ -55,9 +55,9 @@ class IndexedFile:
         return [Skipped(self.path, kind, reason) for kind, reason in orjson.loads(self.facts[1])]
 
     @property
-    def warnings(self) -> list[str]:
+    def said(self) -> list[str]:
         """What there was to warn of."""
-        return [f"{self.path}: {said}" for said in orjson.loads(self.facts[2])]
+        return list(orjson.loads(self.facts[2]))
 
 
 class Index:

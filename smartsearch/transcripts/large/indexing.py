@@ -18,7 +18,7 @@ from smartsearch.runtime.private import alone, check, home, levels, make
 from smartsearch.transcripts.archive import file_of
 from smartsearch.transcripts.corpus import read_one
 from smartsearch.transcripts.faults import IndexFault
-from smartsearch.transcripts.files import Selection, find
+from smartsearch.transcripts.files import find
 from smartsearch.transcripts.large import index_store as store
 from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Skipped, Turn, fold
@@ -70,7 +70,7 @@ def build(path: str, step: Step = lambda *_: None, wait: Callable[[], None] = la
     """
     start = time.perf_counter()
     root = os.path.realpath(path)
-    found = list(find([root], Selection()))
+    found = list(find([root]))
     folder = store.folder_of(root)
     try:
         make(folder)
