@@ -12,6 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.overlap import words
@@ -46,14 +47,24 @@ def _names(turns: list[Turn]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(turn.speaker for turn in turns))
 
 
+def _asked() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in ASKED.read_text(encoding="utf-8").splitlines()]
+
+
 def chitchat(folder: Path, rng: random.Random) -> Iterator[Chat]:
-    """Each person's conversations chained in order of time; each conversation stands in one chat."""
+    """Each person's conversations chained in order of time; each conversation stands in one chat.
+
+    A conversation that questions were written over stands in the chat of that stretch's person: held out
+    there, it is held out here. Any other stands in the chat of whoever has more conversations.
+    """
+    stretch = {session: f"P{record['person']}" for record in _asked() for session in record["sessions"]}
     own: dict[str, list[list[Turn]]] = defaultdict(list)
     talks = _talks(folder)
     count = Counter(name for _, turns in talks for name in _names(turns))
-    for _, turns in talks:
+    for session, turns in talks:
         if turns:
-            own[min(_names(turns), key=lambda name: (-count[name], name))].append(turns)
+            busiest = min(_names(turns), key=lambda name: (-count[name], name))
+            own[stretch.get(session, busiest)].append(turns)
     for person, sessions in sorted(own.items()):
         for first in range(0, len(sessions), SESSIONS):
             turns = [turn for session in sessions[first : first + SESSIONS] for turn in session]
@@ -64,8 +75,7 @@ def chitchat(folder: Path, rng: random.Random) -> Iterator[Chat]:
 def asked(folder: Path) -> Iterator[Chat]:
     """The stretches of one person's conversations that questions were written over, labels complete."""
     talks = dict(_talks(folder))
-    for line in ASKED.read_text(encoding="utf-8").splitlines():
-        record = json.loads(line)
+    for record in _asked():
         turns = [turn for session in record["sessions"] for turn in talks[session]][: record["turns"]]
         questions = tuple(
             Labelled(

@@ -80,6 +80,17 @@ def test_written_questions_name_messages_by_their_place(train: Path, monkeypatch
     assert len(same) == 1  # a person's stretches are all on one side
 
 
+def test_a_conversation_is_held_out_with_the_person_that_it_is_asked_of(
+    train: Path, monkeypatch: pytest.MonkeyPatch
+):
+    written = train / "asked.jsonl"
+    written.write_text(json.dumps({"person": "aa", "sessions": ["late"]}) + "\n")
+    monkeypatch.setattr(sources_real, "ASKED", written)
+    chats = {chat.id: chat for chat in chitchat(train / "chitchat", random.Random(1))}
+    sessions = {name: chat.turns[0].session for name, chat in chats.items()}
+    assert sessions == {"Paa-0": "late", "Pbb-0": "early"}
+
+
 def test_the_shipped_questions_are_whole():
     records = [json.loads(line) for line in sources_real.ASKED.read_text(encoding="utf-8").splitlines()]
     questions = [one for record in records for one in record["questions"]]
