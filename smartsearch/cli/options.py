@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 import typer
 
 from smartsearch.ask.scope import Scope, Written
-from smartsearch.config import FIELDS, MODELS, PRESETS, Config, build
+from smartsearch.config import FIELDS, MODELS, PRESETS, Config, build, settings
 from smartsearch.errors import UsageError
 from smartsearch.output.show import View
 from smartsearch.runtime.extras import needs
@@ -86,7 +86,7 @@ def _formats() -> list[str]:
 
 def context(help: str, *flags: str) -> Any:
     """An option for turns of context; unsaid is None, so that a format can have its own."""
-    return option(OUTPUT, help, *flags, min=0, metavar="N", show_default="0; html 1")
+    return option(OUTPUT, help, *flags, min=0, metavar="N", show_default="0; html and a terminal 1")
 
 
 def color_option() -> Any:
@@ -111,6 +111,11 @@ def pager_option() -> Any:
     return option(OUTPUT, said, "--pager/--no-pager", default=True, show_default="on")
 
 
+def quiet_option() -> Any:
+    """`-q`: the same in every command that warns."""
+    return option(OUTPUT, "No warnings; errors are still told.", "--quiet", "-q", default=False)
+
+
 _COMPLETED = {"profile": _profiles, "system": lambda: list(SYSTEMS)}
 _NUMBERS: dict[str, Any] = {"int": int, "float": float, "bool": bool}
 
@@ -131,6 +136,12 @@ class Settings:
             if name in ("speaker", "candidates"):
                 kind = list[str] if name == "speaker" else str
             yield _parameter(name, kind | None, setting(name))
+
+    def sets(self, name: str) -> bool:
+        """Whether the command line, the environment or a file says what a setting is."""
+        if self.said.get(name) is not None:
+            return True
+        return any(one.name == name and one.origin != "default" for one in settings())
 
     def config(self) -> Config:
         """The Config of these settings over environment and files. Raises ConfigError or UsageError."""
@@ -225,32 +236,41 @@ class OutputOptions:
         "--explain",
         default=False,
     )
+    strict: bool = option(
+        OUTPUT,
+        "Exit with 1 where the answer is weak too: nothing found may answer the question.",
+        default=False,
+    )
+    quiet: bool = quiet_option()
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
     pager: bool = pager_option()
 
-    def view(self) -> View:
-        """How the answer is to be shown. Raises UsageError where two options disagree."""
+    def view(self, *, few: bool = False) -> View:
+        """How the answer is to be shown; with `few` a terminal gets the best few.
+
+        Raises UsageError where two options disagree.
+        """
         if self.json and self.format not in (None, "json"):
             raise UsageError(f"--json and --format {self.format} disagree", hint="give one of them")
         chosen = "json" if self.json else self.format or "text"
         if self.files_with_matches and chosen != "text":
             raise UsageError(f"-l prints paths, not {chosen}", hint="leave out -l; hits carry their path")
-        return View(
+        view = View(
             chosen,
-            self._context(self.before, chosen),
-            self._context(self.after, chosen),
-            self.explain,
-            self.files_with_matches,
-            self.color,
-            self.hyperlinks,
-            self.pager,
+            explain=self.explain,
+            files=self.files_with_matches,
+            color=self.color,
+            hyperlinks=self.hyperlinks,
+            pager=self.pager,
+            quiet=self.quiet,
+            asked=any(n is not None for n in (self.before, self.after, self.around)),
+            few=few,
         )
-
-    def _context(self, side: int | None, chosen: str) -> int:
-        """Turns on one side: as given for it, else for both, else what the format has by itself."""
-        given = self.around if side is None else side
-        return int(chosen == "html") if given is None else given
+        sides = [self.around if side is None else side for side in (self.before, self.after)]
+        unsaid = int(chosen == "html" or view.screen)
+        before, after = (unsaid if side is None else side for side in sides)
+        return replace(view, before=before, after=after)
 
 
 @dataclass(frozen=True)

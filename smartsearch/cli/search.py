@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
+from typing import Annotated, BinaryIO, NoReturn
 
 import typer
 
@@ -18,6 +18,7 @@ from smartsearch.ask import batch
 from smartsearch.ask.door import Found, Opening, find
 from smartsearch.ask.library import STDIN_BYTES, Library, in_background
 from smartsearch.ask.scope import Scope
+from smartsearch.cli import hits
 from smartsearch.cli.options import (
     FilterOptions,
     OutputOptions,
@@ -35,9 +36,6 @@ from smartsearch.runtime import ending
 from smartsearch.runtime.deadline import deadline
 from smartsearch.runtime.extras import needs
 from smartsearch.types import Result
-
-if TYPE_CHECKING:
-    pass
 
 JSON_FORMATS = ("json", "jsonl")
 
@@ -75,11 +73,14 @@ def query(
     progress: ProgressOptions,
 ) -> int:
     """Print the turns that answer QUESTION, best first."""
-    view = out.view()
     config = search.config()
+    view = out.view(few=not search.sets("limit"))
     found = searched(question, paths, config, filters, view, progress)
-    show.show(found.result, found.around, config, view)
-    return ExitCode.FOUND if found.result.hits else ExitCode.NOTHING
+    numbered = show.show(found.result, found.around, config, view)
+    if numbered and config.cache:
+        hits.remember(found.result.query, numbered, exact=not config.redact)
+    missed = out.strict and found.result.weak
+    return ExitCode.FOUND if found.result.hits and not missed else ExitCode.NOTHING
 
 
 def searched(

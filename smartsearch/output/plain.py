@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters but tab and newline: in a transcript they could drive the terminal it is shown on."""
 
+ABSENT = 3
+"""Words that are told as absent."""
+
 _JOINED = (
     "[\u0600-\u08ff\u0900-\u109f\u1780-\u18af\u2190-\u2bff\u3030\u303d"
     "\ufb50-\ufefc\ufe0f\U0001f000-\U0001faff]"
@@ -81,6 +84,12 @@ def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterat
         yield from (turn_line(turn, "-") for turn in around.before)
         yield turn_line(hit.turn)
         yield from (turn_line(turn, "-") for turn in around.after)
+
+
+def weakness(answer: Result) -> str:
+    """What there is to say of a weak answer: the words that nothing has, if there are such."""
+    absent = " or ".join(f"'{one_line(word)}'" for word in answer.trace.absent[:ABSENT])
+    return f"nothing says {absent}; the nearest" if absent else "nothing answers this well; the nearest"
 
 
 def files(hits: Sequence[Hit]) -> list[str]:
