@@ -64,7 +64,7 @@ def answer(attack: str) -> Result:
         "embedded",
         (Hit(1, turn, Scores(2.0, 0.5, 0.1, 0.01), (term,), index=0), Hit(2, turn, Scores(1.0))),
         Budget("none", 0, 0, 0.0, 0.0, 4, dropped=(Dropped(3, "tau", turn),)),
-        Trace((term,), degraded=(attack,), absent=(attack,)),
+        Trace((term,), degraded=(attack,), absent=(term,)),
         skipped=(Skipped(f"path {attack}", "bad", attack),),
         warnings=(attack,),
     )

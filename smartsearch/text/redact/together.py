@@ -94,10 +94,7 @@ def redacted_result(answer: Result, around: Sequence[Nearby] = ()) -> tuple[Resu
 
     result, near = _changed((answer, tuple(around)), mask.turn, term)
     told = replace(
-        result.trace,
-        fallback=mask.text(trace.fallback),
-        degraded=tuple(map(mask.text, trace.degraded)),
-        absent=tuple(map(shown, trace.absent)),
+        result.trace, fallback=mask.text(trace.fallback), degraded=tuple(map(mask.text, trace.degraded))
     )
     masked_result = replace(
         result,
