@@ -17,6 +17,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import typer
 
 from smartsearch import __version__
+from smartsearch.cli import words
 from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError, unexpected
 from smartsearch.output import stream
 from smartsearch.runtime import ending
@@ -180,6 +181,7 @@ def run(arguments: Sequence[str]) -> int:
     stream.prepare()
     try:
         try:
+            arguments = words.commanded(arguments, COMMANDS)
             command = typer.main.get_command(application(typed() or arguments))
             _prepare_help(arguments)
             code = command.main(args=list(arguments), prog_name="smartsearch", standalone_mode=False)

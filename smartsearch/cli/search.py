@@ -18,7 +18,7 @@ from smartsearch.ask import batch
 from smartsearch.ask.door import Found, Opening, find
 from smartsearch.ask.library import STDIN_BYTES, Library, in_background
 from smartsearch.ask.scope import Scope
-from smartsearch.cli import hits
+from smartsearch.cli import hits, words
 from smartsearch.cli.options import (
     FilterOptions,
     OutputOptions,
@@ -94,8 +94,11 @@ def searched(
     """The answer to one question typed at a prompt, within its time limit."""
     if not question.strip():
         raise UsageError("the question is empty", hint='smartsearch query "When did ...?" chats/')
+    question, paths = words.asked(question, paths or [])
     source = filters.scope(paths, config)
     stdin = _standard_input(source.paths)
+    if not (paths or view.quiet) and words.piped():
+        stream.talk("standard input is not read: - as a PATH reads it")
     with (
         deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
         stream.status("searching", wanted=progress.progress == "auto"),

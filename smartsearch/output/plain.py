@@ -89,7 +89,11 @@ def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterat
 def weakness(answer: Result) -> str:
     """What there is to say of a weak answer: the words that nothing has, if there are such."""
     absent = " or ".join(f"'{one_line(term.text)}'" for term in answer.trace.absent[:ABSENT])
-    return f"nothing says {absent}; the nearest" if absent else "nothing answers this well; the nearest"
+    return (
+        f"nothing says {absent}: these are the nearest"
+        if absent
+        else "nothing answers this well: these are the nearest"
+    )
 
 
 def files(hits: Sequence[Hit]) -> list[str]:

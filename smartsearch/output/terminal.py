@@ -24,8 +24,8 @@ from smartsearch.types import Hit, Result, Term, Turn
 MATCH = "bold yellow"
 FIRST, LINES, BEFORE, AFTER = 6, 3, 1, 2
 """Lines of the best hit, of others, and of turns before and after them."""
-TITLE = 30
-"""Characters of a chat's name."""
+TITLE, PLACE = 30, 60
+"""Characters of a chat's name, and of where a turn stands."""
 FRAME = 4
 """Lines of a screen that the footer, what is said above, and the prompt before and after take."""
 WIDEST = 120
@@ -115,7 +115,7 @@ def _head(block: Block, number: str, width: int, template: str | None) -> Text:
         (clipped(title, TITLE) if title != PurePath(turn.path).stem else "", ""),
     ):
         head.append(f"  {one_line(part)}" if part else "", style=style)
-    stands = linked(short(where(turn), max(width - head.cell_len - 2, NARROWEST)), turn, template)
+    stands = linked(short(where(turn), min(max(width - head.cell_len - 2, NARROWEST), PLACE)), turn, template)
     stands.stylize("dim")
     return Text.assemble(head, "  ", stands)
 
@@ -175,7 +175,7 @@ def line(hit: Hit, template: str | None = None) -> Text:
 
 def weak(answer: Result) -> Text:
     """The line above a weak answer."""
-    return Text(f"{weakness(answer)}:", style=MATCH)
+    return Text(weakness(answer), style=MATCH)
 
 
 def footer(answer: Result, shown: int, of: int) -> Text:

@@ -43,7 +43,9 @@ def signals(query: Query, missing: Sequence[Term], scores: Sequence[Scores]) -> 
 
 def confidence(seen: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """The chance that a turn answers, 0 to 1."""
-    return 1.0 / (1.0 + math.exp(-sum(weights[name] * value for name, value in seen.items() if name in weights)))
+    return 1.0 / (
+        1.0 + math.exp(-sum(weights[name] * value for name, value in seen.items() if name in weights))
+    )
 
 
 def _logit(score: float) -> float:

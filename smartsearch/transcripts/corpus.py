@@ -66,7 +66,7 @@ def read(
     Raises InputError: `path_not_found`, `unknown_format`, or `nothing_read` when something was skipped and
     no turn is left.
     """
-    found = list(find(paths, Selection(globs, excludes, own)))
+    found = list(find(paths, Selection(globs, excludes, own), lenient=True))
     return _parsed(found, paths, stdin, by_name(input_format), limits or Limits(), watch)
 
 
@@ -135,7 +135,7 @@ def read_large(
 
     Raises IndexFault where an index turns out to be damaged.
     """
-    found = list(find(paths, Selection(globs, excludes, own)))
+    found = list(find(paths, Selection(globs, excludes, own), lenient=True))
     named = [entry for entry in found if isinstance(entry, str)]
     sizes = {path: size(path) for path in named}
     if sum(sizes.values()) < above:

@@ -154,9 +154,9 @@ def test_matched_words_are_highlighted_whatever_their_case():
 def test_a_weak_answer_names_what_nothing_says():
     assert (
         plain.weakness(result(absent=tuple(Term(t, "NOUN", 2.0) for t in ("tesla", "buy"))))
-        == "nothing says 'tesla' or 'buy'; the nearest"
+        == "nothing says 'tesla' or 'buy': these are the nearest"
     )
-    assert plain.weakness(result()) == "nothing answers this well; the nearest"
+    assert plain.weakness(result()) == "nothing answers this well: these are the nearest"
 
 
 def test_complaints_are_made_once(capsys: pytest.CaptureFixture[str]):

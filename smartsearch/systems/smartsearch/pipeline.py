@@ -59,7 +59,11 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         degraded=(*degraded, *evidence.notes, *ranking.degraded, *tools.notes()),
         absent=absent(query, evidence.counts),
     )
-    sure = confidence(signals(query, trace.absent, ranking.scores), tools.confidence) if tools.confidence else None
+    sure = (
+        confidence(signals(query, trace.absent, ranking.scores), tools.confidence)
+        if tools.confidence
+        else None
+    )
     return Result(
         question,
         config.profile,
