@@ -237,7 +237,12 @@ class Config:
         shown="none",
     )
     limit: int = _cut(
-        0, "Most turns shown, best first; 0 is all.", "Output", "--limit", "-n", shown="all; on a terminal 5"
+        0,
+        "Most turns shown, best first (0 for all).",
+        "Output",
+        "--limit",
+        "-n",
+        shown="all; on a terminal 5",
     )
 
     # Run

@@ -123,7 +123,7 @@ def last(number: int) -> tuple[str, Place]:
         hint = f"smartsearch query ... on a terminal numbers its hits; a file of that name is ./{number}"
         raise UsageError(f"there is no search that {number} could be a hit of", hint=hint) from None
     if not 0 < number <= len(places):
-        raise UsageError(f"the last search has {len(places)} hits, not {number}", hint=f"1 to {len(places)}")
+        raise UsageError(f"the last search has no hit {number}", hint=f"1 to {len(places)}")
     place = places[number - 1]
     if place.path != "-" and folder != str(Path.cwd()):
         place = replace(place, path=os.path.join(folder, place.path))  # noqa: PTH118 - as it was typed

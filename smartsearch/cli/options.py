@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
@@ -238,7 +240,8 @@ class OutputOptions:
     )
     strict: bool = option(
         OUTPUT,
-        "Exit with 1 where the answer is weak too: nothing found may answer the question.",
+        "Exit with 1 where the answer is weak, too.",
+        "--strict",
         default=False,
     )
     quiet: bool = quiet_option()
@@ -338,14 +341,39 @@ class ProgressOptions:
     )
 
 
-def takes_records(command: Callable[..., int]) -> Callable[..., int]:
-    """`command` as Typer should see it: each parameter that is a record, spread into its options."""
+USED = (
+    *(
+        "limit",
+        "around",
+        "json",
+        "format",
+        "files_with_matches",
+        "explain",
+        "strict",
+        "quiet",
+        "since",
+        "until",
+    ),
+    *("speaker", "only_speaker", "conversation", "glob", "out", "resume", "workers", "model", "yes"),
+    "show_prompt",
+)
+"""The options that `--help` lists of a command that has many; `--help-all` lists them all."""
+
+
+def takes_records(command: Callable[..., int], *, short: bool = False) -> Callable[..., int]:
+    """`command` as Typer should see it: each parameter that is a record, spread into its options.
+
+    With `short` its help lists only what is used most, a line each.
+    """
     hints = get_type_hints(command, include_extras=True)
     parameters = inspect.signature(command).parameters
     records = {name: spread for name in parameters if (spread := _spread(hints[name])) is not None}
     plain = [p.replace(annotation=hints[p.name]) for p in parameters.values() if p.name not in records]
     options = [p for record in records.values() for p in record]
     options.sort(key=lambda p: PANELS.index(get_args(p.annotation)[1].rich_help_panel))
+    if short:
+        plain = [_briefly(p) for p in plain]
+        options = sorted(map(_briefly, options), key=lambda p: (*USED, p.name).index(p.name))
 
     def collected(**values: Any) -> int:
         for name, record in records.items():
@@ -360,6 +388,20 @@ def takes_records(command: Callable[..., int]) -> Callable[..., int]:
     collected.__annotations__ = {p.name: p.annotation for p in (*plain, *options)}
     collected.__signature__ = inspect.Signature([*plain, *options])  # type: ignore[attr-defined]
     return collected
+
+
+def _briefly(parameter: inspect.Parameter) -> inspect.Parameter:
+    """The same without its default and, where it is seldom used, without its help."""
+    if not get_args(parameter.annotation):
+        return parameter
+    kind, declared = get_args(parameter.annotation)
+    declared = copy.copy(declared)
+    option = type(declared).__name__ == "OptionInfo"
+    declared.hidden = option and parameter.name not in USED
+    declared.show_default, declared.min = False, None
+    if option:
+        declared.help = re.split(r"[.;] | \(repeatable|\.?$", declared.help.replace("\\[", "["))[0] + "."
+    return parameter.replace(annotation=Annotated[kind, declared])
 
 
 def _spread(record: Any) -> list[inspect.Parameter] | None:

@@ -227,6 +227,17 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
+def wrapped(row: Sequence[str], width: int) -> list[str]:
+    """The cells of a row in lines of `width` columns, those after the first indented; no cell is broken."""
+    lines: list[str] = []
+    for cell in filter(None, row):
+        if lines and cells(lines[-1]) + 2 + cells(cell) <= width:
+            lines[-1] += f"  {cell}"
+        else:
+            lines.append(f"    {cell}" if lines else cell)
+    return lines
+
+
 def cells(text: str) -> int:
     """Columns that `text` takes on a terminal: two for an ideograph or emoji, none for a combining mark."""
     if text.isascii():

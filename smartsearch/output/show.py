@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -201,13 +202,16 @@ def _draw(screen: Console, blocks: Iterable[RenderableType], *, soft_wrap: bool 
 
 
 def table(name: str, rows: Sequence[dict[str, object]], *, as_json: bool) -> None:
-    """Rows of one shape (`models`, `formats`): aligned columns, or JSON."""
+    """Rows of a shape (`models`, `cache`): JSON, or columns; rows wrapped where a terminal is too narrow."""
     if as_json:
         stream.write_json(record.table(name, rows))
     elif rows:
-        stream.write(
-            plain.aligned([list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)])
-        )
+        cells = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
+        lines = plain.aligned(cells)
+        width = shutil.get_terminal_size().columns
+        if sys.stdout.isatty() and max(map(plain.cells, lines)) > width:
+            lines = [line for row in cells[1:] for line in plain.wrapped(row, width)]
+        stream.write(lines)
 
 
 def _cell(value: object) -> str:

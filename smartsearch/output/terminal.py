@@ -108,7 +108,7 @@ def _head(block: Block, number: str, width: int, template: str | None) -> Text:
     """`1  2024-05-08 13:56  Family  chats/family.txt:12`: in one line, the place cut first, at its left."""
     turn = block.turns[block.at]
     title = turn.title or turn.conversation
-    head = Text(number, "bold")
+    head = Text.assemble((number, "bold"))
     for part, style in (
         (f"{turn.date} {turn.time[11:16]}".strip(), "cyan"),
         (f"x{block.times}" if block.times > 1 else "", "bold"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smartsearch.output.blocks import Block, blocks, folded, short
+from smartsearch.output.plain import wrapped
 from smartsearch.transcripts.nearby import nearby
 from smartsearch.types import Corpus, Hit, Scores, Term, Turn
 
@@ -82,6 +83,14 @@ def test_a_long_text_is_folded_to_the_part_that_holds_most_of_the_question(terms
     assert part.startswith(begins)
     assert part.endswith("…")
     assert len(part) <= 83
+
+
+def test_a_row_is_wrapped_at_its_cells():
+    assert wrapped(["embedded", "", "parser", "a" * 12, "ok"], 20) == [
+        "embedded  parser",
+        "    aaaaaaaaaaaa  ok",
+    ]
+    assert wrapped(["a" * 30, "b"], 20) == ["a" * 30, "    b"]
 
 
 def test_what_fits_is_not_folded_and_a_path_keeps_its_end():
