@@ -87,13 +87,12 @@ def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterat
 
 
 def weakness(answer: Result) -> str:
-    """What there is to say of a weak answer: the words that nothing has, if there are such."""
-    absent = " or ".join(f"'{one_line(term.text)}'" for term in answer.trace.absent[:ABSENT])
-    return (
-        f"nothing says {absent}: these are the nearest"
-        if absent
-        else "nothing answers this well: these are the nearest"
-    )
+    """What there is to say of a weak answer: the weightiest words that nothing has, if there are such."""
+    absent = answer.trace.absent
+    most = max((term.weight for term in absent), default=0.0)
+    words = [f"'{one_line(term.text)}'" for term in absent if term.weight == most]
+    said = f"nothing says {' or '.join(words[:ABSENT])}" if words else "nothing answers this well"
+    return f"{said}: these are the nearest"
 
 
 def files(hits: Sequence[Hit]) -> list[str]:

@@ -22,8 +22,8 @@ from smartsearch.output.plain import clipped, counted, one_line, seen, weakness,
 from smartsearch.types import Hit, Result, Term, Turn
 
 MATCH = "bold yellow"
-FIRST, LINES, BEFORE, AFTER = 6, 3, 1, 2
-"""Lines of the best hit, of others, and of turns before and after them."""
+FIRST, LINES, OTHERS, BEFORE, AFTER = 6, 4, 2, 1, 2
+"""Lines of the best hit, of the best of the other blocks, of further hits in one, of turns before and after."""
 TITLE, PLACE = 30, 60
 """Characters of a chat's name, and of where a turn stands."""
 FRAME = 4
@@ -95,10 +95,8 @@ def _block(block: Block, number: str, screen: Console, template: str | None, mos
     yield _head(block, number, width, template)
     for index, turn in block.turns.items():
         hit = block.hits.get(index)
-        near = BEFORE if index < min(block.hits) else AFTER
-        lines = _said(
-            turn, hit, width - indent, near if hit is None else LINES if index != block.at else most
-        )
+        other = OTHERS if hit else BEFORE if index < min(block.hits) else AFTER
+        lines = _said(turn, hit, width - indent, most if index == block.at else other)
         for n, line in enumerate(lines):
             yield Text.assemble((f"{'>' if hit and not n else '':>{indent - 1}} ", MATCH), line)
     yield Text()
