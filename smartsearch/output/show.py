@@ -63,7 +63,8 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     Returns the hits that a screen has numbered, by number; none in a pipe.
     """
     numbered: list[Hit] = []
-    with pager.paged(view.pager and view.format != "html"):
+    fits = view.format == "html" or (view.few and view.screen and not view.explain)
+    with pager.paged(view.pager and not fits):
         if view.screen:
             numbered = _screen(answer, around, view)
         else:

@@ -23,7 +23,7 @@ from smartsearch.types import Hit, Result, Term, Turn
 
 MATCH = "bold yellow"
 FIRST, LINES, OTHERS, BEFORE, AFTER = 6, 4, 2, 1, 2
-"""Lines of the best hit, of the best of the other blocks, of further hits in one, of turns before and after."""
+"""Lines of the best hit, of other blocks' best, of their further hits, of turns before and after."""
 TITLE, PLACE = 30, 60
 """Characters of a chat's name, and of where a turn stands."""
 FRAME = 4
