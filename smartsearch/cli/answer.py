@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from smartsearch.cli.options import LLM, OUTPUT, FilterOptions, ProgressOptions, QueryOptions, option
+from smartsearch.cli.options import LLM, OUTPUT, FilterOptions, QueryOptions, TalkOptions, option
 from smartsearch.cli.search import searched
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
@@ -94,7 +94,7 @@ def answer(
     search: QueryOptions,
     filters: FilterOptions,
     ask: AnswerOptions,
-    progress: ProgressOptions,
+    progress: TalkOptions,
 ) -> int:
     """Let a language model answer QUESTION from the turns that are found, and cite them.
 
@@ -104,7 +104,7 @@ def answer(
 
     config = search.config()
     endpoint = None if ask.show_prompt else _endpoint(ask, config)
-    view = View("json" if ask.json else "text", ask.around, ask.around)
+    view = View("json" if ask.json else "text", ask.around, ask.around, quiet=progress.quiet)
     answer = searched(question, paths, config, filters, view, progress)
     found, around = answer.result, answer.around
     from smartsearch.ask.answering import cited, prompt
@@ -123,7 +123,8 @@ def answer(
         stream.talk(f"nothing found for {found.query!r}: no model was asked")
         if ask.json:
             stream.write_json(shown.unanswered(shown.Searched(found, around, config)))
-    show.complain(found)
+    if not progress.quiet:
+        show.complain(found, paths or ())
     return ExitCode.FOUND if found.hits else ExitCode.NOTHING
 
 

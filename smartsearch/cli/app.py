@@ -129,13 +129,13 @@ def _add(app: typer.Typer, name: str, *, short: bool) -> None:
     else:
         from smartsearch.cli.options import takes_records
 
-        examples = getattr(module, f"{name.upper()}_EXAMPLES", getattr(module, "EXAMPLES", None))
+        examples = getattr(module, f"{name.upper()}_EXAMPLES", getattr(module, "EXAMPLES", ""))
         if short:  # \b: click keeps these lines as they are
             lines = [line for line in examples.splitlines() if line]
             examples = "\b\n" + "\n  ".join(
                 [*lines, "", f"smartsearch {name} --help-all   lists every option"]
             )
-        app.command(name, epilog=examples)(takes_records(command, short=short))
+        app.command(name, epilog=examples or None)(takes_records(command, short=short))
 
 
 def _no_command() -> None:

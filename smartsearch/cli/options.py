@@ -113,11 +113,6 @@ def pager_option() -> Any:
     return option(OUTPUT, said, "--pager/--no-pager", default=True, show_default="on")
 
 
-def quiet_option() -> Any:
-    """`-q`: the same in every command that warns."""
-    return option(OUTPUT, "No warnings; errors are still told.", "--quiet", "-q", default=False)
-
-
 _COMPLETED = {"profile": _profiles, "system": lambda: list(SYSTEMS)}
 _NUMBERS: dict[str, Any] = {"int": int, "float": float, "bool": bool}
 
@@ -244,7 +239,6 @@ class OutputOptions:
         "--strict",
         default=False,
     )
-    quiet: bool = quiet_option()
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
     pager: bool = pager_option()
@@ -266,7 +260,6 @@ class OutputOptions:
             color=self.color,
             hyperlinks=self.hyperlinks,
             pager=self.pager,
-            quiet=self.quiet,
             asked=any(n is not None for n in (self.before, self.after, self.around)),
             few=few,
         )
@@ -339,6 +332,13 @@ class ProgressOptions:
         default="auto",
         choices=PROGRESS,
     )
+
+
+@dataclass(frozen=True)
+class TalkOptions(ProgressOptions):
+    """What standard error is told beside errors."""
+
+    quiet: bool = option(RUN, "Errors alone on standard error, no notes.", "--quiet", "-q", default=False)
 
 
 USED = (

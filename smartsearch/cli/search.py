@@ -22,10 +22,10 @@ from smartsearch.cli import hits, words
 from smartsearch.cli.options import (
     FilterOptions,
     OutputOptions,
-    ProgressOptions,
     QueryOptions,
     RunOptions,
     SearchOptions,
+    TalkOptions,
     without_markup,
 )
 from smartsearch.config import Config
@@ -70,11 +70,12 @@ def query(
     search: QueryOptions,
     filters: FilterOptions,
     out: OutputOptions,
-    progress: ProgressOptions,
+    progress: TalkOptions,
 ) -> int:
     """Print the turns that answer QUESTION, best first."""
     config = search.config()
     view = out.view(few=not search.sets("limit"))
+    view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
     found = searched(question, paths, config, filters, view, progress)
     numbered = show.show(found.result, found.around, config, view)
     if numbered and config.cache:
@@ -89,7 +90,7 @@ def searched(
     config: Config,
     filters: FilterOptions,
     view: View,
-    progress: ProgressOptions,
+    progress: TalkOptions,
 ) -> Found:
     """The answer to one question typed at a prompt, within its time limit."""
     if not question.strip():
@@ -162,7 +163,7 @@ def batch_command(
     search: SearchOptions,
     filters: FilterOptions,
     folder: RunOptions,
-    progress: ProgressOptions,
+    progress: TalkOptions,
 ) -> int:
     """Answer many questions: JSONL in, one JSON result a line out, in the same order; or a run folder.
 
@@ -193,7 +194,7 @@ def _in_order(
     resume: bool,
     config: Config,
     filters: FilterOptions,
-    progress: ProgressOptions,
+    progress: TalkOptions,
 ) -> int:
     """Answer line by line in this process, to a file or standard output."""
     if out is not None and _same_file(out, [questions, *(paths or [])]):
@@ -213,7 +214,8 @@ def _in_order(
         own, how = filters.written.own(question, source, config)
         with deadline(config.timeout):
             result = find(question.text, own, how, system, library).result
-        show.complain(result, complained)
+        if not progress.quiet:
+            show.complain(result, own.paths, complained)
         return result
 
     failed = done.failed

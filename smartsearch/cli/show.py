@@ -18,7 +18,6 @@ from smartsearch.cli.options import (
     input_format_option,
     option,
     pager_option,
-    quiet_option,
     setting,
 )
 from smartsearch.config import build
@@ -85,7 +84,7 @@ class ShowOptions:
     )
     format: str | None = option(OUTPUT, "What is printed.", "--format", choices=FORMATS, show_default="text")
     json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)
-    quiet: bool = quiet_option()
+    quiet: bool = option(OUTPUT, "Errors alone on standard error, no notes.", "--quiet", "-q", default=False)
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
     pager: bool = pager_option()
@@ -132,7 +131,7 @@ def show(
 
     A line within a turn finds that turn. What was asked for is marked.
     """
-    whole, view = options.whole, options.view()
+    whole, view = options.whole, replace(options.view(), named=tuple(places))
     if options.hit is not None and "-" not in places:
         raise UsageError(
             "--hit picks one of the hits that - brings", hint="query ... --json | show - --hit 1"

@@ -12,7 +12,7 @@ from smartsearch.output import opened as words
 from smartsearch.output import pager, stream, terminal
 from smartsearch.output.opened import Opened
 from smartsearch.output.plain import counted, header, one_line, safe, shown_path, where
-from smartsearch.output.show import NOTES, View, link_template
+from smartsearch.output.show import NOTES, View, left_out, link_template
 from smartsearch.transcripts.outline import Session
 from smartsearch.transcripts.places import Excerpt
 from smartsearch.types import Turn
@@ -28,9 +28,8 @@ def show(found: Opened, view: View) -> None:
     for lost in found.missing:
         near = "" if lost.nearest is None else f"; the nearest is {where(lost.nearest)}"
         stream.talk(f"{one_line(lost.place)}: {lost.reason}{near}")
-    said = [*found.warnings, *(f"left out: {s.path}: {s.reason}" for s in found.skipped)]
     if not view.quiet:
-        stream.warn_of(said, NOTES)
+        stream.warn_of([*found.warnings, *left_out(found.skipped, view.named)], NOTES)
 
 
 def _print(found: Opened, view: View) -> None:

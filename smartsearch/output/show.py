@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from smartsearch.config import Config
-    from smartsearch.types import Hit, Nearby, Result
+    from smartsearch.types import Hit, Nearby, Result, Skipped
 
 
 FEW, FEWEST = 5, 3
@@ -43,6 +43,8 @@ class View:
     hyperlinks: str = "auto"
     pager: bool = True
     quiet: bool = False
+    named: tuple[str, ...] = ()
+    """Paths as they were typed: what is wrong with one of these is told by itself."""
     asked: bool = True
     few: bool = False
 
@@ -71,9 +73,11 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
             _print(answer, around, config, view)
         if view.explain and view.format not in ("json", "jsonl", "html"):
             _explain(answer, config, view)
-    if view.screen and not answer.hits:
-        stream.talk(f"nothing found for {answer.query!r}")
-    complain(answer, quiet=view.quiet, weakly=not view.screen and view.format not in ("json", "html"))
+    if not view.quiet:
+        if view.screen and not answer.hits:
+            stream.talk(f"nothing found for {answer.query!r}")
+        elsewhere = not view.screen and view.format not in ("json", "html")
+        complain(answer, view.named, weakly=elsewhere)
     return numbered
 
 
@@ -107,21 +111,32 @@ def _print(answer: Result, around: Sequence[Nearby], config: Config, view: View)
 
 
 def complain(
-    answer: Result, said: set[str] | None = None, *, quiet: bool = False, weakly: bool = False
+    answer: Result, named: Sequence[str] = (), said: set[str] | None = None, *, weakly: bool = False
 ) -> None:
     """Warnings, what was left undone and files that could not be read, on standard error; once each.
 
     A terminal gets the first few. `weakly` says first that the answer is weak.
     """
     said = set() if said is None else said
-    skipped = [f"left out: {s.path}: {s.reason}" for s in answer.skipped]
     weak = [plain.weakness(answer)] if weakly and answer.weak and answer.hits else []
-    new = [
-        t for t in dict.fromkeys((*weak, *answer.warnings, *answer.trace.degraded, *skipped)) if t not in said
-    ]
+    every = (*weak, *answer.warnings, *answer.trace.degraded, *left_out(answer.skipped, named))
+    new = [text for text in dict.fromkeys(every) if text not in said]
     said.update(new)
-    if not quiet:
-        stream.warn_of(new, NOTES)
+    stream.warn_of(new, NOTES)
+
+
+def left_out(skipped: Sequence[Skipped], named: Sequence[str]) -> Iterator[str]:
+    """What could not be read: a line each of what the user named, one line for what lay in folders."""
+    found = [one for one in skipped if one.path not in named]
+    for one in skipped if len(found) < 2 else [one for one in skipped if one.path in named]:
+        yield f"left out: {one.path}: {one.reason}"
+    if len(found) < 2:
+        return
+    whole = {one.path for one in found if one.kind != "bad_record"}
+    partly = {one.path for one in found} - whole
+    parts = [plain.counted(len(whole), "file")] if whole else []
+    parts += [f"parts of {plain.counted(len(partly), 'file')}"] if partly else []
+    yield f"{' and '.join(parts)} left out: `smartsearch formats detect PATH` shows them"
 
 
 def _explain(answer: Result, config: Config, view: View) -> None:
