@@ -11,8 +11,8 @@ from smartsearch.output.marking import found
 from smartsearch.types import Hit, Nearby, Term, Turn, fold
 
 MOST_TURNS = 5
-"""Turns of one block, where nobody asked for more context."""
-SHORT = 4
+"""Turns of one block that grows no more, where nobody asked for more context."""
+SHORT = 5
 """Words of a turn that cannot be read without the one before it."""
 HOPPED = 0.1
 """What a term found on the way counts beside one of the question, where a long turn is folded."""

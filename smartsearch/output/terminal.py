@@ -24,6 +24,8 @@ from smartsearch.types import Hit, Result, Term, Turn
 MATCH = "bold yellow"
 FIRST, LINES, OTHERS, BEFORE, AFTER = 6, 4, 2, 1, 2
 """Lines of the best hit, of other blocks' best, of their further hits, of turns before and after."""
+MARKED = 5
+"""Hits of a lower rank are marked where they are the best of a block; else they are there as context."""
 TITLE, PLACE = 30, 60
 """Characters of a chat's name, and of where a turn stands."""
 FRAME = 4
@@ -97,8 +99,11 @@ def _block(block: Block, number: str, screen: Console, template: str | None, mos
         hit = block.hits.get(index)
         other = OTHERS if hit else BEFORE if index < min(block.hits) else AFTER
         lines = _said(turn, hit, width - indent, most if index == block.at else other)
+        marked = hit is not None and (index == block.at or hit.rank <= MARKED)
         for n, line in enumerate(lines):
-            yield Text.assemble((f"{'>' if hit and not n else '':>{indent - 1}} ", MATCH), line)
+            if not marked:
+                line.stylize("dim")
+            yield Text.assemble((f"{'>' if marked and not n else '':>{indent - 1}} ", MATCH), line)
     yield Text()
 
 
@@ -119,7 +124,7 @@ def _head(block: Block, number: str, width: int, template: str | None) -> Text:
 
 
 def _said(turn: Turn, hit: Hit | None, width: int, most: int) -> list[Text]:
-    """Who said what, in at most so many lines: a hit's around its terms, these in colour; others dim."""
+    """Who said what, in at most so many lines: a hit's around its terms, these in colour."""
     terms = hit.terms if hit else ()
     who = Text(f"{clipped(one_line(turn.speaker), width // 2)}: " if turn.speaker else "", "bold green")
     text = _BLANK.sub("\n", seen(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)).strip("\n")
@@ -130,8 +135,6 @@ def _said(turn: Turn, hit: Hit | None, width: int, most: int) -> list[Text]:
     ):  # words do not fill lines to the end, some take two columns
         room -= width // 4
         lines = _wrapped(who, folded(text, terms, room), terms, width)
-    for line in lines if hit is None else ():
-        line.stylize("dim")
     return lines[:most]
 
 

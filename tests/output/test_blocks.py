@@ -50,7 +50,7 @@ def test_a_block_of_many_hits_ends():
     talk = Corpus(tuple(Turn(f"line {n} of a long talk, with words", path="a", line=n) for n in range(20)))
     hits = [Hit(n, turn, Scores(), index=n) for n, turn in enumerate(talk.turns)]
     made = blocks(hits, nearby(talk, hits, 1, 1))
-    assert max(len(block.turns) for block in made) <= 6
+    assert max(len(block.turns) for block in made) <= 8
     assert sorted(index for block in made for index in block.hits) == list(range(20))
 
 
