@@ -259,8 +259,8 @@ class Cost:
 class Trace:
     """What every stage did, for `--explain` and JSON. Times are milliseconds, keyed by stage.
 
-    Terms, hops, the fallback and `absent`, the question's terms that no turn has, are SmartSearch's; `own` holds
-    what another system tells of itself.
+    Terms, hops, the fallback and `absent`, the question's terms that no turn has, are SmartSearch's; `own`
+    holds what another system tells of itself.
     """
 
     terms: tuple[Term, ...] = ()
@@ -279,8 +279,8 @@ class Trace:
 class Result:
     """The answer to one question: hits in rank order, the budget, the trace, what went wrong.
 
-    `filters` has those that were given, by name; `system` names the one that answered. `confidence` is the chance
-    that a hit answers, None where the system does not tell; `weak` that it is too low to count on.
+    `filters` has those that were given, by name; `system` names the one that answered. `confidence` is the
+    chance that a hit answers, None where the system does not tell; `weak` that it is too low to count on.
     """
 
     query: str

@@ -31,7 +31,7 @@ def commanded(arguments: Sequence[str], commands: Collection[str]) -> list[str]:
     near = get_close_matches(first, commands, n=1, cutoff=CLOSE)
     if _spaced(first) or (len(words) > 1 and not (near and (_spaced(words[1]) or is_path(words[1])))):
         return ["query", *arguments]
-    hint = f"did you mean {near[0]}?" if near else f"to search for it: smartsearch query {first}"
+    hint = f"did you mean {near[0]}?" if near else f"smartsearch query {first}, or smartsearch --help"
     raise UsageError(f"there is no command {first!r}", hint=hint)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,7 +33,6 @@ WIDEST = 120
 """Columns that text is drawn on at most: longer lines are hard to read."""
 NARROWEST = 20
 """Columns that are drawn on at least."""
-_BLANK = re.compile(r"\n\s*\n")
 
 
 class Screen(Console):
@@ -127,13 +125,12 @@ def _said(turn: Turn, hit: Hit | None, width: int, most: int) -> list[Text]:
     """Who said what, in at most so many lines: a hit's around its terms, these in colour."""
     terms = hit.terms if hit else ()
     who = Text(f"{clipped(one_line(turn.speaker), width // 2)}: " if turn.speaker else "", "bold green")
-    text = _BLANK.sub("\n", seen(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)).strip("\n")
+    whole = seen(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)
+    text = "\n".join(line for line in whole.split("\n") if line.strip())
     lines = _wrapped(who, text, terms, width) if len(text) <= most * width else []
     room = most * width
-    while (
-        not 0 < len(lines) <= most and room > 0
-    ):  # words do not fill lines to the end, some take two columns
-        room -= width // 4
+    while not 0 < len(lines) <= most and room > 0:
+        room -= width // 4  # words do not fill lines to the end, and some letters take two columns
         lines = _wrapped(who, folded(text, terms, room), terms, width)
     return lines[:most]
 

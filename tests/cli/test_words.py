@@ -44,8 +44,8 @@ def test_a_command_stays_one(typed: list[str]):
         (["qurey"], "did you mean query?"),
         (["qurey", "when did we?", "chats"], "did you mean query?"),
         (["bacth", "questions.jsonl", "chats"], "did you mean batch?"),
-        (["boat"], "to search for it: smartsearch query boat"),
-        (["boat", "-n3"], "to search for it: smartsearch query boat"),
+        (["boat"], "smartsearch query boat, or smartsearch --help"),
+        (["boat", "-n3"], "smartsearch query boat, or smartsearch --help"),
     ],
 )
 def test_a_single_word_is_a_mistake_with_a_suggestion(typed: list[str], hint: str):
