@@ -20,14 +20,14 @@ HEAD = """# The command line
 
 <!-- Written by docs/generate_cli.py from the commands; `make fix` does not touch it, a test compares it. -->
 
-`smartsearch COMMAND --help` says the same in a terminal. `smartsearch --version` prints the version;
+`smartsearch COMMAND --help` says the same in a terminal, of a command with many options only the most used; `--help-all` all. `smartsearch --version` prints the version;
 `smartsearch --install-completion` teaches your shell to complete commands and options.
 """
 
 TAIL = """## Streams and exit codes
 
 Standard output carries data only. Warnings and progress go to standard error, progress only to a terminal. Both are UTF-8 whatever the locale. On a
-terminal `query` prints a list for reading. In a pipe it prints one line a turn: `path:line:[date] speaker: text`, or `path#pointer:...` where the
+terminal `query` prints the best five places for reading. In a pipe it prints one line a turn: `path:line:[date] speaker: text`, or `path#pointer:...` where the
 format has no lines (an RFC 6901 pointer). Newlines inside a turn are written `\\n` and control characters `\\x1b`, so that no transcript can drive a
 terminal. Marks that turn the direction of text are left out, and spelt out in file names. JSON escapes them all. Colour, pager, links and `show`: [terminal.md](terminal.md).
 Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep.
@@ -44,7 +44,7 @@ where they lie on your disk: think before you send it to somebody.
 | code | meaning |
 |---|---|
 | 0 | found; for `show`: some of the places; for `formats detect`: some turn; for `batch`: every question was answered; for `train`: there is a profile of that name |
-| 1 | nothing found; for `show`: no turn at any place; for `formats detect`: no turn; for `serve --status` and `--stop`: none runs; for `train`: the shipped rankers are the better ones, and there is no profile |
+| 1 | nothing found; with `--strict` also a weak answer; for `show`: no turn at any place; for `formats detect`: no turn; for `serve --status` and `--stop`: none runs; for `train`: the shipped rankers are the better ones, and there is no profile |
 | 2 | an error; for `formats detect`: nothing could be read; for `batch`: at least one line failed, its record says why |
 | 130 | interrupted with Ctrl-C |
 
@@ -60,6 +60,9 @@ added. Two runs over the same files with the same models and threads give the sa
  "degraded": [],          what was left out, and how to have it
  "fallback": "",          what the parser used where it found no noun, name or verb
  "candidates": 0,         turns that retrieval found, before ranking and the cut
+ "confidence": 0,         the chance that a hit answers, 0 to 1; null: the system does not tell
+ "weak": false,           the confidence is too low to count on
+ "absent": [""],          words of the question that no turn has
  "budget": {"truncate": "", "words": 0, "used_words": 0, "tokens": 0, "used_tokens": 0, "tokenizer": "",
             "alpha": 0, "tau": 0, "top_k": 0, "fill": "", "limit": 0, "cut_text": false,
             "dropped": {"top_k": 0, "tau": 0, "budget": 0}},

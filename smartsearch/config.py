@@ -259,7 +259,14 @@ class Config:
         metavar="dates,speakers,repeats",
         shown="none",
     )
-    limit: int = _cut(0, "Most turns shown, best first.", "Output", "--limit", "-n", shown="all")
+    limit: int = _cut(
+        0,
+        "Most turns shown, best first (0 for all).",
+        "Output",
+        "--limit",
+        "-n",
+        shown="all; on a terminal 5",
+    )
 
     # Run
     redact: bool = _cut(

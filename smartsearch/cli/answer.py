@@ -108,7 +108,7 @@ def answer(
 
     config = search.config()
     endpoint = None if ask.show_prompt else _endpoint(ask, config)
-    view = View("json" if ask.json else "text", ask.around, ask.around)
+    view = View("json" if ask.json else "text", ask.around, ask.around, quiet=progress.quiet)
     answer = searched(question, paths, config, filters, view, progress)
     found, around = answer.result, answer.around
     from smartsearch.ask.answering import cited, prompt

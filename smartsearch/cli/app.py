@@ -12,11 +12,13 @@ import sys
 import threading
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import takewhile
 from typing import Annotated, Any, NamedTuple, NoReturn
 
 import typer
 
 from smartsearch import __version__
+from smartsearch.cli import words
 from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError, unexpected
 from smartsearch.output import stream
 from smartsearch.runtime import ending
@@ -94,29 +96,34 @@ COMMANDS = {
 }
 
 
+SHORT = ("query", "answer", "batch")
+"""Commands with too many options for a screen: `--help` lists those used most, `--help-all` all."""
+
+
 def application(arguments: Sequence[str], *, whole: bool = False) -> typer.Typer:
     """The commands as far as `arguments` need them: the one that is named, else all by name and summary.
 
     With `whole`, every command with all its options.
     """
+    named = next((a for a in arguments if not a.startswith("-")), "")
+    short = named in SHORT and bool({"-h", "--help"} & set(arguments))
     app = typer.Typer(
         name="smartsearch",
         help="Find the few turns in raw chat transcripts that answer a question: no index, no LLM, offline.",
         context_settings=HELP,
-        rich_markup_mode="rich",
+        rich_markup_mode=None if short else "rich",
         pretty_exceptions_enable=False,
     )
     app.callback(invoke_without_command=True)(start)
-    named = next((a for a in arguments if not a.startswith("-")), "")
     for name in [named] if named in COMMANDS and not whole else COMMANDS:
         if whole or name == named:
-            _add(app, name)
+            _add(app, name, short=short)
         else:
             app.command(name, help=COMMANDS[name].summary)(_no_command)
     return app
 
 
-def _add(app: typer.Typer, name: str) -> None:
+def _add(app: typer.Typer, name: str, *, short: bool) -> None:
     known = COMMANDS[name]
     module = import_module(f"smartsearch.cli.{known.module}")
     command: Any = getattr(module, known.name)
@@ -125,8 +132,13 @@ def _add(app: typer.Typer, name: str) -> None:
     else:
         from smartsearch.cli.options import takes_records
 
-        examples = getattr(module, f"{name.upper()}_EXAMPLES", getattr(module, "EXAMPLES", None))
-        app.command(name, epilog=examples)(takes_records(command))
+        examples = getattr(module, f"{name.upper()}_EXAMPLES", getattr(module, "EXAMPLES", ""))
+        if short:  # \b: click keeps these lines as they are
+            lines = [line for line in examples.splitlines() if line]
+            examples = "\b\n" + "\n  ".join(
+                [*lines, "", f"smartsearch {name} --help-all   lists every option"]
+            )
+        app.command(name, epilog=examples or None)(takes_records(command, short=short))
 
 
 def _no_command() -> None:
@@ -183,8 +195,10 @@ def run(arguments: Sequence[str]) -> int:
     stream.prepare()
     try:
         try:
-            arguments = _live(arguments)
+            arguments = words.commanded(_live(arguments), COMMANDS)
             command = typer.main.get_command(application(typed() or arguments))
+            if "--help-all" in arguments:
+                arguments = [*takewhile(lambda word: word != "--help-all", arguments), "--help"]
             _prepare_help(arguments)
             code = command.main(args=list(arguments), prog_name="smartsearch", standalone_mode=False)
             return int(code or 0)

@@ -1,13 +1,24 @@
-"""Places out of what our commands printed: JSON of `query` and `batch`, or their lines. Pure."""
+"""Places out of what our commands printed: JSON of `query` and `batch`, their lines, numbers on a screen."""
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from smartsearch.errors import InputError
+from smartsearch.errors import CacheError, InputError, UsageError
+from smartsearch.runtime import private
 from smartsearch.transcripts.places import Place
+from smartsearch.types import Hit
+
+KEPT = 8
+"""Last searches that are kept, one of each terminal."""
+SAID = 200
+"""Characters of a hit that are kept, to find it again where its file has grown."""
 
 
 def read_hits(text: str, placed: Callable[[str], Place]) -> list[Place]:
@@ -75,3 +86,49 @@ def _place(hit: Any) -> Place:
     pointer, text = hit.get("pointer"), hit.get("text")
     said = text if isinstance(text, str) else ""
     return Place(path, line, line, pointer if isinstance(pointer, str) else "", text=said)
+
+
+def remember(question: str, hits: Sequence[Hit], *, exact: bool) -> None:
+    """Keep the places of the hits that a screen has numbered, for `show 2`, in the user's private cache.
+
+    `exact` says that their texts are as the files have them, not masked.
+    """
+    kept = [
+        {"path": t.path, "line": t.line, "pointer": t.pointer, "text": t.text[:SAID] if exact else ""}
+        for t in (hit.turn for hit in hits)
+    ]
+    with contextlib.suppress(OSError, CacheError):  # a search does without it
+        folder = _folder()
+        private.make(folder)
+        others = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime, reverse=True)
+        for old in others[KEPT - 1 :]:
+            old.unlink()
+        file = folder / f"{os.getsid(0)}.json"
+        file.unlink(missing_ok=True)
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
+            json.dump({"folder": str(Path.cwd()), "query": question, "hits": kept}, opened)
+
+
+def last(number: int) -> tuple[str, Place]:
+    """The question of this terminal's last search, else of the last of all, and its hit of that number.
+
+    Raises UsageError where there is none.
+    """
+    try:
+        files = sorted(_folder().iterdir(), key=lambda file: file.stat().st_mtime)
+        own = _folder() / f"{os.getsid(0)}.json"
+        kept = json.loads((own if own in files else files[-1]).read_bytes())
+        places, folder, query = [_place(hit) for hit in kept["hits"]], kept["folder"], str(kept["query"])
+    except (OSError, CacheError, ValueError, LookupError, TypeError, InputError):
+        hint = f"smartsearch query ... on a terminal numbers its hits; a file of that name is ./{number}"
+        raise UsageError(f"there is no search that {number} could be a hit of", hint=hint) from None
+    if not 0 < number <= len(places):
+        raise UsageError(f"the last search has no hit {number}", hint=f"1 to {len(places)}")
+    place = places[number - 1]
+    if place.path != "-" and folder != str(Path.cwd()):
+        place = replace(place, path=os.path.join(folder, place.path))  # noqa: PTH118 - as it was typed
+    return query, place
+
+
+def _folder() -> Path:
+    return private.home("last") / "searches"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 
 import typer
 
 from smartsearch.ask.scope import Scope, Written
-from smartsearch.config import FIELDS, MODELS, PRESETS, Config, build
+from smartsearch.config import FIELDS, MODELS, PRESETS, Config, build, settings
 from smartsearch.errors import UsageError
 from smartsearch.output.show import View
 from smartsearch.runtime.extras import needs
@@ -93,7 +95,7 @@ def _formats() -> list[str]:
 
 def context(help: str, *flags: str) -> Any:
     """An option for turns of context; unsaid is None, so that a format can have its own."""
-    return option(OUTPUT, help, *flags, min=0, metavar="N", show_default="0; html 1")
+    return option(OUTPUT, help, *flags, min=0, metavar="N", show_default="0; html and a terminal 1")
 
 
 def color_option() -> Any:
@@ -138,6 +140,12 @@ class Settings:
             if name in ("speaker", "candidates"):
                 kind = list[str] if name == "speaker" else str
             yield _parameter(name, kind | None, setting(name))
+
+    def sets(self, name: str) -> bool:
+        """Whether the command line, the environment or a file says what a setting is."""
+        if self.said.get(name) is not None:
+            return True
+        return any(one.name == name and one.origin != "default" for one in settings())
 
     def config(self) -> Config:
         """The Config of these settings over environment and files. Raises ConfigError or UsageError."""
@@ -236,32 +244,40 @@ class OutputOptions:
         "--explain",
         default=False,
     )
+    strict: bool = option(
+        OUTPUT,
+        "Exit with 1 where the answer is weak, too.",
+        "--strict",
+        default=False,
+    )
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
     pager: bool = pager_option()
 
-    def view(self) -> View:
-        """How the answer is to be shown. Raises UsageError where two options disagree."""
+    def view(self, *, few: bool = False) -> View:
+        """How the answer is to be shown; with `few` a terminal gets the best few.
+
+        Raises UsageError where two options disagree.
+        """
         if self.json and self.format not in (None, "json"):
             raise UsageError(f"--json and --format {self.format} disagree", hint="give one of them")
         chosen = "json" if self.json else self.format or "text"
         if self.files_with_matches and chosen != "text":
             raise UsageError(f"-l prints paths, not {chosen}", hint="leave out -l; hits carry their path")
-        return View(
+        view = View(
             chosen,
-            self._context(self.before, chosen),
-            self._context(self.after, chosen),
-            self.explain,
-            self.files_with_matches,
-            self.color,
-            self.hyperlinks,
-            self.pager,
+            explain=self.explain,
+            files=self.files_with_matches,
+            color=self.color,
+            hyperlinks=self.hyperlinks,
+            pager=self.pager,
+            asked=any(n is not None for n in (self.before, self.after, self.around)),
+            few=few,
         )
-
-    def _context(self, side: int | None, chosen: str) -> int:
-        """Turns on one side: as given for it, else for both, else what the format has by itself."""
-        given = self.around if side is None else side
-        return int(chosen == "html") if given is None else given
+        sides = [self.around if side is None else side for side in (self.before, self.after)]
+        unsaid = int(chosen == "html" or view.screen)
+        before, after = (unsaid if side is None else side for side in sides)
+        return replace(view, before=before, after=after)
 
 
 @dataclass(frozen=True)
@@ -336,14 +352,39 @@ class TalkOptions(ProgressOptions):
     quiet: bool = option(RUN, "Errors alone on standard error, no notes.", "--quiet", "-q", default=False)
 
 
-def takes_records(command: Callable[..., int]) -> Callable[..., int]:
-    """`command` as Typer should see it: each parameter that is a record, spread into its options."""
+USED = (
+    *(
+        "limit",
+        "around",
+        "json",
+        "format",
+        "files_with_matches",
+        "explain",
+        "strict",
+        "quiet",
+        "since",
+        "until",
+    ),
+    *("speaker", "only_speaker", "conversation", "glob", "out", "resume", "workers", "model", "yes"),
+    "show_prompt",
+)
+"""The options that `--help` lists of a command that has many; `--help-all` lists them all."""
+
+
+def takes_records(command: Callable[..., int], *, short: bool = False) -> Callable[..., int]:
+    """`command` as Typer should see it: each parameter that is a record, spread into its options.
+
+    With `short` its help lists only what is used most, a line each.
+    """
     hints = get_type_hints(command, include_extras=True)
     parameters = inspect.signature(command).parameters
     records = {name: spread for name in parameters if (spread := _spread(hints[name])) is not None}
     plain = [p.replace(annotation=hints[p.name]) for p in parameters.values() if p.name not in records]
     options = [p for record in records.values() for p in record]
     options.sort(key=lambda p: PANELS.index(get_args(p.annotation)[1].rich_help_panel))
+    if short:
+        plain = [_briefly(p) for p in plain]
+        options = sorted(map(_briefly, options), key=lambda p: (*USED, p.name).index(p.name))
 
     def collected(**values: Any) -> int:
         for name, record in records.items():
@@ -358,6 +399,20 @@ def takes_records(command: Callable[..., int]) -> Callable[..., int]:
     collected.__annotations__ = {p.name: p.annotation for p in (*plain, *options)}
     collected.__signature__ = inspect.Signature([*plain, *options])  # type: ignore[attr-defined]
     return collected
+
+
+def _briefly(parameter: inspect.Parameter) -> inspect.Parameter:
+    """The same without its default and, where it is seldom used, without its help."""
+    if not get_args(parameter.annotation):
+        return parameter
+    kind, declared = get_args(parameter.annotation)
+    declared = copy.copy(declared)
+    option = type(declared).__name__ == "OptionInfo"
+    declared.hidden = option and parameter.name not in USED
+    declared.show_default, declared.min = False, None
+    if option:
+        declared.help = re.split(r"[.;] | \(repeatable|\.?$", declared.help.replace("\\[", "["))[0] + "."
+    return parameter.replace(annotation=Annotated[kind, declared])
 
 
 def _spread(record: Any) -> list[inspect.Parameter] | None:

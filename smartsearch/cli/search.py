@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, NoReturn
+from typing import Annotated, BinaryIO, NoReturn
 
 import typer
 
@@ -18,6 +18,7 @@ from smartsearch.ask import batch
 from smartsearch.ask.door import Found, Opening, find
 from smartsearch.ask.library import STDIN_BYTES, Library, in_background
 from smartsearch.ask.scope import Scope
+from smartsearch.cli import hits, words
 from smartsearch.cli.options import (
     FilterOptions,
     OutputOptions,
@@ -35,9 +36,6 @@ from smartsearch.runtime import ending
 from smartsearch.runtime.deadline import deadline
 from smartsearch.runtime.extras import needs
 from smartsearch.types import Result
-
-if TYPE_CHECKING:
-    pass
 
 JSON_FORMATS = ("json", "jsonl")
 PLAIN = View()
@@ -80,12 +78,15 @@ def query(
     progress: TalkOptions,
 ) -> int:
     """Print the turns that answer QUESTION, best first."""
-    view = out.view()
     config = search.config()
-    found = searched(question, paths, config, filters, view, progress)
+    view = out.view(few=not search.sets("limit"))
     view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
-    show.show(found.result, found.around, config, view)
-    return ExitCode.FOUND if found.result.hits else ExitCode.NOTHING
+    found = searched(question, paths, config, filters, view, progress)
+    numbered = show.show(found.result, found.around, config, view)
+    if numbered and config.cache:
+        hits.remember(found.result.query, numbered, exact=not config.redact)
+    missed = out.strict and found.result.weak
+    return ExitCode.FOUND if found.result.hits and not missed else ExitCode.NOTHING
 
 
 def searched(
@@ -99,8 +100,11 @@ def searched(
     """The answer to one question typed at a prompt, within its time limit."""
     if not question.strip():
         raise UsageError("the question is empty", hint='smartsearch query "When did ...?" chats/')
+    question, paths = words.asked(question, paths or [])
     source = filters.scope(paths, config)
     stdin = _standard_input(source.paths)
+    if not (paths or view.quiet) and words.piped():
+        stream.talk("standard input is not read: - as a PATH reads it")
     with (
         deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
         stream.status("searching", wanted=progress.progress == "auto"),

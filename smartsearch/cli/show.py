@@ -42,6 +42,8 @@ PIPED_BYTES = 1 << 28
 
 EXAMPLES = """Examples:
 
+smartsearch show 2
+
 smartsearch show chats/harbour.txt:120
 
 smartsearch show export.zip/chat.txt:12 --session
@@ -83,6 +85,7 @@ class ShowOptions:
     )
     format: str | None = option(OUTPUT, "What is printed.", "--format", choices=FORMATS, show_default="text")
     json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)
+    quiet: bool = option(OUTPUT, "Errors alone on standard error, no notes.", "--quiet", "-q", default=False)
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
     pager: bool = pager_option()
@@ -107,6 +110,7 @@ class ShowOptions:
             color=self.color,
             hyperlinks=self.hyperlinks,
             pager=self.pager,
+            quiet=self.quiet,
         )
 
 
@@ -115,7 +119,8 @@ def show(
         list[str],
         typer.Argument(
             metavar="PLACE...",
-            help="path:LINE, path:LINE-LINE, path#POINTER, path@ID of a turn, session or conversation; "
+            help="The number of a hit that query has just shown on a terminal; path:LINE, path:LINE-LINE, "
+            "path#POINTER, path@ID of a turn, session or conversation; "
             "a path or @NAME alone lists what it holds; - reads hits or places from standard input.",
             show_default=False,
         ),
@@ -142,7 +147,7 @@ def show(
                 else:
                     _open(str(place), place, files, gathered, view, whole)
             continue
-        place = _placed(text)
+        place = _numbered(int(text), options) if _is_number(text) else _placed(text)
         if place.whole:
             if whole:
                 hint = f"smartsearch show {place.path} lists what it holds; then {place.path}@ID"
@@ -157,6 +162,24 @@ def show(
 
     reading.show(found, view)
     return ExitCode.FOUND if found.places or found.conversations else ExitCode.NOTHING
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 6 and not os.path.lexists(text)
+
+
+def _numbered(number: int, options: ShowOptions) -> Place:
+    """The hit of that number in the last search on a terminal, with a word about which search that was."""
+    from smartsearch.cli.hits import last
+
+    query, place = last(number)
+    if not options.quiet:
+        stream.talk(f"hit {number} of {query!r}")
+    if place.path == "-":
+        raise InputError(
+            "it was read from a pipe, which is gone", hint="save the chat to a file and search that"
+        )
+    return place
 
 
 class _Files:

@@ -18,7 +18,7 @@ from smartsearch.output.cut import DIGITS, Ranked, decided, duration, ranked
 from smartsearch.output.explain import Facts, facts
 from smartsearch.output.marking import hop_class, marked
 from smartsearch.output.markup import Markup, join, tag
-from smartsearch.output.plain import clipped, counted, where
+from smartsearch.output.plain import clipped, counted, weakness, where
 from smartsearch.types import Hit, Nearby, Result, Scores, Term, Turn
 
 NAME = 200
@@ -100,7 +100,8 @@ def _header(answer: Result, sections: Sequence[_Section]) -> Markup:
         duration(answer.trace.timing_ms.get("total", 0.0)),
     ]
     links = [tag("a", section.title, href=f"#{section.key}") for section in sections]
-    notes = [tag("li", clipped(note, NOTE)) for note in (*answer.warnings, *answer.trace.degraded)]
+    weak = [weakness(answer)] if answer.weak and answer.hits else []
+    notes = [tag("li", clipped(note, NOTE)) for note in (*weak, *answer.warnings, *answer.trace.degraded)]
     return tag(
         "header",
         tag("p", "smartsearch", class_="brand"),

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters but tab and newline: in a transcript they could drive the terminal it is shown on."""
 
+ABSENT = 3
+"""Words that are told as absent."""
+
 _JOINED = (
     "[\u0600-\u08ff\u0900-\u109f\u1780-\u18af\u2190-\u2bff\u3030\u303d"
     "\ufb50-\ufefc\ufe0f\U0001f000-\U0001faff]"
@@ -81,6 +84,15 @@ def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterat
         yield from (turn_line(turn, "-") for turn in around.before)
         yield turn_line(hit.turn)
         yield from (turn_line(turn, "-") for turn in around.after)
+
+
+def weakness(answer: Result) -> str:
+    """What there is to say of a weak answer: the weightiest words that nothing has, if there are such."""
+    absent = answer.trace.absent
+    most = max((term.weight for term in absent), default=0.0)
+    words = [f"'{one_line(term.text)}'" for term in absent if term.weight == most]
+    said = f"nothing says {' or '.join(words[:ABSENT])}" if words else "nothing answers this well"
+    return f"{said}: these are the nearest"
 
 
 def files(hits: Sequence[Hit]) -> list[str]:
@@ -212,6 +224,17 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
         ).rstrip()
         for row in rows
     ]
+
+
+def wrapped(row: Sequence[str], width: int) -> list[str]:
+    """The cells of a row in lines of `width` columns, those after the first indented; no cell is broken."""
+    lines: list[str] = []
+    for cell in filter(None, row):
+        if lines and cells(lines[-1]) + 2 + cells(cell) <= width:
+            lines[-1] += f"  {cell}"
+        else:
+            lines.append(f"    {cell}" if lines else cell)
+    return lines
 
 
 def cells(text: str) -> int:

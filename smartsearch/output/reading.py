@@ -12,7 +12,7 @@ from smartsearch.output import opened as words
 from smartsearch.output import pager, stream, terminal
 from smartsearch.output.opened import Opened
 from smartsearch.output.plain import counted, header, one_line, safe, shown_path, where
-from smartsearch.output.show import View, left_out, link_template
+from smartsearch.output.show import NOTES, View, left_out, link_template
 from smartsearch.transcripts.outline import Session
 from smartsearch.transcripts.places import Excerpt
 from smartsearch.types import Turn
@@ -28,8 +28,8 @@ def show(found: Opened, view: View) -> None:
     for lost in found.missing:
         near = "" if lost.nearest is None else f"; the nearest is {where(lost.nearest)}"
         stream.talk(f"{one_line(lost.place)}: {lost.reason}{near}")
-    for said in () if view.quiet else (*found.warnings, *left_out(found.skipped, view.named)):
-        stream.warn(said)
+    if not view.quiet:
+        stream.warn_of([*found.warnings, *left_out(found.skipped, view.named)], NOTES)
 
 
 def _print(found: Opened, view: View) -> None:
@@ -95,7 +95,7 @@ def _head(turn: Turn, day: str, template: str | None) -> Text:
 def _contents(found: Opened, template: str | None) -> Iterator[Text]:
     """Files, their conversations and the sessions of these, with what opens each."""
     for path, conversations in groupby(found.conversations, key=lambda c: c.path):
-        file = terminal.linked(shown_path(path), path, 0, template)
+        file = terminal.linked(shown_path(path), Turn("", path=path), template)
         file.stylize("bold")
         yield file
         for conversation in conversations:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +15,24 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from smartsearch.config import Config
-    from smartsearch.types import Nearby, Result, Skipped
+    from smartsearch.types import Hit, Nearby, Result, Skipped
+
+
+FEW, FEWEST = 5, 3
+"""Blocks that a terminal shows where no number was asked for; where the answer is weak."""
+SCREEN = 40
+"""Lines that these take at most, on however high a screen."""
+NOTES = 3
+"""Lines of warnings that a terminal is given at most."""
 
 
 @dataclass(frozen=True)
 class View:
-    """How an answer is to be shown: the format, turns of context before and after, and the switches."""
+    """How an answer is to be shown: the format, turns of context before and after, and the switches.
+
+    A terminal shows the best `few` where that is set, and of the context only what makes a hit readable,
+    unless it was `asked` for.
+    """
 
     format: str = "text"
     before: int = 0
@@ -32,22 +45,40 @@ class View:
     quiet: bool = False
     named: tuple[str, ...] = ()
     """Paths as they were typed: what is wrong with one of these is told by itself."""
+    asked: bool = True
+    few: bool = False
 
     @property
     def traced(self) -> bool:
         """Whether what the cut left out is shown too."""
         return self.explain or self.format == "html"
 
+    @property
+    def screen(self) -> bool:
+        """Whether a person reads blocks and not lines."""
+        return self.format == "text" and not self.files and sys.stdout.isatty()
 
-def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
-    """Print `answer`; `around` has one entry a hit where turns of context are wanted, else none."""
-    with pager.paged(view.pager and view.format != "html"):
-        _print(answer, around, config, view)
-    if view.quiet:
-        return
-    if not answer.hits and view.format == "text" and not view.files and sys.stdout.isatty():
-        stream.talk(f"nothing found for {answer.query!r}")
-    complain(answer, view.named)
+
+def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> list[Hit]:
+    """Print `answer`; `around` has one entry a hit where turns of context are wanted, else none.
+
+    Returns the hits that a screen has numbered, by number; none in a pipe.
+    """
+    numbered: list[Hit] = []
+    fits = view.format == "html" or (view.few and view.screen and not view.explain)
+    with pager.paged(view.pager and not fits):
+        if view.screen:
+            numbered = _screen(answer, around, view)
+        else:
+            _print(answer, around, config, view)
+        if view.explain and view.format not in ("json", "jsonl", "html"):
+            _explain(answer, config, view)
+    if not view.quiet:
+        if view.screen and not answer.hits:
+            stream.talk(f"nothing found for {answer.query!r}")
+        elsewhere = not view.screen and view.format not in ("json", "html")
+        complain(answer, view.named, weakly=elsewhere)
+    return numbered
 
 
 def _print(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
@@ -76,18 +107,22 @@ def _print(answer: Result, around: Sequence[Nearby], config: Config, view: View)
         shown = {plain.shown_path(hit.turn.path): hit.turn.path for hit in answer.hits}
         stream.write(linked(path, shown[path], template) for path in plain.files(answer.hits))
     else:
-        _text(answer, around, view)
-    if view.explain and view.format not in ("json", "jsonl", "html"):
-        _explain(answer, config, view)
+        _lines(answer, around, view)
 
 
-def complain(answer: Result, named: Sequence[str] = (), said: set[str] | None = None) -> None:
-    """Warnings, what was left undone and files that could not be read, on standard error; once each."""
+def complain(
+    answer: Result, named: Sequence[str] = (), said: set[str] | None = None, *, weakly: bool = False
+) -> None:
+    """Warnings, what was left undone and files that could not be read, on standard error; once each.
+
+    A terminal gets the first few. `weakly` says first that the answer is weak.
+    """
     said = set() if said is None else said
-    for text in (*answer.warnings, *answer.trace.degraded, *left_out(answer.skipped, named)):
-        if text not in said:
-            said.add(text)
-            stream.warn(text)
+    weak = [plain.weakness(answer)] if weakly and answer.weak and answer.hits else []
+    every = (*weak, *answer.warnings, *answer.trace.degraded, *left_out(answer.skipped, named))
+    new = [text for text in dict.fromkeys(every) if text not in said]
+    said.update(new)
+    stream.warn_of(new, NOTES)
 
 
 def left_out(skipped: Sequence[Skipped], named: Sequence[str]) -> Iterator[str]:
@@ -117,20 +152,35 @@ def _explain(answer: Result, config: Config, view: View) -> None:
     _draw(screen, explain.drawn(answer, config))
 
 
-def _text(answer: Result, around: Sequence[Nearby], view: View) -> None:
+def _lines(answer: Result, around: Sequence[Nearby], view: View) -> None:
     colour, template = stream.coloured(view.color), link_template(view.hyperlinks)
-    if not sys.stdout.isatty():
-        if (colour or template is not None) and not around:
-            _drawn_lines(answer, colour, template)
-        else:
-            stream.write(plain.lines(answer.hits, around))
+    if around or (not colour and template is None):
+        stream.write(plain.lines(answer.hits, around))
         return
     from smartsearch.output import terminal
 
     screen = terminal.console(colour=colour, linked=template is not None)
-    _draw(screen, terminal.shown(answer.hits, around, template))
-    if answer.hits:
-        _draw(screen, [terminal.footer(answer)])
+    _draw(screen, (terminal.line(hit, template) for hit in answer.hits), soft_wrap=True)
+
+
+def _screen(answer: Result, around: Sequence[Nearby], view: View) -> list[Hit]:
+    """Draw the best blocks, as many as are wanted and, where nobody said how many, as fit on the screen."""
+    from smartsearch.output import terminal
+    from smartsearch.output.blocks import blocks
+
+    template = link_template(view.hyperlinks)
+    screen = terminal.console(colour=stream.coloured(view.color), linked=template is not None)
+    every = blocks(answer.hits, around, whole=view.asked)
+    if not every:
+        return []
+    few = (FEWEST if answer.weak else FEW) if view.few else len(every)
+    room = min(screen.height, SCREEN) - terminal.FRAME if view.few else 0
+    if answer.weak:
+        _draw(screen, [terminal.weak(answer)])
+    drawn = list(terminal.shown(every[:few], screen, template, room))
+    _draw(screen, (line for lines in drawn for line in lines))
+    _draw(screen, [terminal.footer(answer, len(drawn), len(every))])
+    return [block.best for block in every]
 
 
 def link_template(choice: str) -> str | None:
@@ -168,13 +218,16 @@ def _draw(screen: Console, blocks: Iterable[RenderableType], *, soft_wrap: bool 
 
 
 def table(name: str, rows: Sequence[dict[str, object]], *, as_json: bool) -> None:
-    """Rows of one shape (`models`, `formats`): aligned columns, or JSON."""
+    """Rows of a shape (`models`, `cache`): JSON, or columns; rows wrapped where a terminal is too narrow."""
     if as_json:
         stream.write_json(record.table(name, rows))
     elif rows:
-        stream.write(
-            plain.aligned([list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)])
-        )
+        cells = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
+        lines = plain.aligned(cells)
+        width = shutil.get_terminal_size().columns
+        if sys.stdout.isatty() and max(map(plain.cells, lines)) > width:
+            lines = [line for row in cells[1:] for line in plain.wrapped(row, width)]
+        stream.write(lines)
 
 
 def _cell(value: object) -> str:

@@ -10,7 +10,7 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO
@@ -96,6 +96,15 @@ def confirm(question: str) -> bool:
 def warn(text: str) -> None:
     """Warn on standard error."""
     talk(f"warning: {one_line(text)}")
+
+
+def warn_of(texts: Sequence[str], most: int) -> None:
+    """Warn of several things: on a terminal of the first few, and how many more there are."""
+    shown = texts if len(texts) <= most or not sys.stderr.isatty() else texts[: most - 1]
+    for text in shown:
+        warn(text)
+    if len(shown) < len(texts):
+        talk(f"and {len(texts) - len(shown):,} more: 2>&1 | less shows them, -q none")
 
 
 def fail(error: SmartsearchError, *, as_json: bool) -> None:

@@ -1,25 +1,36 @@
-"""The ranked list for a person at a terminal: wrapped, dated, matched words highlighted."""
+"""The hits for a person at a terminal: dated, folded to a few lines, matched words highlighted."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
 from typing import Literal
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType
-from rich.padding import Padding
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
 from smartsearch.output import links, stream
-from smartsearch.output.plain import one_line, seen, where
-from smartsearch.types import Hit, Nearby, Result, Turn
+from smartsearch.output.blocks import Block, folded, short
+from smartsearch.output.marking import found
+from smartsearch.output.plain import clipped, counted, one_line, seen, weakness, where
+from smartsearch.types import Hit, Result, Term, Turn
 
 MATCH = "bold yellow"
+FIRST, LINES, OTHERS, BEFORE, AFTER = 6, 4, 2, 1, 2
+"""Lines of the best hit, of other blocks' best, of their further hits, of turns before and after."""
+MARKED = 5
+"""Hits of a lower rank are marked where they are the best of a block; else they are there as context."""
+TITLE, PLACE = 30, 60
+"""Characters of a chat's name, and of where a turn stands."""
+FRAME = 4
+"""Lines of a screen that the footer, what is said above, and the prompt before and after take."""
+WIDEST = 120
+"""Columns that text is drawn on at most: longer lines are hard to read."""
 NARROWEST = 20
 """Columns that are drawn on at least."""
 
@@ -63,57 +74,93 @@ def console(*, colour: bool, linked: bool = False) -> Screen:
 
 
 def shown(
-    hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None, template: str | None = None
-) -> list[RenderableType]:
-    """One block a hit: rank, date, speaker, score; the text; where it stands.
+    found: Sequence[Block], screen: Console, template: str | None = None, room: int = 0
+) -> Iterator[list[Text]]:
+    """The lines of each block under its number: when, in which chat and where, then who said what.
 
-    `template` makes that a link (links.py); None leaves it text.
+    `template` makes places links (links.py); None leaves them text. With `room` it ends with the last block
+    that fits into so many lines; the first is always shown.
     """
-    width = len(str(max((hit.rank for hit in hits), default=1)))
-    return [_block(hit, nearby[n] if nearby else Nearby(0), width, template) for n, hit in enumerate(hits)]
+    digits, left = len(str(len(found))), room or sys.maxsize
+    for number, block in enumerate(found, 1):
+        lines = list(_block(block, f"{number:>{digits}}", screen, template, FIRST if number == 1 else LINES))
+        left -= len(lines)
+        if number > 1 and left < 0:
+            return
+        yield lines
 
 
-def _block(hit: Hit, around: Nearby, width: int, template: str | None) -> RenderableType:
-    turn = hit.turn
-    head = Text.assemble((f"{hit.rank:>{width}}  ", "bold"))
-    if turn.time:
-        head.append(f"{one_line(turn.date)}  ", style="cyan")
-    head.append(one_line(turn.speaker), style="bold green")
-    head.append(f"  {_score(hit)}", style="dim")
-    said = highlighted(_said(turn), hit)
-    foot = place(turn, template)
-    for part in (one_line(turn.turn), _session(turn)):
-        foot.append(f"  {part}" if part else "")
-    foot.stylize("dim")
-    body: list[RenderableType] = [
-        *(_neighbour(other) for other in around.before),
-        said,
-        *(_neighbour(other) for other in around.after),
-        foot,
-    ]
-    return Group(head, Padding(Group(*body), (0, 0, 1, width + 2)))
+def _block(block: Block, number: str, screen: Console, template: str | None, most: int) -> Iterator[Text]:
+    width, indent = min(screen.width, WIDEST), len(number) + 2
+    yield _head(block, number, width, template)
+    for index, turn in block.turns.items():
+        hit = block.hits.get(index)
+        other = OTHERS if hit else BEFORE if index < min(block.hits) else AFTER
+        lines = _said(turn, hit, width - indent, most if index == block.at else other)
+        marked = hit is not None and (index == block.at or hit.rank <= MARKED)
+        for n, line in enumerate(lines):
+            if not marked:
+                line.stylize("dim")
+            yield Text.assemble((f"{'>' if marked and not n else '':>{indent - 1}} ", MATCH), line)
+    yield Text()
+
+
+def _head(block: Block, number: str, width: int, template: str | None) -> Text:
+    """`1  2024-05-08 13:56  Family  chats/family.txt:12`: in one line, the place cut first, at its left."""
+    turn = block.turns[block.at]
+    title = turn.title or turn.conversation
+    head = Text.assemble((number, "bold"))
+    for part, style in (
+        (f"{turn.date} {turn.time[11:16]}".strip(), "cyan"),
+        (f"x{block.times}" if block.times > 1 else "", "bold"),
+        (clipped(title, TITLE) if title != PurePath(turn.path).stem else "", ""),
+    ):
+        head.append(f"  {one_line(part)}" if part else "", style=style)
+    stands = linked(short(where(turn), min(max(width - head.cell_len - 2, NARROWEST), PLACE)), turn, template)
+    stands.stylize("dim")
+    return Text.assemble(head, "  ", stands)
+
+
+def _said(turn: Turn, hit: Hit | None, width: int, most: int) -> list[Text]:
+    """Who said what, in at most so many lines: a hit's around its terms, these in colour."""
+    terms = hit.terms if hit else ()
+    who = Text(f"{clipped(one_line(turn.speaker), width // 2)}: " if turn.speaker else "", "bold green")
+    whole = seen(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)
+    text = "\n".join(line for line in whole.split("\n") if line.strip())
+    lines = _wrapped(who, text, terms, width) if len(text) <= most * width else []
+    room = most * width
+    while not 0 < len(lines) <= most and room > 0:
+        room -= width // 4  # words do not fill lines to the end, and some letters take two columns
+        lines = _wrapped(who, folded(text, terms, room), terms, width)
+    return lines[:most]
+
+
+def _wrapped(who: Text, text: str, terms: Sequence[Term], width: int) -> list[Text]:
+    lines = Text.assemble(who, highlighted(text, terms)).wrap(Console(width=width), width)
+    for line in lines:
+        line.rstrip()
+    return list(lines)
 
 
 def place(turn: Turn, template: str | None) -> Text:
     """Where a turn stands, as a link where a template of links is given."""
-    return linked(where(turn), turn.path, turn.line, template)
+    return linked(where(turn), turn, template)
 
 
-def linked(text: str, path: str, line: int, template: str | None) -> Text:
-    """`text` as a link to a line of a file, where a template of links is given."""
+def linked(text: str, turn: Turn, template: str | None) -> Text:
+    """`text` as a link to a turn's line of its file, where a template of links is given."""
     shown = Text(text)
-    target = "" if template is None else links.url(path, line, template)
+    target = "" if template is None else links.url(turn.path, turn.line, template)
     if target:
         shown.stylize(Style(link=target))
     return shown
 
 
-def highlighted(text: str, hit: Hit) -> Text:
-    """`text` with the terms that found the hit in colour."""
+def highlighted(text: str, terms: Sequence[Term]) -> Text:
+    """`text` with the terms that found a hit in colour."""
     drawn = Text(text)
-    words = sorted({term.text for term in hit.terms if term.text}, key=len, reverse=True)
-    if words:
-        drawn.highlight_regex(re.compile("|".join(map(re.escape, words)), re.IGNORECASE), MATCH)
+    for (begin, end), _ in found(text, terms):
+        drawn.stylize(MATCH, begin, end)
     return drawn
 
 
@@ -121,32 +168,20 @@ def line(hit: Hit, template: str | None = None) -> Text:
     """A pipe's line for a hit, coloured or linked: `--color always` without a terminal."""
     stands = place(hit.turn, template)
     stands.stylize("magenta")
-    return Text.assemble(stands, ":", highlighted(one_line(hit.turn.rendered), hit))
+    return Text.assemble(stands, ":", highlighted(one_line(hit.turn.rendered), hit.terms))
 
 
-def footer(answer: Result) -> Text:
-    """One dim line: how much was found, out of what, and how long it took."""
-    shown_turns, cut = len(answer.hits), answer.budget
+def weak(answer: Result) -> Text:
+    """The line above a weak answer."""
+    return Text(weakness(answer), style=MATCH)
+
+
+def footer(answer: Result, shown: int, of: int) -> Text:
+    """One dim line: how many more there are, how to see them, and how long it took."""
+    more = of - shown
     parts = [
-        f"{shown_turns} turn{'' if shown_turns == 1 else 's'} of {answer.trace.candidates} candidates",
-        f"{cut.used_words:,} words, {cut.used_tokens:,} tokens",
-        f"{answer.trace.timing_ms.get('total', 0.0) / 1000.0:.2f} s",
+        f"{more} more: -n 0 shows all" if more else counted(of, "place"),
+        f"smartsearch show {min(2, of)} opens one in its chat",
+        f"{answer.trace.timing_ms.get('total', 0.0) / 1000.0:.1f} s",
     ]
     return Text(" · ".join(parts), style="dim")
-
-
-def _neighbour(turn: Turn) -> Text:
-    speaker = f"{one_line(turn.speaker)}: " if turn.speaker else ""
-    return Text(f"│ {speaker}{_said(turn)}", style="dim")
-
-
-def _said(turn: Turn) -> str:
-    return seen(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)
-
-
-def _session(turn: Turn) -> str:
-    return one_line("/".join(part for part in (turn.title or turn.conversation, turn.session) if part))
-
-
-def _score(hit: Hit) -> str:
-    return f"{hit.scores.ce:.2f}" if hit.scores.ce is not None else f"match {hit.scores.match:g}"

@@ -63,7 +63,7 @@ def read(
     Raises InputError: `path_not_found`, `unknown_format`, or `nothing_read` when something was skipped and
     no turn is left.
     """
-    found = list(find(paths, selection))
+    found = list(find(paths, selection, lenient=True))
     return _parsed(found, paths, stdin, by_name(input_format), limits or Limits(), watch)
 
 
@@ -129,7 +129,7 @@ def read_large(
 
     Raises IndexFault where an index turns out to be damaged.
     """
-    found = list(find(paths, selection))
+    found = list(find(paths, selection, lenient=True))
     named = [entry for entry in found if isinstance(entry, str)]
     sizes = {path: size(path) for path in named}
     if sum(sizes.values()) < above:

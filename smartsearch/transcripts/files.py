@@ -90,16 +90,18 @@ def _fits(glob: str, path: str, relative: str) -> bool:
     )
 
 
-def find(paths: Sequence[str], selection: Selection = ANY) -> Iterator[str | Skipped]:
+def find(
+    paths: Sequence[str], selection: Selection = ANY, *, lenient: bool = False
+) -> Iterator[str | Skipped]:
     """Every file that the paths name, once, as the user would type it; `-` is standard input.
 
     Folders and archives are walked by name, hidden entries left out; globs choose among what a walk finds,
-    excludes hold for files the user named too. Raises InputError `path_not_found`, and `own` for a path in a
-    folder that the command writes to.
+    excludes hold for files the user named too. Raises InputError `path_not_found`, where `lenient` only if
+    no path is there, and `own` for a path in a folder that the command writes to.
     """
     selection.refuse_own(paths)
     seen: set[str] = set()
-    for found in every(paths, selection):
+    for found in _there(paths, selection) if lenient else every(paths, selection):
         key = found if found == "-" or isinstance(found, Skipped) else opening.real(found)
         if isinstance(key, Skipped) or not (key in seen or selection.is_own(key)):
             yield found
@@ -111,6 +113,22 @@ def every(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]
     """As `find`, but each path that leads to a file, however many do."""
     for path in paths:
         yield from [path] if path == "-" else _named(path, selection)
+
+
+def _there(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]:
+    """As `every`, but a path that is not there is skipped if another one is."""
+    missing: list[InputError] = []
+    for path in paths:
+        try:
+            yield from every([path], selection)
+        except InputError as error:  # noqa: PERF203 - of each path
+            if error.kind != "path_not_found" or not path:
+                raise
+            missing.append(error)
+            if len(missing) == len(paths):
+                raise missing[0] from None
+            hint = f" ({error.hint})" if error.hint.startswith("did you mean") else ""
+            yield Skipped(path, error.kind, f"no such file or folder{hint}")
 
 
 def _named(path: str, selection: Selection) -> Iterator[str | Skipped]:

@@ -310,8 +310,8 @@ def test_on_a_terminal_explain_is_tables(
     command = ["query", "support", "chat.txt", "-n2", "--explain", "--no-pager", *options]
     piped, text = on_terminal(folder, *command, stream="stdout", COLUMNS="80", **env)
     assert piped == b""
+    assert "x2" in text
     assert "chat.txt:1" in text
-    assert "2 turns of 100 candidates" in text
     drawn = text[text.index("terms") :]
     assert ("\x1b[" in drawn) is coloured
     assert drawn.isascii()
@@ -379,12 +379,14 @@ def test_a_pipe_is_plain_whatever_the_terminal_and_coloured_or_linked_on_request
 )
 def test_long_output_is_paged_unless_told_otherwise(folder: Path, arguments: list[str]):
     (folder / ".smartsearch.toml").write_text("limit = 50\n", encoding="utf-8")
+    told = "".join(f"Mara: support number {n}\n\nIlya: so {n}\n\n" for n in range(100))
+    (folder / "chat.txt").write_text(told, encoding="utf-8")
     env = {"SMARTSEARCH_PAGER": "sed -n -e '1i paged' -e 1p"}
     _, paged = on_terminal(folder, *arguments, stream="stdout", **env)
     assert paged.startswith("paged")
     _, whole = on_terminal(folder, *arguments, "--no-pager", stream="stdout", **env)
     assert "paged" not in whole
-    assert whole.count("chat.txt:") >= 50
+    assert whole.count("chat.txt:") >= 25
 
 
 @needs_terminal

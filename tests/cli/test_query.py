@@ -9,15 +9,18 @@ import io
 import json
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from smartsearch.ask.door import find
 from smartsearch.cli import search as search_cli
 from smartsearch.cli.options import PANELS
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.models import loading
+from smartsearch.types import Term
 from tests.cli.conftest import QUESTION, Ran, Run, check_golden
 from tests.cli.fakes import fake_tools
 from tests.output.samples import Outline
@@ -128,6 +131,64 @@ def test_what_is_given_for_one_side_wins_over_both(run: Run):
     assert "context" not in run("query", QUESTION, "-n1", "-C0", "--json").record["hits"][0]
 
 
+@pytest.fixture
+def weak(monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(*arguments: object):
+        one = find(*arguments)
+        trace = replace(one.result.trace, absent=(Term("tesla", "NOUN", 2.0),))
+        return replace(one, result=replace(one.result, weak=True, confidence=0.1, trace=trace))
+
+    monkeypatch.setattr(search_cli, "find", found)
+
+
+def test_a_weak_answer_is_told_and_a_script_can_tell_it(run: Run, weak: None):
+    whole = run("query", QUESTION, "--json")
+    assert (whole.code, whole.record["weak"], whole.record["confidence"]) == (0, True, 0.1)
+    assert whole.record["absent"] == ["tesla"]
+    said = "smartsearch: warning: nothing says 'tesla': these are the nearest\n"
+    for form, told in (("text", said), ("context", said), ("md", said), ("json", "")):
+        ran = run("query", QUESTION, "--format", form, "--strict")
+        assert (ran.code, bool(ran.out), ran.err) == (1, True, told)
+    assert run("query", QUESTION, "-q").err == ""
+    page = Outline(run("query", QUESTION, "--format", "html").out)
+    assert "nothing says 'tesla'" in page.text
+
+
+def test_an_answer_that_is_not_weak_is_found_however_strictly(run: Run):
+    assert run("query", QUESTION, "--strict").code == 0
+
+
+def test_a_terminal_gets_the_best_five_and_show_opens_them(run: Run, chats: Path, monkeypatch):
+    said = "".join(
+        f"{name}: the support group of {name}\n" for name in ("Ann", "Ben", "Cleo", "Dan", "Eva", "Fi", "Gus")
+    )
+    (chats / "chat.txt").write_text(said.replace(":", ": hm\nLou: well\nPat: then\nZoe:"), encoding="utf-8")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("LINES", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = [
+        run("query", "support group", "chat.txt", *more, "--no-pager").out for more in ([], ["-n0"], ["-n2"])
+    ]
+    assert [len(re.findall(r"(?m)^ ?\d+  ", text)) for text in shown] == [5, 7, 2]
+    assert "2 more: -n 0 shows all" in shown[0]
+    ran = run("show", "2", "-C0", "--json")
+    assert ran.err == "smartsearch: hit 2 of 'support group'\n"
+    opened = ran.record["places"][0]["excerpts"][0]["turns"][0]
+    place = f"{opened['path']}:{opened['line']}"
+    assert re.search(rf"(?m)^2  {place}$", shown[2])
+    monkeypatch.chdir("/")
+    moved = run("show", "2", "-C0", "--json", "-q")
+    assert (moved.code, moved.err) == (0, "")
+    assert moved.record["places"][0]["excerpts"][0]["turns"][0]["text"] == opened["text"]
+
+
+def test_an_environment_that_says_how_many_is_heard(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("SMARTSEARCH_LIMIT", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert len(re.findall(r"(?m)^\d+  ", run("query", QUESTION, "--no-pager").out)) == 1
+
+
 def test_standard_input_is_read_only_when_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch):
     piped = io.TextIOWrapper(io.BytesIO(b"Zoe: the support group is on Friday\nMax: thanks\n"))
     monkeypatch.setattr("sys.stdin", piped)
@@ -179,6 +240,7 @@ def test_options_reach_the_config_and_presets_yield_to_them(run: Run, monkeypatc
 
 def test_what_the_command_line_leaves_unsaid_the_environment_says(run: Run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SMARTSEARCH_LIMIT", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
     assert run("query", QUESTION).out.count("\n") == 1
     assert run("query", QUESTION, "--limit", "2").out.count("\n") == 2
 
@@ -237,8 +299,20 @@ def test_help(run: Run, line: str):
     assert "Usage: smartsearch" in ran.out
 
 
+def test_help_fits_a_screen_and_says_how_to_see_all(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    short, whole = (run("query", option).out for option in ("--help", "--help-all"))
+    assert len(short.splitlines()) <= 40
+    assert max(map(len, short.splitlines())) <= 80 + 4  # an example may be longer
+    assert "smartsearch query --help-all" in short
+    listed = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", short, re.MULTILINE)
+    assert {"--limit", "--json", "--since", "--strict"} <= set(listed)
+    assert all(option[:15] in whole for option in listed)
+    assert run("query", "-n", "x", "boat").err.endswith("smartsearch query --help\n")
+
+
 def test_help_groups_the_options(run: Run):
-    text = run("query", "--help").out
+    text = run("query", "--help-all").out
     places = [
         text.index(f"─ {panel} ─")
         for panel in PANELS

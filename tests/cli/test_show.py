@@ -167,6 +167,13 @@ def test_errors(run: Run, chats: Path, arguments: list[str], said: str):
     assert said in (ran.err or ran.out)
 
 
+def test_a_number_without_a_search(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    ran = run("show", "3")
+    assert (ran.code, ran.out) == (2, "")
+    assert "there is no search that 3 could be a hit of" in ran.err
+
+
 def test_a_file_in_an_archive(run: Run, chats: Path):
     with zipfile.ZipFile(chats / "export.zip", "w") as archive:
         archive.writestr("a@b/chat.txt", CHAT)

@@ -31,6 +31,7 @@ def imported(*arguments: str) -> set[str]:
 
 LIGHT = {
     *("smartsearch.__main__", "smartsearch.errors", "smartsearch.cli", "smartsearch.cli.app"),
+    "smartsearch.cli.words",
     *("smartsearch.runtime", "smartsearch.runtime.lean", "smartsearch.runtime.ending"),
     *(f"smartsearch.output{part}" for part in ("", ".stream", ".record", ".plain")),
 }

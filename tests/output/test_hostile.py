@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,19 @@ from hypothesis import strategies as st
 
 from smartsearch.config import Config
 from smartsearch.errors import InputError
-from smartsearch.output import detected, explain, html, opened, plain, reading, record, show, stream, terminal
+from smartsearch.output import (
+    blocks,
+    detected,
+    explain,
+    html,
+    opened,
+    plain,
+    reading,
+    record,
+    show,
+    stream,
+    terminal,
+)
 from smartsearch.output.opened import Missing, Opened
 from smartsearch.output.show import View
 from smartsearch.transcripts import FORMATS
@@ -51,7 +64,7 @@ def answer(attack: str) -> Result:
         "embedded",
         (Hit(1, turn, Scores(2.0, 0.5, 0.1, 0.01), (term,), index=0), Hit(2, turn, Scores(1.0))),
         Budget("none", 0, 0, 0.0, 0.0, 4, dropped=(Dropped(3, "tau", turn),)),
-        Trace((term,), degraded=(attack,)),
+        Trace((term,), degraded=(attack,), absent=(term,)),
         skipped=(Skipped(f"path {attack}", "bad", attack),),
         warnings=(attack,),
     )
@@ -80,8 +93,10 @@ def drawn(attack: str, *, colour: bool, template: str | None) -> str:
 
     def work() -> None:
         screen = terminal.console(colour=colour, linked=template is not None)
-        for block in terminal.shown(hits, [Nearby(0, (turn,), (turn,))] * 2, template):
-            screen.print(block)
+        found = blocks.blocks(hits, [Nearby(0, (turn,), (turn,))] * 2, whole=True)
+        for line in chain.from_iterable(terminal.shown(found, screen, template)):
+            screen.print(line)
+        screen.print(terminal.weak(answer(attack)))
         screen.print(terminal.line(hits[0], template))
 
     return printed(work)

@@ -27,8 +27,8 @@ def test_stages_are_the_pipelines():
 def test_keys_stand_in_the_documented_order():
     value = record.result(answer(), Config())
     assert " ".join(value) == (
-        "schema_version tool_version query system profile degraded fallback candidates budget timing_ms "
-        "models cost threads terms hops hits skipped warnings"
+        "schema_version tool_version query system profile degraded fallback candidates confidence weak "
+        "absent budget timing_ms models cost threads terms hops hits skipped warnings"
     )
     assert " ".join(value["hits"][0]) == (
         "rank path line pointer conversation session turn speaker time text scores why"

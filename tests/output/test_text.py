@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import contextlib
 import io
 from dataclasses import replace
 
 import pytest
-from rich.console import Console
+from rich.cells import cell_len
 
 from smartsearch.output import plain, show, stream, terminal
+from smartsearch.output.blocks import blocks
 from smartsearch.transcripts.nearby import nearby
 from smartsearch.types import Budget, Corpus, Hit, Nearby, Result, Scores, Skipped, Term, Trace, Turn
 
@@ -88,34 +90,73 @@ def test_files_whose_turns_hold_no_term_are_named_only_where_none_does():
     assert plain.files([by_meaning]) == ["a"]
 
 
-def drawn(answer: Result, *, colour: bool, around: list[Nearby] | None = None, width: int = 60) -> str:
+def drawn(*hits: Hit, colour: bool = False, around: list[Nearby] | None = None, room: int = 0) -> str:
     out = io.StringIO()
-    screen = Console(
-        file=out,
-        width=width,
-        highlight=False,
-        markup=False,
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-    )
-    for block in terminal.shown(answer.hits, around):
-        screen.print(block)
+    with contextlib.redirect_stdout(out):
+        screen = terminal.console(colour=colour)
+        for lines in terminal.shown(blocks(hits, around or []), screen, room=room):
+            for line in lines:
+                screen.print(line)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
-def test_a_terminal_shows_rank_date_speaker_score_text_and_place():
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+
+
+def test_a_terminal_shows_when_in_which_chat_where_and_who_said_what(narrow: None):
     said = turn("the kite flew over the old harbour wall and was never seen again", turn="D1:3")
-    assert drawn(result(hit(said, 1, "kite")), colour=False) == (
-        "1  2024-05-01  Ann  0.50\n"
-        "   the kite flew over the old harbour wall and was never\n"
-        "   seen again\n"
-        "   a.txt:1  D1:3  c/s1\n"
+    assert drawn(hit(said, 1, "kite")) == (
+        "1  2024-05-01 10:00  c  a.txt:1\n"
+        " > Ann: the kite flew over the old harbour wall and was\n"
+        "   never seen again\n"
     )
 
 
+def test_the_reply_stands_below_and_a_question_above(narrow: None):
+    talk = Corpus((turn("which kite?", 1), turn("the red one", 2, speaker="Ben"), turn("fine", 3)))
+    answer = hit(talk.turns[1])
+    answer = replace(answer, index=1)
+    assert drawn(answer, around=nearby(talk, [answer], 1, 1)).splitlines()[1:4] == [
+        "   Ann: which kite?",
+        " > Ben: the red one",
+        "   Ann: fine",
+    ]
+
+
+def test_a_long_turn_is_folded_around_the_matched_words(narrow: None):
+    said = turn("First of all. " + "So it goes. " * 80 + "Then a kite flew by. " + "And on. " * 80)
+    lines = drawn(hit(turn("x"), 1), replace(hit(said, 2, "kite"), index=9)).splitlines()[3:]
+    assert len(lines) == 5
+    assert lines[1].startswith(" > Ann: … So it goes.")
+    assert "Then a kite flew by." in " ".join(line.strip() for line in lines)
+    assert lines[-1].endswith("…")
+    assert max(map(len, lines)) <= 60
+
+
+def test_a_line_is_as_wide_as_the_screen_whatever_the_letters(narrow: None):
+    said = turn("日本語のテキスト" * 60, title="a very long title of a chat that nobody reads to its end")
+    wide = replace(said, path=f"{'deep/' * 30}a.txt")
+    assert max(cell_len(line) for line in drawn(hit(wide, 1)).splitlines()) <= 60
+    assert "a.txt:1" in drawn(hit(wide, 1))
+
+
+def test_with_little_room_fewer_blocks_are_shown_and_never_none():
+    hits = [replace(hit(turn(f"turn {n}", n), n), index=n * 9) for n in (1, 2, 3)]
+    assert [drawn(*hits, room=room).count(" > ") for room in (0, 1, 6, 8, 9)] == [3, 1, 2, 2, 3]
+
+
 def test_matched_words_are_highlighted_whatever_their_case():
-    shown = drawn(result(hit(turn("Kite or kite?"), 1, "kite")), colour=True)
-    assert shown.count("\x1b[1;33m") == 2
+    assert drawn(hit(turn("Kite or kite?"), 1, "kite"), colour=True).count("\x1b[1;33m") == 3
+
+
+def test_a_weak_answer_names_what_nothing_says():
+    assert (
+        plain.weakness(result(absent=tuple(Term(t, "NOUN", 2.0) for t in ("tesla", "buy"))))
+        == "nothing says 'tesla' or 'buy': these are the nearest"
+    )
+    assert plain.weakness(result()) == "nothing answers this well: these are the nearest"
 
 
 def test_one_line_tells_what_was_left_out_of_folders():
@@ -138,6 +179,19 @@ def test_complaints_are_made_once(capsys: pytest.CaptureFixture[str]):
     show.complain(answer, said=said)
     err = capsys.readouterr().err
     assert err == "smartsearch: warning: w\\nx\nsmartsearch: warning: left out: a: bad\n"
+
+
+def test_a_terminal_is_given_three_lines_of_warnings(capsys: pytest.CaptureFixture[str], monkeypatch):
+    answer = replace(result(), warnings=tuple("abcde"))
+    show.complain(answer)
+    assert capsys.readouterr().err.count("warning: ") == 5
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    show.complain(answer)
+    assert [line.split()[1] for line in capsys.readouterr().err.splitlines()] == [
+        "warning:",
+        "warning:",
+        "and",
+    ]
 
 
 @pytest.mark.parametrize(

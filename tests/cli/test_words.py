@@ -1,0 +1,123 @@
+"""Questions typed without a command or without quotes, and what waits in a pipe."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from smartsearch.cli import words
+from smartsearch.cli.app import COMMANDS
+from smartsearch.errors import UsageError
+from tests.cli.conftest import QUESTION, Run
+
+ASKED = QUESTION.split()
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ["when", "did", "we", "book", "the", "boat"],
+        ["boat", "chats/"],
+        ["when did we?"],
+        ["when did we?", "-n", "3"],
+        ["answers", "from", "the", "doctor"],  # like a command, and a question
+        ["qurey", "when", "did", "we"],
+        ["boat", "-"],
+    ],
+)
+def test_several_words_are_a_question(typed: list[str]):
+    assert words.commanded(typed, COMMANDS) == ["query", *typed]
+
+
+@pytest.mark.parametrize(
+    "typed", [[], ["--version"], ["-h"], ["query", "boat"], ["show", "me", "the", "boat"], [""]]
+)
+def test_a_command_stays_one(typed: list[str]):
+    assert words.commanded(typed, COMMANDS) == typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        (["qurey"], "did you mean query?"),
+        (["qurey", "when did we?", "chats"], "did you mean query?"),
+        (["bacth", "questions.jsonl", "chats"], "did you mean batch?"),
+        (["boat"], "smartsearch query boat, or smartsearch --help"),
+        (["boat", "-n3"], "smartsearch query boat, or smartsearch --help"),
+    ],
+)
+def test_a_single_word_is_a_mistake_with_a_suggestion(typed: list[str], hint: str):
+    with pytest.raises(UsageError) as caught:
+        words.commanded(typed, COMMANDS)
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("typed", "question", "paths"),
+    [
+        ("when did we book", "when did we book", []),
+        ("when did we book chat.txt", "when did we book", ["chat.txt"]),
+        ("when did we book talk.json -", "when did we book", ["talk.json", "-"]),
+        ("when did we book gone.txt", "when did we book", ["gone.txt"]),
+        ("when did we book ./gone @all", "when did we book", ["./gone", "@all"]),
+        ("boat chat.txt", "boat", ["chat.txt"]),
+        ("boat gone", "boat", ["gone"]),  # a script's path
+        ("boat chat.txt gone", "boat", ["chat.txt", "gone"]),
+        ("boat", "boat", []),
+    ],
+)
+def test_trailing_words_are_paths_where_they_are_there_or_look_like_it(
+    typed: str, question: str, paths: list[str]
+):
+    first, *rest = typed.split()
+    assert words.asked(first, rest) == (question, paths)
+
+
+def test_two_words_at_a_prompt_are_a_question(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert words.asked("boat", ["deposit"]) == ("boat deposit", [])
+
+
+def test_a_quoted_question_is_whole():
+    assert words.asked("when did we?", ["gone", "lost"]) == ("when did we?", ["gone", "lost"])
+
+
+def test_unquoted_words_find_what_the_quoted_ones_do(run: Run):
+    quoted = run("query", QUESTION).out
+    assert quoted
+    assert run("query", *ASKED).out == run(*ASKED).out == quoted
+    assert run(*ASKED, "chat.txt", "-n1", "--json").record["query"] == QUESTION
+
+
+def test_a_path_that_is_missing_costs_itself(run: Run):
+    ran = run("query", QUESTION, "chat.txt", "chaat.txt", "--json")
+    assert ran.code == 0
+    assert ran.record["skipped"] == [
+        {
+            "path": "chaat.txt",
+            "kind": "path_not_found",
+            "reason": "no such file or folder (did you mean chat.txt?)",
+        }
+    ]
+    assert {hit["path"] for hit in ran.record["hits"]} == {"chat.txt"}
+    assert "left out: chaat.txt" in run("query", QUESTION, "chaat.txt", "chat.txt").err
+    assert run("query", QUESTION, "chaat.txt", "nowhere.txt").code == 2
+    assert run("query", QUESTION, "chat.txt", "").code == 2
+
+
+def test_a_pipe_that_nobody_asked_for_is_told_and_never_waited_for(run: Run, chats: Path):
+    reader, writer = os.pipe()
+    kept = os.dup(0)
+    try:
+        os.dup2(reader, 0)
+        assert run("query", QUESTION).err == ""
+        os.write(writer, b"Zoe: hello\n")
+        assert run("query", QUESTION).err == "smartsearch: standard input is not read: - as a PATH reads it\n"
+        assert run("query", QUESTION, "-q").err == ""
+        assert run("query", QUESTION, "chat.txt").err == ""
+    finally:
+        os.dup2(kept, 0)
+        for descriptor in (kept, reader, writer):
+            os.close(descriptor)
