@@ -97,7 +97,10 @@ def searched(
     view: View,
     progress: TalkOptions,
 ) -> Found:
-    """The answer to one question typed at a prompt, within its time limit."""
+    """The answer to one question typed at a prompt, within its time limit.
+
+    The warm process gives it, if the options want one and there is one; else this one does.
+    """
     if not question.strip():
         raise UsageError("the question is empty", hint='smartsearch query "When did ...?" chats/')
     question, paths = words.asked(question, paths or [])
@@ -109,17 +112,13 @@ def searched(
         deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
         stream.status("searching", wanted=progress.progress == "auto"),
     ):
-        return _answer(_utf8(question), source, config, view, stdin)
-
-
-def _answer(question: str, source: Scope, config: Config, view: View, stdin: BinaryIO | None) -> Found:
-    """What the warm process answers, if the options want one and there is one; else what this one does."""
-    told, cold, stdin = warm(question, source, config, view, stdin)
-    if told is not None:
-        return told
-    notes = (f"answered without the warm process: {cold}",) if cold else ()
-    library = Library(stdin)
-    return find(question, source, config, loading(config), library, view.before, view.after, notes)
+        question = _utf8(question)
+        told, cold, stdin = warm(question, source, config, view, stdin)
+        if told is not None:
+            return told
+        notes = (f"answered without the warm process: {cold}",) if cold else ()
+        library = Library(stdin)
+        return find(question, source, config, loading(config), library, view.before, view.after, notes)
 
 
 def warm(
