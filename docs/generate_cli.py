@@ -60,6 +60,9 @@ added. Two runs over the same files with the same models and threads give the sa
  "degraded": [],          what was left out, and how to have it
  "fallback": "",          what the parser used where it found no noun, name or verb
  "candidates": 0,         turns that retrieval found, before ranking and the cut
+ "confidence": 0,         the chance that a hit answers, 0 to 1; null: the system does not tell
+ "weak": false,           the confidence is too low to count on
+ "absent": [""],          words of the question that no turn has
  "budget": {"truncate": "", "words": 0, "used_words": 0, "tokens": 0, "used_tokens": 0, "tokenizer": "",
             "alpha": 0, "tau": 0, "top_k": 0, "fill": "", "limit": 0, "cut_text": false,
             "dropped": {"top_k": 0, "tau": 0, "budget": 0}},

@@ -73,6 +73,8 @@ def main(argv: Sequence[str]) -> int:
     weights = fit(rows, kept["row_right"], kept["starts"])
     questions = len(kept["starts"])
     table = {name: round(float(weight), 5) for name, weight in zip(FEATURES, weights, strict=True)}
-    options.out.write_text(json.dumps({"weights": table, "questions": questions}) + "\n", encoding="utf-8")
+    fitted = json.loads(options.out.read_text(encoding="utf-8")) if options.out.is_file() else {}
+    fitted |= {"weights": table, "questions": questions}
+    options.out.write_text(json.dumps(fitted) + "\n", encoding="utf-8")
     print(json.dumps(table))
     return 0

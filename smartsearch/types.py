@@ -259,7 +259,8 @@ class Cost:
 class Trace:
     """What every stage did, for `--explain` and JSON. Times are milliseconds, keyed by stage.
 
-    Terms, hops and the fallback are SmartSearch's; `own` holds what another system tells of itself.
+    Terms, hops, the fallback and `absent`, the question's terms that no turn has, are SmartSearch's; `own` holds
+    what another system tells of itself.
     """
 
     terms: tuple[Term, ...] = ()
@@ -271,13 +272,15 @@ class Trace:
     degraded: tuple[str, ...] = ()
     cost: Cost = Cost()
     own: dict[str, Any] = field(default_factory=dict)
+    absent: tuple[Term, ...] = ()
 
 
 @dataclass(frozen=True)
 class Result:
     """The answer to one question: hits in rank order, the budget, the trace, what went wrong.
 
-    `filters` has those that were given, by name; `system` names the one that answered.
+    `filters` has those that were given, by name; `system` names the one that answered. `confidence` is the chance
+    that a hit answers, None where the system does not tell; `weak` that it is too low to count on.
     """
 
     query: str
@@ -290,6 +293,8 @@ class Result:
     warnings: tuple[str, ...] = ()
     filters: dict[str, tuple[str, ...]] = field(default_factory=dict)
     system: str = "smartsearch"
+    confidence: float | None = None
+    weak: bool = False
 
 
 @dataclass(frozen=True)

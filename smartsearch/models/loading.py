@@ -68,7 +68,8 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
     def notes() -> list[str]:
         return [ranker.note for ranker in rankers.values() if ranker.note]
 
-    return Tools(parse.Parser(nlp), dict(rankers), tokenizer(), infos, _fusion(config), notes)
+    fusion, confidence = (_fitted(config, name) for name in ("weights", "confidence"))
+    return Tools(parse.Parser(nlp), dict(rankers), tokenizer(), infos, fusion, notes, confidence)
 
 
 def _wanted(config: Config, rankers: dict[str, Ranker]) -> list[Ranker]:
@@ -110,12 +111,13 @@ def _check_room() -> None:
         )
 
 
-def _fusion(config: Config) -> dict[str, float]:
-    """The weights of the learned fusion: ours for the shipped rankers and for those adapted from them."""
+def _fitted(config: Config, name: str) -> dict[str, float]:
+    """What was fitted to the shipped rankers, for them and for those adapted from them: `weights` of the learned
+    fusion, `confidence`."""
     ours = config.profile == "embedded" or config.profile not in profiles.PROFILES
     if not ours or config.crossencoder or config.colbert or not manifest.FUSION.is_file():
         return {}
-    return dict(json.loads(manifest.FUSION.read_text(encoding="utf-8"))["weights"])
+    return dict(json.loads(manifest.FUSION.read_text(encoding="utf-8"))[name])
 
 
 class Ranker:

@@ -16,7 +16,8 @@ class Tools:
     """What a search needs beside its input: the parser, the scorers by name, and how tokens count.
 
     `models` says what each is, by `parser` and the scorers' names; `fusion` holds the weights of the
-    learned fusion of these scorers, if there is one; `notes` says what they had to do without.
+    learned fusion of these scorers, if there is one, and `confidence` those of how sure they are; `notes` says
+    what they had to do without.
     """
 
     parser: Parser
@@ -25,3 +26,4 @@ class Tools:
     models: Mapping[str, ModelInfo] = field(default_factory=dict)
     fusion: Mapping[str, float] = field(default_factory=dict)
     notes: Callable[[], Sequence[str]] = tuple
+    confidence: Mapping[str, float] = field(default_factory=dict)

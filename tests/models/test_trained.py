@@ -176,8 +176,8 @@ def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
 
 
 def test_the_fusion_belongs_to_the_shipped_rankers_and_those_adapted_from_them():
-    assert loading._fusion(Config())
-    assert loading._fusion(Config(profile="mine")) == loading._fusion(Config())
-    assert loading._fusion(Config(profile="paper")) == {}
-    assert loading._fusion(Config(profile="mine", crossencoder="some/model")) == {}
-    assert loading._fusion(Config(colbert="some/model")) == {}
+    assert loading._fitted(Config(), "weights")
+    assert loading._fitted(Config(profile="mine"), "weights") == loading._fitted(Config(), "weights")
+    assert loading._fitted(Config(profile="paper"), "weights") == {}
+    assert loading._fitted(Config(profile="mine", crossencoder="some/model"), "weights") == {}
+    assert loading._fitted(Config(colbert="some/model"), "weights") == {}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cascade import Ranking, rank
+from smartsearch.rank.confidence import WEAK, absent, confidence, signals
 from smartsearch.rank.promote import promoted
 from smartsearch.rank.truncate import truncate
 from smartsearch.rank.windows import best_windows, scored_windows
@@ -56,9 +57,20 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         timing_ms=clock.stages() | dict(ranking.timing_ms),
         models=tuple(tools.models[name] for name in ran if name in tools.models),
         degraded=(*degraded, *evidence.notes, *ranking.degraded, *tools.notes()),
+        absent=absent(query, evidence.counts),
     )
-    warnings = _warnings(query, evidence, budget.cut_text)
-    return Result(question, config.profile, kept, budget, trace, config.cores, warnings=warnings)
+    sure = confidence(signals(query, trace.absent, ranking.scores), tools.confidence) if tools.confidence else None
+    return Result(
+        question,
+        config.profile,
+        kept,
+        budget,
+        trace,
+        config.cores,
+        warnings=_warnings(query, evidence, budget.cut_text),
+        confidence=sure,
+        weak=sure is not None and sure < WEAK,
+    )
 
 
 def _hits(ranking: Ranking, haystack: Haystack) -> list[Hit]:

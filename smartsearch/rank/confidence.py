@@ -1,0 +1,51 @@
+"""How sure it is that a turn answers: one logistic over what the search saw; no question answered twice.
+
+The weights belong to a pair of rankers, as those of the learned fusion do, and lie beside them. They are fitted
+on questions asked of their own chat and of another (recipe/confidence.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from smartsearch.types import Query, Scores, Term, fold
+
+WEAK = 0.5
+"""Below this confidence a result is called weak."""
+
+
+def absent(query: Query, counts: Mapping[str, int]) -> tuple[Term, ...]:
+    """The question's own terms that no turn contains; `counts` says how many do, by folded text."""
+    return tuple(term for term in query.terms if not counts.get(fold(term.text)))
+
+
+def signals(query: Query, missing: Sequence[Term], scores: Sequence[Scores]) -> dict[str, float]:
+    """What confidence is a sum over.
+
+    `ce` is the best cross-encoder score as a logit, `margin` how far the next one is, `colbert` the best MaxSim,
+    `typed` the share of the question's weight that stands in the turns as typed, `absent` 1 where the heaviest
+    term does not.
+    """
+    ce = sorted((_logit(s.ce) for s in scores if s.ce is not None), reverse=True)
+    weight = sum(term.weight for term in query.terms)
+    lost = sum(term.weight for term in missing)
+    heaviest = max((term.weight for term in query.terms), default=0.0)
+    return {
+        "bias": 1.0,
+        "ce": ce[0] if ce else -10.0,
+        "margin": ce[0] - ce[1] if len(ce) > 1 else 0.0,
+        "colbert": max((s.colbert for s in scores if s.colbert is not None), default=0.0),
+        "typed": 1.0 - lost / weight if weight else 0.0,
+        "absent": float(any(term.weight == heaviest for term in missing)),
+    }
+
+
+def confidence(seen: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """The chance that a turn answers, 0 to 1."""
+    return 1.0 / (1.0 + math.exp(-sum(weights[name] * value for name, value in seen.items() if name in weights)))
+
+
+def _logit(score: float) -> float:
+    inside = min(max(score, 1e-12), 1.0 - 1e-12)
+    return math.log(inside / (1.0 - inside))

@@ -1,0 +1,35 @@
+"""How sure a search is, worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from smartsearch.rank.confidence import absent, confidence, signals
+from smartsearch.types import Query, Scores, Term
+
+TESLA, BUY = Term("Tesla", "PROPN", 3.0), Term("buy", "VERB", 1.0)
+QUERY = Query("did we buy a Tesla", (BUY, TESLA))
+
+
+def test_a_term_that_no_turn_has_is_absent():
+    assert absent(QUERY, {"buy": 4}) == (TESLA,)
+    assert absent(QUERY, {"buy": 4, "tesla": 1}) == ()
+
+
+def test_signals_are_the_best_scores_and_the_share_of_the_question_that_was_found():
+    scores = [Scores(ce=0.5, colbert=9.0), Scores(ce=0.2, colbert=12.0), Scores(colbert=1.0)]
+    seen = signals(QUERY, (TESLA,), scores)
+    assert seen["ce"] == pytest.approx(0.0)
+    assert seen["margin"] == pytest.approx(1.386, abs=1e-3)
+    assert (seen["colbert"], seen["typed"], seen["absent"]) == (12.0, 0.25, 1.0)
+    assert signals(QUERY, (BUY,), scores)["absent"] == 0.0
+
+
+@pytest.mark.parametrize("query", [QUERY, Query("", ())])
+def test_confidence_without_a_turn_is_low_and_never_fails(query):
+    seen = signals(query, query.terms, [])
+    assert confidence(seen, {"ce": 1.0, "typed": 2.0}) < 0.01
+
+
+def test_confidence_is_a_logistic_over_the_signals_that_have_weights():
+    assert confidence({"bias": 1.0, "ce": 2.0, "margin": 9.0}, {"bias": -1.0, "ce": 0.5}) == 0.5
