@@ -82,6 +82,8 @@ class Config:
         "smartsearch", "Which memory system answers.", "Ranking", metavar="NAME", trusted=True
     )
 
+    typed: bool = _find(True)  # what is typed counts (docs/decisions/0016); off is the paper's way
+
     # Parse (paper 3.1)
     weight_propn: float = _find(3.0)
     weight_noun: float = _find(2.0)
@@ -299,16 +301,17 @@ def names(*parts: Part) -> tuple[str, ...]:
 
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "paper": {"candidates": 0, "pool": 0, "fuse": "rrf", "dates": False},
+    "paper": {"candidates": 0, "pool": 0, "fuse": "rrf", "dates": False, "typed": False},
     "paper-locomo": {
         "candidates": 0,
         "pool": 0,
         "fuse": "rrf",
         "dates": False,
+        "typed": False,
         "truncate": "fixed",
         "budget": 2000,
     },
-    "index-free": {"rank": ("ce",), "semantic": "off", "dates": False},
+    "index-free": {"rank": ("ce",), "semantic": "off", "dates": False, "typed": False},
 }
 """Named bundles of options: the paper's own settings."""
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from heapq import nsmallest
 
 from smartsearch.retrieve.fields import KINDS, Field
+from smartsearch.text.literals import NUMBER, loosely
 from smartsearch.transcripts.filters import speaks
 from smartsearch.types import Candidate, Corpus, Term, Turn, fold
 
@@ -63,6 +64,17 @@ def boundary(needle: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(needle.strip())}(?!\w)")
 
 
+def pattern(needle: str, *, word_boundary: bool = False, number: bool = False) -> re.Pattern[str] | None:
+    """How to look for `needle`, folded, where it is not enough that its characters stand in the text.
+
+    A `number` is found however it is grouped.
+    """
+    if word_boundary:
+        return boundary(needle)
+    found = loosely(needle) if number else ""
+    return re.compile(found) if found else None
+
+
 def folded(turn: Turn) -> str:
     """What terms are looked for in: the turn as it was spoken, folded."""
     return fold(turn.spoken).replace(SEPARATOR, " ")
@@ -105,13 +117,14 @@ class Haystack:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def turns_with(self, text: str, *, word_boundary: bool = False) -> list[int]:
+    def turns_with(self, text: str, *, word_boundary: bool = False, number: bool = False) -> list[int]:
         """Indices of the turns that contain `text`, ascending, each once."""
         needle = looked_for(text)
         if not needle:
             return []
-        if word_boundary:
-            places = {self._turn_at(m.start()) for m in boundary(needle).finditer(self.text)}
+        holds = pattern(needle, word_boundary=word_boundary, number=number)
+        if holds:
+            places = {self._turn_at(m.start()) for m in holds.finditer(self.text)}
             return [self.indices[turn] for turn in sorted(places)]
         found = []
         at = self.text.find(needle)
@@ -162,7 +175,8 @@ def grep(
     wanted = list(terms)
     for term in wanted:
         key = fold(term.text)
-        for index in haystack.turns_with(term.text, word_boundary=word_boundary):
+        number = term.kind == NUMBER
+        for index in haystack.turns_with(term.text, word_boundary=word_boundary, number=number):
             found.setdefault(index, {})[key] = term
     if mode == "and":
         every = {fold(term.text) for term in wanted}

@@ -25,14 +25,15 @@ from smartsearch.retrieve.grep import (
     Found,
     Haystack,
     Search,
-    boundary,
     folded,
     having,
     is_word_of,
     looked_for,
     match_weight,
+    pattern,
 )
 from smartsearch.retrieve.likely import AFTER, BEFORE, rarity
+from smartsearch.text.literals import NUMBER, spellings
 from smartsearch.transcripts.corpus import Lines
 from smartsearch.transcripts.filters import Filters, Sieve, facts, speaks
 from smartsearch.types import Corpus, Skipped, Term, Turn, fold
@@ -79,11 +80,12 @@ class LargeHaystack(Haystack):
     def __len__(self) -> int:
         return len(self.indices)
 
-    def turns_with(self, text: str, *, word_boundary: bool = False) -> list[int]:
+    def turns_with(self, text: str, *, word_boundary: bool = False, number: bool = False) -> list[int]:
         """Indices of the turns that contain `text`, ascending, each once; all that may are parsed."""
         needle = looked_for(text)
-        holds = boundary(needle) if word_boundary else None
-        return [i for i in self.places(text).tolist() if self._contains(i, needle, holds)]
+        holds = pattern(needle, word_boundary=word_boundary, number=number)
+        places = self.places(text, number=number).tolist()
+        return [i for i in places if self._contains(i, needle, holds)]
 
     def has(self, text: str) -> bool:
         """Whether any turn contains `text`."""
@@ -96,9 +98,13 @@ class LargeHaystack(Haystack):
         """A search whose terms add up from call to call; it finds the `most` heaviest turns."""
         return _Sum(self, most)
 
-    def places(self, text: str) -> Places:
-        """Indices of the turns that may contain `text`, ascending: all that do, and few others."""
-        places = self._places(text)
+    def places(self, text: str, *, number: bool = False) -> Places:
+        """Indices of the turns that may contain `text`, ascending: all that do, and few others.
+
+        Of a `number` those that have it as it is most often written.
+        """
+        written = spellings(looked_for(text)) if number else [text]
+        places = self._places(text) if len(written) == 1 else np.unique(np.concatenate([*map(self._places, written)]))
         return places if self._kept is None else places[self._kept[places]]
 
     def names(self) -> list[str]:
@@ -237,13 +243,16 @@ class _Sum(Search):
             if more > 0 or not held:
                 self._terms[key] = term
                 if key not in self._places:
-                    self._places[key] = self._haystack.places(term.text)
+                    self._places[key] = self._haystack.places(term.text, number=term.kind == NUMBER)
                     self.counts[key] = len(self._places[key])
                 places = self._places[key]
                 self._weights[places] += np.float32(max(more, 0.0))
                 if mode == "and":
                     self._all = places if self._all is None else np.intersect1d(self._all, places)
-        self._patterns = {key: boundary(key) for key in self._terms} if word_boundary else {}
+        for key, term in self._terms.items():
+            holds = pattern(key, word_boundary=word_boundary, number=term.kind == NUMBER)
+            if holds:
+                self._patterns[key] = holds
         found = self._heaviest(every=mode == "and")
         self._count_unread()
         return found
@@ -332,12 +341,13 @@ class _Sum(Search):
         """The terms in a turn; a turn without any but a date has none."""
         turn = self._haystack.corpus.turns[index]
         spoken, known = folded(turn), self._terms.items()
-        if self._patterns:
-            inside = {key: term for key, term in known if self._patterns[key].search(spoken)}
-        else:
-            inside = {key: term for key, term in known if key.strip() and key.strip() in spoken}
+        inside = {key: term for key, term in known if self._holds(key, spoken)}
         beside = having(self._fields, turn) if self._fields else {}
         return inside | beside if inside or any(term.kind == SPEAKER for term in beside.values()) else {}
+
+    def _holds(self, key: str, spoken: str) -> bool:
+        holds = self._patterns.get(key)
+        return holds.search(spoken) is not None if holds else bool(key.strip()) and key.strip() in spoken
 
 
 def _largest(values: NDArray[np.float32], most: int) -> Places:
