@@ -7,7 +7,7 @@ lemmas, no index. The folded turns are one string, so that a term is one scan at
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -19,6 +19,11 @@ from smartsearch.transcripts.filters import speaks
 from smartsearch.types import Candidate, Corpus, Term, Turn, fold
 
 SEPARATOR = "\x00"  # stands in no term, so no match crosses from one turn into the next
+
+WIDENED = frozenset(("HOP", "PRF"))
+"""Kinds of terms that the hops found and nobody typed."""
+FIRST = 1024.0
+"""What a term's weight is multiplied by to stand before all that the hops can add."""
 
 Found = dict[int, dict[str, Term]]
 """Turn index to the terms in it, by folded text: the state that the hops add to."""
@@ -136,11 +141,19 @@ class Haystack:
             at = self.text.find(needle, self.starts[turn + 1])
         return found
 
+    def following(self, index: int) -> int:
+        """The turn after in its session, if it may be found, or -1."""
+        after = index + 1
+        if after >= len(self.corpus.turns) or self.corpus.previous[after] != index:
+            return -1
+        at = bisect_left(self.indices, after)
+        return after if at < len(self.indices) and self.indices[at] == after else -1
+
     def has(self, text: str) -> bool:
         """Whether any turn contains `text`."""
         return bool(self.turns_with(text))
 
-    def searching(self, most: int) -> Search:  # noqa: ARG002 - a larger haystack finds no more than `most`
+    def searching(self, most: int, typed: bool = False) -> Search:  # noqa: ARG002 - a larger haystack heeds both
         """The steps of one question."""
         return Search(self)
 
@@ -228,30 +241,36 @@ def match_weight(terms: Mapping[str, Term]) -> float:
     return sum(term.weight for term in counted(terms))
 
 
-def by_match_weight(found: Mapping[int, Mapping[str, Term]]) -> list[Candidate]:
-    """Candidates by descending match weight, ties in corpus order."""
-    candidates = [Candidate(index, *facts) for index, facts in _weighed(found)]
-    return sorted(candidates, key=lambda c: (-c.weight, c.index))
+def place_weight(term: Term, typed: bool) -> float:
+    """What a term counts where turns are put in order: with `typed` the question's own before those of hops."""
+    return term.weight * (FIRST if typed and term.kind not in WIDENED else 1.0)
 
 
-def heaviest(found: Mapping[int, Mapping[str, Term]], most: int) -> list[int]:
+def by_match_weight(found: Mapping[int, Mapping[str, Term]], typed: bool = False) -> list[Candidate]:
+    """Candidates by descending match weight, with `typed` of the question's own terms first; ties in corpus order."""
+    weighed = sorted(_weighed(found, typed), key=lambda facts: (-facts[1], facts[0]))
+    return [Candidate(index, terms, sum(t.weight for t in terms), hop) for index, _, terms, hop in weighed]
+
+
+def heaviest(found: Mapping[int, Mapping[str, Term]], most: int, typed: bool = False) -> list[int]:
     """The first `most` turns of `by_match_weight`."""
-    weights = ((-facts[1], index) for index, facts in _weighed(found))
+    weights = ((-weight, index) for index, weight, _, _ in _weighed(found, typed))
     return [index for _, index in nsmallest(most, weights)]
 
 
 def _weighed(
-    found: Mapping[int, Mapping[str, Term]],
-) -> Iterator[tuple[int, tuple[tuple[Term, ...], float, int]]]:
-    """Each turn with its terms that count, their weight and the earliest hop.
+    found: Mapping[int, Mapping[str, Term]], typed: bool
+) -> Iterator[tuple[int, float, tuple[Term, ...], int]]:
+    """Each turn with what puts it in order, its terms that count and the earliest hop.
 
     Thousands of turns share the few sets of terms that there are.
     """
-    known: dict[tuple[int, ...], tuple[tuple[Term, ...], float, int]] = {}
+    known: dict[tuple[int, ...], tuple[float, tuple[Term, ...], int]] = {}
     for index, terms in found.items():
         key = tuple(map(id, terms.values()))
         facts = known.get(key)
         if facts is None:
             kept = counted(terms)
-            facts = known[key] = kept, sum(t.weight for t in kept), min((t.hop for t in kept), default=0)
-        yield index, facts
+            weight = sum(place_weight(t, typed) for t in kept)
+            facts = known[key] = weight, kept, min((t.hop for t in kept), default=0)
+        yield index, *facts

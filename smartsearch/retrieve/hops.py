@@ -39,7 +39,7 @@ class _Gathering:
 
     def __init__(self, haystack: Haystack, config: Config) -> None:
         self.haystack, self.config = haystack, config
-        self.search = haystack.searching(config.colbert_turns)
+        self.search = haystack.searching(config.colbert_turns, config.typed)
         self.found: Found = {}
         self.known = set(haystack.speakers)
         self.steps: list[HopTrace] = []
@@ -50,7 +50,7 @@ class _Gathering:
         merge(self.found, self.search.likeliest())
         counts = self.search.counts or Counter(key for inside in self.found.values() for key in inside)
         return Evidence(
-            tuple(by_match_weight(self.found)),
+            tuple(by_match_weight(self.found, self.config.typed)),
             tuple(self.steps),
             tuple(self.notes),
             counts,
@@ -90,7 +90,7 @@ class _Gathering:
         self.known.update((key, *key.split()))
 
     def top_texts(self, count: int) -> list[str]:
-        return [self.haystack.corpus.turns[index].said for index in heaviest(self.found, count)]
+        return [self.haystack.corpus.turns[index].said for index in heaviest(self.found, count, self.config.typed)]
 
     def unknown(self, texts: Iterable[str], kind: str, weight: float, hop: int) -> list[Term]:
         """The first few texts that were not terms yet, as terms."""

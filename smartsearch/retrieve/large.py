@@ -25,12 +25,13 @@ from smartsearch.retrieve.grep import (
     Found,
     Haystack,
     Search,
+    counted,
     folded,
     having,
     is_word_of,
     looked_for,
-    match_weight,
     pattern,
+    place_weight,
 )
 from smartsearch.retrieve.likely import AFTER, BEFORE, rarity
 from smartsearch.text.literals import NUMBER, spellings
@@ -94,9 +95,9 @@ class LargeHaystack(Haystack):
     def words(self) -> None:
         """Not known: it would mean reading everything."""
 
-    def searching(self, most: int) -> Search:
-        """A search whose terms add up from call to call; it finds the `most` heaviest turns."""
-        return _Sum(self, most)
+    def searching(self, most: int, typed: bool = False) -> Search:
+        """A search whose terms add up from call to call; it finds the first `most` turns of `by_match_weight`."""
+        return _Sum(self, most, typed)
 
     def places(self, text: str, *, number: bool = False) -> Places:
         """Indices of the turns that may contain `text`, ascending: all that do, and few others.
@@ -220,10 +221,10 @@ class _Sum(Search):
     _haystack: LargeHaystack
     knows_all = False
 
-    def __init__(self, haystack: LargeHaystack, most: int) -> None:
+    def __init__(self, haystack: LargeHaystack, most: int, typed: bool) -> None:
         super().__init__(haystack)
         self.counts: dict[str, int] = {}
-        self._most = most
+        self._most, self._typed = most, typed
         self._patterns: dict[str, re.Pattern[str]] = {}
         turns = len(haystack.corpus.turns)
         self._read = np.zeros(turns, dtype=np.bool_)
@@ -239,14 +240,15 @@ class _Sum(Search):
         for term in terms:
             key = fold(term.text)
             held = self._terms.get(key)
-            more = term.weight - (held.weight if held else 0.0)
-            if more > 0 or not held:
+            weight = place_weight(term, self._typed)
+            more = weight - (place_weight(held, self._typed) if held else 0.0)
+            if not held or term.weight > held.weight:
                 self._terms[key] = term
                 if key not in self._places:
                     self._places[key] = self._haystack.places(term.text, number=term.kind == NUMBER)
                     self.counts[key] = len(self._places[key])
                 places = self._places[key]
-                self._weights[places] += np.float32(max(more, 0.0))
+                self._weights[places] += np.float32(more if held else max(weight, 0.0))
                 if mode == "and":
                     self._all = places if self._all is None else np.intersect1d(self._all, places)
         for key, term in self._terms.items():
@@ -267,9 +269,9 @@ class _Sum(Search):
             if field.name:
                 places = self._haystack.places(field.name)
                 self._speakers.append((field, places))
-                self._weights[places] += np.float32(field.term.weight)
+                self._weights[places] += np.float32(place_weight(field.term, self._typed))
             else:
-                self._unsummed += field.term.weight
+                self._unsummed += place_weight(field.term, self._typed)
         found = self._heaviest(every=self._all is not None)
         for field in fields:
             key = fold(field.term.text)
@@ -334,7 +336,8 @@ class _Sum(Search):
 
     def _settled(self, found: Found, bound: float) -> bool:
         """Whether the first `most` turns found weigh at least what any other line can."""
-        weights = sorted((match_weight(inside) for inside in found.values()), reverse=True)
+        sums = (sum(place_weight(t, self._typed) for t in counted(inside)) for inside in found.values())
+        weights = sorted(sums, reverse=True)
         return len(weights) >= self._most and weights[self._most - 1] >= bound
 
     def _inside(self, index: int) -> dict[str, Term]:

@@ -14,7 +14,9 @@ from smartsearch.models.tools import Tools
 from smartsearch.rank.cascade import Ranking, rank
 from smartsearch.rank.confidence import WEAK, absent, confidence, signals
 from smartsearch.rank.promote import promoted
+from smartsearch.rank.replies import with_replies
 from smartsearch.rank.truncate import truncate
+from smartsearch.rank.typed import typed_first
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Dense, Evidence, gather
@@ -41,10 +43,15 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
             tools.fusion,
             evidence.counts,
             evidence.unread,
+            haystack.following if config.typed and config.mode == "or" else None,
         )
+        if config.typed:
+            ranking = with_replies(ranking, haystack.corpus)
+            mended = [term for step in evidence.hops if step.kind == "fuzzy" for term in step.terms]
+            ranking = typed_first(ranking, query, haystack.corpus, evidence.counts, mended)
         ranking = promoted(ranking, haystack.corpus.turns, config.speaker, config.speaker_rank)
     with clock("truncate"):
-        kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer)
+        kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer, ranking.pinned)
     if config.order == "time":
         kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
     searched = any(step.kind == "semantic" for step in evidence.hops)
