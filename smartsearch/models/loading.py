@@ -69,7 +69,7 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
         return [ranker.note for ranker in rankers.values() if ranker.note]
 
     fusion, confidence = (_fitted(config, name) for name in ("weights", "confidence"))
-    return Tools(parse.Parser(nlp), dict(rankers), tokenizer(), infos, fusion, notes, confidence)
+    return Tools(parse.Parser(nlp), dict(rankers), tokenizer(), infos, fusion, notes, confidence, is_word)
 
 
 def _wanted(config: Config, rankers: dict[str, Ranker]) -> list[Ranker]:
@@ -219,6 +219,11 @@ def _shipped_tokenizer() -> Callable[[str], int]:
     wordpiece.no_truncation()
     wordpiece.no_padding()
     return lambda text: len(wordpiece.encode(text, add_special_tokens=False).ids)
+
+
+def is_word(text: str) -> bool:
+    """Whether `text`, in lower case, is a word of the language: one piece to the shipped tokenizer."""
+    return _shipped_tokenizer()(text) == 1
 
 
 def tokenizer() -> Tokenizer:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from smartsearch.config import Config
+from smartsearch.models.loading import is_word
 from smartsearch.retrieve.hops import gather
+from smartsearch.types import Query, Term
 from tests.conftest import haystack
 
 CHAT = (
@@ -137,3 +139,47 @@ def test_nothing_found_is_no_error(parser):
     evidence = run(parser, "dog?", ("Ilya: rain",))
     assert evidence.candidates == ()
     assert gather(parser.parse("dog", Config()), haystack(), parser, Config()).candidates == ()
+
+
+KNOWN = {
+    "money": "honey", "flight": "light", "employed": "deployed", "peru": "per", "boat": "coat",
+    "garden": "warden", "house": "mouse", "table": "cable", "lease": "please", "dinner": "winner",
+    "letter": "better", "butter": "button", "sister": "mister", "father": "rather", "mother": "another",
+    "kitchen": "kitten", "summer": "hummer", "school": "scholl", "ticket": "thicker", "camera": "camel",
+}  # fmt: skip
+"""A word of the language, and one of the chat that looks like it."""
+TYPED_WRONG = {
+    "prias": "prius", "docter": "doctor", "adress": "address", "recieve": "receive", "tommorow": "tomorrow",
+    "calender": "calendar", "restaraunt": "restaurant", "seperate": "separate", "wensday": "wednesday",
+    "birthdya": "birthday", "passwrod": "password", "meetign": "meeting", "invocie": "invoice",
+    "dentsit": "dentist", "kubernets": "kubernetes", "petrra": "petra", "definately": "definitely",
+    "accomodation": "accommodation", "oskarr": "oskar", "temprature": "temperature",
+}  # fmt: skip
+
+
+def mended(parser, word, line):
+    found = gather(
+        Query(word, (Term(word, "NOUN", 2.0),)),
+        haystack(f"Mara: {line}"),
+        parser,
+        Config(prf=False, hops=1),
+        known=is_word,
+    )
+    return [term.text for step in found.hops if step.kind == "fuzzy" for term in step.terms]
+
+
+@pytest.mark.parametrize(("word", "other"), KNOWN.items())
+def test_a_word_of_the_language_is_left_alone(parser, word, other):
+    assert mended(parser, word, other) == []
+
+
+@pytest.mark.parametrize(("word", "right"), TYPED_WRONG.items())
+def test_a_typing_error_is_mended(parser, word, right):
+    assert mended(parser, word, right) == [right]
+
+
+@pytest.mark.parametrize(
+    ("word", "other"), [("employed", "employs"), ("pets", "pet"), ("planning", "plan"), ("studied", "studies")]
+)
+def test_a_word_of_the_language_is_found_in_its_other_forms(parser, word, other):
+    assert mended(parser, word, other) == [other]

@@ -32,7 +32,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
     degraded: list[str] = []
     with clock("retrieve"):
         dense = dense_search(query, haystack, config, tools, degraded)
-        evidence = gather(query, haystack, tools.parser, config, dense)
+        evidence = gather(query, haystack, tools.parser, config, dense, tools.known)
     with clock("rank"):
         ranking = rank(
             question,
