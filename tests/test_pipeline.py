@@ -110,7 +110,7 @@ def test_mode_and_finds_only_turns_with_every_term(tools):
 
 
 def test_a_dense_fallback_over_too_many_turns_is_left_out_and_said(tools):
-    result = search("zzz", haystack(*CHAT), Config(semantic_max_turns=3), tools)
+    result = search("zzz", haystack(*CHAT), Config(semantic_max_turns=3, pool_max_turns=3), tools)
     assert result.hits == ()
     assert "4 turns" in result.trace.degraded[0]
 
@@ -157,4 +157,4 @@ def test_the_dense_search_reads_a_long_turn_whole(tools):
         *CHAT, "Ilya: " + "It rained and the bus was late again today. " * 40 + "An aardvark came."
     )
     dense = dense_search(Query("an aardvark", ()), hay, Config(), short, [])
-    assert dense(1) == [len(CHAT)]
+    assert dense(1, 1000, ()) == [len(CHAT)]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smartsearch.models.tools import Tools
+    from smartsearch.rank.meaning import Sketched
     from smartsearch.rank.truncate import Tokenizer
     from smartsearch.retrieve.semantic import Scorer
 
@@ -164,6 +165,11 @@ class Ranker:
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """The score of each text."""
         return self.begin().result()(question, texts)
+
+    @property
+    def sketched(self) -> Sketched | None:
+        """The scorer's quick look at many texts (rank/meaning.py), where it has one."""
+        return getattr(self.begin().result(), "sketched", None)
 
     def _opened(self) -> Scorer:
         folder = self.check()

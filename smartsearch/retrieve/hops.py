@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from smartsearch.config import Config
@@ -15,8 +15,11 @@ from smartsearch.text.parse import Parser
 from smartsearch.transcripts.filters import unknown
 from smartsearch.types import Candidate, HopTrace, Query, Term, fold
 
-Dense = Callable[[int], list[int]]
-"""Finds so many turns by meaning, called only when needed; indices into the corpus, best first."""
+Dense = Callable[[int, int, Collection[int]], list[int]]
+"""Finds so many turns by meaning, called only when needed; indices into the corpus, best first.
+
+It reads all of so many turns; of more, it looks first beside the given ones, which words found.
+"""
 Known = Callable[[str], bool]
 """Whether a word is one of the language."""
 
@@ -127,14 +130,14 @@ def gather(
     if config.fuzzy:
         _fuzzy(state, query, known if config.typed else None)
     if dense is not None and (config.semantic == "always" or len(state.found) < config.semantic_below):
-        near = dense(config.semantic_top)
+        near = dense(config.semantic_top, config.semantic_max_turns, state.found)
         fresh = merge(state.found, {index: {} for index in near})
         state.steps.append(HopTrace(1, "semantic", (), fresh, len(state.found)))
     _beside(state, query, add=True)
     last = _entity_hops(state, parser)
     if config.prf and state.found:
         _prf(state, parser, last + 1)
-    if dense is not None and "colbert" in config.rank and len(haystack) <= config.pool_max_turns:
+    if dense is not None and "colbert" in config.rank:
         _fill(state, dense)
     return state.evidence()
 
@@ -161,7 +164,8 @@ def _fill(state: _Gathering, dense: Dense) -> None:
     """The nearest turns by meaning, until there are as many candidates as ColBERT reads anyway."""
     lacking = state.config.pool - len(state.found)
     if lacking > 0:
-        near = [index for index in dense(state.config.pool) if index not in state.found][:lacking]
+        found = dense(state.config.pool, state.config.pool_max_turns, state.found)
+        near = [index for index in found if index not in state.found][:lacking]
         fresh = merge(state.found, {index: {} for index in near})
         if fresh:
             last = max((step.hop for step in state.steps), default=1)

@@ -101,7 +101,7 @@ def test_a_shortened_name_is_found(parser, nlp):
 def test_the_dense_search_joins_when_grep_finds_few(parser):
     asked = []
 
-    def dense(top):
+    def dense(top, most, found):
         asked.append(top)
         return [4]
 
@@ -121,7 +121,10 @@ def test_few_candidates_are_filled_up_by_meaning(parser):
     nearest = [2, 1, 4, 0, 3]
 
     def found(**settings):
-        evidence = run(parser, "dog", texts, dense=lambda top: nearest[:top], semantic_below=0, **settings)
+        def dense(top, most, found):
+            return nearest[:top] if len(texts) <= most else []
+
+        evidence = run(parser, "dog", texts, dense=dense, semantic_below=0, **settings)
         return [c.index for c in evidence.candidates], [s.kind for s in evidence.hops]
 
     order, kinds = found(pool=3)
