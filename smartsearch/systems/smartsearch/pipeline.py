@@ -13,6 +13,7 @@ from smartsearch.rank.confidence import WEAK, absent, confidence, signals
 from smartsearch.rank.meaning import nearest_sketches, nearest_turns
 from smartsearch.rank.promote import promoted
 from smartsearch.rank.replies import with_replies
+from smartsearch.rank.timely import by_time
 from smartsearch.rank.truncate import truncate
 from smartsearch.rank.typed import typed_first
 from smartsearch.retrieve.grep import Haystack
@@ -45,6 +46,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
             ranking = with_replies(ranking, haystack.corpus)
             mended = [term for step in evidence.hops if step.kind == "fuzzy" for term in step.terms]
             ranking = typed_first(ranking, query, haystack.corpus, evidence.counts, mended)
+            ranking = by_time(ranking, query, haystack.corpus)
         ranking = promoted(ranking, haystack.corpus.turns, config.speaker, config.speaker_rank)
     with clock("truncate"):
         kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer, ranking.pinned)
