@@ -10,7 +10,7 @@ from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cascade import Ranking, rank
 from smartsearch.rank.confidence import WEAK, absent, confidence, signals
-from smartsearch.rank.meaning import nearest_sketches, nearest_turns
+from smartsearch.rank.meaning import Near, nearest_sketches, nearest_turns
 from smartsearch.rank.promote import promoted
 from smartsearch.rank.replies import with_replies
 from smartsearch.rank.timely import by_time
@@ -64,7 +64,8 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         degraded=(*degraded, *evidence.notes, *ranking.degraded, *tools.notes()),
         absent=absent(query, evidence.counts),
     )
-    sure = confidence(signals(query, trace.absent, ranking.scores), tools.confidence) if tools.confidence else None
+    tells = config.typed and tools.confidence
+    sure = confidence(signals(query, trace.absent, ranking.scores), tools.confidence) if tells else None
     return Result(
         question,
         config.profile,
@@ -98,6 +99,7 @@ def dense_search(
         return None
 
     scorer, turns = tools.scorers["colbert"], len(haystack)
+    looked: list[Near] = []  # once a question, whoever asks
 
     def run(top: int, most: int, found: Collection[int]) -> list[int]:
         if turns <= most or config.semantic == "always":
@@ -109,13 +111,19 @@ def dense_search(
                 f"nothing was searched by meaning: {turns} turns, more than {limit}; --semantic always does it"
             )
             return []
-        near = nearest_sketches(query.text, haystack, scorer, sketched, top, config.semantic_new, found)
+        if looked:
+            return looked[0].turns[:top]
+        most_wanted = max(config.pool, config.semantic_top)
+        near = nearest_sketches(
+            query.text, haystack, scorer, sketched, most_wanted, config.semantic_new, found
+        )
+        looked.append(near)
         if near.unread:
             degraded.append(
                 f"searched by meaning in {turns - near.unread} of {turns} turns; the next questions read on "
                 "(--semantic always reads them all)"
             )
-        return near.turns
+        return near.turns[:top]
 
     return run
 
