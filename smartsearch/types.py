@@ -127,8 +127,9 @@ class Term:
     """A weighted search term. `text` is the surface form, `kind` where it came from, `hop` 1-based.
 
     `kind` is a POS tag (PROPN, NOUN, VERB), `ENT` (multi-word or other entity), `TOKEN` (the
-    fallback), `PHRASE`, `CODE`, `NUMBER` or `COMPOUND` (text/literals.py), `HOP` (entity found in a hop), `PRF`, `FUZZY`, `DATE` (a date of the question, in the turn's
-    time) or `SPEAKER` (a preferred one); `source` is the question's own word behind a FUZZY term or a DATE.
+    fallback), `PHRASE`, `CODE`, `NUMBER` or `COMPOUND` (text/literals.py), `HOP` (entity found in a hop),
+    `PRF`, `FUZZY`, `DATE` (a date of the question, in the turn's time) or `SPEAKER` (a preferred one);
+    `source` is the question's own word behind a FUZZY term or a DATE.
     """
 
     text: str
@@ -263,8 +264,8 @@ class Cost:
 class Trace:
     """What every stage did, for `--explain` and JSON. Times are milliseconds, keyed by stage.
 
-    Terms, hops, the fallback and `absent`, the question's terms that no turn has, are SmartSearch's; `own` holds
-    what another system tells of itself.
+    Terms, hops, the fallback and `absent`, the question's terms that no turn has, are SmartSearch's; `own`
+    holds what another system tells of itself.
     """
 
     terms: tuple[Term, ...] = ()
@@ -283,8 +284,8 @@ class Trace:
 class Result:
     """The answer to one question: hits in rank order, the budget, the trace, what went wrong.
 
-    `filters` has those that were given, by name; `system` names the one that answered. `confidence` is the chance
-    that a hit answers, None where the system does not tell; `weak` that it is too low to count on.
+    `filters` has those that were given, by name; `system` names the one that answered. `confidence` is the
+    chance that a hit answers, None where the system does not tell; `weak` that it is too low to count on.
     """
 
     query: str

@@ -163,13 +163,19 @@ def test_the_dense_search_reads_a_long_turn_whole(tools):
 def test_the_papers_preset_does_none_of_ours(tools):
     """Codes, quotes, lifts, replies and the order of time are ours; confidence too."""
     question = 'last "dog plays" of FC-311'
-    lines = ("Mara: is there a dog?", "Ilya: yes", "Ilya: FC-311 is down", *(f"Mara: dog {n}" for n in range(9)))
+    lines = (
+        "Mara: is there a dog?",
+        "Ilya: yes",
+        "Ilya: FC-311 is down",
+        *(f"Mara: dog {n}" for n in range(9)),
+    )
     sure = dataclasses.replace(tools, confidence={"bias": -9.0})
     ours = search(question, haystack(*lines), build(preset=""), sure)
     paper = search(question, haystack(*lines), build(preset="paper"), sure)
     assert {t.kind for t in ours.trace.terms} >= {"PHRASE", "CODE"}
     assert not {t.kind for t in paper.trace.terms} & {"PHRASE", "CODE", "NUMBER", "COMPOUND"}
-    assert ours.weak and (paper.confidence, paper.weak) == (None, False)
+    assert ours.weak
+    assert (paper.confidence, paper.weak) == (None, False)
     scores = [hit.scores.rrf for hit in paper.hits]
     assert scores == sorted(scores, reverse=True)
 
@@ -179,4 +185,6 @@ def test_a_code_comes_first_whatever_the_rankers_say(tools):
     against = dataclasses.replace(tools, scorers={"ce": lambda q, t: -overlap(q, t), "colbert": overlap})
     result = search("FC-311", haystack(*lines), Config(), against)
     assert result.hits[0].turn.text == "FC-311"
-    assert "FC-311" in {hit.turn.text for hit in search("dog of FC-311", haystack(*lines), Config(), against).hits}
+    assert "FC-311" in {
+        hit.turn.text for hit in search("dog of FC-311", haystack(*lines), Config(), against).hits
+    }

@@ -113,8 +113,8 @@ def _check_room() -> None:
 
 
 def _fitted(config: Config, name: str) -> dict[str, float]:
-    """What was fitted to the shipped rankers, for them and for those adapted from them: `weights` of the learned
-    fusion, `confidence`."""
+    """What was fitted to the shipped rankers, for them and for those adapted from them: `weights` of the
+    learned fusion, `confidence`."""
     ours = config.profile == "embedded" or config.profile not in profiles.PROFILES
     if not ours or config.crossencoder or config.colbert or not manifest.FUSION.is_file():
         return {}

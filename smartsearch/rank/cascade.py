@@ -27,7 +27,7 @@ from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Candidate, Corpus, Scores
 
 FOLLOWED = 20
-"""The turns after so many of the best by ColBERT are ranked too: a reply may share no word with the question."""
+"""The turns after so many of the best by ColBERT are ranked too: a reply may share no word with it."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Ranking:
     pinned: frozenset[int] = frozenset()
 
     def reordered(self, order: Sequence[int], pinned: Iterable[int] = ()) -> Ranking:
-        """With the candidates that stand at `order`, in that order; those that stand at `pinned` are pinned."""
+        """With the candidates that stand at `order`, in that order, and those at `pinned` pinned."""
         return replace(
             self,
             candidates=tuple(self.candidates[n] for n in order),

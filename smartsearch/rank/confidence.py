@@ -1,7 +1,7 @@
 """How sure it is that a turn answers: one logistic over what the search saw; no question answered twice.
 
-The weights belong to a pair of rankers, as those of the learned fusion do, and lie beside them. They are fitted
-on questions asked of their own chat and of another (recipe/confidence.py).
+The weights belong to a pair of rankers, as those of the learned fusion do, and lie beside them. They are
+fitted on questions asked of their own chat and of another (recipe/confidence.py).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def absent(query: Query, counts: Mapping[str, int]) -> tuple[Term, ...]:
 def signals(query: Query, missing: Sequence[Term], scores: Sequence[Scores]) -> dict[str, float]:
     """What confidence is a sum over.
 
-    `ce` is the best cross-encoder score as a logit, `margin` how far the next one is, `colbert` the best MaxSim,
-    `typed` the share of the question's weight that stands in the turns as typed, `absent` 1 where the heaviest
-    term does not.
+    `ce` is the best cross-encoder score as a logit, `margin` how far the next one is, `colbert` the best
+    MaxSim, `typed` the share of the question's weight that stands in the turns as typed, `absent` 1 where the
+    heaviest term does not.
     """
     ce = sorted((_logit(s.ce) for s in scores if s.ce is not None), reverse=True)
     weight = sum(term.weight for term in query.terms)
@@ -43,7 +43,9 @@ def signals(query: Query, missing: Sequence[Term], scores: Sequence[Scores]) -> 
 
 def confidence(seen: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """The chance that a turn answers, 0 to 1."""
-    return 1.0 / (1.0 + math.exp(-sum(weights[name] * value for name, value in seen.items() if name in weights)))
+    return 1.0 / (
+        1.0 + math.exp(-sum(weights[name] * value for name, value in seen.items() if name in weights))
+    )
 
 
 def _logit(score: float) -> float:

@@ -1,8 +1,8 @@
 """The nearest turns in meaning, of as many as a person has (docs/decisions/0016).
 
-Up to a thousand or so ColBERT reads all. Of more it compares sketches, a few vectors a turn that are kept once it
-was read, and then reads the nearest for real. A turn that was never read has no sketch: every question reads some
-more of these, those beside what words found first, then the newest.
+Up to a thousand or so ColBERT reads all. Of more it compares sketches, a few vectors a turn that are kept
+once it was read, and then reads the nearest for real. A turn that was never read has no sketch: every
+question reads some more of these, those beside what words found first, then the newest.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""A question and its reply together: the reply alone has hardly a word of what was asked (docs/decisions/0016)."""
+"""A question and its reply together: a reply may have no word of what was asked (docs/decisions/0016)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from smartsearch.rank.cascade import Ranking
 from smartsearch.types import Corpus, Turn

@@ -16,16 +16,19 @@ BEST = 20
 """Of the turns that hold the question's words those among so many first ones are put in order."""
 
 _SPAN = (
-    r"(?:few |couple |\w+ )??(?:second|minute|hour|day|night|evening|morning|week|weekend|month|quarter|year|decade"
-    r"|century|spring|summer|autumn|fall|winter|christmas|easter|season|term|semester|(?:mon|tues|wednes|thurs|fri|"
-    r"satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december)s?\b"
+    r"(?:few |couple |\w+ )??(?:second|minute|hour|day|night|evening|morning|week|weekend|month|quarter|year"
+    r"|decade|century|spring|summer|autumn|fall|winter|christmas|easter|season|term|semester"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december)s?\b"
 )
 _SAID = r"(?:messages?|texts?|(?:e-?)?mails?|posts?|notes?|turns?|things?|times?|words?|repl(?:y|ies))"
 _NEWEST = re.compile(
-    rf"\b(?:latest|newest|most recent(?:ly)?|(?<!at )last(?= \w)(?! (?:names?|long|resort|straw|of all|{_SPAN})))\b"
+    rf"\b(?:latest|newest|most recent(?:ly)?"
+    rf"|(?<!at )last(?= \w)(?! (?:names?|long|resort|straw|of all|{_SPAN})))\b"
 )
 _OLDEST = re.compile(
-    rf"\b(?:earliest|oldest|first(?= (?:{_SAID}|errors?|mention\w*|sa(?:y|id)|hear|heard|talk\w*|met|meet|ask\w*))"
+    rf"\b(?:earliest|oldest"
+    rf"|first(?= (?:{_SAID}|errors?|mention\w*|sa(?:y|id)|hear|heard|talk\w*|met|meet|ask\w*))"
     r"(?! (?:thing in|time buyer)))\b"
 )
 _ABOUT = re.compile(rf"latest|newest|recently|recent|most|last|earliest|oldest|first|{_SAID}")

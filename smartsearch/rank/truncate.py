@@ -26,10 +26,10 @@ def truncate(
     """The hits that fit, in rank order and whole, and how they were chosen.
 
     `adaptive`: of the best `top_k`, those whose cross-encoder score is at least tau = alpha times the
-    best such score, and those whose `index` is `pinned`, up to the word ceiling. `fixed`: up to the word ceiling. Never fewer than one
-    turn; a first turn longer than the ceiling is cut, and `Budget.cut_text` says so. `limit` then
-    shows fewer; what it hides is neither dropped nor counted as used. With `compress`, words and tokens are
-    those of the shorter writing.
+    best such score, and those whose `index` is `pinned`, up to the word ceiling. `fixed`: up to the word
+    ceiling. Never fewer than one turn; a first turn longer than the ceiling is cut, and `Budget.cut_text`
+    says so. `limit` then shows fewer; what it hides is neither dropped nor counted as used. With `compress`,
+    words and tokens are those of the shorter writing.
     """
     adaptive = config.truncate == "adaptive"
     dropped: list[Dropped] = []

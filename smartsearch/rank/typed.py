@@ -37,7 +37,9 @@ def typed_first(
 def _as_grep(ranking: Ranking, query: Query, corpus: Corpus, mended: Sequence[Term]) -> Ranking:
     grades = [_grades(corpus.turns[c.index], query, mended) for c in ranking.candidates]
     order = sorted(range(len(grades)), key=lambda n: (-min(grades[n]), -sum(grades[n])))
-    best = [n for n in order if min(grades[n])] or [n for n in order if sum(grades[n]) == max(map(sum, grades)) > 0]
+    best = [n for n in order if min(grades[n])] or [
+        n for n in order if sum(grades[n]) == max(map(sum, grades)) > 0
+    ]
     return ranking.reordered(order, pinned=best)
 
 

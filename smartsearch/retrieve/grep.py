@@ -242,12 +242,12 @@ def match_weight(terms: Mapping[str, Term]) -> float:
 
 
 def place_weight(term: Term, typed: bool) -> float:
-    """What a term counts where turns are put in order: with `typed` the question's own before those of hops."""
+    """What a term counts in the order of turns: with `typed` the question's own before those of hops."""
     return term.weight * (FIRST if typed and term.kind not in WIDENED else 1.0)
 
 
 def by_match_weight(found: Mapping[int, Mapping[str, Term]], typed: bool = False) -> list[Candidate]:
-    """Candidates by descending match weight, with `typed` of the question's own terms first; ties in corpus order."""
+    """Candidates by match weight, with `typed` by the question's own terms first; ties in corpus order."""
     weighed = sorted(_weighed(found, typed), key=lambda facts: (-facts[1], facts[0]))
     return [Candidate(index, terms, sum(t.weight for t in terms), hop) for index, _, terms, hop in weighed]
 

@@ -101,7 +101,9 @@ class _Gathering:
         self.known.update((key, *key.split()))
 
     def top_texts(self, count: int) -> list[str]:
-        return [self.haystack.corpus.turns[index].said for index in heaviest(self.found, count, self.config.typed)]
+        return [
+            self.haystack.corpus.turns[index].said for index in heaviest(self.found, count, self.config.typed)
+        ]
 
     def unknown(self, texts: Iterable[str], kind: str, weight: float, hop: int) -> list[Term]:
         """The first few texts that were not terms yet, as terms."""
@@ -119,8 +121,8 @@ def gather(
 ) -> Evidence:
     """All evidence for a question, before any ranking: grep, fuzzy, dense fallback, fields, hops, PRF, fill.
 
-    The fill is ours (docs/decisions/0007). `known` tells words of the language, which are no typing errors. In mode `and` grep alone decides: everything else would bring in
-    turns that lack a term.
+    The fill is ours (docs/decisions/0007). `known` tells words of the language, which are no typing errors.
+    In mode `and` grep alone decides: everything else would bring in turns that lack a term.
     """
     state = _Gathering(haystack, config)
     state.step("grep", 1, query.terms, config.mode)
@@ -187,9 +189,7 @@ def _fuzzy(state: _Gathering, query: Query, known: Known | None) -> None:
         state.step("fuzzy", 1, terms)
 
 
-def _nearest_words(
-    term: Term, words: Mapping[str, None], config: Config, known: Known | None
-) -> list[Term]:
+def _nearest_words(term: Term, words: Mapping[str, None], config: Config, known: Known | None) -> list[Term]:
     """The words of the corpus that `term` may stand for; of a word of the language only other forms of it."""
     word = fold(term.text)
     if len(word) < config.min_length:

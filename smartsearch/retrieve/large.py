@@ -96,7 +96,7 @@ class LargeHaystack(Haystack):
         """Not known: it would mean reading everything."""
 
     def searching(self, most: int, typed: bool = False) -> Search:
-        """A search whose terms add up from call to call; it finds the first `most` turns of `by_match_weight`."""
+        """A search whose terms add up from call to call; it finds the `most` first of `by_match_weight`."""
         return _Sum(self, most, typed)
 
     def places(self, text: str, *, number: bool = False) -> Places:
@@ -105,7 +105,11 @@ class LargeHaystack(Haystack):
         Of a `number` those that have it as it is most often written.
         """
         written = spellings(looked_for(text)) if number else [text]
-        places = self._places(text) if len(written) == 1 else np.unique(np.concatenate([*map(self._places, written)]))
+        places = (
+            self._places(text)
+            if len(written) == 1
+            else np.unique(np.concatenate([*map(self._places, written)]))
+        )
         return places if self._kept is None else places[self._kept[places]]
 
     def names(self) -> list[str]:

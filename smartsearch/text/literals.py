@@ -28,7 +28,7 @@ _BETWEEN = r"[\s().,/-]{0,2}"
 
 @dataclass(frozen=True)
 class Literal:
-    """A part of the question: `text` as it is looked for, its kind, and where it stands, from `start` to `end`."""
+    """A part of the question: `text` as it is looked for, its kind, and where it begins and ends."""
 
     text: str
     kind: str
@@ -104,7 +104,7 @@ def spellings(needle: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def whole(needle: str) -> re.Pattern[str]:
-    """`needle`, folded, as whole words; a number not within another (`3.5` is not in `13.5` nor in `3.55`)."""
+    """`needle`, folded, as whole words; a number not within another (`3.5` not in `13.5`, `3.55`)."""
     found = loosely(needle) or re.escape(needle.strip())
     edges = (r"(?<!\d[.,])", r"(?![.,]\d)") if needle[:1].isdecimal() else ("", "")
     return re.compile(rf"(?<!\w){edges[0]}{found}(?!\w){edges[1]}")

@@ -171,7 +171,7 @@ def _within(start: int, end: int, typed: Sequence[Literal]) -> bool:
 
 
 def _literal_terms(doc: Doc, typed: Sequence[Literal], config: Config) -> Iterator[tuple[int, Term]]:
-    """The literals as terms: a phrase as heavy as a name in an entity, a code as a name, the others as a noun."""
+    """The literals as terms: a phrase weighs as a name in an entity, a code as a name, others as a noun."""
     name, noun = config.weight_propn, config.weight_noun
     weights = {PHRASE: name + config.weight_entity, NUMBER: noun, COMPOUND: noun}
     dates = [(span.start_char, span.end_char) for span in doc.ents if span.label_ == "DATE" and len(span) > 1]
@@ -184,7 +184,7 @@ def _literal_terms(doc: Doc, typed: Sequence[Literal], config: Config) -> Iterat
 
 
 def _is_literal(doc: Doc, typed: Sequence[Literal]) -> bool:
-    """Whether the question is nothing but one word, a name, codes or quoted phrases: to be found as it stands."""
+    """Whether the question is nothing but one word, a name, codes or quoted phrases."""
     words = [token for token in doc if any(c.isalnum() for c in token.text)]
     rest = [t for t in words if not any(one.start <= t.idx < one.end for one in typed)]
     if not rest or len(words) == 1:

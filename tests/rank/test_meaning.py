@@ -42,7 +42,10 @@ def test_every_turn_is_read_where_they_are_few():
 
 
 def test_each_question_reads_on_until_all_is_read():
-    scorer, hay = Sketcher(), many("the dog", "rain", "sun", "soup", times=("2024-01-01", *["2024-02-02"] * 3))
+    scorer, hay = (
+        Sketcher(),
+        many("the dog", "rain", "sun", "soup", times=("2024-01-01", *["2024-02-02"] * 3)),
+    )
     first = nearest_sketches("dog", hay, scorer, scorer.sketched, 1, 3, ())
     assert (first.unread, 0 in first.turns) == (1, False)  # the oldest is left to the next
     then = nearest_sketches("dog", hay, scorer, scorer.sketched, 1, 3, ())

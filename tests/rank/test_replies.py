@@ -35,6 +35,8 @@ def test_other_turns_stay_where_they_are(turns):
     assert ordered(turns, [0, 2, 1]) == ([0, 2, 1], frozenset())
 
 
-@pytest.mark.parametrize(("text", "question"), [("why?", True), ('"Why?!" 🙂', True), ("Why? Oh.", False), ("", False)])
+@pytest.mark.parametrize(
+    ("text", "question"), [("why?", True), ('"Why?!" 🙂', True), ("Why? Oh.", False), ("", False)]
+)
 def test_a_question_ends_with_its_mark(text, question):
     assert asks(Turn(text)) == question

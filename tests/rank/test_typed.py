@@ -45,7 +45,9 @@ def test_a_number_within_another_comes_after_itself():
 
 
 def test_what_an_error_of_typing_was_mended_to_counts_as_typed():
-    order, pinned = lifted(["rain", "the prius"], literal("prias"), mended=[Term("prius", "FUZZY", 2, source="prias")])
+    order, pinned = lifted(
+        ["rain", "the prius"], literal("prias"), mended=[Term("prius", "FUZZY", 2, source="prias")]
+    )
     assert (order, pinned) == (["the prius", "rain"], {"the prius"})
 
 

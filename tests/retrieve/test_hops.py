@@ -182,7 +182,8 @@ def test_a_typing_error_is_mended(parser, word, right):
 
 
 @pytest.mark.parametrize(
-    ("word", "other"), [("employed", "employs"), ("pets", "pet"), ("planning", "plan"), ("studied", "studies")]
+    ("word", "other"),
+    [("employed", "employs"), ("pets", "pet"), ("planning", "plan"), ("studied", "studies")],
 )
 def test_a_word_of_the_language_is_found_in_its_other_forms(parser, word, other):
     assert mended(parser, word, other) == [other]
