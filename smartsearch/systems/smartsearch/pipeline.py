@@ -108,8 +108,8 @@ def dense_search(
         if sketched is None or turns > config.sketch_max_turns:
             limit = config.sketch_max_turns if sketched else most
             degraded.append(
-                f"nothing was searched by meaning: {turns} turns, more than {limit}; --semantic always does
-                it"
+                f"nothing was searched by meaning: {turns} turns, more than {limit}; "
+                "--semantic always does it"
             )
             return []
         if looked:
