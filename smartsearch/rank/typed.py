@@ -15,7 +15,9 @@ RARE, PLACE = 2, 10
 """A word of the question that at most so many turns hold lifts them to this rank at least."""
 RARE_LITERAL, PLACE_LITERAL = 10, 3
 """The same for a code, a number or a quoted phrase."""
-VERB = "VERB"
+TERSE = 4
+"""Words of a question that may stand in a turn just as they were typed."""
+VERB, AROUND = "VERB", '?"“”„«» '
 
 
 def typed_first(
@@ -28,10 +30,19 @@ def typed_first(
     rare term are lifted. `counts` says how many turns hold a term, `mended` what typing errors stand for.
     """
     if query.literal:
-        return _as_grep(ranking, query, corpus, mended)
+        return _as_it_stands(_as_grep(ranking, query, corpus, mended), query, corpus)
     places = _places(ranking, query, corpus, counts)
     order = sorted(range(len(ranking.candidates)), key=lambda n: (min(n, places.get(n, n)), n not in places))
-    return ranking.reordered(order, pinned=places)
+    lifted = ranking.reordered(order, pinned=places)
+    return _as_it_stands(lifted, query, corpus) if len(query.text.split()) <= TERSE else lifted
+
+
+def _as_it_stands(ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+    """The turns that hold the whole question as it was typed come first."""
+    asked = whole(looked_for(query.text.strip(AROUND)))
+    holds = [asked.search(folded(corpus.turns[c.index])) is not None for c in ranking.candidates]
+    pinned = [n for n, held in enumerate(holds) if held]
+    return ranking.reordered([*pinned, *(n for n, held in enumerate(holds) if not held)], pinned=pinned)
 
 
 def _as_grep(ranking: Ranking, query: Query, corpus: Corpus, mended: Sequence[Term]) -> Ranking:

@@ -25,7 +25,7 @@ Known = Callable[[str], bool]
 
 FORM = 0.9
 """What another form of a word weighs of it."""
-_ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s|d|e|er|ers)$")
+_ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s|e|er|ers)$")
 
 
 @dataclass(frozen=True)
@@ -194,8 +194,10 @@ def _nearest_words(term: Term, words: Mapping[str, None], config: Config, known:
     word = fold(term.text)
     if len(word) < config.min_length:
         return []
-    near = _forms(word, words) if known and known(word) else _alike(word, words, config)
-    near.update(dict.fromkeys(_short_forms(word, term, words), FORM))
+    is_word = known is not None and known(word)
+    near = _forms(word, words) if is_word else _alike(word, words, config)
+    if not is_word or term.text != word:  # a name, as its capital says
+        near.update(dict.fromkeys(_short_forms(word, term, words), FORM))
     best = sorted(near, key=lambda w: (-near[w], w))[: config.fuzzy_words]
     return [Term(w, "FUZZY", term.weight * near[w], source=term.text) for w in best]
 

@@ -39,6 +39,12 @@ def test_turns_that_hold_all_of_it_come_before_those_that_hold_a_part():
     assert pinned == {"Street of Mercer"}
 
 
+def test_a_few_words_that_stand_somewhere_as_they_were_typed_come_first():
+    query = Query("salad blue", (Term("salad", "NOUN", 2.0), Term("blue", "NOUN", 2.0)))
+    order, pinned = lifted(["blue salad", "rain", "a Salad Blue cup"], query)
+    assert (order[0], pinned) == ("a Salad Blue cup", {"a Salad Blue cup"})
+
+
 def test_a_number_within_another_comes_after_itself():
     order, _ = lifted(["13.55 paid", "order 3.5", "3.55"], literal("3.5", kind="NUMBER"))
     assert order == ["order 3.5", "13.55 paid", "3.55"]

@@ -187,3 +187,7 @@ def test_a_typing_error_is_mended(parser, word, right):
 )
 def test_a_word_of_the_language_is_found_in_its_other_forms(parser, word, other):
     assert mended(parser, word, other) == [other]
+
+
+def test_other_words_that_begin_or_end_alike_are_not_its_forms(parser):
+    assert mended(parser, "find", "fine") == mended(parser, "redundancy", "red") == []
