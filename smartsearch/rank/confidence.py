@@ -1,4 +1,4 @@
-"""How sure it is that a turn answers: one logistic over what the search saw; no question answered twice.
+"""How sure it is that a turn answers: one logistic over what the search saw.
 
 The weights belong to a pair of rankers, as those of the learned fusion do, and lie beside them. They are
 fitted on questions asked of their own chat and of another (recipe/confidence.py).
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from smartsearch.types import Query, Scores, Term, fold
 
 WEAK = 0.2
-"""Below this confidence a result is called weak: one in twenty of the answerable questions it was fitted on."""
+"""Below this confidence a result is called weak: one in twenty of the answerable questions of the fit."""
 LOWEST = -10.0
 """The logit of a search that the cross-encoder read nothing of."""
 
@@ -25,8 +25,8 @@ def absent(query: Query, counts: Mapping[str, int]) -> tuple[Term, ...]:
 def signals(query: Query, missing: Sequence[Term], scores: Sequence[Scores]) -> dict[str, float]:
     """What confidence is a sum over.
 
-    `ce` is the best cross-encoder score as a logit, `colbert` the best MaxSim, `typed` the share of the question's
-    weight that stands in the turns as typed.
+    `ce` is the best cross-encoder score as a logit, `colbert` the best MaxSim, `typed` the share of the
+    question's weight that stands in the turns as typed.
     """
     weight = sum(term.weight for term in query.terms)
     lost = sum(term.weight for term in missing)

@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 
 from smartsearch.rank.cascade import Ranking
 from smartsearch.retrieve.grep import folded, looked_for, pattern
-from smartsearch.text.literals import KINDS, NUMBER, whole
+from smartsearch.text.literals import CODE, NUMBER, PHRASE, digits, whole
 from smartsearch.types import Corpus, Query, Term, Turn, fold
 
 WHOLE, INSIDE = 2, 1
 """How a turn holds a term: as whole words, or within longer ones."""
-RARE, PLACE = 2, 10
+RARE, PLACE = 2, 20
 """A word of the question that at most so many turns hold lifts them to this rank at least."""
 RARE_LITERAL, PLACE_LITERAL = 10, 3
-"""The same for a code, a number or a quoted phrase."""
+"""The same for a code, a long number or a quoted phrase."""
 TERSE = 4
 """Words of a question that may stand in a turn just as they were typed."""
+YEAR = 4
+"""Digits of a number that is as common as a word."""
 VERB, AROUND = "VERB", '?"“”„«» '
 
 
@@ -76,7 +78,7 @@ def _places(ranking: Ranking, query: Query, corpus: Corpus, counts: Mapping[str,
     """Where the turns with a rare term should stand at least, by their position; from 0."""
     wanted: list[tuple[int, Term]] = []
     for term in query.terms:
-        literal = term.kind in KINDS
+        literal = term.kind in (CODE, PHRASE) or (term.kind == NUMBER and len(digits(term.text)) > YEAR)
         most, place = (RARE_LITERAL, PLACE_LITERAL) if literal else (RARE, PLACE)
         if 0 < counts.get(fold(term.text), 0) <= most and term.kind != VERB:
             wanted.append((place - 1, term))

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 PHRASE, CODE, NUMBER, COMPOUND = "PHRASE", "CODE", "NUMBER", "COMPOUND"
-KINDS = frozenset((PHRASE, CODE, NUMBER, COMPOUND))
 LONG = 7
 """Digits of a number that may be grouped in any way, as telephone numbers are."""
 
