@@ -48,7 +48,8 @@ def asked(
 def seen(question: str, haystack: Haystack, tools: Tools, config: Config) -> dict[str, float]:
     """The signals of one search."""
     result = search(question, haystack, config, tools)
-    scores = [one.scores for one in (*result.hits, *result.budget.hidden, *result.budget.dropped)]
+    hits, dropped = (*result.hits, *result.budget.hidden), result.budget.dropped
+    scores = [*(hit.scores for hit in hits), *(one.scores for one in dropped)]
     return signals(tools.parser.parse(question, config), result.trace.absent, scores)
 
 
