@@ -151,6 +151,7 @@ class Config:
     )
 
     # Rank (paper 3.3)
+    lift: bool = _rank(True)  # with `typed`: replies, what was typed and the order of time move turns
     profile: str = _rank(
         "embedded",
         f"Set of models, see `smartsearch models list`; paper {needs('hub')}.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -59,6 +59,7 @@ def measure(
         np.linspace(0, dataset.questions - 1, min(wanted, dataset.questions)).round().astype(int).tolist()
     )
     seen = 0
+    config = replace(scoring.config, lift=False)  # the grid has the rankers' own order
     for group in dataset.groups():
         places = [i for i in range(len(group.questions)) if seen + i in chosen]
         seen += len(group.questions)
@@ -70,7 +71,7 @@ def measure(
         for place in places:
             question = group.questions[place]
             started = time.perf_counter()
-            result = search(question.text, ready.haystack, scoring.config, scoring.tools)
+            result = search(question.text, ready.haystack, config, scoring.tools)
             spent = (time.perf_counter() - started) * 1000.0
             for stage in STAGES:
                 if stage not in ("load", "read"):

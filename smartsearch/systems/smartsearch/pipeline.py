@@ -30,6 +30,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
     with clock("retrieve"):
         dense = dense_search(query, haystack, config, tools, degraded)
         evidence = gather(query, haystack, tools.parser, config, dense, tools.known)
+    lift = config.typed and config.lift
     with clock("rank"):
         ranking = rank(
             question,
@@ -40,9 +41,9 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
             tools.fusion,
             evidence.counts,
             evidence.unread,
-            haystack.following if config.typed and config.mode == "or" else None,
+            haystack.following if lift and config.mode == "or" else None,
         )
-        if config.typed:
+        if lift:
             ranking = with_replies(ranking, haystack.corpus)
             mended = [term for step in evidence.hops if step.kind == "fuzzy" for term in step.terms]
             ranking = typed_first(ranking, query, haystack.corpus, evidence.counts, mended)
