@@ -84,7 +84,7 @@ added. Two runs over the same files with the same models and threads give the sa
 - Where filters were given, `filters` follows `query`: those of `conversation`, `session`, `since`, `until`, `speaker`, `only_speaker` and
   `role` that were, each a list; `since` and `until` are the first and last second, with the offset of your clock.
 - `kind` of a step is `grep`, `fuzzy`, `semantic`, `date`, `speaker`, `entity` or `prf`; `kind` of a term is a part of speech, `ENT`, `TOKEN`,
-  `HOP`, `PRF`, `FUZZY`, `DATE` (a date of the question, in a turn's time) or `SPEAKER` (`--speaker`).
+  `PHRASE`, `CODE`, `NUMBER` or `COMPOUND` (typed to be found as it stands), `HOP`, `PRF`, `FUZZY`, `DATE` (a date of the question, in a turn's time) or `SPEAKER` (`--speaker`).
 - `words`, `tokens`, `limit` are ceilings, 0 where there is none; `tau` is `alpha` times the best cross-encoder score.
 - `load` is the time spent waiting for the models after the transcripts were read; both happen at once.
 - A hit with an image has a `caption`. With `-A`, `-B` or `-C` a hit has

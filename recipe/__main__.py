@@ -10,7 +10,7 @@ COMMANDS = {
     "crossencoder": "rankers",
     "colbert": "rankers",
     **{name: name for name in ("data", "export", "evaluate", "overlap", "parser", "written")},
-    **{name: name for name in ("validate", "calibrate", "fusion")},
+    **{name: name for name in ("validate", "calibrate", "fusion", "confidence")},
 }
 """The file of each command."""
 

@@ -7,6 +7,7 @@ those that grep and the hops find, and the measure is the paper's: right turns a
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import random
 from collections.abc import Iterator, Sequence
@@ -70,7 +71,7 @@ def ask(chat: Chat, tools: Tools, config: Config) -> Iterator[Asked]:
     for labelled in chat.questions:
         query = tools.parser.parse(labelled.question, config)
         dense = dense_search(query, haystack, config, tools, [])
-        found = gather(query, haystack, tools.parser, config, dense).candidates
+        found = gather(query, haystack, tools.parser, config, dense, tools.known).candidates
         indices = np.array([c.index for c in found], dtype=np.int64)
         late, logit = np.full(len(chat.turns), np.nan), np.full(len(chat.turns), np.nan)
         windows = scored_windows(labelled.question, corpus, indices.tolist())
@@ -118,7 +119,7 @@ def tools_of(crossencoder: Path | None, colbert: Path | None, threads: int) -> T
         scorers["ce"] = OnnxCrossEncoder(crossencoder, threads)
     if colbert:
         scorers["colbert"] = OnnxColbert(colbert, threads)
-    return Tools(tools.parser, scorers, tools.tokenizer, tools.models)
+    return dataclasses.replace(tools, scorers=scorers)
 
 
 def main(argv: Sequence[str]) -> int:

@@ -99,6 +99,8 @@ class Config:
         "smartsearch", "Which memory system answers.", "Ranking", metavar="NAME", trusted=True
     )
 
+    typed: bool = _find(True)  # what is typed counts (docs/decisions/0016); off is the paper's way
+
     # Parse (paper 3.1)
     weight_propn: float = _find(3.0)
     weight_noun: float = _find(2.0)
@@ -142,8 +144,12 @@ class Config:
     fuzzy_words: int = _find(3)  # nearest words taken for a term without a hit
     semantic_below: int = _find(5)  # candidates of hop 1 under which the fallback fires
     semantic_top: int = _find(50)  # turns the dense search adds
-    semantic_max_turns: int = _find(5000)  # beyond it the fallback is left out and said so (2.5 ms a turn)
-    pool_max_turns: int = _find(1000)  # in a larger haystack nothing is filled up
+    semantic_max_turns: int = _find(5000)  # a larger haystack is searched by sketches (2.5 ms a turn)
+    pool_max_turns: int = _find(1000)  # the same where the fallback need not be tried
+    semantic_new: int = _find(
+        800
+    )  # turns of a larger haystack read for the first time: a second on two cores
+    sketch_max_turns: int = _find(100_000)  # beyond it meaning is not tried, and it is said
     weight_date: float = _find(2.0)  # of a date of the question in a turn's time, as of a noun
     weight_speaker: float = _find(4.0)  # of a preferred speaker's turns, as of a name in the question
     speaker: tuple[str, ...] = _find(
@@ -162,6 +168,7 @@ class Config:
     )
 
     # Rank (paper 3.3)
+    lift: bool = _rank(True)  # with `typed`: replies, what was typed and the order of time move turns
     profile: str = _rank(
         "embedded",
         f"Set of models, see `smartsearch models list`; paper {needs('hub')}.",
@@ -333,16 +340,17 @@ def names(*parts: Part) -> tuple[str, ...]:
 
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "paper": {"candidates": 0, "pool": 0, "fuse": "rrf", "dates": False},
+    "paper": {"candidates": 0, "pool": 0, "fuse": "rrf", "dates": False, "typed": False},
     "paper-locomo": {
         "candidates": 0,
         "pool": 0,
         "fuse": "rrf",
         "dates": False,
+        "typed": False,
         "truncate": "fixed",
         "budget": 2000,
     },
-    "index-free": {"rank": ("ce",), "semantic": "off", "dates": False},
+    "index-free": {"rank": ("ce",), "semantic": "off", "dates": False, "typed": False},
 }
 """Named bundles of options: the paper's own settings."""
 

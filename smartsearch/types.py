@@ -127,8 +127,9 @@ class Term:
     """A weighted search term. `text` is the surface form, `kind` where it came from, `hop` 1-based.
 
     `kind` is a POS tag (PROPN, NOUN, VERB), `ENT` (multi-word or other entity), `TOKEN` (the
-    fallback), `HOP` (entity found in a hop), `PRF`, `FUZZY`, `DATE` (a date of the question, in the turn's
-    time) or `SPEAKER` (a preferred one); `source` is the question's own word behind a FUZZY term or a DATE.
+    fallback), `PHRASE`, `CODE`, `NUMBER` or `COMPOUND` (text/literals.py), `HOP` (entity found in a hop),
+    `PRF`, `FUZZY`, `DATE` (a date of the question, in the turn's time) or `SPEAKER` (a preferred one);
+    `source` is the question's own word behind a FUZZY term or a DATE.
     """
 
     text: str
@@ -140,11 +141,15 @@ class Term:
 
 @dataclass(frozen=True)
 class Query:
-    """A parsed question: its terms in order of appearance and the fallback that fired, if any."""
+    """A parsed question: its terms in order of appearance and the fallback that fired, if any.
+
+    `literal`: it is only a word, a name, codes or quoted phrases, to be found as it stands.
+    """
 
     text: str
     terms: tuple[Term, ...]
     fallback: str = ""
+    literal: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from smartsearch.config import Config
+from smartsearch.config import Config, build
 from smartsearch.models.tools import Tools
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.retrieve.grep import Haystack
@@ -110,7 +110,7 @@ def test_mode_and_finds_only_turns_with_every_term(tools):
 
 
 def test_a_dense_fallback_over_too_many_turns_is_left_out_and_said(tools):
-    result = search("zzz", haystack(*CHAT), Config(semantic_max_turns=3), tools)
+    result = search("zzz", haystack(*CHAT), Config(semantic_max_turns=3, pool_max_turns=3), tools)
     assert result.hits == ()
     assert "4 turns" in result.trace.degraded[0]
 
@@ -157,4 +157,34 @@ def test_the_dense_search_reads_a_long_turn_whole(tools):
         *CHAT, "Ilya: " + "It rained and the bus was late again today. " * 40 + "An aardvark came."
     )
     dense = dense_search(Query("an aardvark", ()), hay, Config(), short, [])
-    assert dense(1) == [len(CHAT)]
+    assert dense(1, 1000, ()) == [len(CHAT)]
+
+
+def test_the_papers_preset_does_none_of_ours(tools):
+    """Codes, quotes, lifts, replies and the order of time are ours; confidence too."""
+    question = 'last "dog plays" of FC-311'
+    lines = (
+        "Mara: is there a dog?",
+        "Ilya: yes",
+        "Ilya: FC-311 is down",
+        *(f"Mara: dog {n}" for n in range(9)),
+    )
+    sure = dataclasses.replace(tools, confidence={"bias": -9.0})
+    ours = search(question, haystack(*lines), build(preset=""), sure)
+    paper = search(question, haystack(*lines), build(preset="paper"), sure)
+    assert {t.kind for t in ours.trace.terms} >= {"PHRASE", "CODE"}
+    assert not {t.kind for t in paper.trace.terms} & {"PHRASE", "CODE", "NUMBER", "COMPOUND"}
+    assert ours.weak
+    assert (paper.confidence, paper.weak) == (None, False)
+    scores = [hit.scores.rrf for hit in paper.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_code_comes_first_whatever_the_rankers_say(tools):
+    lines = (*(f"Mara: dog FC number {n}" for n in range(80)), "Ilya: FC-311")
+    against = dataclasses.replace(tools, scorers={"ce": lambda q, t: -overlap(q, t), "colbert": overlap})
+    result = search("FC-311", haystack(*lines), Config(), against)
+    assert result.hits[0].turn.text == "FC-311"
+    assert "FC-311" in {
+        hit.turn.text for hit in search("dog of FC-311", haystack(*lines), Config(), against).hits
+    }

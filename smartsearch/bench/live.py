@@ -40,7 +40,8 @@ def measure(
     which pays for what later ones find done (ColBERT's vectors) and is asked again; `rivals` have a total
     each, their memory made before. Raises InputError where the store's scores are not what models give now.
     """
-    config, tools = replace(scoring.config, system=OURS), scoring.tools
+    config = replace(scoring.config, system=OURS, lift=False)  # the grid has the rankers' own order
+    tools = scoring.tools
     ours = systems.load(config, lambda _: tools)
     opened = [rival.open(config, tools) for rival in rivals]
     stages: dict[str, list[float]] = {}

@@ -238,7 +238,7 @@ class Scoring:
         kept = {"colbert": _Whole(self, ready)} if "colbert" in self.tools.scorers else {}
         known = replace(self.tools, scorers=kept)
         dense = dense_search(query, ready.haystack, config, known, [])
-        return gather(query, ready.haystack, self.tools.parser, config, dense)
+        return gather(query, ready.haystack, self.tools.parser, config, dense, self.tools.known)
 
     def _model(self, name: str) -> str:
         """The fingerprint of a model. Raises ModelError where there is none."""

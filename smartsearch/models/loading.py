@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smartsearch.models.tools import Tools
+    from smartsearch.rank.meaning import Sketched
     from smartsearch.rank.truncate import Tokenizer
     from smartsearch.retrieve.semantic import Scorer
 
@@ -72,7 +73,7 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
         return [scorer.note for scorer in late.values() if scorer.note]
 
     fusion, confidence = (_fitted(config, name) for name in ("weights", "confidence"))
-    return Tools(parse.Parser(nlp), dict(late), tokenizer(), infos, fusion, notes, confidence)
+    return Tools(parse.Parser(nlp), dict(late), tokenizer(), infos, fusion, notes, confidence, is_word)
 
 
 def _wanted(config: Config, there: Mapping[str, Late]) -> list[Late]:
@@ -180,6 +181,11 @@ class Ranker(Late):
             raise profiles.missing(self.role, self.ref)
         return self.folder
 
+    @property
+    def sketched(self) -> Sketched | None:
+        """The scorer's quick look at many texts (rank/meaning.py), where it has one."""
+        return getattr(self.begin().result(), "sketched", None)
+
     def _opened(self) -> Scorer:
         folder = self.check()
         try:
@@ -234,6 +240,11 @@ def _shipped_tokenizer() -> Callable[[str], int]:
     wordpiece.no_truncation()
     wordpiece.no_padding()
     return lambda text: len(wordpiece.encode(text, add_special_tokens=False).ids)
+
+
+def is_word(text: str) -> bool:
+    """Whether `text`, in lower case, is a word of the language: one piece to the shipped tokenizer."""
+    return _shipped_tokenizer()(text) == 1
 
 
 def tokenizer() -> Tokenizer:

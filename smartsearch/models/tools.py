@@ -16,8 +16,8 @@ class Tools:
     """What a search needs beside its input: the parser, the scorers by name, and how tokens count.
 
     `models` says what each is, by `parser` and the scorers' names; `fusion` holds the weights of the
-    learned fusion of these scorers, if there is one, and `confidence` those of how sure they are; `notes`
-    says what they had to do without.
+    learned fusion of these scorers, if there is one, and `confidence` those of how sure they are; `known`
+    says whether a word is one of the language, `notes` what they had to do without.
     """
 
     parser: Parser
@@ -27,3 +27,4 @@ class Tools:
     fusion: Mapping[str, float] = field(default_factory=dict)
     notes: Callable[[], Sequence[str]] = tuple
     confidence: Mapping[str, float] = field(default_factory=dict)
+    known: Callable[[str], bool] | None = None

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,16 +31,31 @@ _LEARNED = ("ce", "colbert")
 """The scorers that the learned fusion weighs; each has a field of its own in `Scores`."""
 _STAGE = {"ce": "crossencoder"}
 """What the time of a scorer is called, where not by its name."""
+FOLLOWED = 20
+"""The turns after so many of the best by ColBERT are ranked too: a reply may share no word with it."""
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Candidates in final order with their scores, milliseconds a scorer, and what was left out."""
+    """Candidates in final order with their scores, milliseconds a scorer, and what was left out.
+
+    `pinned` are the indices of turns that no score cuts off.
+    """
 
     candidates: tuple[Candidate, ...]
     scores: tuple[Scores, ...]
     timing_ms: Mapping[str, float]
     degraded: tuple[str, ...] = ()
+    pinned: frozenset[int] = frozenset()
+
+    def reordered(self, order: Sequence[int], pinned: Iterable[int] = ()) -> Ranking:
+        """With the candidates that stand at `order`, in that order, and those at `pinned` pinned."""
+        return replace(
+            self,
+            candidates=tuple(self.candidates[n] for n in order),
+            scores=tuple(self.scores[n] for n in order),
+            pinned=self.pinned | {self.candidates[n].index for n in pinned},
+        )
 
 
 @dataclass(frozen=True)
@@ -48,6 +63,11 @@ class _Scored:
     by_index: dict[int, float]
     best: dict[int, str]  # the window that made a turn's score
     milliseconds: float
+
+    def beside(self, other: _Scored) -> _Scored:
+        """Both as one."""
+        spent = self.milliseconds + other.milliseconds
+        return _Scored(self.by_index | other.by_index, self.best | other.best, spent)
 
 
 def rank(
@@ -59,10 +79,12 @@ def rank(
     fusion: Mapping[str, float] | None = None,
     counts: Mapping[str, int] | None = None,
     unread: int = 0,
+    following: Callable[[int], int] | None = None,
 ) -> Ranking:
     """Score `candidates` (given by match weight, which settles ties) and fuse; all of them come back.
 
-    `counts` says how many turns contain a term, `unread` how many were found beside the candidates.
+    `counts` says how many turns contain a term, `unread` how many were found beside the candidates. With
+    `following`, which gives the turn after one or -1, the turns after the best become candidates too.
 
     ColBERT reads every window of `scored_windows`, the cross-encoder one: ColBERT's best, or without a
     scorer that reads all the likeliest. `fusion` holds the weights of the learned fusion of these two, if
@@ -99,15 +121,27 @@ def rank(
                 scored = {name: job.result() for name, job in jobs.items()}
         else:
             scored = {name: score(name, pool) for name in wide}
-            guide = scored[wide[0]]
-            late = np.array([guide.by_index[i] for i in pool])
+            guide = wide[0]
+            beside = _after_best(scored[guide].by_index, following) if following else []
+            if beside:
+                windows.update(zip(beside, scored_windows(question, corpus, beside), strict=True))
+                scored = {name: some.beside(score(name, beside)) for name, some in scored.items()}
+                candidates = (*candidates, *(Candidate(i, (), 0.0, 0) for i in beside))
+                pool += beside
+            late = np.array([scored[guide].by_index[i] for i in pool])
             best = [pool[n] for n in head(among(corpus.previous, pool), late, share)] if pool else []
-            scored |= {name: score(name, best, guide.best) for name in deep}
+            scored |= {name: score(name, best, scored[guide].best) for name in deep}
     else:
         first = {i: some[0] for i, some in windows.items()} if deep else None
         scored = {name: score(name, pool, first) for name in names}
     learned = _learned(scored, corpus, fusion) if fusion and config.fuse == "learned" else {}
     return _fused(candidates, scored, config, tuple(degraded), learned)
+
+
+def _after_best(scores: Mapping[int, float], following: Callable[[int], int]) -> list[int]:
+    """The turns after the best ones that are not among them."""
+    after = [following(index) for index in order(scores)[:FOLLOWED]]
+    return [index for index in after if index >= 0 and index not in scores]
 
 
 def _learned(scored: Mapping[str, _Scored], corpus: Corpus, weights: Mapping[str, float]) -> dict[int, float]:

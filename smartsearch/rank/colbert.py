@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.cache.vector_files import VectorFiles
-from smartsearch.rank.cache.vectors import STEPS, TokenVectors, maxsim, quantised
+from smartsearch.rank.cache.vectors import RUN, STEPS, TokenVectors, maxsim, quantised, sketch
 from smartsearch.rank.onnx import FILES, MAX_CHARACTERS, OnnxModel
 
 CACHE_BYTES = 256 * 2**20
 """Token vectors of turns kept in memory, for the next questions over the same turns."""
+SKETCH_BYTES = 64 * 2**20
+"""The same for the sketches of turns: of more than a hundred thousand."""
 PART = 128
 """Texts encoded at a time where they go to disk: a search that is stopped keeps those that are done."""
 SAMPLE = "[8 May 2023, 13:56] Mara: Ilya's flatmate adopted a dog, didn't he? It cost 12.50 euros! (Ilya: no)"
@@ -54,6 +56,19 @@ class VectorCache:
             for text in found:
                 self._keep(text, found[text])
         return [found[text] for text in texts]
+
+    def held(self, texts: Sequence[str]) -> dict[str, TokenVectors]:
+        """The vectors of those of `texts` that are held, in memory or on disk."""
+        with self._lock:
+            found = {text: self._held[text] for text in texts if text in self._held}
+        fresh = [text for text in texts if text not in found]
+        if self._files is not None and fresh:
+            read = self._files.get(fresh)
+            with self._lock:
+                for text, vectors in read.items():
+                    self._keep(text, vectors)
+            found.update(read)
+        return found
 
     @staticmethod
     def _through(
@@ -92,8 +107,12 @@ class OnnxColbert:
         self._model = OnnxModel(folder, threads, file)
         config = self._model.config
         self._skip = np.asarray(config["skiplist_ids"], dtype=np.int64)
-        self._files = VectorFiles(cache, self._identity(folder, file), limit) if cache else None
+        identity = self._identity(folder, file) if cache else ""
+        self._files = VectorFiles(cache, identity, limit) if cache else None
         self._cache = VectorCache(files=self._files)
+        self._sketches = VectorCache(
+            SKETCH_BYTES, VectorFiles(cache, f"{identity}-{RUN}", limit) if cache else None
+        )
 
     @property
     def note(self) -> str:
@@ -103,6 +122,22 @@ class OnnxColbert:
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """MaxSim of `question` with each of `texts` in their order, shape (n,)."""
         return maxsim(self.question_vectors(question), self.turn_vectors(texts))
+
+    def sketched(self, question: str, texts: Sequence[str], most_new: int) -> NDArray[np.float64]:
+        """About what `__call__` gives, by a few vectors a text, NaN for texts that were never read.
+
+        Of these the first `most_new` are read.
+        """
+        held = self._sketches.held(texts)
+        fresh = list(dict.fromkeys(text for text in texts if text not in held))[:most_new]
+        held.update(zip(fresh, self._sketches.fetch(fresh, self._sketch), strict=True))
+        known = [n for n, text in enumerate(texts) if text in held]
+        scores = np.full(len(texts), np.nan)
+        scores[known] = maxsim(self.question_vectors(question), [held[texts[n]] for n in known])
+        return scores
+
+    def _sketch(self, texts: list[str]) -> list[TokenVectors]:
+        return [sketch(vectors) for vectors in self.turn_vectors(texts)]
 
     def question_vectors(self, question: str) -> NDArray[np.float32]:
         """Vectors (query_length, dim), the question padded with [MASK] as ColBERT does."""

@@ -1,4 +1,4 @@
-"""How sure it is that a turn answers: one logistic over what the search saw; no question answered twice.
+"""How sure it is that a turn answers: one logistic over what the search saw.
 
 The weights belong to a pair of rankers, as those of the learned fusion do, and lie beside them. They are
 fitted on questions asked of their own chat and of another (recipe/confidence.py).
@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from smartsearch.types import Query, Scores, Term, fold
 
-WEAK = 0.5
-"""Below this confidence a result is called weak."""
+WEAK = 0.2
+"""Below this confidence a result is called weak: one in twenty of the answerable questions of the fit."""
+LOWEST = -10.0
+"""The logit of a search that the cross-encoder read nothing of."""
 
 
 def absent(query: Query, counts: Mapping[str, int]) -> tuple[Term, ...]:
@@ -23,21 +25,16 @@ def absent(query: Query, counts: Mapping[str, int]) -> tuple[Term, ...]:
 def signals(query: Query, missing: Sequence[Term], scores: Sequence[Scores]) -> dict[str, float]:
     """What confidence is a sum over.
 
-    `ce` is the best cross-encoder score as a logit, `margin` how far the next one is, `colbert` the best
-    MaxSim, `typed` the share of the question's weight that stands in the turns as typed, `absent` 1 where the
-    heaviest term does not.
+    `ce` is the best cross-encoder score as a logit, `colbert` the best MaxSim, `typed` the share of the
+    question's weight that stands in the turns as typed.
     """
-    ce = sorted((_logit(s.ce) for s in scores if s.ce is not None), reverse=True)
     weight = sum(term.weight for term in query.terms)
     lost = sum(term.weight for term in missing)
-    heaviest = max((term.weight for term in query.terms), default=0.0)
     return {
         "bias": 1.0,
-        "ce": ce[0] if ce else -10.0,
-        "margin": ce[0] - ce[1] if len(ce) > 1 else 0.0,
+        "ce": max((_logit(s.ce) for s in scores if s.ce is not None), default=LOWEST),
         "colbert": max((s.colbert for s in scores if s.colbert is not None), default=0.0),
         "typed": 1.0 - lost / weight if weight else 0.0,
-        "absent": float(any(term.weight == heaviest for term in missing)),
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from smartsearch.rank.cascade import Ranking
 from smartsearch.transcripts.filters import speaks
@@ -20,8 +19,4 @@ def promoted(ranking: Ranking, turns: Sequence[Turn], names: Sequence[str], shar
         return ranking
     preferred = [any(speaks(name, turns[c.index].speaker) for name in names) for c in ranking.candidates]
     order = sorted(range(len(preferred)), key=lambda n: (n + 1) * (share if preferred[n] else 1.0))
-    return replace(
-        ranking,
-        candidates=tuple(ranking.candidates[n] for n in order),
-        scores=tuple(ranking.scores[n] for n in order),
-    )
+    return ranking.reordered(order)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 
 from smartsearch.config import Config
@@ -20,14 +20,16 @@ class Tokenizer:
     count: CountTokens
 
 
-def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple[tuple[Hit, ...], Budget]:
+def truncate(
+    hits: Sequence[Hit], config: Config, tokenizer: Tokenizer, pinned: Set[int] = frozenset()
+) -> tuple[tuple[Hit, ...], Budget]:
     """The hits that fit, in rank order and whole, and how they were chosen.
 
     `adaptive`: of the best `top_k`, those whose cross-encoder score is at least tau = alpha times the
-    best such score, up to the word ceiling. `fixed`: up to the word ceiling. Never fewer than one
-    turn; a first turn longer than the ceiling is cut, and `Budget.cut_text` says so. `limit` then
-    shows fewer; what it hides is neither dropped nor counted as used. With `compress`, words and tokens are
-    those of the shorter writing.
+    best such score, and those whose `index` is `pinned`, up to the word ceiling. `fixed`: up to the word
+    ceiling. Never fewer than one turn; a first turn longer than the ceiling is cut, and `Budget.cut_text`
+    says so. `limit` then shows fewer; what it hides is neither dropped nor counted as used. With `compress`,
+    words and tokens are those of the shorter writing.
     """
     adaptive = config.truncate == "adaptive"
     dropped: list[Dropped] = []
@@ -39,7 +41,8 @@ def truncate(hits: Sequence[Hit], config: Config, tokenizer: Tokenizer) -> tuple
         dropped += [_drop(hit, "top_k") for hit in rest[config.top_k :]]
         rest = rest[: config.top_k]
         tau = threshold(rest, config.alpha)
-        below = [h for h in rest if h.scores.ce is not None and h.scores.ce < tau]
+        scored = [h for h in rest if h.scores.ce is not None and h.index not in pinned]
+        below = [h for h in scored if h.scores.ce is not None and h.scores.ce < tau]
         dropped += [_drop(hit, "tau") for hit in below]
         gone = {hit.rank for hit in below}
         rest = [hit for hit in rest if hit.rank not in gone]

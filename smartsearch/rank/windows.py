@@ -7,7 +7,7 @@ rankers read the windows that share most words with the question; a turn scores 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -45,7 +45,7 @@ def windows(turn: Turn, previous: Turn | None = None) -> tuple[str, ...]:
     Each of several begins with `[date] Speaker:`; only the first shows the end of the turn before.
     """
     head, said = heading(turn), body(turn)
-    if pieces(head) + pieces(said) <= WHOLE_PIECES:
+    if len(head) + len(said) <= WHOLE_PIECES or pieces(head) + pieces(said) <= WHOLE_PIECES:
         return (scored_text(turn, previous),)
     context = context_of(previous)
     room = max(WINDOW_PIECES - pieces(head), WINDOW_PIECES // 2)
@@ -100,11 +100,13 @@ def scored_windows(
     Of more than READ_WINDOWS those with most of the question's words stay: every word of four letters and
     more counts once, wherever it stands in the text. Equal ones keep the turn's order.
     """
+    return likeliest(question, all_windows(corpus, indices, context=context))
+
+
+def likeliest(question: str, windows: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Of each turn's windows those that `scored_windows` gives."""
     asked = set(_ASKED.findall(question.casefold()))
-    return [
-        list(texts) if len(texts) == 1 else _likeliest(texts, asked)
-        for texts in all_windows(corpus, indices, context=context)
-    ]
+    return [list(texts) if len(texts) == 1 else _likeliest(texts, asked) for texts in windows]
 
 
 def _likeliest(texts: Sequence[str], asked: set[str]) -> list[str]:

@@ -7,17 +7,23 @@ lemmas, no index. The folded turns are one string, so that a term is one scan at
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from heapq import nsmallest
 
 from smartsearch.retrieve.fields import KINDS, Field
+from smartsearch.text.literals import NUMBER, loosely
 from smartsearch.transcripts.filters import speaks
 from smartsearch.types import Candidate, Corpus, Term, Turn, fold
 
 SEPARATOR = "\x00"  # stands in no term, so no match crosses from one turn into the next
+
+WIDENED = frozenset(("HOP", "PRF"))
+"""Kinds of terms that the hops found and nobody typed."""
+FIRST = 1024.0
+"""What a term's weight is multiplied by to stand before all that the hops can add."""
 
 Found = dict[int, dict[str, Term]]
 """Turn index to the terms in it, by folded text: the state that the hops add to."""
@@ -63,6 +69,17 @@ def boundary(needle: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(needle.strip())}(?!\w)")
 
 
+def pattern(needle: str, *, word_boundary: bool = False, number: bool = False) -> re.Pattern[str] | None:
+    """How to look for `needle`, folded, where it is not enough that its characters stand in the text.
+
+    A `number` is found however it is grouped.
+    """
+    if word_boundary:
+        return boundary(needle)
+    found = loosely(needle) if number else ""
+    return re.compile(found) if found else None
+
+
 def folded(turn: Turn) -> str:
     """What terms are looked for in: the turn as it was spoken, folded."""
     return fold(turn.spoken).replace(SEPARATOR, " ")
@@ -105,13 +122,14 @@ class Haystack:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def turns_with(self, text: str, *, word_boundary: bool = False) -> list[int]:
+    def turns_with(self, text: str, *, word_boundary: bool = False, number: bool = False) -> list[int]:
         """Indices of the turns that contain `text`, ascending, each once."""
         needle = looked_for(text)
         if not needle:
             return []
-        if word_boundary:
-            places = {self._turn_at(m.start()) for m in boundary(needle).finditer(self.text)}
+        holds = pattern(needle, word_boundary=word_boundary, number=number)
+        if holds:
+            places = {self._turn_at(m.start()) for m in holds.finditer(self.text)}
             return [self.indices[turn] for turn in sorted(places)]
         found = []
         at = self.text.find(needle)
@@ -123,11 +141,19 @@ class Haystack:
             at = self.text.find(needle, self.starts[turn + 1])
         return found
 
+    def following(self, index: int) -> int:
+        """The turn after in its session, if it may be found, or -1."""
+        after = index + 1
+        if after >= len(self.corpus.turns) or self.corpus.previous[after] != index:
+            return -1
+        at = bisect_left(self.indices, after)
+        return after if at < len(self.indices) and self.indices[at] == after else -1
+
     def has(self, text: str) -> bool:
         """Whether any turn contains `text`."""
         return bool(self.turns_with(text))
 
-    def searching(self, most: int) -> Search:  # noqa: ARG002 - a larger haystack finds no more than `most`
+    def searching(self, most: int, typed: bool = False) -> Search:  # noqa: ARG002 - a larger haystack heeds both
         """The steps of one question."""
         return Search(self)
 
@@ -162,7 +188,8 @@ def grep(
     wanted = list(terms)
     for term in wanted:
         key = fold(term.text)
-        for index in haystack.turns_with(term.text, word_boundary=word_boundary):
+        number = term.kind == NUMBER
+        for index in haystack.turns_with(term.text, word_boundary=word_boundary, number=number):
             found.setdefault(index, {})[key] = term
     if mode == "and":
         every = {fold(term.text) for term in wanted}
@@ -214,30 +241,36 @@ def match_weight(terms: Mapping[str, Term]) -> float:
     return sum(term.weight for term in counted(terms))
 
 
-def by_match_weight(found: Mapping[int, Mapping[str, Term]]) -> list[Candidate]:
-    """Candidates by descending match weight, ties in corpus order."""
-    candidates = [Candidate(index, *facts) for index, facts in _weighed(found)]
-    return sorted(candidates, key=lambda c: (-c.weight, c.index))
+def place_weight(term: Term, typed: bool) -> float:
+    """What a term counts in the order of turns: with `typed` the question's own before those of hops."""
+    return term.weight * (FIRST if typed and term.kind not in WIDENED else 1.0)
 
 
-def heaviest(found: Mapping[int, Mapping[str, Term]], most: int) -> list[int]:
+def by_match_weight(found: Mapping[int, Mapping[str, Term]], typed: bool = False) -> list[Candidate]:
+    """Candidates by match weight, with `typed` by the question's own terms first; ties in corpus order."""
+    weighed = sorted(_weighed(found, typed), key=lambda facts: (-facts[1], facts[0]))
+    return [Candidate(index, terms, sum(t.weight for t in terms), hop) for index, _, terms, hop in weighed]
+
+
+def heaviest(found: Mapping[int, Mapping[str, Term]], most: int, typed: bool = False) -> list[int]:
     """The first `most` turns of `by_match_weight`."""
-    weights = ((-facts[1], index) for index, facts in _weighed(found))
+    weights = ((-weight, index) for index, weight, _, _ in _weighed(found, typed))
     return [index for _, index in nsmallest(most, weights)]
 
 
 def _weighed(
-    found: Mapping[int, Mapping[str, Term]],
-) -> Iterator[tuple[int, tuple[tuple[Term, ...], float, int]]]:
-    """Each turn with its terms that count, their weight and the earliest hop.
+    found: Mapping[int, Mapping[str, Term]], typed: bool
+) -> Iterator[tuple[int, float, tuple[Term, ...], int]]:
+    """Each turn with what puts it in order, its terms that count and the earliest hop.
 
     Thousands of turns share the few sets of terms that there are.
     """
-    known: dict[tuple[int, ...], tuple[tuple[Term, ...], float, int]] = {}
+    known: dict[tuple[int, ...], tuple[float, tuple[Term, ...], int]] = {}
     for index, terms in found.items():
         key = tuple(map(id, terms.values()))
         facts = known.get(key)
         if facts is None:
             kept = counted(terms)
-            facts = known[key] = kept, sum(t.weight for t in kept), min((t.hop for t in kept), default=0)
-        yield index, facts
+            weight = sum(place_weight(t, typed) for t in kept)
+            facts = known[key] = weight, kept, min((t.hop for t in kept), default=0)
+        yield index, *facts

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from smartsearch.config import Config
 from smartsearch.retrieve.fields import Field, dates, speakers
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, heaviest, merge
+from smartsearch.text.literals import PHRASE
 from smartsearch.text.parse import Parser
 from smartsearch.transcripts.filters import unknown
 from smartsearch.types import Candidate, HopTrace, Query, Term, fold
 
-Dense = Callable[[int], list[int]]
-"""Finds so many turns by meaning, called only when needed; indices into the corpus, best first."""
+Dense = Callable[[int, int, Collection[int]], list[int]]
+"""Finds so many turns by meaning, called only when needed; indices into the corpus, best first.
+
+It reads all of so many turns; of more, it looks first beside the given ones, which words found.
+"""
+Known = Callable[[str], bool]
+"""Whether a word is one of the language."""
+
+FORM = 0.9
+"""What another form of a word weighs of it."""
+_ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s|e|er|ers)$")
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,7 @@ class _Gathering:
 
     def __init__(self, haystack: Haystack, config: Config) -> None:
         self.haystack, self.config = haystack, config
-        self.search = haystack.searching(config.colbert_turns)
+        self.search = haystack.searching(config.colbert_turns, config.typed)
         self.found: Found = {}
         self.known = set(haystack.speakers)
         self.steps: list[HopTrace] = []
@@ -50,7 +61,7 @@ class _Gathering:
         merge(self.found, self.search.likeliest())
         counts = self.search.counts or Counter(key for inside in self.found.values() for key in inside)
         return Evidence(
-            tuple(by_match_weight(self.found)),
+            tuple(by_match_weight(self.found, self.config.typed)),
             tuple(self.steps),
             tuple(self.notes),
             counts,
@@ -90,7 +101,9 @@ class _Gathering:
         self.known.update((key, *key.split()))
 
     def top_texts(self, count: int) -> list[str]:
-        return [self.haystack.corpus.turns[index].said for index in heaviest(self.found, count)]
+        return [
+            self.haystack.corpus.turns[index].said for index in heaviest(self.found, count, self.config.typed)
+        ]
 
     def unknown(self, texts: Iterable[str], kind: str, weight: float, hop: int) -> list[Term]:
         """The first few texts that were not terms yet, as terms."""
@@ -104,11 +117,12 @@ def gather(
     parser: Parser,
     config: Config,
     dense: Dense | None = None,
+    known: Known | None = None,
 ) -> Evidence:
     """All evidence for a question, before any ranking: grep, fuzzy, dense fallback, fields, hops, PRF, fill.
 
-    The fill is ours (docs/decisions/0007). In mode `and` grep alone decides: everything else would bring in
-    turns that lack a term.
+    The fill is ours (docs/decisions/0007). `known` tells words of the language, which are no typing errors.
+    In mode `and` grep alone decides: everything else would bring in turns that lack a term.
     """
     state = _Gathering(haystack, config)
     state.step("grep", 1, query.terms, config.mode)
@@ -116,16 +130,16 @@ def gather(
         _beside(state, query, add=False)
         return state.evidence()
     if config.fuzzy:
-        _fuzzy(state, query)
+        _fuzzy(state, query, known if config.typed else None)
     if dense is not None and (config.semantic == "always" or len(state.found) < config.semantic_below):
-        near = dense(config.semantic_top)
+        near = dense(config.semantic_top, config.semantic_max_turns, state.found)
         fresh = merge(state.found, {index: {} for index in near})
         state.steps.append(HopTrace(1, "semantic", (), fresh, len(state.found)))
     _beside(state, query, add=True)
     last = _entity_hops(state, parser)
     if config.prf and state.found:
         _prf(state, parser, last + 1)
-    if dense is not None and "colbert" in config.rank and len(haystack) <= config.pool_max_turns:
+    if dense is not None and "colbert" in config.rank:
         _fill(state, dense)
     return state.evidence()
 
@@ -152,16 +166,17 @@ def _fill(state: _Gathering, dense: Dense) -> None:
     """The nearest turns by meaning, until there are as many candidates as ColBERT reads anyway."""
     lacking = state.config.pool - len(state.found)
     if lacking > 0:
-        near = [index for index in dense(state.config.pool) if index not in state.found][:lacking]
+        found = dense(state.config.pool, state.config.pool_max_turns, state.found)
+        near = [index for index in found if index not in state.found][:lacking]
         fresh = merge(state.found, {index: {} for index in near})
         if fresh:
             last = max((step.hop for step in state.steps), default=1)
             state.steps.append(HopTrace(last, "semantic", (), fresh, len(state.found)))
 
 
-def _fuzzy(state: _Gathering, query: Query) -> None:
-    """Terms that hit nothing, matched to the nearest words of the corpus (misspelt, shortened)."""
-    lost = [t for t in query.terms if " " not in t.text and not state.holds(t)]
+def _fuzzy(state: _Gathering, query: Query, known: Known | None) -> None:
+    """Terms that hit nothing, matched to the nearest words of the corpus (misspelt, shortened, inflected)."""
+    lost = [t for t in query.terms if " " not in t.text and t.kind != PHRASE and not state.holds(t)]
     words = state.haystack.words() if lost else None
     if lost and words is None:
         names = ", ".join(repr(term.text) for term in lost)
@@ -169,17 +184,28 @@ def _fuzzy(state: _Gathering, query: Query) -> None:
             f"no turn contains {names}; in so many transcripts no similar words were looked for "
             "(search fewer files)"
         )
-    terms = [near for term in lost for near in _nearest_words(term, words or {}, state.config)]
+    terms = [near for term in lost for near in _nearest_words(term, words or {}, state.config, known)]
     if terms:
         state.step("fuzzy", 1, terms)
 
 
-def _nearest_words(term: Term, words: Mapping[str, None], config: Config) -> list[Term]:
-    from rapidfuzz import fuzz, process
-
+def _nearest_words(term: Term, words: Mapping[str, None], config: Config, known: Known | None) -> list[Term]:
+    """The words of the corpus that `term` may stand for; of a word of the language only other forms of it."""
     word = fold(term.text)
     if len(word) < config.min_length:
         return []
+    is_word = known is not None and known(word)
+    near = _forms(word, words) if is_word else _alike(word, words, config)
+    if not is_word or term.text != word:  # a name, as its capital says
+        near.update(dict.fromkeys(_short_forms(word, term, words), FORM))
+    best = sorted(near, key=lambda w: (-near[w], w))[: config.fuzzy_words]
+    return [Term(w, "FUZZY", term.weight * near[w], source=term.text) for w in best]
+
+
+def _alike(word: str, words: Mapping[str, None], config: Config) -> dict[str, float]:
+    """The words nearest by spelling, with how near they are."""
+    from rapidfuzz import fuzz, process
+
     close = process.extract(
         word,
         tuple(words),
@@ -187,10 +213,19 @@ def _nearest_words(term: Term, words: Mapping[str, None], config: Config) -> lis
         score_cutoff=config.fuzzy_cutoff,
         limit=config.fuzzy_words,
     )
-    near = {str(match): score / 100.0 for match, score, _ in close}
-    near.update(dict.fromkeys(_short_forms(word, term, words), 0.9))
-    best = sorted(near, key=lambda w: (-near[w], w))[: config.fuzzy_words]
-    return [Term(w, "FUZZY", term.weight * near[w], source=term.text) for w in best]
+    return {str(match): score / 100.0 for match, score, _ in close}
+
+
+def _forms(word: str, words: Mapping[str, None]) -> dict[str, float]:
+    """Other forms of the word: `employs` for `employed`."""
+    return {other: FORM for other in words if other[:3] == word[:3] and stem(other) == stem(word)}
+
+
+def stem(word: str) -> str:
+    """`word` without what inflects it: `employed`, `employs`, `employing` and `employ` have one."""
+    bare = _ENDING.sub("", word)
+    bare = bare[:-1] if len(bare) > 3 and bare[-1] == bare[-2] else bare
+    return bare[:-1] + "i" if bare.endswith("y") else bare
 
 
 def _short_forms(word: str, term: Term, words: Mapping[str, None]) -> list[str]:

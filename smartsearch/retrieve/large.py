@@ -25,14 +25,16 @@ from smartsearch.retrieve.grep import (
     Found,
     Haystack,
     Search,
-    boundary,
+    counted,
     folded,
     having,
     is_word_of,
     looked_for,
-    match_weight,
+    pattern,
+    place_weight,
 )
 from smartsearch.retrieve.likely import AFTER, BEFORE, rarity
+from smartsearch.text.literals import NUMBER, spellings
 from smartsearch.transcripts.corpus import Lines
 from smartsearch.transcripts.filters import Filters, Sieve, facts, speaks
 from smartsearch.types import Corpus, Skipped, Term, Turn, fold
@@ -79,11 +81,12 @@ class LargeHaystack(Haystack):
     def __len__(self) -> int:
         return len(self.indices)
 
-    def turns_with(self, text: str, *, word_boundary: bool = False) -> list[int]:
+    def turns_with(self, text: str, *, word_boundary: bool = False, number: bool = False) -> list[int]:
         """Indices of the turns that contain `text`, ascending, each once; all that may are parsed."""
         needle = looked_for(text)
-        holds = boundary(needle) if word_boundary else None
-        return [i for i in self.places(text).tolist() if self._contains(i, needle, holds)]
+        holds = pattern(needle, word_boundary=word_boundary, number=number)
+        places = self.places(text, number=number).tolist()
+        return [i for i in places if self._contains(i, needle, holds)]
 
     def has(self, text: str) -> bool:
         """Whether any turn contains `text`."""
@@ -92,13 +95,21 @@ class LargeHaystack(Haystack):
     def words(self) -> None:
         """Not known: it would mean reading everything."""
 
-    def searching(self, most: int) -> Search:
-        """A search whose terms add up from call to call; it finds the `most` heaviest turns."""
-        return _Sum(self, most)
+    def searching(self, most: int, typed: bool = False) -> Search:
+        """A search whose terms add up from call to call; it finds the `most` first of `by_match_weight`."""
+        return _Sum(self, most, typed)
 
-    def places(self, text: str) -> Places:
-        """Indices of the turns that may contain `text`, ascending: all that do, and few others."""
-        places = self._places(text)
+    def places(self, text: str, *, number: bool = False) -> Places:
+        """Indices of the turns that may contain `text`, ascending: all that do, and few others.
+
+        Of a `number` those that have it as it is most often written.
+        """
+        written = spellings(looked_for(text)) if number else [text]
+        places = (
+            self._places(text)
+            if len(written) == 1
+            else np.unique(np.concatenate([*map(self._places, written)]))
+        )
         return places if self._kept is None else places[self._kept[places]]
 
     def names(self) -> list[str]:
@@ -214,10 +225,10 @@ class _Sum(Search):
     _haystack: LargeHaystack
     knows_all = False
 
-    def __init__(self, haystack: LargeHaystack, most: int) -> None:
+    def __init__(self, haystack: LargeHaystack, most: int, typed: bool) -> None:
         super().__init__(haystack)
         self.counts: dict[str, int] = {}
-        self._most = most
+        self._most, self._typed = most, typed
         self._patterns: dict[str, re.Pattern[str]] = {}
         turns = len(haystack.corpus.turns)
         self._read = np.zeros(turns, dtype=np.bool_)
@@ -233,17 +244,21 @@ class _Sum(Search):
         for term in terms:
             key = fold(term.text)
             held = self._terms.get(key)
-            more = term.weight - (held.weight if held else 0.0)
-            if more > 0 or not held:
+            weight = place_weight(term, self._typed)
+            more = weight - (place_weight(held, self._typed) if held else 0.0)
+            if not held or term.weight > held.weight:
                 self._terms[key] = term
                 if key not in self._places:
-                    self._places[key] = self._haystack.places(term.text)
+                    self._places[key] = self._haystack.places(term.text, number=term.kind == NUMBER)
                     self.counts[key] = len(self._places[key])
                 places = self._places[key]
-                self._weights[places] += np.float32(max(more, 0.0))
+                self._weights[places] += np.float32(more if held else max(weight, 0.0))
                 if mode == "and":
                     self._all = places if self._all is None else np.intersect1d(self._all, places)
-        self._patterns = {key: boundary(key) for key in self._terms} if word_boundary else {}
+        for key, term in self._terms.items():
+            holds = pattern(key, word_boundary=word_boundary, number=term.kind == NUMBER)
+            if holds:
+                self._patterns[key] = holds
         found = self._heaviest(every=mode == "and")
         self._count_unread()
         return found
@@ -258,9 +273,9 @@ class _Sum(Search):
             if field.name:
                 places = self._haystack.places(field.name)
                 self._speakers.append((field, places))
-                self._weights[places] += np.float32(field.term.weight)
+                self._weights[places] += np.float32(place_weight(field.term, self._typed))
             else:
-                self._unsummed += field.term.weight
+                self._unsummed += place_weight(field.term, self._typed)
         found = self._heaviest(every=self._all is not None)
         for field in fields:
             key = fold(field.term.text)
@@ -325,19 +340,21 @@ class _Sum(Search):
 
     def _settled(self, found: Found, bound: float) -> bool:
         """Whether the first `most` turns found weigh at least what any other line can."""
-        weights = sorted((match_weight(inside) for inside in found.values()), reverse=True)
+        sums = (sum(place_weight(t, self._typed) for t in counted(inside)) for inside in found.values())
+        weights = sorted(sums, reverse=True)
         return len(weights) >= self._most and weights[self._most - 1] >= bound
 
     def _inside(self, index: int) -> dict[str, Term]:
         """The terms in a turn; a turn without any but a date has none."""
         turn = self._haystack.corpus.turns[index]
         spoken, known = folded(turn), self._terms.items()
-        if self._patterns:
-            inside = {key: term for key, term in known if self._patterns[key].search(spoken)}
-        else:
-            inside = {key: term for key, term in known if key.strip() and key.strip() in spoken}
+        inside = {key: term for key, term in known if self._holds(key, spoken)}
         beside = having(self._fields, turn) if self._fields else {}
         return inside | beside if inside or any(term.kind == SPEAKER for term in beside.values()) else {}
+
+    def _holds(self, key: str, spoken: str) -> bool:
+        holds = self._patterns.get(key)
+        return holds.search(spoken) is not None if holds else bool(key.strip()) and key.strip() in spoken
 
 
 def _largest(values: NDArray[np.float32], most: int) -> Places:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.runtime.lean import module, standing_in
+from smartsearch.text.literals import COMPOUND, LONG, NUMBER, PHRASE, Literal, literals
 from smartsearch.types import Query, Term, fold
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ LONGEST = 20_000
 """Characters of a question that spaCy reads: it refuses a million."""
 TURN = 2_000
 """Characters of a turn that hops and feedback look at (docs/decisions/0003)."""
+NAME = 4
+"""Words that a name may have."""
 ARTICLES = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "his", "her", "their"))
 
 
@@ -109,15 +112,21 @@ class Parser:
         return doc
 
     def parse(self, question: str, config: Config) -> Query:
-        """Terms of the question in order of appearance, each once with its highest weight (paper 3.1)."""
+        """Terms of the question in order of appearance, each once with its highest weight (paper 3.1).
+
+        With `config.typed` what is written as a code, a number or a quoted phrase is a term too, and whole.
+        """
         doc = self._nlp(question[:LONGEST])
-        terms = list(_terms(doc, config))
+        typed = literals(question[:LONGEST]) if config.typed else []
+        placed = [*_literal_terms(doc, typed, config), *_terms(doc, typed, config)]
+        terms = [term for _, term in sorted(placed, key=lambda one: one[0])]
         if terms:
-            return Query(question, _distinct(terms))
+            return Query(question, _distinct(terms), literal=config.typed and _is_literal(doc, typed))
         words = [t.text for t in doc if not t.is_stop and not t.is_punct and not t.is_space]
         if words:
             terms = [Term(word, "TOKEN", 1.0) for word in words]
-            return Query(question, _distinct(terms), "every word that is not a stop word was searched")
+            said = "every word that is not a stop word was searched"
+            return Query(question, _distinct(terms), said, config.typed and len(words) == 1)
         return Query(question, (), "there was no word to search for")
 
     def entities(self, texts: Iterable[str]) -> list[str]:
@@ -140,16 +149,47 @@ class Parser:
         return [(surface[key], counts[key]) for key in ranked]
 
 
-def _terms(doc: Doc, config: Config) -> Iterator[Term]:
+def _terms(doc: Doc, typed: Sequence[Literal], config: Config) -> Iterator[tuple[int, Term]]:
+    """The paper's terms, but those within a literal, each with the place where it begins."""
     weights = {"PROPN": config.weight_propn, "NOUN": config.weight_noun, "VERB": config.weight_verb}
     phrases = {span.start: span for span in doc.ents}
     for token in doc:
-        if token.i in phrases:
-            yield from _phrase(phrases[token.i], weights, config)
+        if token.i in phrases and not _within(phrases[token.i].start_char, phrases[token.i].end_char, typed):
+            for term in _phrase(phrases[token.i], weights, config):
+                yield token.idx, term
         base = weights.get(token.pos_, 0.0)
         weight = base + (config.weight_entity if token.ent_type_ else 0.0)
-        if weight and _keeps(token, config):
-            yield Term(token.text, token.pos_ if base else "ENT", weight)
+        inside = _within(token.idx, token.idx + len(token.text), typed)
+        if weight and not inside and _keeps(token, config):
+            yield token.idx, Term(token.text, token.pos_ if base else "ENT", weight)
+
+
+def _within(start: int, end: int, typed: Sequence[Literal]) -> bool:
+    """Whether what stands there is part of a literal. The words of a compound are terms beside it."""
+    inside = (one for one in typed if one.start <= start and end <= one.end and one.kind != COMPOUND)
+    return any(one.kind == PHRASE or (start, end) != (one.start, one.end) for one in inside)
+
+
+def _literal_terms(doc: Doc, typed: Sequence[Literal], config: Config) -> Iterator[tuple[int, Term]]:
+    """The literals as terms: a phrase weighs as a name in an entity, a code as a name, others as a noun."""
+    name, noun = config.weight_propn, config.weight_noun
+    weights = {PHRASE: name + config.weight_entity, NUMBER: noun, COMPOUND: noun}
+    dates = [(span.start_char, span.end_char) for span in doc.ents if span.label_ == "DATE" and len(span) > 1]
+    for one in typed:
+        plain = len(one.text) < LONG and any(start <= one.start < end for start, end in dates)
+        words = [token for token in doc if one.start <= token.idx < one.end]
+        stop = one.kind == COMPOUND and not any(token.is_alpha and not token.is_stop for token in words)
+        if not (stop or (plain and one.kind == NUMBER)):  # a year in a date weighs as the paper has it
+            yield one.start, Term(one.text, one.kind, weights.get(one.kind, name))
+
+
+def _is_literal(doc: Doc, typed: Sequence[Literal]) -> bool:
+    """Whether the question is nothing but one word, a name, codes or quoted phrases."""
+    words = [token for token in doc if any(c.isalnum() for c in token.text)]
+    rest = [t for t in words if not any(one.start <= t.idx < one.end for one in typed)]
+    if not rest or len(words) == 1:
+        return True
+    return len(rest) <= NAME and all(t.pos_ == "PROPN" and not t.is_stop for t in rest)
 
 
 def _phrase(span: Span, weights: dict[str, float], config: Config) -> Iterator[Term]:

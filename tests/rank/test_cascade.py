@@ -173,3 +173,14 @@ class TestLongTurns:
         ranking, _ = self.ranked(Config(rank=("colbert",)), names=("colbert",))
         assert [c.index for c in ranking.candidates] == [2, 0, 1]
         assert ranking.scores[0].colbert == 1.0
+
+
+def test_the_turns_after_the_best_are_ranked_too():
+    some = [Candidate(i, (), 1.0, 1) for i in (0, 4, 8)]
+    seen = {"ce": [], "colbert": []}
+    scorers = {name: scorer(range(10), seen[name]) for name in seen}
+    following = {0: 1, 4: 5, 8: -1}.__getitem__
+    ranking = rank("q", some, TURNS, scorers, Config(candidates=2), following=following)
+    assert sorted(seen["colbert"]) == [0, 1, 4, 5, 8]
+    assert {c.index: (c.terms, c.hop) for c in ranking.candidates}[5] == ((), 0)
+    assert [c.index for c in rank("q", some, TURNS, scorers, Config(candidates=2)).candidates] == [8, 4, 0]

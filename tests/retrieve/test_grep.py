@@ -108,3 +108,19 @@ def test_the_heaviest_are_the_first_by_match_weight():
     }
     for most in (0, 1, 20, 500):
         assert heaviest(found, most) == [c.index for c in by_match_weight(found)[:most]]
+
+
+def test_the_questions_own_words_come_before_what_hops_found():
+    flute = Term("flute", "NOUN", 2.0)
+    hops = {name: Term(name, "HOP", 2.5, 2) for name in ("ann", "ben", "cid")}
+    found = {0: {"dog": DOG, **hops}, 1: {"dog": DOG, "flute": flute}, 2: dict(hops)}
+    assert [c.index for c in by_match_weight(found)] == [0, 2, 1]  # the paper's plain sum
+    own = by_match_weight(found, typed=True)
+    assert [c.index for c in own] == heaviest(found, 3, typed=True) == [1, 0, 2]
+    assert [c.weight for c in own] == [4.0, 9.5, 7.5]
+
+
+def test_the_turn_after_is_of_the_same_session_and_may_be_found():
+    turns = (Turn("a", session="1"), Turn("b", session="1"), Turn("c", session="2"), Turn("d", session="2"))
+    assert [Haystack(Corpus(turns)).following(n) for n in range(4)] == [1, -1, 3, -1]
+    assert [Haystack(Corpus(turns), [0, 2, 3]).following(n) for n in (0, 2)] == [-1, 3]

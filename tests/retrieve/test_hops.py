@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from smartsearch.config import Config
+from smartsearch.models.loading import is_word
 from smartsearch.retrieve.hops import gather
+from smartsearch.types import Query, Term
 from tests.conftest import haystack
 
 CHAT = (
@@ -99,7 +101,7 @@ def test_a_shortened_name_is_found(parser, nlp):
 def test_the_dense_search_joins_when_grep_finds_few(parser):
     asked = []
 
-    def dense(top):
+    def dense(top, most, found):
         asked.append(top)
         return [4]
 
@@ -119,7 +121,10 @@ def test_few_candidates_are_filled_up_by_meaning(parser):
     nearest = [2, 1, 4, 0, 3]
 
     def found(**settings):
-        evidence = run(parser, "dog", texts, dense=lambda top: nearest[:top], semantic_below=0, **settings)
+        def dense(top, most, found):
+            return nearest[:top] if len(texts) <= most else []
+
+        evidence = run(parser, "dog", texts, dense=dense, semantic_below=0, **settings)
         return [c.index for c in evidence.candidates], [s.kind for s in evidence.hops]
 
     order, kinds = found(pool=3)
@@ -137,3 +142,52 @@ def test_nothing_found_is_no_error(parser):
     evidence = run(parser, "dog?", ("Ilya: rain",))
     assert evidence.candidates == ()
     assert gather(parser.parse("dog", Config()), haystack(), parser, Config()).candidates == ()
+
+
+KNOWN = {
+    "money": "honey", "flight": "light", "employed": "deployed", "peru": "per", "boat": "coat",
+    "garden": "warden", "house": "mouse", "table": "cable", "lease": "please", "dinner": "winner",
+    "letter": "better", "butter": "button", "sister": "mister", "father": "rather", "mother": "another",
+    "kitchen": "kitten", "summer": "hummer", "school": "scholl", "ticket": "thicker", "camera": "camel",
+}  # fmt: skip
+"""A word of the language, and one of the chat that looks like it."""
+TYPED_WRONG = {
+    "prias": "prius", "docter": "doctor", "adress": "address", "recieve": "receive", "tommorow": "tomorrow",
+    "calender": "calendar", "restaraunt": "restaurant", "seperate": "separate", "wensday": "wednesday",
+    "birthdya": "birthday", "passwrod": "password", "meetign": "meeting", "invocie": "invoice",
+    "dentsit": "dentist", "kubernets": "kubernetes", "petrra": "petra", "definately": "definitely",
+    "accomodation": "accommodation", "oskarr": "oskar", "temprature": "temperature",
+}  # fmt: skip
+
+
+def mended(parser, word, line):
+    found = gather(
+        Query(word, (Term(word, "NOUN", 2.0),)),
+        haystack(f"Mara: {line}"),
+        parser,
+        Config(prf=False, hops=1),
+        known=is_word,
+    )
+    return [term.text for step in found.hops if step.kind == "fuzzy" for term in step.terms]
+
+
+@pytest.mark.parametrize(("word", "other"), KNOWN.items())
+def test_a_word_of_the_language_is_left_alone(parser, word, other):
+    assert mended(parser, word, other) == []
+
+
+@pytest.mark.parametrize(("word", "right"), TYPED_WRONG.items())
+def test_a_typing_error_is_mended(parser, word, right):
+    assert mended(parser, word, right) == [right]
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [("employed", "employs"), ("pets", "pet"), ("planning", "plan"), ("studied", "studies")],
+)
+def test_a_word_of_the_language_is_found_in_its_other_forms(parser, word, other):
+    assert mended(parser, word, other) == [other]
+
+
+def test_other_words_that_begin_or_end_alike_are_not_its_forms(parser):
+    assert mended(parser, "find", "fine") == mended(parser, "redundancy", "red") == []

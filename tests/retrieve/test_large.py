@@ -131,6 +131,25 @@ def test_the_likeliest_are_those_of_the_parsed_corpus(large, parsed):
     assert len(every) == len(found) + search.unread
 
 
+def test_the_questions_own_words_come_first_there_too(large, parsed):
+    hops = [Term("a", "HOP", 2.5, 2), Term("e", "HOP", 2.5, 2), Term("o", "HOP", 2.5, 2)]
+    expected = by_match_weight(grep(parsed, [*TERMS, *hops]), typed=True)
+    search = large.searching(20, typed=True)
+    search(TERMS)
+    found = by_match_weight(search(hops), typed=True)
+    assert [c.weight for c in found[:20]] == [c.weight for c in expected[:20]]
+    assert expected != by_match_weight(grep(parsed, [*TERMS, *hops]))
+
+
+def test_a_number_is_found_in_its_commonest_spellings(tmp_path):
+    path = tmp_path / "chat.jsonl"
+    said = ["it was 44,000 a year", "or 44000", "not 4400"]
+    path.write_text("".join(json.dumps({"role": "user", "content": text}) + "\n" for text in said))
+    (part,) = transcripts.read_large([str(path)]).parts
+    hay = LargeHaystack([part])
+    assert list(hay.searching(10)([Term("44,000", "NUMBER", 2.0)])) == [0, 1]
+
+
 def test_with_every_term_wanted_nothing_else_is_likely(large):
     search = large.searching(20)
     search(TERMS[2:4], mode="and")

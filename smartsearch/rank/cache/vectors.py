@@ -16,6 +16,8 @@ STEPS = 127
 """Of a number's magnitude; 127 * 127 * 1,040 dimensions still fit the 24 bits of a float32."""
 TOKENS = 8192
 """Tokens in one matrix product: a few megabytes, which stay in the processor's cache."""
+RUN = 12
+"""Tokens that a vector of a sketch stands for."""
 
 
 class TokenVectors(NamedTuple):
@@ -36,6 +38,15 @@ def quantised(vectors: NDArray[Any]) -> TokenVectors:
     scales = np.abs(exact).max(axis=1, initial=0.0) / np.float32(STEPS)
     steps = exact / np.where(scales > 0, scales, np.float32(1))[:, None]
     return TokenVectors(np.rint(steps).astype(np.int8), scales)
+
+
+def sketch(vectors: TokenVectors) -> TokenVectors:
+    """A text's vectors as few: the mean of each run of RUN tokens, of length 1."""
+    if not len(vectors.values):
+        return vectors
+    exact = vectors.values.astype(np.float32) * vectors.scales[:, None]
+    sums = np.add.reduceat(exact, np.arange(0, len(exact), RUN), axis=0)
+    return quantised(sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9))
 
 
 def maxsim(question: NDArray[Any], turns: Sequence[TokenVectors]) -> NDArray[np.float64]:

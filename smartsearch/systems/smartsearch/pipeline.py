@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-
-import numpy as np
-from numpy.typing import NDArray
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cascade import Ranking, rank
 from smartsearch.rank.confidence import WEAK, absent, confidence, signals
+from smartsearch.rank.meaning import Near, nearest_sketches, nearest_turns
 from smartsearch.rank.promote import promoted
+from smartsearch.rank.replies import with_replies
+from smartsearch.rank.timely import by_time
 from smartsearch.rank.truncate import truncate
-from smartsearch.rank.windows import best_windows, scored_windows
+from smartsearch.rank.typed import typed_first
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Dense, Evidence, gather
-from smartsearch.retrieve.semantic import nearest
 from smartsearch.types import STAGES, Hit, Query, Result, Trace, paired
 
 
@@ -30,7 +29,8 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
     degraded: list[str] = []
     with clock("retrieve"):
         dense = dense_search(query, haystack, config, tools, degraded)
-        evidence = gather(query, haystack, tools.parser, config, dense)
+        evidence = gather(query, haystack, tools.parser, config, dense, tools.known)
+    lift = config.typed and config.lift
     with clock("rank"):
         ranking = rank(
             question,
@@ -41,10 +41,16 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
             tools.fusion,
             evidence.counts,
             evidence.unread,
+            haystack.following if lift and config.mode == "or" else None,
         )
+        if lift:
+            ranking = with_replies(ranking, haystack.corpus)
+            mended = [term for step in evidence.hops if step.kind == "fuzzy" for term in step.terms]
+            ranking = typed_first(ranking, query, haystack.corpus, evidence.counts, mended)
+            ranking = by_time(ranking, query, haystack.corpus)
         ranking = promoted(ranking, haystack.corpus.turns, config.speaker, config.speaker_rank)
     with clock("truncate"):
-        kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer)
+        kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer, ranking.pinned)
     if config.order == "time":
         kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
     searched = any(step.kind == "semantic" for step in evidence.hops)
@@ -59,11 +65,8 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         degraded=(*degraded, *evidence.notes, *ranking.degraded, *tools.notes()),
         absent=absent(query, evidence.counts),
     )
-    sure = (
-        confidence(signals(query, trace.absent, ranking.scores), tools.confidence)
-        if tools.confidence
-        else None
-    )
+    tells = config.typed and tools.confidence
+    sure = confidence(signals(query, trace.absent, ranking.scores), tools.confidence) if tells else None
     return Result(
         question,
         config.profile,
@@ -88,7 +91,7 @@ def _hits(ranking: Ranking, haystack: Haystack) -> list[Hit]:
 def dense_search(
     query: Query, haystack: Haystack, config: Config, tools: Tools, degraded: list[str]
 ) -> Dense | None:
-    """The dense search over all turns, or None where it is off, impossible or too large."""
+    """The dense search over all turns, or None where it is off or impossible."""
     if config.semantic == "off" or not any(c.isalnum() for c in query.text):
         return None
     if "colbert" not in tools.scorers:
@@ -96,21 +99,33 @@ def dense_search(
             degraded.append(f"no dense search: the profile {config.profile} has no ColBERT")
         return None
 
-    def run(top: int) -> list[int]:
-        turns = len(haystack)
-        if config.semantic == "fallback" and turns > config.semantic_max_turns:
+    scorer, turns = tools.scorers["colbert"], len(haystack)
+    looked: list[Near] = []  # once a question, whoever asks
+
+    def run(top: int, most: int, found: Collection[int]) -> list[int]:
+        if turns <= most or config.semantic == "always":
+            return nearest_turns(query.text, haystack, scorer, top).turns
+        sketched = getattr(scorer, "sketched", None) if config.typed else None
+        if sketched is None or turns > config.sketch_max_turns:
+            limit = config.sketch_max_turns if sketched else most
             degraded.append(
-                f"the dense fallback was left out: {turns} turns, more than {config.semantic_max_turns}; "
-                "--semantic always runs it"
+                f"nothing was searched by meaning: {turns} turns, more than {limit}; "
+                "--semantic always does it"
             )
             return []
-        windows = scored_windows(query.text, haystack.corpus, haystack.indices)
-
-        def by_turn(question: str, _: Sequence[str]) -> NDArray[np.float64]:
-            return best_windows(question, windows, tools.scorers["colbert"])[0]
-
-        near = nearest(query.text, [some[0] for some in windows], by_turn, top)
-        return [haystack.indices[place] for place in near]
+        if looked:
+            return looked[0].turns[:top]
+        most_wanted = max(config.pool, config.semantic_top)
+        near = nearest_sketches(
+            query.text, haystack, scorer, sketched, most_wanted, config.semantic_new, found
+        )
+        looked.append(near)
+        if near.unread:
+            degraded.append(
+                f"searched by meaning in {turns - near.unread} of {turns} turns; the next questions read on "
+                "(--semantic always reads them all)"
+            )
+        return near.turns[:top]
 
     return run
 

@@ -1,0 +1,45 @@
+"""A question and its reply together: a reply may have no word of what was asked (docs/decisions/0016)."""
+
+from __future__ import annotations
+
+import re
+
+from smartsearch.rank.cascade import Ranking
+from smartsearch.types import Corpus, Turn
+
+ASKED = 5
+"""Among so many first turns a question takes its reply with it."""
+SHORT = 40
+"""Words of a reply at most: a longer one has words of its own to be found by."""
+
+_ASKS = re.compile(r"\?[^\w?]*$")
+
+
+def with_replies(ranking: Ranking, corpus: Corpus) -> Ranking:
+    """`ranking` with the reply to each question among the first turns right before it, and pinned.
+
+    Who asks the same wants the answer first; on validation it found more so.
+    """
+    place = {c.index: n for n, c in enumerate(ranking.candidates)}
+    key = {n: float(n) for n in place.values()}
+    lifted = []
+    for n, candidate in enumerate(ranking.candidates[:ASKED]):
+        reply = place.get(reply_to(candidate.index, corpus), -1)
+        if reply > n:
+            key[reply] = n - 0.5
+            lifted.append(reply)
+    return ranking.reordered(sorted(key, key=key.__getitem__), pinned=lifted) if lifted else ranking
+
+
+def reply_to(index: int, corpus: Corpus) -> int:
+    """The turn that answers the question of turn `index` shortly, or -1."""
+    turns, after = corpus.turns, index + 1
+    if not asks(turns[index]) or after >= len(turns) or corpus.previous[after] != index:
+        return -1
+    reply = turns[after]
+    return after if len(reply.text.split()) <= SHORT and not asks(reply) else -1
+
+
+def asks(turn: Turn) -> bool:
+    """Whether it ends with a question mark."""
+    return _ASKS.search(turn.text) is not None
