@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -201,12 +200,9 @@ class Config:
     )
     rank: tuple[str, ...] = _rank(
         ("ce", "colbert"),
-        "Which rankers run.",
+        "Which rankers run: any of these, or none.",
         "Ranking",
-        choices=(
-            *(",".join(some) for n in range(len(RANKERS), 0, -1) for some in combinations(RANKERS, n)),
-            "none",
-        ),
+        metavar=f"{','.join(RANKERS)}|none",
     )
     fuse: str = _rank(  # learned where the profile has weights for it, else rrf
         "learned",

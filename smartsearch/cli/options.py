@@ -13,9 +13,9 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 import typer
 
 from smartsearch.ask.scope import Scope, Written
-from smartsearch.config import FIELDS, MODELS, PRESETS, Config, build, settings
+from smartsearch.config import FIELDS, MODELS, PRESETS, RANKERS, Config, build, settings
 from smartsearch.errors import UsageError
-from smartsearch.output.show import View
+from smartsearch.output.show import FORMATS, View
 from smartsearch.runtime.extras import needs
 from smartsearch.systems import SYSTEMS
 from smartsearch.transcripts.filters import Filters
@@ -32,7 +32,6 @@ PANELS = DATA, GRID, LLM, BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, FOLDER, R
     "Run folder",
     "Run",
 )
-FORMATS = ("text", "json", "jsonl", "md", "context", "html")
 COLORS = ("auto", "always", "never")
 PROGRESS = ("auto", "none")
 ENGINES = ("local", "ray")
@@ -120,7 +119,11 @@ def pager_option() -> Any:
     return option(OUTPUT, said, "--pager/--no-pager", default=True, show_default="on")
 
 
-_COMPLETED = {"profile": _profiles, "system": lambda: list(SYSTEMS)}
+_COMPLETED = {
+    "profile": _profiles,
+    "rank": lambda: [",".join(RANKERS), *RANKERS, "none"],
+    "system": lambda: list(SYSTEMS),
+}
 _NUMBERS: dict[str, Any] = {"int": int, "float": float, "bool": bool}
 
 
@@ -151,9 +154,12 @@ class Settings:
         """The Config of these settings over environment and files. Raises ConfigError or UsageError."""
         given = dict(self.said)
         preset = given.pop("preset", None) or ""
-        for name in ("rank", "compress"):
-            if given.get(name) is not None:
-                given[name] = tuple(part for part in given[name].split(",") if part not in ("", "none"))
+        if given.get("rank") is not None:
+            given["rank"] = () if given["rank"] == "none" else tuple(given["rank"].split(","))
+        if given.get("compress") is not None:
+            given["compress"] = tuple(
+                part for part in given["compress"].split(",") if part not in ("", "none")
+            )
         if given.get("candidates") is not None:
             given["candidates"] = _count_or_all(given["candidates"])
         if given.get("speaker") is not None:
@@ -228,7 +234,7 @@ class OutputOptions:
         OUTPUT,
         "What is printed; html is one page with pictures, for a browser.",
         "--format",
-        choices=FORMATS,
+        choices=tuple(FORMATS),
         show_default="text",
     )
     json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)

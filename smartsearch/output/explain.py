@@ -44,8 +44,9 @@ def _facts(answer: Result, config: Config) -> Iterator[Facts]:
     ]
     yield Facts("hops", [("hop", "kind", "new", "turns", "terms"), *hops] if hops else [], headed=True)
     yield Facts("candidates", said=str(trace.candidates))
-    names = ("rank", "match", "ce", "colbert", "rrf", "fused", "hop", "turn")
-    rows = [_scores(hit) for hit in answer.hits]
+    others = tuple(dict.fromkeys(name for hit in answer.hits for name in hit.scores.more))
+    names = ("rank", "match", "ce", "colbert", "rrf", "fused", *others, "hop", "turn")
+    rows = [_scores(hit, others) for hit in answer.hits]
     yield Facts("scores", [names, *rows] if rows else [], headed=True)
     yield from _cut(answer, config)
     yield from (Facts("degraded", said=one_line(said)) for said in trace.degraded)
@@ -89,15 +90,20 @@ def _term(term: Term) -> tuple[str, ...]:
     return (one_line(term.text), term.kind, f"{term.weight:.2f}", f"hop {term.hop}", source)
 
 
-def _scores(hit: Hit) -> tuple[str, ...]:
+def _scores(hit: Hit, others: Sequence[str]) -> tuple[str, ...]:
+    """A row of the scores; `others` are the names of those beside SmartSearch's own."""
     s = hit.scores
-    colbert = "-" if s.colbert is None else f"{s.colbert:.3f}"
-    fused = "-" if s.fused is None else f"{s.fused:.3f}"
-    return (str(hit.rank), f"{s.match:.2f}", _ce(s), colbert, f"{s.rrf:.5f}", fused, str(hit.hop), _name(hit))
+    own = (f"{s.match:.2f}", _ce(s), _number(s.colbert, 3), f"{s.rrf:.5f}", _number(s.fused, 3))
+    more = (_number(s.more.get(name), 4) for name in others)
+    return (str(hit.rank), *own, *more, str(hit.hop), _name(hit))
 
 
 def _ce(scores: Scores) -> str:
-    return "-" if scores.ce is None else f"{scores.ce:.4f}"
+    return _number(scores.ce, 4)
+
+
+def _number(score: float | None, digits: int) -> str:
+    return "-" if score is None else f"{score:.{digits}f}"
 
 
 def _name(hit: Hit | Dropped) -> str:

@@ -70,8 +70,8 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
         if view.screen:
             numbered = _screen(answer, around, view)
         else:
-            _print(answer, around, config, view)
-        if view.explain and view.format not in ("json", "jsonl", "html"):
+            FORMATS[view.format](answer, around, config, view)
+        if view.explain and view.format not in WHOLE:
             _explain(answer, config, view)
     if not view.quiet:
         if view.screen and not answer.hits:
@@ -81,33 +81,34 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     return numbered
 
 
-def _print(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
-    if view.format == "json":
-        stream.write_json(record.result(answer, config, around, explain=view.explain))
-    elif view.format == "jsonl":
-        stream.write(
-            record.dumps(record.hit(hit, around[n] if around else None)) for n, hit in enumerate(answer.hits)
-        )
-    elif view.format == "md":
-        stream.write(plain.markdown(answer, around))
-    elif view.format == "context":
-        from smartsearch.types import Nearby
+def _json(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> None:
+    stream.write_json(record.result(answer, config, around, explain=view.explain))
 
-        stream.write(
-            plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits], config.compress)
-        )
-    elif view.format == "html":
-        from smartsearch.output import html
 
-        stream.write([html.page(answer, around, config).removesuffix("\n")])
-        if sys.stdout.isatty():
-            stream.talk("this is a page for a browser: > answer.html keeps it")
-    elif view.files:
-        template = link_template(view.hyperlinks)
-        shown = {plain.shown_path(hit.turn.path): hit.turn.path for hit in answer.hits}
-        stream.write(linked(path, shown[path], template) for path in plain.files(answer.hits))
-    else:
-        _lines(answer, around, view)
+def _jsonl(answer: Result, around: Sequence[Nearby], _config: Config, _view: View) -> None:
+    stream.write(
+        record.dumps(record.hit(hit, around[n] if around else None)) for n, hit in enumerate(answer.hits)
+    )
+
+
+def _markdown(answer: Result, around: Sequence[Nearby], _config: Config, _view: View) -> None:
+    stream.write(plain.markdown(answer, around))
+
+
+def _context(answer: Result, around: Sequence[Nearby], config: Config, _view: View) -> None:
+    from smartsearch.types import Nearby
+
+    stream.write(
+        plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits], config.compress)
+    )
+
+
+def _html(answer: Result, around: Sequence[Nearby], config: Config, _view: View) -> None:
+    from smartsearch.output import html
+
+    stream.write([html.page(answer, around, config).removesuffix("\n")])
+    if sys.stdout.isatty():
+        stream.talk("this is a page for a browser: > answer.html keeps it")
 
 
 def complain(
@@ -152,7 +153,16 @@ def _explain(answer: Result, config: Config, view: View) -> None:
     _draw(screen, explain.drawn(answer, config))
 
 
-def _lines(answer: Result, around: Sequence[Nearby], view: View) -> None:
+def _files(answer: Result, view: View) -> None:
+    template = link_template(view.hyperlinks)
+    shown = {plain.shown_path(hit.turn.path): hit.turn.path for hit in answer.hits}
+    stream.write(linked(path, shown[path], template) for path in plain.files(answer.hits))
+
+
+def _text(answer: Result, around: Sequence[Nearby], _config: Config, view: View) -> None:
+    if view.files:
+        _files(answer, view)
+        return
     colour, template = stream.coloured(view.color), link_template(view.hyperlinks)
     if around or (not colour and template is None):
         stream.write(plain.lines(answer.hits, around))
@@ -181,6 +191,19 @@ def _screen(answer: Result, around: Sequence[Nearby], view: View) -> list[Hit]:
     _draw(screen, (line for lines in drawn for line in lines))
     _draw(screen, [terminal.footer(answer, len(drawn), len(every))])
     return [block.best for block in every]
+
+
+FORMATS = {
+    "text": _text,
+    "json": _json,
+    "jsonl": _jsonl,
+    "md": _markdown,
+    "context": _context,
+    "html": _html,
+}
+"""What writes an answer in each format of `--format`. A new format is a line here."""
+WHOLE = ("json", "jsonl", "html")
+"""Formats that programs read: no line of `--explain` follows."""
 
 
 def link_template(choice: str) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from smartsearch.errors import InputError, UsageError
@@ -105,6 +106,10 @@ class Facts(NamedTuple):
     time: str
 
 
+_names_of = attrgetter("conversation", "session", "title", "speaker", "role")
+"""The facts that many turns share: what is asked of them is asked once."""
+
+
 def facts(turn: Turn) -> Facts:
     """The facts of a turn that is here already."""
     return Facts(turn.conversation, turn.session, turn.title, turn.speaker, turn.role, turn.time)
@@ -159,9 +164,10 @@ class Sieve:
     def __call__(self, turn: Facts) -> bool:
         """Whether a turn passes."""
         self._seen += 1
-        held = self._known.get(turn[:-1])
+        names = _names_of(turn)
+        held = self._known.get(names)
         if held is None:
-            held = self._known[turn[:-1]] = self._has_names(turn)
+            held = self._known[names] = self._has_names(turn)
         if not held:
             return False
         if self._between is not None:

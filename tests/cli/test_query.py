@@ -72,7 +72,9 @@ def test_errors_are_json_where_json_was_asked_for(run: Run, name: str, arguments
         (["query", "x", "--json", "--format", "md"], None),
         (["query", "x", "-l", "--format", "md"], "-l"),
         (["query", "x", "--candidates", "0"], "--candidates"),
-        (["query", "x", "--rank", "ce,ce"], "--rank"),
+        (["query", "x", "--rank", "ce,ce"], "rank is 'ce,ce'"),
+        (["query", "x", "--rank", ""], "rank is ''"),
+        (["query", "x", "--rank", "ce,none"], "rank is 'ce,none'"),
         (["query", "x", "--truncate", "some"], "--truncate"),
         (["query", "x", "--preset", "best"], "--preset"),
         (["query", "x", "--alpha", "2"], "alpha"),
@@ -236,6 +238,16 @@ def test_options_reach_the_config_and_presets_yield_to_them(run: Run, monkeypatc
     config = seen[0]
     assert (config.truncate, config.budget, config.prf, config.fuzzy) == ("fixed", 50, False, True)
     assert (config.rank, config.candidates, config.order, config.cores) == (("ce",), 7, "time", 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "rank"), [("colbert,ce", ("colbert", "ce")), ("colbert", ("colbert",)), ("none", ())]
+)
+def test_rankers_are_named_in_any_order(run: Run, monkeypatch: pytest.MonkeyPatch, said: str, rank: tuple):
+    seen: list[Config] = []
+    monkeypatch.setattr(loading, "load_tools", lambda config: seen.append(config) or fake_tools(config))
+    run("query", QUESTION, "--rank", said)
+    assert seen[0].rank == rank
 
 
 def test_what_the_command_line_leaves_unsaid_the_environment_says(run: Run, monkeypatch: pytest.MonkeyPatch):

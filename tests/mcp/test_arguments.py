@@ -36,7 +36,7 @@ def test_what_narrows_a_search_is_the_same_for_the_command_line_a_batch_and_agen
     for field in fields(Filters):
         several = isinstance(field.default, tuple)
         about = shown[f"{field.name}s" if several else field.name]
-        assert about["type"] == ("array" if several else "string")
+        assert about["type"] == ("array" if several else "boolean" if field.default is False else "string")
         assert field.metadata["help"].startswith(about["description"].rstrip("."))
 
 

@@ -246,20 +246,20 @@ def test_a_third_scorer_is_a_row_and_its_loading(tmp_path, monkeypatch, nlp):
         return search("Where is the dog?", turns, config, loading.load_tools(config))
 
     before = asked()
-    monkeypatch.setitem(RANKERS, "length", Reads(weight=9.0, head=True))
-    with pytest.raises(ModelError, match="no length"):
-        asked(rank=("ce", "colbert", "length"))
-    monkeypatch.setitem(loading.OTHERS, "length", load)
+    monkeypatch.setitem(RANKERS, "third", Reads(weight=9.0, head=True))
+    with pytest.raises(ModelError, match="no third"):
+        asked(rank=("ce", "colbert", "third"))
+    monkeypatch.setitem(loading.OTHERS, "third", load)
     plain = asked()
     assert [hit.scores for hit in plain.hits] == [hit.scores for hit in before.hits]
     assert not loaded
-    for named in (("ce", "colbert", "length"), ("ce", "length"), ("length",), ("colbert", "length")):
+    for named in (("ce", "colbert", "third"), ("ce", "third"), ("third",), ("colbert", "third")):
         result = asked(rank=named)
-        length = {hit.index: hit.scores.more["length"] for hit in result.hits}
-        assert [hit.index for hit in result.hits] == sorted(length, key=length.__getitem__, reverse=True)
+        third = {hit.index: hit.scores.more["third"] for hit in result.hits}
+        assert [hit.index for hit in result.hits] == sorted(third, key=third.__getitem__, reverse=True)
         first = result.hits[0].scores
         given = (first.ce is not None, first.colbert is not None, first.fused is not None)
         assert given == ("ce" in named, "colbert" in named, False)
-        assert record.scores(first)["length"] == first.more["length"]
-        assert "length" in result.trace.timing_ms
+        assert record.scores(first)["third"] == first.more["third"]
+        assert "third" in result.trace.timing_ms
     assert len(loaded) == 4

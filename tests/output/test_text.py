@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from smartsearch.output import plain, show, stream, terminal
+from smartsearch.config import Config
+from smartsearch.output import explain, plain, show, stream, terminal
 from smartsearch.output.blocks import blocks
 from smartsearch.transcripts.nearby import nearby
 from smartsearch.types import Budget, Corpus, Hit, Nearby, Result, Scores, Skipped, Term, Trace, Turn
@@ -170,6 +171,14 @@ def test_one_line_tells_what_was_left_out_of_folders():
         "left out: a.json: bad",
         "1 file and parts of 1 file left out: `smartsearch formats detect PATH` shows them",
     ]
+
+
+def test_explain_has_a_column_for_the_score_of_any_other_scorer():
+    hits = hit(turn("one")), replace(hit(turn("two", 2), 2), scores=Scores(2.0, more={"recency": 0.25}))
+    shown = list(explain.lines(result(*hits), Config()))
+    at = next(n for n, line in enumerate(shown) if "rank  match" in line)
+    columns = [dict(zip(shown[at].split(), line.split())) for line in shown[at + 1 : at + 3]]
+    assert [row["recency"] for row in columns] == ["-", "0.2500"]
 
 
 def test_complaints_are_made_once(capsys: pytest.CaptureFixture[str]):
