@@ -35,7 +35,7 @@ SETUP = """name an OpenAI-compatible server and a model, such as
   llama.cpp: SMARTSEARCH_LLM_BASE_URL=http://localhost:8080/v1 SMARTSEARCH_LLM_MODEL=any
   vLLM:      SMARTSEARCH_LLM_BASE_URL=http://localhost:8000/v1 SMARTSEARCH_LLM_MODEL=the name it serves
   a cloud:   SMARTSEARCH_LLM_BASE_URL=https://.../v1 SMARTSEARCH_LLM_MODEL=... SMARTSEARCH_LLM_KEY=...
---show-prompt prints what would be sent, without any"""
+  or ask for none: --show-prompt prints what would be sent"""
 
 ANSWER_EXAMPLES = """Examples:
 
