@@ -85,7 +85,7 @@ COMMANDS = {
         "Make or update an index of each PATH: `query` uses it where there is more than 24 MiB.",
     ),
     "cache": Command(
-        "cache", "cache", "Show or clear the vectors of turns that are kept for the next questions."
+        "cache", "cache", "Show, fill or clear the vectors of turns that are kept for the next questions."
     ),
     "config": Command("config", "config", "Show the settings and where each value came from."),
     "doctor": Command(

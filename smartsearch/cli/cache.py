@@ -1,4 +1,4 @@
-"""`smartsearch cache`: ColBERT's vectors of turns that are kept on disk, how many, and away with them."""
+"""`smartsearch cache`: ColBERT's vectors of turns that are kept on disk: fill, show, clear."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from smartsearch.errors import ExitCode
-from smartsearch.output import show
+from smartsearch.output import show, stream
+from smartsearch.runtime import ending
 
 if TYPE_CHECKING:
     from smartsearch.rank.cache.vector_folder import Usage
 
-cache = typer.Typer(help="Show or clear the vectors of turns that are kept for the next questions.")
+cache = typer.Typer(help="Show, fill or clear the vectors of turns that are kept for the next questions.")
+
+AT_ONCE = 400
+"""Turns that are read between two words about how far it is."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
@@ -41,6 +45,44 @@ def clear(json: AsJson = False) -> int:
     from smartsearch.rank.cache import vector_folder
 
     _print(vector_folder.clear(), json)
+    return ExitCode.FOUND
+
+
+@cache.command()
+def fill(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PATH", help="Files, folders, @NAMES.", show_default="."),
+    ] = None,
+    json: AsJson = False,
+) -> int:
+    """Read the turns of PATH ahead, some 400 a second, so that no question has to.
+
+    Of more than 1,000 turns a question reads only some by meaning; those that were read once it compares all.
+    """
+    from smartsearch.ask.library import Library
+    from smartsearch.ask.scope import Written
+    from smartsearch.config import build
+    from smartsearch.errors import UsageError
+    from smartsearch.models.loading import load_tools
+    from smartsearch.rank.cache import vector_folder
+    from smartsearch.rank.meaning import read_ahead
+
+    config = build()
+    if not config.cache_bytes:
+        raise UsageError("the cache is off", hint="leave out SMARTSEARCH_CACHE=off and --no-cache")
+    colbert = load_tools(config).scorers.get("colbert")
+    sketched = getattr(colbert, "sketched", None)
+    if sketched is None:
+        raise UsageError(f"profile {config.profile} keeps no vectors", hint="--profile embedded")
+    haystack = Library().haystack(Written().scope(paths, config))
+    with stream.counted("reading ahead") as tell:
+        left = len(haystack)
+        while left:
+            left = read_ahead(haystack, sketched, AT_ONCE)
+            tell(len(haystack) - left, len(haystack))
+    ending.finish()  # what was read is written
+    _print(vector_folder.usage(), json, limit=config.cache_bytes)
     return ExitCode.FOUND
 
 

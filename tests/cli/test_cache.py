@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from smartsearch.rank.cache.vector_files import VectorFiles
@@ -75,3 +77,24 @@ def test_another_users_cache_is_an_error(run: Run, root: Path, monkeypatch: pyte
 
 def test_without_a_command_there_is_help(run: Run):
     assert "clear" in run("cache").out
+
+
+def test_fill_reads_every_turn_ahead_a_few_at_a_time(run: Run, tmp_path: Path, monkeypatch):
+    read: list[str] = []
+
+    def sketched(question: str, texts: list[str], most_new: int) -> np.ndarray:
+        read.extend([text for text in texts if text not in read][:most_new])
+        return np.array([1.0 if text in read else np.nan for text in texts])
+
+    tools = SimpleNamespace(scorers={"colbert": SimpleNamespace(sketched=sketched)})
+    monkeypatch.setattr("smartsearch.models.loading.load_tools", lambda config: tools)
+    monkeypatch.setattr("smartsearch.cli.cache.AT_ONCE", 3)
+    chat = tmp_path / "long.txt"
+    chat.write_text("\n".join(f"Ana: the {n}th heron" for n in range(10)), encoding="utf-8")
+    assert run("cache", "fill", str(chat)).code == 0
+    assert len(read) == 10
+
+
+def test_fill_says_that_the_cache_is_off(run: Run, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("SMARTSEARCH_CACHE", "off")
+    assert "the cache is off" in run("cache", "fill", str(tmp_path)).err

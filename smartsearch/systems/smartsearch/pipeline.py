@@ -123,7 +123,7 @@ def dense_search(
         if near.unread:
             degraded.append(
                 f"searched by meaning in {turns - near.unread} of {turns} turns; the next questions read on "
-                "(--semantic always reads them all)"
+                "(`smartsearch cache fill PATH` reads ahead)"
             )
         return near.turns[:top]
 
