@@ -52,7 +52,7 @@ def numbered(piece: str, n: int) -> str:
 
 
 def repeats(text: str, chance: random.Random) -> Callable[[int], str]:
-    """How a text grows by one piece of it, or a foreign one, a line, or a part of a line."""
+    """How a text grows by a piece within a line, or by a few of its lines."""
     lines = text.split("\n")
     n = chance.randrange(len(lines))
     line, at = lines[n], chance.randrange(len(lines[n]) + 1)
@@ -62,14 +62,9 @@ def repeats(text: str, chance: random.Random) -> Callable[[int], str]:
     return chance.choice(
         [
             lambda size: before + line[:at] + piece * (size // len(piece)) + line[at:] + after,
-            lambda size: before + line[:at] + piece * (size // len(piece)),
             lambda size: before + f"{piece}\n" * (size // (len(piece) + 1)) + line + after,
             lambda size: before + block * (size // len(block)) + after,
             lambda size: before + "".join(numbered(block, k) for k in range(size // len(block))) + after,
-            lambda size: before + line * (size // (len(line) or 1)) + after,
-            lambda size: (
-                before + "".join(piece + f"{k}\n" for k in range(size // (len(piece) + 4))) + line + after
-            ),
         ]
     )
 
@@ -91,30 +86,24 @@ def renamed(value: Any, n: int) -> Any:
 
 
 def json_repeats(text: str, chance: random.Random) -> Callable[[int], str]:
-    """How a document grows by a member of a list, by keys of an object, or inside a string."""
-    known = json.loads(text)
-    which = chance.randrange(sum(1 for _ in places(known)) or 1)
-    how, piece = chance.randrange(4), chance.choice(PIECES)
+    """How a document grows inside a string, by a member of a list, or by keys of an object."""
+    known = [json.loads(text)]
+    which, piece = chance.randrange(sum(1 for _ in places(known))), chance.choice(PIECES)
 
     def grown(size: int) -> str:
         value = copy.deepcopy(known)
-        holder, key = (
-            list(places(value))[which] if isinstance(value, (dict, list)) and value else ([value], 0)
-        )
+        holder, key = list(places(value))[which]
         one = holder[key]
         times = size // (len(json.dumps(one)) + 2) + 1
-        copies = [renamed(one, n) if how else one for n in range(times)]
-        if isinstance(one, str) and how < 3:
-            cut = len(one) // 2
-            many = piece * (size // len(piece))
-            holder[key] = one[:cut] + many + one[cut:] if how else one * times
-        elif isinstance(holder, list):
-            holder[key : key + 1] = copies
+        if isinstance(one, str):
+            holder[key] = one + piece * (size // len(piece))
+        elif isinstance(holder, list) and holder is not value:
+            holder[key : key + 1] = [renamed(one, n) for n in range(times)]
         elif isinstance(one, list):
-            holder[key] = copies if how == 3 else one * times
-        else:
+            holder[key] = one * times
+        elif isinstance(holder, dict):
             holder.update({f"{key}{n}": one for n in range(times)})
-        return json.dumps(value)
+        return json.dumps(value[0])
 
     return grown
 
@@ -123,15 +112,11 @@ def jsonl_repeats(text: str, chance: random.Random) -> Callable[[int], str]:
     """As `json_repeats` for one line of many, or the line itself, many times."""
     lines = [line for line in text.split("\n") if line.strip()]
     n = chance.randrange(len(lines))
-    before, after = "\n".join([*lines[:n], ""]), "\n".join(["", *lines[n + 1 :]])
+    one, inside = json.loads(lines[n]), json_repeats(lines[n], chance)
     if chance.randrange(2):
-        inside = json_repeats(lines[n], chance)
-        return lambda size: before + inside(size) + after
-    value = json.loads(lines[n])
-    times = len(lines[n]) + 2
-    return lambda size: (
-        before + "\n".join(json.dumps(renamed(value, k)) for k in range(size // times)) + after
-    )
+        return lambda size: "\n".join([*lines[:n], inside(size), *lines[n + 1 :]])
+    copies = lambda size: (json.dumps(renamed(one, k)) for k in range(size // len(lines[n])))  # noqa: E731
+    return lambda size: "\n".join([*lines[:n], *copies(size), *lines[n + 1 :]])
 
 
 def growing(sample: Path, chance: random.Random) -> Callable[[int], str]:
