@@ -13,8 +13,7 @@ import pytest
 from smartsearch.bench.datasets import open_dataset
 from smartsearch.bench.types import BenchQuestion, Dataset
 from smartsearch.errors import InputError, UsageError
-from smartsearch.transcripts import read
-from tests.transcripts.build import lines, put
+from tests.transcripts.build import put
 
 SAMPLE = {
     "sample_id": "conv-7",
@@ -156,14 +155,6 @@ def test_longmemeval_drops_are_named(tmp_path: Path) -> None:
     assert list(asked(dataset)) == ["q1", "q3"]
     assert dataset.dropped["absent"] == ["q1: session gone", "q3: turn 2 of session 1 has no text"]
     assert [what.partition(":")[0] for what in dataset.dropped["unreadable"]] == ["q1", "q2", "lme-4"]
-
-
-@pytest.mark.parametrize("name", ["lme.json", "lme.jsonl"])
-def test_longmemeval_haystacks_are_what_search_reads(tmp_path: Path, name: str) -> None:
-    items = [haystack("q1"), haystack("", question="No id?")]
-    path = put(tmp_path, name, items if name == "lme.json" else lines(*items))
-    groups = list(open_dataset(str(path)).groups())
-    assert tuple(turn for group in groups for turn in group.corpus.turns) == read([str(path)]).turns
 
 
 def test_longmemeval_cut_off_keeps_the_questions_before(tmp_path: Path) -> None:

@@ -51,23 +51,11 @@ def solve(lines, question, gold, semantic=None, **options):
     )
 
 
-def test_one_hop_with_the_terms_that_matter():
-    got = solve(BRIDGE, "weather flatmate blue", {0, 5})
-    assert got == OracleTrace(path=(Step("grep", ("flatmate", "blue")),), expansions=1)
-
-
 def test_three_hops_and_the_limit():
     got = solve(BRIDGE, "flatmate", {0, 5})
     assert got.path == tuple(Step("grep", (key,)) for key in ("flatmate", "petra", "lisbon"))
     limited = solve(BRIDGE, "flatmate", {0, 5}, hops=2)
     assert (limited.reason, limited.path) == ("no path", ())
-
-
-def test_names_come_from_the_turns_that_match_best():
-    lines = ("Ilya: flute", "Ilya: flute garden Petra", "Ilya: Petra")
-    assert solve(lines, "flute", {2}, sources=1).reason == "no path"
-    assert len(solve(lines, "flute", {2}, sources=2).path) == 2
-    assert len(solve(lines, "flute", {2}, sources=0).path) == 2
 
 
 def test_a_vocabulary_gap_needs_meaning():
@@ -95,13 +83,6 @@ def test_grep_wins_a_tie_with_meaning_and_the_tie_is_told():
     assert (tied.path[0].tool, tied.semantic_ties, tied.semantic_needed) == ("grep", True, False)
     alone = solve(("Ilya: flute", "Ilya: tea"), "flute", {0}, semantic=lambda terms: [1])
     assert (alone.semantic_ties, alone.semantic_needed) == (False, False)
-
-
-def test_with_a_cap_only_and_finds_the_turn_with_both_terms():
-    lines = ("Ilya: flute", "Ilya: kitchen", "Ilya: flute kitchen")
-    assert solve(lines, "flute kitchen", {2}, results=1).path == (Step("and", ("flute", "kitchen")),)
-    assert solve(lines, "flute kitchen", {2}).path == (Step("grep", ("flute",)),)
-    assert solve(lines, "flute kitchen", {2}, results=2).path[0].tool == "grep"
 
 
 def test_unsolved_says_why():
