@@ -23,20 +23,9 @@ from smartsearch.serve.mcp.tools import Answers
 from smartsearch.serve.warm import shelf
 from smartsearch.serve.work import Models
 from smartsearch.transcripts.files import Selection
+from tests.cli.conftest import CHAT, MESSAGES, QUESTION
 from tests.cli.fakes import fake_tools
 
-CHAT = """\
-[2024-05-08 13:56] Mara: I went to the support group yesterday.
-[2024-05-08 13:57] Ilya: Wow, how was it?
-  Tell me more!
-[2024-05-09 10:00] Ilya: My flatmate adopted a dog named Oscar.
-[2024-05-10 09:00] Mara: Oscar is a lovely name.
-"""
-MESSAGES = [
-    {"role": "user", "content": "Is there a support group nearby?"},
-    {"role": "assistant", "content": "There is one on Mondays."},
-]
-QUESTION = "When did Mara join the support group?"
 Make = Callable[..., Answers]
 
 
