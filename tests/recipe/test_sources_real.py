@@ -78,14 +78,3 @@ def test_written_questions_name_messages_by_their_place(train: Path, monkeypatch
     assert len(chat.turns) == 5
     same = {held_out(found) for found in read_real(train, random.Random(1)) if found.source != "irc"}
     assert len(same) == 1  # a person's stretches are all on one side
-
-
-def test_the_shipped_questions_are_whole():
-    records = [json.loads(line) for line in sources_real.ASKED.read_text(encoding="utf-8").splitlines()]
-    questions = [one for record in records for one in record["questions"]]
-    assert len(questions) > 1000
-    for record in records:
-        for one in record["questions"]:
-            assert one["gold"]
-            assert not set(one["gold"]) & set(one["related"])
-            assert max(*one["gold"], *one["related"], 0) < record["turns"]

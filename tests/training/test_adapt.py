@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +14,7 @@ from smartsearch.config import Config
 from smartsearch.models import manifest, profiles
 from smartsearch.training import adapt
 from smartsearch.training import export as exporting
-from smartsearch.training.adapt import Measured, Wish, better_worse, refusal
+from smartsearch.training.adapt import Measured, Wish, refusal
 from smartsearch.training.chats import Chat
 from smartsearch.training.sources_own import read_own
 from tests.rank import tiny
@@ -52,10 +50,6 @@ def test_a_gain_that_costs_other_peoples_questions_is_refused() -> None:
     shipped = measured([2, 2], [1] * 20)
     assert refusal(shipped, shipped, measured([1, 1], [1] * 19 + [2])) != ""  # falls by .025
     assert refusal(shipped, shipped, measured([1, 1], [1] * 39 + [2])) == ""  # by .0125
-
-
-def test_trials_are_compared_one_by_one() -> None:
-    assert better_worse([3, 1, 2, 5], [1, 1, 4, 2]) == (2, 1)
 
 
 @pytest.fixture(scope="module")
@@ -164,14 +158,3 @@ def test_half_of_what_is_trained_on_is_other_peoples(place: Path, monkeypatch: p
     assert {group.source for group in rehearsed} == {"written"}
     shown = " ".join(text for group in mine for text in group.texts)
     assert not any(turn.text in shown for turn in own.held_out[0].turns)
-
-
-def test_what_a_killed_run_left_a_day_ago_is_removed(tmp_path: Path) -> None:
-    old, new, profile = tmp_path / ".train-old", tmp_path / ".train-new", tmp_path / "mine"
-    for folder in (old, new, profile):
-        (folder / "colbert").mkdir(parents=True)
-    for folder in (old, profile):
-        os.utime(folder, (time.time() - 90_000,) * 2)
-    adapt.remove_leftovers(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".train-new", "mine"]
-    adapt.remove_leftovers(tmp_path / "absent")
