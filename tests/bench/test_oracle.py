@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.bench.oracle import (
     OracleOptions,
-    OracleTrace,
     Postings,
     Step,
     smallest_cover,
-    summary,
     trace,
 )
 from smartsearch.types import Term
@@ -152,26 +149,3 @@ def test_the_shortest_path_and_no_term_from_gold_that_was_not_found(chat, gold, 
         covered |= gold & set(places)
         usable |= set(names_in(lines, places))
     assert not got.path or covered == gold
-
-
-def test_a_summary_counts_questions_edges_and_reasons():
-    grep, near = Step("grep", ("a",)), Step("semantic", ())
-    traces = [
-        OracleTrace(path=(grep,), semantic_ties=True, expansions=4),
-        OracleTrace(path=(grep,), expansions=1),
-        OracleTrace(path=(grep, near), semantic_needed=True, expansions=10),
-        OracleTrace("no path", expansions=85),
-        OracleTrace("no gold"),
-    ]
-    got = summary(traces)
-    third = pytest.approx(1 / 3)
-    assert got == {
-        **{"questions": 5, "with_gold": 4, "solved": 3, "solved_share": 0.75},
-        **{"hops": {"1": 2, "2": 1}, "hop_shares": {"1": pytest.approx(2 / 3), "2": third}},
-        "tools": {"grep": 3, "and": 0, "semantic": 1},
-        "tool_shares": {"grep": 0.75, "and": 0.0, "semantic": 0.25},
-        **{"semantic_needed": 1, "semantic_needed_share": third},
-        **{"semantic_ties": 1, "semantic_ties_share": third},
-        "unsolved": {"no gold": 1, "no path": 1, "capped": 0},
-        "expansions": 100,
-    }

@@ -159,19 +159,6 @@ def test_an_id_becomes_the_whole_turn_with_those_around_it(make: Make, chats: Pa
     assert search(alone, "adopted dog")["hits"][0]["id"] == found["id"]
 
 
-def test_places_work_as_well_and_turns_keep_their_lines(make: Make):
-    record = expand(make(), "chat.txt:2", around=1)
-    turns = record["sessions"][0]["turns"]
-    assert [(turn["at"], turn.get("hit", False)) for turn in turns] == [
-        ("1", False),
-        ("2", True),
-        ("4", False),
-    ]
-    assert turns[1]["text"] == "Wow, how was it?\n  Tell me more!"
-    pointed = search(make(), paths=("talk.json",))["hits"][0]["place"]
-    assert texts(expand(make(), pointed, around=0))[0] in [m["content"] for m in MESSAGES]
-
-
 def test_what_is_missing_is_named_and_the_rest_given(make: Make):
     record = expand(make(), "chat.txt:1", "chat.txt:77", "aaaaaaaa", "../x.txt:1", "chat.txt", around=0)
     assert texts(record) == ["I went to the support group yesterday."]

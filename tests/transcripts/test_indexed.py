@@ -470,35 +470,6 @@ def test_a_file_that_cannot_be_read_is_tried_by_every_question(folder, monkeypat
     assert 0 < check(folder) < len(transcripts.read([str(folder)]).turns)
 
 
-def test_a_build_that_ends_early_leaves_what_was_there(folder, monkeypatch):
-    total = build(str(folder)).turns
-    changed = sorted(folder.rglob("[0-9].txt"))
-    for path in changed:
-        path.write_text(as_chat(talk(random.Random(5))))
-    real, done = indexing.read_one, []
-
-    def interrupted(path):
-        done.append(path)
-        if len(done) == 3:
-            raise KeyboardInterrupt
-        return real(path)
-
-    monkeypatch.setattr(indexing, "read_one", interrupted)
-    monkeypatch.setattr(indexing, "COMMIT_SECONDS", 3600.0)
-    with pytest.raises(KeyboardInterrupt):
-        build(str(folder))
-    sound(folder)
-    assert 0 < check(folder) < total
-    monkeypatch.setattr(indexing, "COMMIT_SECONDS", 0.0)
-    done.clear()
-    with pytest.raises(KeyboardInterrupt):
-        build(str(folder))
-    sound(folder)
-    monkeypatch.setattr(indexing, "read_one", real)
-    assert build(str(folder)).changed == 1
-    assert check(folder) == total
-
-
 KILLED = """
 import os, sys
 from smartsearch.transcripts.large import indexing
