@@ -191,25 +191,6 @@ def test_a_dead_endpoint_stops_the_run_and_keeps_what_was_answered(server, tmp_p
     assert (again.usage[READER].new_calls, again.usage[JUDGE].new_calls) == (2, 2)
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_an_interrupted_run_goes_on_where_it_was(server, tmp_path, jobs):
-    cache = ReplyCache(tmp_path / "replies.db")
-    many = [Item(one.question, f"{one.context} {n}") for n in range(5) for one in ITEMS]
-
-    def interrupt(left=[4]):  # noqa: B006 - counts over the calls
-        left[0] -= 1
-        if not left[0]:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        measure(many, client(server, cache), None, "memos", jobs=jobs, step=interrupt)
-    read = sum(not is_judge(request) for request in server.requests)
-    assert 4 <= read <= 4 + jobs
-    result = measure(many, client(server, cache), None, "memos", jobs=jobs)
-    assert result.overall == Tally(correct=15, wrong=5)
-    assert (result.usage[READER].calls, result.usage[READER].new_calls) == (20, 20 - read)
-
-
 def test_cost_by_hand():
     """Reader 2 M in at 0.15 and 0.5 M out at 0.60; judge 1 M in at 2 and 0.1 M out at 8; half new."""
     usage = {

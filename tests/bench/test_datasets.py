@@ -209,6 +209,7 @@ def test_beam_takes_the_truncated_chat_and_orders_chats_by_number(tmp_path: Path
     for chat in ("10", "9"):
         beam(tmp_path, chat, questions)
     beam(tmp_path, "10", questions, "chat_trunecated.json", first=20)
+    put(tmp_path, "11/chat.json", [])  # about which nothing is asked
     dataset = open_dataset(str(tmp_path))
     assert [group.conversation for group in dataset.groups()] == ["9", "10"]
     assert dataset.dropped["absent"] == ["9/temporal_reasoning/0: 20", "10/temporal_reasoning/0: 10"]

@@ -49,6 +49,7 @@ def test_accuracy_is_told_by_category_without_the_verdicts(result):
 
 def test_a_pipe_gets_one_aligned_line_a_row_whatever_a_category_is_called(result, capsys):
     base = tables.reference(result)
+    assert base["name"] == REFERENCE
     base["by_category"]["one\ntwo\x1b[31m"] = base["by_category"].pop("2 temporal")
     console.show(result)
     said = capsys.readouterr().out
