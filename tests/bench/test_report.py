@@ -71,5 +71,5 @@ def test_the_page_has_plots_in_words_too_and_escapes_what_comes_from_the_data(re
     assert 'src="data:image/svg+xml;base64,' in text
     assert "I3 cascade from 0.5" in text
     assert not re.search(r"""(src|href)=["'](?!data:)""", text)
-    for title in ("Rows", "By category", "Receipt", "Turns, chunks, sessions"):
+    for title in ("Rows", "By category", "Gold turns by category", "Receipt", "Turns, chunks, sessions"):
         assert title in text
