@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -158,3 +160,14 @@ def test_half_of_what_is_trained_on_is_other_peoples(place: Path, monkeypatch: p
     assert {group.source for group in rehearsed} == {"written"}
     shown = " ".join(text for group in mine for text in group.texts)
     assert not any(turn.text in shown for turn in own.held_out[0].turns)
+
+
+def test_what_a_killed_run_left_a_day_ago_is_removed(tmp_path: Path) -> None:
+    old, new, profile = tmp_path / ".train-old", tmp_path / ".train-new", tmp_path / "mine"
+    for folder in (old, new, profile):
+        (folder / "colbert").mkdir(parents=True)
+    for folder in (old, profile):
+        os.utime(folder, (time.time() - 90_000,) * 2)
+    adapt.remove_leftovers(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".train-new", "mine"]
+    adapt.remove_leftovers(tmp_path / "absent")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.groups import Mix, make_groups, render_group
-from smartsearch.training.overlap import Overlap
+from smartsearch.training.overlap import Overlap, crop, words
 from smartsearch.training.wrong import wrong_turns
 from smartsearch.types import Turn
 
@@ -66,6 +66,12 @@ def test_dates_and_context_are_shown_to_all_texts_of_a_group_or_to_none() -> Non
         assert len({" | " in text for text in group.texts}) == 1
 
 
+def test_the_turn_before_is_context_only_within_its_session() -> None:
+    turns = (Turn("one", session="a"), Turn("two", session="b"), Turn("three", session="b"))
+    group = render_group(Chat("x", "c", turns), Labelled("q?", (1,)), [1, 2], PLAIN, random.Random(0))
+    assert group.texts == ["two", "three | two"]
+
+
 def test_each_right_turn_of_a_list_has_a_group_against_wrong_ones_only() -> None:
     asked = Labelled("What did Anna say?", (1, 3, 5, 7, 9), "list", complete=True)
     groups = list(make_groups(CHAT, [asked], replace(PLAIN, context=0.0), random.Random(8)))
@@ -73,6 +79,12 @@ def test_each_right_turn_of_a_list_has_a_group_against_wrong_ones_only() -> None
     assert all(len(group.wrong) >= 4 for group in groups)
     shown = " ".join(text for group in groups for text in group.wrong)
     assert not [fact for fact in (1, 3, 5, 7, 9) if f"fact {fact} " in shown]
+
+
+def test_crop_keeps_the_sentences_that_share_most() -> None:
+    text = "It rains a lot here. The red boat left at noon. Nobody was there at all."
+    assert crop(text, words("red boat"), 6) == "The red boat left at noon."
+    assert crop(text, set(), 100) == text
 
 
 def test_a_question_gets_the_date_of_its_turn_where_there_is_one() -> None:
