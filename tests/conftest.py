@@ -28,7 +28,7 @@ SLOW = {
     ),
     "fuzz": ("transcripts/test_repeats.py",),
     "docs": ("docs/test_readme.py", "docs/test_guides.py"),
-    "reports": ("bench/test_pages.py", "bench/test_scale.py", "bench/test_speed.py"),
+    "reports": ("bench/test_speed.py",),
     "torch": ("training/test_adapt.py", "training/test_restore.py"),
 }
 """What `make test` leaves to `make test-all`, by marker; a test marked `quick` stays in both."""

@@ -56,15 +56,16 @@ def test_what_is_sent_is_counted():
     assert asked.tokens == sum(-(-len(m["content"]) // 4) for m in asked.messages)
 
 
-def test_turns_around_a_hit_are_sent_once_and_a_cut_hit_stays_cut():
+def test_turns_around_a_hit_are_sent_once_in_their_order_and_a_cut_hit_stays_cut():
+    before, after = (Turn(text, "Mara", GROUP.time, path="a.txt", session="s1") for text in ("Hi.", "Bye."))
     cut = Turn("Wow,", "Ilya", WOW.time, path="a.txt", session="s1", line=2)
     asked = prompt(
         "Who?",
         [hit(1, GROUP, 6), hit(2, cut, 7)],
-        [Nearby(6, (), (WOW,)), Nearby(7, (GROUP,), ())],
+        [Nearby(6, (before,), (WOW,)), Nearby(7, (GROUP,), (after,))],
         NOW,
     )
-    assert asked.turns == (GROUP, cut)
+    assert asked.turns == (before, GROUP, cut, after)
 
 
 def test_no_turn_can_end_the_quotation_or_pass_for_another_turn():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import traceback
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 
@@ -12,7 +11,7 @@ import pytest
 
 from smartsearch.errors import InputError
 from smartsearch.llm import Client, Endpoint, LLMError, ReplyCache, judge_endpoint, reader_endpoint
-from tests.llm_server import half, hangs, llm_server, raw, says, status
+from tests.llm_server import half, llm_server, raw, says, status
 
 KEY = "sk-very-secret-93"
 ASK = [{"role": "user", "content": "Who plays the flute?"}]
@@ -84,18 +83,6 @@ def test_what_may_pass_is_tried_again(server, client, waits, fault, waited):
     assert client.complete(ASK, max_tokens=7).text == "fine"
     assert waits == waited
     assert len(server.requests) == 2
-
-
-def test_a_server_that_says_nothing(server):
-    waited = []
-    server.script = [hangs]
-    endpoint = Endpoint(server.url, "tiny")
-    client = Client(
-        endpoint, timeout=0.3, retries=0, wait=lambda event, seconds: bool(waited.append(seconds))
-    )
-    with pytest.raises(LLMError, match=r"no answer in 0\.3 seconds") as caught:
-        client.complete(ASK, max_tokens=7)
-    assert (caught.value.kind, caught.value.retryable, waited) == ("llm_unreachable", True, [])
 
 
 def test_waits_double_and_end(server, client, waits):
@@ -226,20 +213,6 @@ def test_neither_failures_nor_empty_replies_are_kept(server, tmp_path):
     empty = client.complete(ASK, max_tokens=7)
     assert (empty.text, empty.finish) == ("", "length")
     assert client.complete(ASK, max_tokens=7).text == "at last"
-
-
-def test_several_threads_share_a_client_and_its_cache(tmp_path):
-    with llm_server(lambda body: body["messages"][0]["content"].upper()) as server:
-        client = Client(Endpoint(server.url, "tiny"), ReplyCache(tmp_path / "replies.db"))
-
-        def ask(number):
-            return client.complete([{"role": "user", "content": f"n{number % 20}"}], max_tokens=7).text
-
-        with ThreadPoolExecutor(6) as pool:
-            first = list(pool.map(ask, range(20)))
-            asked = len(server.requests)
-            assert first == list(pool.map(ask, range(20))) == [f"N{n}" for n in range(20)]
-        assert (asked, len(server.requests)) == (20, 20)
 
 
 def test_a_file_that_is_no_cache(tmp_path):

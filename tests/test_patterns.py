@@ -6,7 +6,6 @@ import ast
 import gc
 import importlib
 import re
-import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 import smartsearch
-from tests.ambiguity import Automaton, faults
+from tests.ambiguity import faults
 
 ROOT = Path(smartsearch.__file__).parent
 FLAGS_AT = {"compile": 1, "sub": 4, "subn": 4, "split": 3}  # and 2 for those that only look
@@ -170,44 +169,3 @@ def test_only_known_patterns_are_made_in_a_call():
                 if method != "escape" and names & own and "re.escape" not in ast.unparse(call.args[0]):
                     made.add(f"{path.relative_to(ROOT)}: {ast.unparse(call.args[0])}")
     assert made == MADE
-
-
-def pumped(auto: Automaton, size: int) -> Iterator[str]:
-    """Texts of one piece repeated: each character, the shortest that fits, and its beginning with each."""
-    ways = {n: auto.chars[n] and min(auto.chars[n]) for n in auto.next}
-    paths = {n: ways[n] for n in auto.first}
-    todo = list(paths)
-    for n in todo:
-        for other in auto.next[n] - paths.keys():
-            paths[other] = paths[n] + ways[other]
-            todo.append(other)
-    fits = min((paths[n] for n in auto.last if n in paths), key=len, default="")
-    for piece in {*auto.alphabet, fits, fits[:-1], fits[1:]} - {""}:
-        yield piece * (size // len(piece))
-    for n in auto.next:
-        if n in paths and n in auto.next[n]:
-            yield (paths[n] + ways[n] * size)[:size] + "\x00"
-
-
-def seconds(used: Used, text: str) -> float:
-    found = re.compile(used.pattern, used.flags)
-    begun = time.process_time()
-    if used.search:
-        found.sub("", text)
-    elif used.whole:
-        found.fullmatch(text)
-    else:
-        found.match(text)
-    return time.process_time() - begun
-
-
-def test_no_pattern_takes_more_than_linear_time():
-    slow = []
-    for name, all_used in patterns().items():
-        for used in () if name in EXCUSED else all_used:
-            auto = Automaton(*used[:2])
-            for short, long in zip(pumped(auto, 4_000), pumped(auto, 32_000), strict=True):
-                if seconds(used, short) > 0.01:  # quadratic is 10 ms and more: only then look closer
-                    ratios = [seconds(used, long) / max(seconds(used, short), 1e-6) for _ in range(3)]
-                    slow += [(name, short[:40])] if min(ratios) > 24 else []
-    assert not slow

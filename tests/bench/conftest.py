@@ -27,25 +27,13 @@ CHAT = """\
 [2024-05-12 08:15] Mara: The support group meets on Mondays at the library.
 """
 QUESTIONS = [
-    {
-        "id": "q1",
-        "question": "When did Mara join the support group?",
-        "gold": ["chat.txt:1"],
-        "category": "when",
-    },
-    {
-        "id": "q2",
-        "question": "Where does the support group meet?",
-        "gold": ["chat.txt:6"],
-        "category": "where",
-    },
-    {
-        "id": "q3",
-        "question": "What did Oscar chase?",
-        "gold": ["chat.txt:5", "chat.txt:3"],
-        "category": "what",
-    },
-    {"id": "q4", "question": "Who plays the trombone?", "gold": ["chat.txt:2"], "category": "what"},
+    {"id": f"q{n}", "question": question, "gold": gold, "category": category}
+    for n, question, gold, category in (
+        (1, "When did Mara join the support group?", ["chat.txt:1"], "when"),
+        (2, "Where does the support group meet?", ["chat.txt:6"], "where"),
+        (3, "What did Oscar chase?", ["chat.txt:5", "chat.txt:3"], "what"),
+        (4, "Who plays the trombone?", ["chat.txt:2"], "what"),
+    )
 ]
 
 

@@ -102,17 +102,15 @@ def test_a_run_from_end_to_end(server):
     assert result.reader == result.judge == ("tiny-2024",)
 
 
-def test_the_seven_steps_end_in_the_answer_that_is_judged(server):
-    server.script = [says("1. Ask: who. Final answer: not yet\n7. Decide: her.\n\n**Final answer:** Mara")]
-    result = measure([item("flute")], client(server), None, "evermemos")
-    assert result.overall == Tally(correct=1)
-    rules = server.requests[0]["messages"][0]["content"]
-    assert re.findall(r"^(\d)\. ", rules, re.MULTILINE) == list("1234567")
-
-
 @pytest.mark.parametrize(
     ("text", "finish", "answer", "tally"),
     [
+        (
+            "1. Ask: who. Final answer: not yet\n7. Decide: her.\n\n**Final answer:** Mara",
+            "stop",
+            "Mara",
+            Tally(correct=1),
+        ),
         ("1. Ask\n7. Decide\nMara", "stop", "Mara", Tally(correct=1)),
         ("1. Ask\n2. Collect: Mara", "length", None, Tally(failed=1)),
         (None, "length", None, Tally(failed=1)),
@@ -121,7 +119,7 @@ def test_the_seven_steps_end_in_the_answer_that_is_judged(server):
         ("steps\nFinal answer:", "stop", None, Tally(failed=1)),
     ],
 )
-def test_a_reply_without_its_last_line(server, text, finish, answer, tally):
+def test_the_last_line_of_a_reply_is_the_answer_that_is_judged(server, text, finish, answer, tally):
     server.script = [says(text, finish=finish)]
     result = measure([item("flute")], client(server), None, "evermemos")
     assert result.overall == tally
@@ -171,15 +169,7 @@ def test_one_failing_question_loses_no_other(server):
 @pytest.mark.parametrize(("fault", "kind"), [(status(401), "llm_refused"), (status(503), "llm_unreachable")])
 def test_a_dead_endpoint_stops_the_run_and_keeps_what_was_answered(server, tmp_path, fault, kind):
     cache = ReplyCache(tmp_path / "replies.db")
-    many = [
-        ITEMS[0],
-        ITEMS[1],
-        ITEMS[2],
-        ITEMS[0],
-        ITEMS[3],
-        ITEMS[1],
-        *(item("dog", f"{n}") for n in range(20)),
-    ]
+    many = [*(ITEMS[n] for n in (0, 1, 2, 0, 3, 1)), *(item("dog", f"{n}") for n in range(20))]
     many[6] = Item(ITEMS[2].question, "another context")
     taken = []
 
@@ -199,40 +189,6 @@ def test_a_dead_endpoint_stops_the_run_and_keeps_what_was_answered(server, tmp_p
     again = measure(ITEMS, client(server, cache), None, "memos", jobs=1)
     assert again.overall == Tally(correct=3, wrong=1)
     assert (again.usage[READER].new_calls, again.usage[JUDGE].new_calls) == (2, 2)
-
-
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_an_interrupted_run_goes_on_where_it_was(server, tmp_path, jobs):
-    cache = ReplyCache(tmp_path / "replies.db")
-    many = [Item(one.question, f"{one.context} {n}") for n in range(5) for one in ITEMS]
-
-    def interrupt(left=[4]):  # noqa: B006 - counts over the calls
-        left[0] -= 1
-        if not left[0]:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        measure(many, client(server, cache), None, "memos", jobs=jobs, step=interrupt)
-    read = sum(not is_judge(request) for request in server.requests)
-    assert 4 <= read <= 4 + jobs
-    result = measure(many, client(server, cache), None, "memos", jobs=jobs)
-    assert result.overall == Tally(correct=15, wrong=5)
-    assert (result.usage[READER].calls, result.usage[READER].new_calls) == (20, 20 - read)
-
-
-def test_a_second_run_sends_nothing_and_costs_nothing(server, tmp_path):
-    path = tmp_path / "replies.db"
-    for _ in range(2):
-        cache = ReplyCache(path)
-        result = measure(ITEMS, client(server, cache), None, "memos", jobs=2)
-        cache.close()
-    assert len(server.requests) == 8
-    assert result.overall == Tally(correct=3, wrong=1)
-    assert result.usage[READER] == Usage(4, 0, 0, 40, 8, 0, 0)
-    prices = {READER: Price(1, 1), JUDGE: Price(1, 1)}
-    assert cost(result.usage, prices) == {"total": pytest.approx(96e-6), "new": 0.0}
-    assert KEY.encode() not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
-    assert KEY not in repr(result)
 
 
 def test_cost_by_hand():

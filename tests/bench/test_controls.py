@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from smartsearch.bench.controls import mmr, with_lemmas
-from smartsearch.retrieve.grep import Haystack
 from smartsearch.types import Query, Term
 from tests.conftest import haystack
 
@@ -29,20 +28,6 @@ def test_a_phrase_and_a_form_that_is_a_term_already_are_not_expanded():
     hay = haystack("Mara: she runs", "Ilya: they ran")
     run = (Term("ran", "VERB", 1.0), Term("runs", "NOUN", 2.0), Term("ran far", "ENT", 3.0))
     assert [text for text, _, _ in expanded(run, hay)] == ["ran", "runs", "ran far"]
-
-
-def test_a_haystacks_words_are_lemmatised_once():
-    class Counting(Haystack):
-        asked = 0
-
-        def words(self):
-            self.asked += 1
-            return super().words()
-
-    hay = Counting(haystack("Mara: they went away").corpus)
-    for _ in range(3):
-        with_lemmas(Query("?", (Term("go", "VERB", 1.0),)), hay)
-    assert hay.asked == 1
 
 
 # Turns 0 and 1 say the same; 2 stands at right angles to them; 3 is the opposite of 0.

@@ -88,12 +88,6 @@ def test_the_floor_control_keeps_what_is_above_it_and_never_nothing():
     assert fates([0, 1, 2], [0.4, 0.1, 0.2], how, [1, 1, 1]).fate.tolist() == [KEPT, TAU, TAU]
 
 
-def test_a_first_turn_longer_than_the_budget_is_cut_to_it():
-    kept = fates([0, 1], None, Cut("", "fixed", 5), [9, 1])
-    assert kept.fate.tolist() == [KEPT, BUDGET]
-    assert kept.words == 5
-
-
 @pytest.mark.parametrize("kind", ["none", "fixed", "adaptive", "floor", "cumulative"])
 def test_nothing_ranked_is_nothing_kept(kind):
     found = fates([], np.zeros(3), Cut("", kind, 5, 0.1, 3), [1, 1, 1])

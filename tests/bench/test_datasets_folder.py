@@ -145,7 +145,7 @@ def test_bad_lines_are_listed_and_the_rest_kept(tmp_path: Path) -> None:
         {
             "id": "good",
             "question": "What?",
-            "gold": ["nowhere", "chats/bo.txt:99", {"line": 1}, {}, {"x": 1}, True],
+            "gold": ["nowhere", "chats/bo.txt:99", {"line": 1}, {}, {"x": 1}, {"turn": ["a"]}, True],
         },
         "{broken\n",
         "\n",
@@ -167,7 +167,7 @@ def test_bad_lines_are_listed_and_the_rest_kept(tmp_path: Path) -> None:
     assert starts[4] == "the id 'good' is that of line 1"
     assert found.dropped["absent"] == ["good: nowhere", "good: chats/bo.txt:99"]
     assert found.dropped["ambiguous"] == ['good: {"line": 1}']
-    assert found.dropped["malformed"] == ["good: {}", 'good: {"x": 1}', "good: true"]
+    assert found.dropped["malformed"] == ["good: {}", 'good: {"x": 1}', 'good: {"turn": ["a"]}', "good: true"]
 
 
 def test_a_short_path_that_fits_two_files_is_ambiguous(tmp_path: Path) -> None:

@@ -9,13 +9,14 @@ import pytest
 
 from smartsearch.bench import grid
 from smartsearch.bench.ranking import ordered
-from smartsearch.bench.scoring import Scored, reading
+from smartsearch.bench.scoring import Scored
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config
 from smartsearch.rank.cascade import rank
 from smartsearch.types import Candidate, Corpus, Turn
 
 TURNS = 60
+LEARNED = {"ce": 0.7, "colbert": 0.3, "ce_before": 0.2, "colbert_after": 0.1}
 
 
 def drawn(seed: int):
@@ -55,32 +56,16 @@ def read_at_most(most, scored):
         ("ce", {"rank": ("ce",)}),
         ("colbert", {"rank": ("colbert",)}),
         ("weight", {"rank": ()}),
+        ("cascade", {"cascade": 12, "fusion": LEARNED}),
+        ("cascade:9", {"candidates": 9, "colbert_turns": 20, "fusion": LEARNED}),
     ],
 )
 def test_orders_are_those_of_the_pipeline(seed, name, changes):
-    config = replace(Config(), **changes)
-    scored = read_at_most(config.colbert_turns, drawn(seed))
+    fusion = changes.get("fusion")
+    config = replace(Config(), **{key: value for key, value in changes.items() if key != "fusion"})
+    scored = replace(read_at_most(config.colbert_turns, drawn(seed)), fusion=fusion or {})
     order = ordered(scored, "I3", grid.ranker(name, config), lambda: np.zeros((0, 0)))
-    assert order.tolist() == by_pipeline(scored, config)
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize(
-    ("name", "changes"),
-    [("cascade", {"cascade": 12}), ("cascade:9", {"candidates": 9, "colbert_turns": 20})],
-)
-def test_orders_of_the_learned_fusion_are_those_of_the_pipeline(seed, name, changes):
-    config = replace(Config(), **changes)
-    weights = {"ce": 0.7, "colbert": 0.3, "ce_before": 0.2, "colbert_after": 0.1}
-    scored = replace(read_at_most(config.colbert_turns, drawn(seed)), fusion=weights)
-    order = ordered(scored, "I3", grid.ranker(name, config), lambda: np.zeros((0, 0)))
-    assert order.tolist() == by_pipeline(scored, config, weights)
-
-
-def test_corpus_order_is_ascending():
-    config = Config()
-    order = ordered(drawn(1), "I3", grid.ranker("corpus", config), lambda: np.zeros((0, 0)))
-    assert order.tolist() == sorted(order.tolist())
+    assert order.tolist() == by_pipeline(scored, config, fusion)
 
 
 def simple(ce, colbert):
@@ -106,13 +91,3 @@ def test_equal_scores_leave_the_order_of_match_weight():
     for name in ("zscore", "product", "rrf", "ce"):
         order = ordered(scored, "I3", grid.ranker(name, Config()), lambda: np.zeros((0, 0)))
         assert order.tolist() == [0, 1, 2]
-
-
-def test_a_cascade_reads_the_best_of_colbert():
-    scored = drawn(3)
-    ranker = grid.ranker("cascade:5", Config())
-    read = reading(ranker, scored.found["I3"], scored.colbert, [-1] * TURNS)
-    least = min(scored.colbert[read])
-    others = [scored.colbert[i] for i in scored.found["I3"] if i not in set(read.tolist())]
-    assert len(read) == 5
-    assert max(others) <= least

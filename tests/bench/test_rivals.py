@@ -120,22 +120,6 @@ def test_fusion_by_hand(colours):
     assert fused == pytest.approx(np.array(expected) / 2)
 
 
-def test_the_embedder_gives_each_text_its_row_and_forgets_when_full(monkeypatch):
-    calls = []
-
-    def embed(texts):
-        calls.append(list(texts))
-        return np.array([[len(text), 0.0] for text in texts], dtype=np.float32)
-
-    monkeypatch.setattr(baselines, "CACHED_TEXTS", 3)
-    small = Embedder(embed)
-    assert small.encode(["bb", "a", "bb"])[:, 0].tolist() == [2.0, 1.0, 2.0]
-    assert small.encode(["a", "ccc"])[:, 0].tolist() == [1.0, 3.0]
-    assert small.encode(["a", "dddd"])[:, 0].tolist() == [1.0, 4.0]
-    assert calls == [["bb", "a"], ["ccc"], ["a", "dddd"]]
-    assert small.encode([]).shape == (0, 384)
-
-
 def test_a_file_of_the_users_runs_beside_the_shipped(own):
     path = own(
         "NAME = 'longest'\n"

@@ -82,17 +82,6 @@ def test_a_profile_without_the_scorer_is_told(tools, tmp_path: Path):
         )
 
 
-def test_without_a_dense_search_colbert_reads_candidates_only(tools, tmp_path: Path):
-    """5,000 turns a question would otherwise cost seconds each."""
-    one = group("Oscar the dog", "a cat", "a hen", "Oscar again", question="Where is Oscar?")
-    with Store(tmp_path / "s.db") as store:
-        scored = scoring_of(tools, store, CONFIG).score(
-            one.questions[0], Haystacked(one.corpus), wanted(["IF0"], ["rrf"])
-        )
-        assert tools.scorers["colbert"].read == 2
-        assert np.isnan(scored.colbert).tolist() == [False, True, True, False]
-
-
 def test_a_profile_without_colbert_retrieves_without_the_dense_search(tools, tmp_path: Path):
     only_ce = replace(
         tools,

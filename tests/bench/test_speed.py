@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
-
-from smartsearch import transcripts
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "speed")]
@@ -15,23 +12,11 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "speed")]
 import corpus  # noqa: E402
 import measure  # noqa: E402
 import records  # noqa: E402
-import run  # noqa: E402
-import sections  # noqa: E402
 
 
 def test_a_made_corpus_is_the_same_every_time(tmp_path):
     """A change of the generator changes every figure of the cost curve: change the digest with it."""
     assert corpus.folder(tmp_path / "made", 100).sha256[:16] == "04b9fea90a1b9f10"
-
-
-def test_a_made_corpus_is_in_three_formats_with_facts_and_real_sizes(tmp_path):
-    made = corpus.folder(tmp_path / "made", 3000)
-    assert 130 < made.bytes / made.turns < 170  # a million turns are about 150 MB
-    read = transcripts.read([str(tmp_path / "made")])
-    assert {Path(turn.path).suffix for turn in read.turns} == {".jsonl", ".txt", ".json"}
-    assert all(turn.speaker and turn.time for turn in read.turns)
-    said = [turn.text for turn in read.turns]
-    assert [said.count(fact.said) for fact in corpus.FACTS] == [1] * len(corpus.FACTS)
 
 
 def command(code: str) -> list[str]:
@@ -59,27 +44,3 @@ def test_a_record_names_no_path_of_this_machine():
         "command": "rg -f OUT/terms DATA/locomo10.json",
         "rows": ["no x.so here", "'python': it broke", "3 MB/s, src/a/b.py, a/b", 2.5],
     }
-
-
-def timed(value: float) -> sections.Section:
-    return sections.Section([measure.row("help", "help", "smartsearch", [value], [100.0])])
-
-
-def test_a_section_measured_again_replaces_the_old_one_only(tmp_path, monkeypatch):
-    monkeypatch.setitem(sections.SECTIONS, "start", lambda bench: timed(1.0))
-
-    def absent(bench):
-        raise measure.Failed("no locomo10.json")
-
-    monkeypatch.setitem(sections.SECTIONS, "batch", absent)
-    out = ["--out", str(tmp_path), "--data", str(tmp_path / "none"), "--quick"]
-    assert run.main([*out, "--only", "start,batch"]) == 0
-    before = records.read(tmp_path / "record.json", run.KIND)["sections"]
-    assert before["batch"]["left_out"] == "no locomo10.json"
-    assert before["start"]["receipt"]["machine"]["cores"] >= 1
-    assert str(tmp_path) not in json.dumps(before)
-    monkeypatch.setitem(sections.SECTIONS, "start", lambda bench: timed(2.0))
-    run.main([*out, "--only", "start"])
-    after = records.read(tmp_path / "record.json", run.KIND)["sections"]
-    assert after["start"]["rows"][0]["median"] == 2.0
-    assert after["batch"] == before["batch"]

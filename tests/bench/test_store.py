@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from smartsearch.bench.store import Store, corpus_digest, digest
+from smartsearch.bench.store import Store, corpus_digest
 from smartsearch.errors import InputError
-from smartsearch.rank.text import scored_texts
 from smartsearch.types import Corpus, Turn
 
 
@@ -60,14 +59,3 @@ def test_the_key_of_a_corpus_changes_with_all_that_is_read_of_it():
         )
         == base
     )
-
-
-def test_only_long_turns_bring_windows_into_the_key():
-    """The key of short turns is that of the texts scored before there were windows."""
-    short = Corpus((Turn("hello", "Ann", session="s"), Turn("hi", "Bo", session="s")))
-    texts = scored_texts(short, [0, 1])
-    assert corpus_digest(short) == digest("Ann: hello", "Bo: hi", "\0", *texts)
-    long = Corpus((Turn("hello. " * 300, "Ann", session="s"),))
-    other = Corpus((Turn("hello. " * 299 + "bye.", "Ann", session="s"),))
-    assert corpus_digest(long) != digest(long.turns[0].spoken, "\0", *scored_texts(long, [0]))
-    assert corpus_digest(long) != corpus_digest(other)

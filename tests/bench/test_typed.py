@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -69,26 +68,3 @@ def test_only_the_first_screen_counts_however_it_is_wrapped_and_coloured(small):
 
 def test_a_line_longer_than_the_screen_is_as_many_as_it_fills():
     assert [len(row) for row in typed.rows("a" * 250 + "\n\nb\n")] == [100, 100, 50, 0, 1]
-
-
-def test_ripgrep_counts_words_and_takes_a_quoted_phrase_whole(small):
-    asked = [replace(small, question=text) for text in ("neighbour room?", '"neighbour room"')]
-    assert [typed.ripgrep([one])["a-1"].rank for one in asked] == [1, 0]
-
-
-def test_area_is_the_share_of_pairs_in_the_right_order():
-    sure, tie, unsure = (typed.Outcome(1, True, 1, False, value) for value in (0.9, 0.5, 0.1))
-    assert typed.area([sure, tie], [tie, unsure]) == (1 + 1 + 0.5 + 1) / 4
-
-
-def test_what_went_better_and_worse_is_told_by_id(small):
-    before, after = typed.Outcome(1, True, 9, False, 0.5), typed.Outcome(2, True, 9, True, 0.5)
-    old = json.loads(json.dumps({"commit": "c0ffee", "systems": {"ripgrep": {"a-1": vars(before)}}}))
-    told = list(typed.paired([small], {"ripgrep": {"a-1": after}}, old))
-    assert "ripgrep against c0ffee" in told[0]
-    assert told[1:] == [
-        "first: +0  / -1 a-1",
-        "first 3: +0  / -0 ",
-        "visible: +0  / -0 ",
-        "weak: +1 a-1 / -0 ",
-    ]

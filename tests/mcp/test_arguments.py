@@ -65,6 +65,7 @@ def test_what_is_not_given_has_its_default():
         (SearchArguments, {"question": "x", "limit": 51}, "limit is 51", "less than or equal to 50"),
         (SearchArguments, {"question": "x", "limit": True}, "limit is True", "a valid integer"),
         (SearchArguments, {"question": "x", "limit": "8"}, "limit is '8'", "a valid integer"),
+        (SearchArguments, {"question": "x", "speakers": ["a"] * 33}, "speakers is ['a'", "at most 32 items"),
         (SearchArguments, {"question": "x", "paths": [1]}, "paths is [1]", "a valid string"),
         (SearchArguments, {"question": "x", "limt": 3}, "no argument 'limt'", "did you mean limit?"),
         (ExpandArguments, {"ids": []}, "ids is []", "at least 1 item"),

@@ -22,20 +22,6 @@ def found(turn: Turn, *terms: Term) -> Hit:
     return Hit(1, turn, Scores(1.0), terms)
 
 
-def test_a_hit_is_id_date_speaker_place_and_line():
-    record = brief.hit(found(TURN), "a.txt:3", 160)
-    assert record == {
-        "id": brief.identity(TURN),
-        "date": "2024-05-08",
-        "speaker": "Ann",
-        "place": "a.txt:3",
-        "line": "We met at the lighthouse.",
-    }
-    assert brief.hit_line(record) == f"[{record['id']}] 2024-05-08 Ann | a.txt:3 | We met at the lighthouse."
-    bare = brief.hit(found(Turn("Hello", path="/r/a.txt", line=1)), "a.txt:1", 160)
-    assert brief.hit_line(bare) == f"[{bare['id']}] a.txt:1 | Hello"
-
-
 def test_an_id_is_of_the_place_and_the_text():
     assert brief.identity(TURN) == brief.identity(replace(TURN, time=""))
     others = [

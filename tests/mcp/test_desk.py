@@ -95,16 +95,6 @@ def test_orders_are_done_one_after_the_other_by_one_worker(hands: list[Hand]):
     assert hands[0].ended
 
 
-def test_what_an_order_raises_is_raised(hands: list[Hand]):
-    async def play(desk: Desk) -> object:
-        with pytest.raises(SmartsearchError, match="oh"):
-            await desk.do(order("raise"))
-        return await desk.do(order("search", "goes on"))
-
-    assert played(hands, play) == "goes on"
-    assert len(hands) == 1
-
-
 def test_beyond_its_time_an_order_is_interrupted_and_the_worker_goes_on(hands: list[Hand]):
     async def play(desk: Desk) -> object:
         with pytest.raises(SearchTimeout, match=r"no answer within 0\.1 s"):

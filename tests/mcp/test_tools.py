@@ -23,20 +23,9 @@ from smartsearch.serve.mcp.tools import Answers
 from smartsearch.serve.warm import shelf
 from smartsearch.serve.work import Models
 from smartsearch.transcripts.files import Selection
+from tests.cli.conftest import CHAT, MESSAGES, QUESTION
 from tests.cli.fakes import fake_tools
 
-CHAT = """\
-[2024-05-08 13:56] Mara: I went to the support group yesterday.
-[2024-05-08 13:57] Ilya: Wow, how was it?
-  Tell me more!
-[2024-05-09 10:00] Ilya: My flatmate adopted a dog named Oscar.
-[2024-05-10 09:00] Mara: Oscar is a lovely name.
-"""
-MESSAGES = [
-    {"role": "user", "content": "Is there a support group nearby?"},
-    {"role": "assistant", "content": "There is one on Mondays."},
-]
-QUESTION = "When did Mara join the support group?"
 Make = Callable[..., Answers]
 
 
@@ -168,19 +157,6 @@ def test_an_id_becomes_the_whole_turn_with_those_around_it(make: Make, chats: Pa
     ]
     alone = make(str(chats / "chat.txt"))
     assert search(alone, "adopted dog")["hits"][0]["id"] == found["id"]
-
-
-def test_places_work_as_well_and_turns_keep_their_lines(make: Make):
-    record = expand(make(), "chat.txt:2", around=1)
-    turns = record["sessions"][0]["turns"]
-    assert [(turn["at"], turn.get("hit", False)) for turn in turns] == [
-        ("1", False),
-        ("2", True),
-        ("4", False),
-    ]
-    assert turns[1]["text"] == "Wow, how was it?\n  Tell me more!"
-    pointed = search(make(), paths=("talk.json",))["hits"][0]["place"]
-    assert texts(expand(make(), pointed, around=0))[0] in [m["content"] for m in MESSAGES]
 
 
 def test_what_is_missing_is_named_and_the_rest_given(make: Make):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -217,17 +216,6 @@ def test_a_changed_byte_in_a_shipped_model_is_found(tmp_path, monkeypatch):
         assert {s.role: s.state for s in profiles.status("embedded")}["colbert"] == "missing"
     finally:
         manifest.read.cache_clear()
-
-
-def test_ready_tools_have_their_rankers_loaded(tmp_path, monkeypatch, nlp):
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
-    opened = loading.Ranker._scorer
-    slow = lambda self, folder: time.sleep(0.2) or opened(self, folder)  # noqa: E731
-    monkeypatch.setattr(loading.Ranker, "_scorer", slow)
-    folders = {role: str(tiny.onnx_folder(tmp_path / role, role)) for role in ("crossencoder", "colbert")}
-    tools = loading.load_ready(Config(rank=("ce",), **folders))
-    assert tools.scorers["ce"].begin().done()
-    assert tools.scorers["colbert"]._future is None  # it is not asked for
 
 
 def test_a_third_scorer_is_a_row_and_its_loading(tmp_path, monkeypatch, nlp):

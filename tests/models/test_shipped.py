@@ -85,15 +85,6 @@ def test_the_same_question_twice_is_the_same_to_the_last_digit(tools):
     assert bare[0] == bare[1] == bare[2]
 
 
-def test_with_candidates_all_both_rankers_see_every_turn(tools):
-    haystack = samples()
-    result = search("Who plays music?", haystack, Config(candidates=0, truncate="none"), tools)
-    assert all(h.scores.ce is not None and h.scores.colbert is not None for h in result.hits)
-    few = search("Who plays music?", haystack, Config(candidates=5, truncate="none"), tools)
-    assert sum(h.scores.ce is not None for h in few.hits) == 5
-    assert len(few.hits) == len(result.hits)
-
-
 def test_batch_answers_as_query_does_one_by_one(tmp_path, capfd):
     """ColBERT's vectors are kept between the questions of a batch; that must not show."""
 

@@ -18,7 +18,6 @@ from smartsearch.ask.runs import ray_engine
 from smartsearch.ask.runs.records import comparable
 from smartsearch.ask.runs.supervise import Worker
 from smartsearch.ask.runs.types import Answer, Report, Setup, Task
-from smartsearch.ask.scope import Scope
 from smartsearch.errors import ModelError
 from tests.ray.conftest import STORE, tasks
 
@@ -126,16 +125,3 @@ def test_who_stops_early_leaves_nothing_running(setup: Setup, folder: Path):
 
 def alive(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
-
-
-@pytest.mark.models
-def test_the_shipped_models_answer_in_actors_as_in_a_worker(setup: Setup):
-    shipped = replace(setup, loader=Setup.loader, source=Scope(("chats",)))
-    given = tasks(ASKED[:2])
-    found = answers(given, list(run(given, shipped, workers=1)))
-    worker = Worker(shipped, 1)
-    direct = worker.work(given[0])
-    worker.close()
-    assert [comparable(json.loads(found[a.line].record)) for a in direct.answers] == [
-        comparable(json.loads(a.record)) for a in direct.answers
-    ]

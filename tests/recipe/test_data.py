@@ -10,13 +10,11 @@ import pytest
 
 from recipe import data
 from recipe.__main__ import main
-from recipe.data import build, cap, held_out, read_groups, write_groups
-from recipe.evaluate import compare
-from recipe.overlap import ngrams, spoken_part
+from recipe.data import build, read_groups, write_groups
 from recipe.sources_chat import read_chats
 from recipe.sources_wiki import read_wiki
 from smartsearch.bench.datasets import open_dataset
-from smartsearch.training.chats import Chat, Group, Labelled
+from smartsearch.training.chats import Chat, Group
 from smartsearch.training.sources_written import FOLDER, read_written
 from tests.training.test_written import file_of
 
@@ -53,17 +51,6 @@ def test_each_source_gives_its_question_and_right_turn(
         assert {turn.speaker for turn in chat.turns} == {"Lin Zhao", "Mei"}
 
 
-def test_natural_questions_of_two_sources_are_asked_once(sources: Path) -> None:
-    questions = [one.question for chat in read_wiki(sources, random.Random(1)) for one in chat.questions]
-    assert questions.count("when did the bridge open") <= 2
-    assert questions.count("who built the mill") == 1
-
-
-def test_cap_keeps_at_most_so_many_of_a_kind() -> None:
-    chat = Chat("x", "c", (), tuple(Labelled(str(i), (0,)) for i in range(9)))
-    assert len(cap([chat], {("x", "question"): 4}, random.Random(0))[0]) == 4
-
-
 def test_build_holds_whole_chats_out_and_repeats_itself(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,24 +66,6 @@ def test_build_holds_whole_chats_out_and_repeats_itself(
     assert not trained & tried
     assert all(group.right not in group.wrong and len(group.wrong) >= 4 for group in groups)
     assert {chat for source, chat in tried if source == "written"} == {c.id for c in some if c.id[1] == "3"}
-
-
-def test_hold_out_follows_the_chat_id() -> None:
-    share = sum(held_out(Chat("topical_chat", str(i), ())) for i in range(400)) / 400
-    assert 0.04 < share < 0.14
-    assert held_out(Chat("lifebench", "yinhao", ()))
-
-
-def test_compare_reports_all_and_each_source() -> None:
-    trials = [Group(source, "k", "c", "q", "right", ["longer wrong", "no"]) for source in "ab"]
-    found = compare(trials, lambda q, t: [float(len(x)) for x in t], lambda q, t: [1.0, 0.0, 0.0])
-    assert (found["a"]["crossencoder"]["R@1"], found["b"]["crossencoder"]["n"]) == (0.0, 1)
-    assert (found["all"]["colbert"]["R@1"], found["all"]["colbert"]["n"]) == (1.0, 2)
-
-
-def test_ngrams_compare_only_what_was_said() -> None:
-    assert spoken_part("[5 May 2024] Ann: the cat sat | Ben: why?") == "the cat sat"
-    assert ngrams("The cat sat down", 3) == {("the", "cat", "sat"), ("cat", "sat", "down")}
 
 
 def test_overlap_counts_shared_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,8 +92,3 @@ def test_written_conversations_are_counted_and_go_to_the_benchmark(
         ("When did the oven come?", "2", [2]),
     ]
     assert group.corpus.turns[1].caption == "a shop with green shutters"
-
-
-def test_an_unknown_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["nonsense"]) == 2
-    assert "usage" in capsys.readouterr().err

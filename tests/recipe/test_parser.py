@@ -10,19 +10,16 @@ import pytest
 from recipe import parser
 from recipe.parser_corpus import (
     Sentence,
-    augment,
     casual,
-    held_out,
     lowered,
     read_columns,
     read_conllu,
     read_uner,
     renamed,
-    spacing,
     to_iob2,
     unpunctuated,
 )
-from recipe.parser_templates import CODES, Phrasebook, templates
+from recipe.parser_templates import Phrasebook, templates
 
 CONLLU = """# sent_id = a-1
 # text = Olga won't move to Rome.
@@ -87,12 +84,6 @@ def test_columns_are_read_with_their_labels_mapped_to_ours(tmp_path: Path) -> No
     assert to_iob2(["B-LOC", "I-ORG"]) == ("B-LOC", "B-ORG")
 
 
-def test_spacing_glues_clitics_and_marks() -> None:
-    words = ("I", "'", "ve", "met", "Anna", "'s", "dog", ",", "(", "twice", ")", "!")
-    sentence = Sentence(words, spacing(words), (), ("O",) * len(words))
-    assert sentence.text == "I've met Anna's dog, (twice)!"
-
-
 def test_variants_keep_all_columns_alike(rng: random.Random) -> None:
     low, bare = lowered(OLGA), unpunctuated(OLGA)
     assert (low.text, bare.text) == ("olga won't move to rome.", "Olga won't move to Rome")
@@ -105,26 +96,6 @@ def test_variants_keep_all_columns_alike(rng: random.Random) -> None:
         assert (other.words, other.ents) == ((name, *sentence.words[1:]), sentence.ents)
 
 
-def test_questions_are_multiplied(rng: random.Random) -> None:
-    question = Sentence(("Why", "?"), (False, True), ("ADV", "PUNCT"), ("O", "O"))
-    assert [s.text for s in augment([question], lambda: "Kofi", rng)][:2] == ["Why?", "Why"]
-    assert len(augment([question], lambda: "Kofi", rng)) == 4
-
-
-def test_held_out_is_one_run_in_ten() -> None:
-    rest, out = held_out([OLGA] * 400)
-    assert (len(rest), len(out)) == (360, 40)
-
-
-def test_every_phrase_can_be_filled(rng: random.Random) -> None:
-    book = Phrasebook(rng)
-    for section in ("questions", "turns", "plain", "when", "who"):
-        for phrase in book.sections[section]:
-            assert {tag for _, tag, _ in book.fill(phrase)} <= set(CODES.values())
-    for action in book.sections["actions"]:
-        assert book.fill(action.split(maxsplit=1)[1])
-
-
 def test_template_columns_align_and_repeat_with_the_seed(rng: random.Random) -> None:
     for s in templates(Phrasebook(rng), 200, 200):
         assert len(s.words) == len(s.spaces) == len(s.tags) == len(s.ents)
@@ -133,16 +104,6 @@ def test_template_columns_align_and_repeat_with_the_seed(rng: random.Random) -> 
     assert first == second
     tokens = Phrasebook(rng).fill("{name} {surname} called/V")
     assert [e for _, _, e in tokens] == ["B-PERSON", "I-PERSON", "O"]
-
-
-def test_gold_documents_align_with_run_time_tokens() -> None:
-    import spacy
-    from spacy.training import Example
-
-    nlp = spacy.blank("en")
-    example = Example(nlp.make_doc(OLGA.text), parser.to_doc(nlp, OLGA))
-    assert example.get_aligned("POS", as_string=True) == list(OLGA.tags)
-    assert [(e.text, e.label_) for e in example.reference.ents] == [("Olga", "PERSON"), ("Rome", "LOC")]
 
 
 def test_rules_find_dates_events_and_numbers() -> None:

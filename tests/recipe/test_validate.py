@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from recipe import calibrate, fusion
-from recipe.samples import Asked, samples, write_samples
-from recipe.validate import held_out_chats, orders, report
+from recipe.samples import Asked, write_samples
+from recipe.validate import orders
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.types import Turn
 
@@ -34,31 +34,12 @@ def test_candidates_are_ordered_by_each_ranker_and_by_both() -> None:
     }
 
 
-def test_the_report_counts_right_turns_that_were_never_found() -> None:
-    rows = {row["part"]: row for row in report([asked((4, 1))])}
-    assert rows["all"]["retrieved"] == 0.5
-    assert rows["written single"]["colbert"] == [0.5, 0.5, 0.5, 0.5]
-
-
-def test_held_out_chats_are_not_trained_on() -> None:
-    chats = list(held_out_chats(None, 13))
-    assert chats
-    assert all(chat.id.partition("_")[0].endswith("3") for chat in chats)
-
-
 def test_calibration_recovers_the_scale_and_shift_that_made_the_labels() -> None:
     rng = np.random.default_rng(5)
     logits = rng.normal(size=40_000) * 3
     right = (rng.random(40_000) < 1 / (1 + np.exp(-(0.7 * logits - 2.5)))).astype(float)
     scale, shift = calibrate.fit(logits, right, np.ones(40_000))
     assert (scale, shift) == pytest.approx((0.7, -2.5), abs=0.06)
-
-
-def test_calibration_sees_every_read_turn_once_and_questions_alike() -> None:
-    logits, right, weights = samples([asked(), asked((0, 5))])
-    assert logits.tolist() == [-1.0, 0.5, 2.0] * 2
-    assert right.tolist() == [0, 0, 1, 1, 1, 0]
-    assert weights.tolist() == [1 / 3] * 6
 
 
 def test_calibrating_writes_the_config_of_the_model_the_scores_are_of(tmp_path: Path) -> None:

@@ -75,13 +75,6 @@ def test_a_failure_is_a_row_without_hits_and_an_answer_has_a_list_of_them():
     assert (found["id"], orjson.loads(found["record"])["id"], found["hits"]) == ("17", 17, [])
 
 
-def test_schema_and_bytes_are_the_same_whatever_the_records_and_whenever_they_are_written():
-    kinds = [pq.read_schema(io.BytesIO(written(*lines))) for lines in ((), (LOST,), (answer("q", KEY),))]
-    assert kinds[0] == kinds[1] == kinds[2] == parquet.schema()
-    lines = [answer(n, KEY) for n in range(50)]
-    assert written(*lines) == written(*lines)
-
-
 def test_every_score_is_a_column():
     given = records.hit(KEY)
     flat = {
@@ -89,14 +82,6 @@ def test_every_score_is_a_column():
         **given["scores"],
     }
     assert set(flat) == {field.name for field in parquet.schema().field("hits").type.value_type}
-
-
-def test_a_long_run_is_written_in_groups_in_its_order():
-    lines = [answer(n, KEY) for n in range(2_500)]
-    file = pq.ParquetFile(io.BytesIO(written(*lines)))
-    assert [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)] == [1000, 1000, 500]
-    assert [name.as_py() for name in file.read(["id"])["id"]] == [str(n) for n in range(2_500)]
-    assert file.metadata.row_group(0).column(0).compression == "ZSTD"
 
 
 def test_long_records_close_a_group_early_and_no_more_is_taken(monkeypatch):

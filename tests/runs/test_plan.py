@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from smartsearch.ask.runs import plan
 from smartsearch.ask.runs.plan import Plan, Shard
-from smartsearch.errors import InputError, UsageError
+from smartsearch.errors import UsageError
 
 
 def written(folder: Path, lines: list[object]) -> Path:
@@ -97,8 +97,3 @@ def test_shards_hold_each_line_once(tmp_path_factory: pytest.TempPathFactory, gr
 def test_a_shard_that_is_none(text: str):
     with pytest.raises(UsageError, match="--shard is"):
         Shard.parse(text)
-
-
-def test_a_questions_file_that_is_not_there(tmp_path: Path):
-    with pytest.raises(InputError, match="No such file"):
-        plan.read(tmp_path / "none.jsonl")

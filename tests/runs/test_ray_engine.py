@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import shlex
 import signal
 import socket
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
 from smartsearch.ask.runs import ray_engine
 from smartsearch.ask.runs.types import Answer, Input, Item, Report, Task
 from smartsearch.errors import SmartsearchError, UsageError
-
-DOCS = Path(__file__).parent.parent.parent / "docs"
 
 
 def test_a_sigterm_that_meets_rays_handler_is_the_commands_own():
@@ -105,12 +101,6 @@ def test_a_cluster_that_cannot_be_joined_is_told_in_one_line(error: Exception, s
     assert told.hint
 
 
-def test_a_machine_without_smartsearch_is_named_as_that():
-    error = RuntimeError("ray::MapWorker.__init__() ... ModuleNotFoundError: No module named 'smartsearch'")
-    assert "has no smartsearch" in ray_engine._named(error).message
-    assert ray_engine._named(RuntimeError("out of luck")).kind == "internal"
-
-
 TASK = Task(7, tuple(Item(line, f'{{"id": "q{line}", "question": "Who?"}}'.encode()) for line in (3, 4, 5)))
 
 
@@ -123,16 +113,3 @@ def test_a_task_done_question_by_question_has_every_answer_once():
     assert json.loads(whole.answers[1].record)["id"] == "q4"
     assert whole.inputs == (Input("b", "2"), Input("a", "1"))
     assert (whole.task, whole.deaths, whole.peak) == (7, 1 + 4, 30)
-
-
-def test_the_file_for_kuberay_asks_for_options_there_are():
-    yaml = pytest.importorskip("yaml")
-    job = yaml.safe_load((DOCS / "kuberay.yaml").read_text(encoding="utf-8"))
-    assert (job["apiVersion"], job["kind"]) == ("ray.io/v1", "RayJob")
-    known = (DOCS / "cli.md").read_text(encoding="utf-8")
-    options = [word for word in shlex.split(job["spec"]["entrypoint"]) if word.startswith("--")]
-    assert options == ["--out", "--engine", "--address", "--threads"]
-    assert all(f"`{option}" in known for option in options)
-    cluster = job["spec"]["rayClusterSpec"]
-    for group in (cluster["headGroupSpec"], *cluster["workerGroupSpecs"]):
-        assert all(isinstance(value, str) for value in group["rayStartParams"].values())

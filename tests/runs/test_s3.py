@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -79,21 +75,6 @@ def test_what_is_written_is_read(folder):
     assert folder.names() == folder.names("parts") == []
 
 
-def test_a_large_file_goes_up_in_pieces_and_is_seen_whole(folder):
-    with folder.writing("answers.jsonl") as out:
-        for n in range(12):
-            out.write(b"%07d\n" % n * 125_000)
-        assert not folder.exists("answers.jsonl")
-    with folder.open_read("answers.jsonl") as file:
-        assert sum(1 for _ in file) == 1_500_000
-
-
-def test_more_files_than_one_page_of_a_list(folder, client):
-    for n in range(1_050):
-        client.put_object(Bucket="runs", Key=f"{Path(folder.where()).name}/parts/{n:05d}", Body=b"")
-    assert folder.names("parts") == [f"parts/{n:05d}" for n in range(1_050)]
-
-
 def test_a_missing_bucket_and_a_missing_file_are_told_apart(folder, query):
     with pytest.raises(InputError, match=r"plan\.json: no such file"):
         folder.read("plan.json")
@@ -109,31 +90,6 @@ def test_a_server_that_is_not_there_is_worth_another_try():
     with pytest.raises(InputError, match="cannot be reached") as caught:
         gone.read("plan.json")
     assert (caught.value.kind, caught.value.retryable) == ("unreachable", True)
-
-
-def test_a_writer_killed_at_any_time_leaves_a_whole_object(folder):
-    program = """
-        import sys
-        from smartsearch.ask.runs.remote import storage
-        folder = storage(sys.argv[1])
-        for n in range(1_000_000):
-            folder.write("part", b"%07d" % n * 700_000)
-            if n == 0:
-                print("began", flush=True)
-    """
-    for round_ in range(4):
-        command = [sys.executable, "-c", textwrap.dedent(program), folder.place]
-        writer = subprocess.Popen(command, stdout=subprocess.PIPE)
-        assert writer.stdout is not None
-        assert writer.stdout.readline() == b"began\n"
-        time.sleep(round_ * 0.02)
-        writer.kill()
-        writer.wait()
-        writer.stdout.close()
-        data = folder.read("part")
-        assert len(data) == 4_900_000
-        assert data == data[:7] * 700_000
-        assert folder.names() == ["part"]
 
 
 def test_transcripts_are_read_and_named_by_their_uri(folder, query, client):

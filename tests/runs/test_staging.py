@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import pytest
 
 pytest.importorskip("pyarrow")
 from smartsearch.ask.runs import staging as stagings
-from smartsearch.ask.runs.faults import StorageError
 from smartsearch.ask.runs.remote import Remote, storage
 from smartsearch.ask.runs.staging import PREFIX, Staging, sweep
 from smartsearch.errors import InputError
@@ -56,13 +54,6 @@ def test_a_folder_is_fetched_with_what_is_below(place, staging):
     assert Path(local).name == "chats"
     assert (Path(local) / "a.txt").read_bytes() == KEYS
     assert (Path(local) / "deep/b.txt").read_bytes() == BOAT
-
-
-def test_a_file_is_fetched_under_its_own_name(place, staging):
-    put(f"{place}/chats", a_txt=KEYS, b_txt=BOAT)
-    (local,) = staging.local([f"{place}/chats/a.txt"])
-    assert Path(local).name == "a.txt"
-    assert [path.name for path in Path(local).parent.iterdir()] == ["a.txt"]
 
 
 def test_results_name_the_uris(place, staging):
@@ -261,18 +252,3 @@ def test_what_others_put_under_that_name_stays(place, staging, temporary_folder,
     staging.local([place])
     assert target.is_dir()
     assert (temporary_folder / f"{PREFIX}1-file").exists()
-
-
-def test_on_a_disk_smaller_than_the_limit_older_copies_make_room(place, tiny_disk, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tiny_disk))
-    for name, size in (("a", 150_000), ("b", 150_000), ("c", 400_000)):
-        put(f"{place}/{name}", x_txt=b"0" * size)
-    staging = Staging()
-    (a,) = staging.local([f"{place}/a"])
-    (b,) = staging.local([f"{place}/b"])
-    assert not Path(a).exists()
-    assert (Path(b) / "x.txt").stat().st_size == 150_000
-    with pytest.raises(StorageError, match=r"\(TMPDIR\): no space left") as caught:
-        staging.local([f"{place}/c"])
-    assert caught.value.kind == "disk_full"
-    assert shutil.disk_usage(tiny_disk).used < 20_000

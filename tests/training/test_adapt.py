@@ -16,7 +16,7 @@ from smartsearch.config import Config
 from smartsearch.models import manifest, profiles
 from smartsearch.training import adapt
 from smartsearch.training import export as exporting
-from smartsearch.training.adapt import Measured, Wish, better_worse, refusal
+from smartsearch.training.adapt import Measured, Wish, refusal
 from smartsearch.training.chats import Chat
 from smartsearch.training.sources_own import read_own
 from tests.rank import tiny
@@ -52,10 +52,6 @@ def test_a_gain_that_costs_other_peoples_questions_is_refused() -> None:
     shipped = measured([2, 2], [1] * 20)
     assert refusal(shipped, shipped, measured([1, 1], [1] * 19 + [2])) != ""  # falls by .025
     assert refusal(shipped, shipped, measured([1, 1], [1] * 39 + [2])) == ""  # by .0125
-
-
-def test_trials_are_compared_one_by_one() -> None:
-    assert better_worse([3, 1, 2, 5], [1, 1, 4, 2]) == (2, 1)
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pytest
 
 from smartsearch.training.bert import first_token_logits
 from smartsearch.training.chats import Group
-from smartsearch.training.crossencoder import BINARY, encode, group_loss
-from smartsearch.training.start import WARMUP, Clock, batches
+from smartsearch.training.crossencoder import encode
+from smartsearch.training.start import batches
 from tests.rank import tiny
 
 
@@ -50,17 +50,6 @@ def test_a_question_longer_than_the_model_reads_leaves_room_for_the_text(tmp_pat
     assert sum(batch["attention_mask"][1]) == 5
 
 
-@pytest.mark.torch
-def test_the_loss_is_a_softmax_and_a_little_binary_cross_entropy() -> None:
-    import torch
-    from torch.nn import functional
-
-    logits = torch.tensor([[2.0, 0.5, -1.0], [0.3, 1.2, 0.1]])
-    softmax = functional.cross_entropy(logits, torch.tensor([0, 0]))
-    binary = functional.softplus(-logits[:, 0]).mean() + functional.softplus(logits[:, 1:]).mean()
-    assert torch.isclose(group_loss(logits), softmax + BINARY * binary)
-
-
 def test_a_batch_holds_groups_with_wrong_texts_enough_each_once_an_epoch() -> None:
     groups = [
         Group("s", "list", "c", f"q{n}", f"right {n}", ["w1", "w2", "w3"][: 1 + n % 3]) for n in range(9)
@@ -71,14 +60,3 @@ def test_a_batch_holds_groups_with_wrong_texts_enough_each_once_an_epoch() -> No
     for drawn in epoch:
         assert drawn.texts[0] == f"right {drawn.question[1:]}"
         assert len(set(drawn.texts)) == 3
-
-
-def test_a_clock_of_steps_rises_and_falls_the_same_every_time() -> None:
-    clock = Clock(0.0, steps=100)
-    rates = []
-    while clock.progress < 1.0:
-        rates.append(clock.rate())
-        clock.done += 1
-    assert len(rates) == 100
-    assert rates.index(max(rates)) in (int(100 * WARMUP) - 1, int(100 * WARMUP))
-    assert rates[-1] < 0.02

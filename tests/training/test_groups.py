@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 from smartsearch.training.chats import Chat, Labelled
-from smartsearch.training.groups import Mix, make_groups, make_trials, render_group
+from smartsearch.training.groups import Mix, make_groups, render_group
 from smartsearch.training.overlap import Overlap, crop, words
 from smartsearch.training.wrong import wrong_turns
 from smartsearch.types import Turn
@@ -85,12 +85,6 @@ def test_crop_keeps_the_sentences_that_share_most() -> None:
     text = "It rains a lot here. The red boat left at noon. Nobody was there at all."
     assert crop(text, words("red boat"), 6) == "The red boat left at noon."
     assert crop(text, set(), 100) == text
-
-
-def test_trials_of_a_short_chat_borrow_turns() -> None:
-    other = Chat("x", "d", tuple(Turn(f"Something else {i}") for i in range(30)))
-    (trial,) = make_trials([CHAT, other], 5, 25, random.Random(0))
-    assert len(trial.wrong) == 22  # all but the two right ones and the related one
 
 
 def test_a_question_gets_the_date_of_its_turn_where_there_is_one() -> None:

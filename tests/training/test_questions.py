@@ -12,25 +12,8 @@ from smartsearch.training.questions import (
     first_person,
     from_statement,
     last_question,
-    lemma,
     statements_in,
 )
-
-
-@pytest.mark.parametrize(
-    ("verb", "base"),
-    [
-        ("went", "go"),
-        ("tried", "try"),
-        ("decided", "decide"),
-        ("agreed", "agree"),
-        ("watches", "watch"),
-        ("plans", "plan"),
-        ("carries", "carry"),
-    ],
-)
-def test_lemma(verb: str, base: str) -> None:
-    assert lemma(verb) == base
 
 
 @pytest.mark.parametrize(
@@ -46,10 +29,6 @@ def test_lemma(verb: str, base: str) -> None:
 )
 def test_a_statement_can_give_the_question(statement: str, question: str) -> None:
     assert question in {from_statement(statement, random.Random(seed)) for seed in range(60)}
-
-
-def test_text_that_is_no_statement_gives_nothing() -> None:
-    assert from_statement("next step", random.Random(0)) == ""
 
 
 @pytest.mark.parametrize(

@@ -43,14 +43,6 @@ def test_a_session_stays_on_its_side_when_the_folder_grows_or_moves() -> None:
     assert texts(before.held_out) == texts(after.held_out) & texts(before.trained + before.held_out)
 
 
-def test_the_same_session_gives_the_same_questions_whatever_else_is_read() -> None:
-    alone = {q.question for c in read_own(chats(120)).held_out for q in c.questions}
-    more = read_own([*chats(40, first=200), *chats(120)])
-    among = {q.question for c in more.held_out for q in c.questions}
-    assert alone
-    assert alone <= among
-
-
 def test_each_question_is_of_the_turn_it_was_made_of() -> None:
     own = read_own(chats(30))
     for chat in (*own.trained, *own.held_out):
@@ -107,12 +99,6 @@ def test_a_turn_of_another_part_is_no_context() -> None:
     for chat in own.trained:
         runs = [chat.turns[i].session for i in range(len(chat.turns))]
         assert all(runs.count(session) <= 30 for session in set(runs))
-
-
-def test_where_the_smaller_share_leaves_too_little_the_larger_is_held_out() -> None:
-    small, large = read_own(chats(34)), read_own(chats(200))
-    assert small.questions[1] / sum(small.questions) > large.questions[1] / sum(large.questions)
-    assert texts(small.held_out) - texts(large.held_out)
 
 
 def test_too_little_says_how_much_there_is_and_what_is_needed() -> None:

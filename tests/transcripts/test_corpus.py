@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from smartsearch.errors import InputError
-from smartsearch.transcripts import FORMATS, Limits, read, read_large
+from smartsearch.transcripts import Limits, read, read_large
 from tests.transcripts.build import corpus, lines, put, said
 
 CHAT = "Maya: hi\nJonas: hello\n"
@@ -176,12 +176,6 @@ def test_an_unknown_format_is_refused_with_the_names() -> None:
     assert "locomo" in raised.value.hint
 
 
-def test_formats_describe_themselves() -> None:
-    assert len({known.name for known in FORMATS}) == len(FORMATS)
-    assert all(known.description and known.extensions for known in FORMATS)
-    assert FORMATS[-1].name == "prose"
-
-
 @pytest.mark.parametrize(("name", "unused"), [("a.txt", "telegram"), ("a.jsonl", "whatsapp")])
 def test_a_file_has_only_the_readers_of_its_kind_imported(tmp_path, name, unused):
     """All of them took a question 45 ms, most of it for patterns that no line was held against."""
@@ -190,12 +184,6 @@ def test_a_file_has_only_the_readers_of_its_kind_imported(tmp_path, name, unused
     code = f"{said}print([m for m in sys.modules if m.endswith('.{unused}')])"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
-
-
-def test_reading_twice_gives_the_same(tmp_path: Path) -> None:
-    for name in ("b.txt", "a.txt", "c/d.md"):
-        put(tmp_path, name, CHAT)
-    assert read([str(tmp_path)]) == read([str(tmp_path)])
 
 
 def test_files_that_take_long_to_parse_are_worth_an_index(tmp_path, monkeypatch):

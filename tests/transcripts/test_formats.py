@@ -94,28 +94,3 @@ def test_our_documents_are_prose_or_chats() -> None:
     for path in sorted(DOCS.rglob("*.md")):
         source = Source(str(path), path.read_text(encoding="utf-8"))
         assert {known.name for known in FORMATS if known.detect(source)} <= GENERIC, path
-
-
-QUESTIONS = [json.loads(line) for line in (DOCS / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
-@pytest.mark.parametrize(
-    ("name", "count", "speakers", "sessions"),
-    [
-        ("harbour-street.md", 78, {"Maya", "Jonas", "Ines", "Tarik"}, 5),
-        ("accordion-advice.jsonl", 24, {"Leonie", "assistant"}, 1),
-        ("mill-and-stars.json", 68, {"Nadia", "Oskar"}, 5),
-    ],
-)
-def test_the_documented_samples_read_cleanly_and_hold_the_gold_of_their_questions(
-    name: str, count: int, speakers: set[str], sessions: int
-) -> None:
-    found = read([str(DOCS / "samples" / name)])
-    assert (found.skipped, found.warnings) == ((), ())
-    assert (len(found.turns), {turn.speaker for turn in found.turns}) == (count, speakers)
-    assert len({turn.session for turn in found.turns}) == sessions
-    assert all(turn.time for turn in found.turns)
-    known = {f"{name}:{turn.turn or turn.line}" for turn in found.turns}
-    gold = {one for question in QUESTIONS for one in question["gold"] if one.startswith(f"{name}:")}
-    assert gold
-    assert gold <= known

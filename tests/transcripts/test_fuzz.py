@@ -220,31 +220,6 @@ def test_every_key_is_survived_with_every_type_of_value(sample: Path) -> None:
         holder[key] = kept
 
 
-ANY_JSON: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
-    max_leaves=12,
-)
-
-
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
-@given(value=ANY_JSON)
-def test_a_format_that_is_forced_on_any_json_ends_in_records_or_a_named_error(known: Any, value: Any) -> None:
-    keys = ("messages", "chat_messages", "turns", "conversation", "session_1", "haystack_sessions", "content")
-    message = {"role": "user", "content": value, "time": value}
-    for held in (
-        value,
-        [value],
-        dict.fromkeys(keys, value),
-        {"messages": [message, value]},
-        [message, value],
-    ):
-        survives(known, Source("a.json", json.dumps(held)))
-        survives(
-            known, Source("a.json", json.dumps([{"conversation": {"session_1": held}, "turns": [held]}]))
-        )
-
-
 def read_bytes(data: bytes, name: str = "auto") -> Corpus:
     try:
         return read(["-"], stdin=io.BytesIO(data), input_format=name)

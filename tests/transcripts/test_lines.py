@@ -54,11 +54,6 @@ def test_no_turn_that_contains_a_text_is_missed(tmp_path_factory, texts, wanted,
     assert set(parsed.turns_with(wanted)) <= found
 
 
-@given(st.text(st.characters(codec="utf-8"), max_size=40))
-def test_bytes_fold_as_text_does(text):
-    assert folded(text.encode()) == newest(fold(text))
-
-
 def test_every_character_folds_as_text_does():
     every = (chr(code) for code in (*range(32, 0xD800), *range(0xE000, 0x20000)) if chr(code) != "\\")
     composed = "\n".join(one for one in every if unicodedata.is_normalized("NFC", one))
@@ -193,25 +188,6 @@ def test_a_line_becomes_the_turn_that_reading_the_file_makes(tmp_path):
 def test_other_files_have_to_be_read_whole(data):
     with pytest.raises(NotByLine):
         LineFile("c.jsonl", data)
-
-
-def test_a_conversation_further_down_is_noticed_when_it_is_read(tmp_path):
-    later = {"messages": [message("hidden")]}
-    path = written(tmp_path / "c.jsonl", [*[message("a")] * 60, later])
-    lines = MessageLines([LineFile(str(path), path.read_bytes())])
-    (place,) = lines.with_word("hidden")
-    with pytest.raises(NotByLine):
-        lines.turn(int(place))
-
-
-def test_results_that_only_their_ids_connect_to_calls_of_smartsearch_need_the_whole_file(tmp_path):
-    call = {"id": "a", "function": {"name": "smartsearch_query", "arguments": "{}"}}
-    asked = {"role": "assistant", "content": "wait", "tool_calls": [call]}
-    path = written(
-        tmp_path / "a.jsonl", [message("hi"), asked, {"role": "tool", "tool_call_id": "a", "content": "x"}]
-    )
-    with pytest.raises(NotByLine):
-        LineFile(str(path), path.read_bytes())
 
 
 def test_a_result_that_names_smartsearch_is_no_turn_of_a_line_either(tmp_path):

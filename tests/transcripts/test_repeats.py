@@ -1,15 +1,10 @@
-"""No reader takes more than linear time over a file that repeats one piece of itself.
-
-`SMARTSEARCH_FUZZ=200 pytest tests/transcripts/test_repeats.py` tries so many pieces of each sample.
-"""
+"""No reader takes more than linear time over a file that repeats itself."""
 
 from __future__ import annotations
 
-import copy
 import json
-import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,67 +13,10 @@ import pytest
 
 from smartsearch.errors import InputError
 from smartsearch.transcripts import read
-from tests.transcripts.test_fuzz import TRIES, each_sample, is_one_document, put
+from tests.transcripts.test_fuzz import each_sample, is_one_document, put, records
 
-SHORT, FACTOR = 16_000, 6
-"""Characters that are repeated, and how many times as many the second time."""
 SUSPECT = 0.1
 """Seconds from which a long file is looked at closely."""
-PIECES = (
-    *"[](){}<>*_#->:,;\"'`~|/\\ \t\u200e\ufffc&=@!?.0a",
-    *(
-        "> ",
-        "- ",
-        "* ",
-        "<a ",
-        "</",
-        "&#1;",
-        "\\n",
-        "<@U1>",
-        "<@1>",
-        ": ",
-        "a b ",
-        "1:00 ",
-        "2023-05-08 ",
-        "a:",
-    ),
-    *("](", "![a](", "<v a>", "<!--", "$(", "a.b(", "\\u0041"),
-)
-
-
-def numbered(piece: str, n: int) -> str:
-    """A copy whose names are its own: every run of digits ends in the copy's number."""
-    return piece.replace("1", f"1{n}").replace("a", f"a{n}", 1)
-
-
-def repeats(text: str, chance: random.Random) -> Callable[[int], str]:
-    """How a text grows by one piece of it, or a foreign one, a line, or a part of a line."""
-    lines = text.split("\n")
-    n = chance.randrange(len(lines))
-    line, at = lines[n], chance.randrange(len(lines[n]) + 1)
-    before, after = "\n".join([*lines[:n], ""]), "\n".join(["", *lines[n + 1 :]])
-    piece = chance.choice([*PIECES, line[at : at + chance.randrange(1, 12)] or " "])
-    block = "\n".join(lines[n : n + chance.randrange(1, 6)]) + "\n"
-    return chance.choice(
-        [
-            lambda size: before + line[:at] + piece * (size // len(piece)) + line[at:] + after,
-            lambda size: before + line[:at] + piece * (size // len(piece)),
-            lambda size: before + f"{piece}\n" * (size // (len(piece) + 1)) + line + after,
-            lambda size: before + block * (size // len(block)) + after,
-            lambda size: before + "".join(numbered(block, k) for k in range(size // len(block))) + after,
-            lambda size: before + line * (size // (len(line) or 1)) + after,
-            lambda size: (
-                before + "".join(piece + f"{k}\n" for k in range(size // (len(piece) + 4))) + line + after
-            ),
-        ]
-    )
-
-
-def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every member of a document, as its holder and its key."""
-    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
-        yield value, key
-        yield from places(value[key])
 
 
 def renamed(value: Any, n: int) -> Any:
@@ -90,55 +28,18 @@ def renamed(value: Any, n: int) -> Any:
     return f"{value}{n}" if isinstance(value, str) and value.isalnum() else value
 
 
-def json_repeats(text: str, chance: random.Random) -> Callable[[int], str]:
-    """How a document grows by a member of a list, by keys of an object, or inside a string."""
-    known = json.loads(text)
-    which = chance.randrange(sum(1 for _ in places(known)) or 1)
-    how, piece = chance.randrange(4), chance.choice(PIECES)
-
-    def grown(size: int) -> str:
-        value = copy.deepcopy(known)
-        holder, key = (
-            list(places(value))[which] if isinstance(value, (dict, list)) and value else ([value], 0)
-        )
-        one = holder[key]
-        times = size // (len(json.dumps(one)) + 2) + 1
-        copies = [renamed(one, n) if how else one for n in range(times)]
-        if isinstance(one, str) and how < 3:
-            cut = len(one) // 2
-            many = piece * (size // len(piece))
-            holder[key] = one[:cut] + many + one[cut:] if how else one * times
-        elif isinstance(holder, list):
-            holder[key : key + 1] = copies
-        elif isinstance(one, list):
-            holder[key] = copies if how == 3 else one * times
-        else:
-            holder.update({f"{key}{n}": one for n in range(times)})
-        return json.dumps(value)
-
-    return grown
-
-
-def jsonl_repeats(text: str, chance: random.Random) -> Callable[[int], str]:
-    """As `json_repeats` for one line of many, or the line itself, many times."""
-    lines = [line for line in text.split("\n") if line.strip()]
-    n = chance.randrange(len(lines))
-    before, after = "\n".join([*lines[:n], ""]), "\n".join(["", *lines[n + 1 :]])
-    if chance.randrange(2):
-        inside = json_repeats(lines[n], chance)
-        return lambda size: before + inside(size) + after
-    value = json.loads(lines[n])
-    times = len(lines[n]) + 2
-    return lambda size: (
-        before + "\n".join(json.dumps(renamed(value, k)) for k in range(size // times)) + after
-    )
-
-
-def growing(sample: Path, chance: random.Random) -> Callable[[int], str]:
+def grown(sample: Path, size: int) -> str:
+    """A sample with its lines, or its longest list of records, so often that it is about `size` long."""
     text = sample.read_text(encoding="utf-8")
-    if is_one_document(sample):
-        return json_repeats(text, chance)
-    return jsonl_repeats(text, chance) if sample.suffix == ".jsonl" else repeats(text, chance)
+    times = range(size // len(text) + 1)
+    if sample.suffix == ".jsonl":
+        return "\n".join(json.dumps(renamed(json.loads(x), n)) for n in times for x in text.splitlines() if x)
+    value = json.loads(text) if is_one_document(sample) else None
+    longest = max(records(value), key=len, default=None)
+    if longest is None:
+        return f"{text}\n" * len(times)
+    longest[:] = [renamed(one, n) for n in times for one in longest]
+    return json.dumps(value)
 
 
 def seconds(path: Path, text: str) -> float:
@@ -161,11 +62,9 @@ def is_linear(path: Path, grown: Callable[[int], str], short: int, factor: int) 
 
 
 @each_sample
-def test_a_repeated_piece_takes_linear_time(tmp_path: Path, sample: Path):
+def test_a_file_many_times_as_long_takes_linear_time(tmp_path: Path, sample: Path):
     path = put(tmp_path, sample, b"")
-    for seed in range(TRIES):
-        grown = growing(sample, random.Random(f"{sample.name} {seed}"))
-        assert is_linear(path, grown, SHORT, FACTOR), (seed, grown(400)[-1000:])
+    assert is_linear(path, lambda size: grown(sample, size), 100_000, 10)
 
 
 def said(number: int) -> str:

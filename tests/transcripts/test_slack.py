@@ -62,27 +62,6 @@ def test_an_index_leaves_days_to_each_question_for_names_may_change(tmp_path: Pa
     assert len(read_large([str(tmp_path / "export")]).warnings) == 2
 
 
-def test_the_lists_are_read_once_for_all_days(tmp_path: Path, monkeypatch: Any) -> None:
-    from smartsearch.transcripts import onefile
-
-    asked: list[str] = []
-    neighbour = onefile.neighbour
-
-    def counted(path: str, name: str, limits: Any) -> bytes | None:
-        asked.append(name)
-        return neighbour(path, name, limits)
-
-    monkeypatch.setattr(onefile, "neighbour", counted)
-    put(tmp_path, "users.json", USERS)
-    for channel in ("boatyard", "office"):
-        for date in ("2024-03-04", "2024-03-05"):
-            put(tmp_path, f"{channel}/{date}.json", [message()])
-    assert len(read([str(tmp_path)]).turns) == 4
-    assert sorted(asked) == sorted(
-        f"../{name}.json" for name in ("users", "org_users", "channels", "groups", "dms", "mpims")
-    )
-
-
 def test_the_lists_of_two_exports_are_not_mixed_up(tmp_path: Path) -> None:
     for name in ("one", "two"):
         put(tmp_path, f"{name}/users.json", [{"id": "U0000MAYA", "name": name}])

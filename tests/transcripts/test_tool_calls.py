@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from smartsearch.transcripts.formats.tool_calls import LONGEST, arguments, caption
+from smartsearch.transcripts.formats.tool_calls import caption
 
 
 @pytest.mark.parametrize(
@@ -27,20 +27,6 @@ from smartsearch.transcripts.formats.tool_calls import LONGEST, arguments, capti
 )
 def test_the_most_telling_argument_is_shown(tool: str, given: Any, expected: str) -> None:
     assert caption(tool, given) == expected
-
-
-def test_a_long_argument_is_cut() -> None:
-    told = caption("Write", {"content": "word " * 1000})
-    assert len(told) == len("[Write: ]") + LONGEST
-    assert told.endswith("word…]") or told.endswith("wor…]") or told.endswith(" …]")
-
-
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [('{"a": 1}', {"a": 1}), ("plain", "plain"), ("{torn", "{torn"), (None, None), ("[1]", [1])],
-)
-def test_arguments_in_a_string_are_parsed_where_they_are_json(written: Any, expected: Any) -> None:
-    assert arguments(written) == expected
 
 
 def test_arguments_nested_without_end_are_survived() -> None:

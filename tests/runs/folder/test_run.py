@@ -208,24 +208,6 @@ def _children(pid: int) -> set[int]:
     return found
 
 
-def test_poison_is_named_and_the_rest_is_answered(asked: Lines, write, run: Run, monkeypatch, chats: Path):
-    monkeypatch.setattr(runs_cli, "LOADER", "tests.runs.folder.fakes:poisoned")
-    (chats / "Poison.txt").write_text("Eve: segfault\n")
-    everywhere = [{"id": "all", "question": "Where did Mara meet Oscar?"}]
-    alone = [{"id": "only", "question": "Where is Oscar?", "paths": ["Poison.txt"]}]
-    deadly = [{"id": "deadly", "question": "segfault?", "paths": ["Oscar.txt"]}]
-    lines = [*asked, *everywhere, *alone, *deadly]
-    ran = run("batch", write(lines), "--out", "out", "--workers", "2")
-    assert ran.code == 2
-    told = manifest(Path("out"))
-    assert (told["counts"]["in"], told["counts"]["out"]) == (15, 15)
-    assert {f["id"]: f["kind"] for f in told["failures"]} == {"only": "nothing_read", "deadly": "worker_died"}
-    assert [s["path"] for s in told["skipped"]] == ["Poison.txt"]
-    found = {line["id"]: line for line in records(Path("out"))}
-    assert "Oscar" in found["all"]["hits"][0]["text"]
-    assert answered(Path("out")) == [line["id"] for line in lines]
-
-
 def test_what_a_killed_process_left_goes(asked: Lines, write, run: Run):
     questions = write(asked)
     run("batch", questions, "--out", "out", "--workers", "1")
@@ -264,16 +246,6 @@ def test_a_lock_that_its_owner_removes_meanwhile_is_not_taken(tmp_path: Path, mo
     one, other = (run_folder.RunFolder(str(tmp_path), plan.Shard()) for _ in range(2))
     with one.alone(), pytest.raises(UsageError, match="another process is at shard 1/1"), other.alone():
         pass
-
-
-def test_two_processes_do_not_work_on_one_shard(asked: Lines, write, run: Run):
-    many = [line | {"id": f"{line['id']}/{n}"} for n in range(20) for line in asked]
-    arguments = ("batch", write(many), "--out", "out", "--workers", "1", "--progress", "none")
-    first = command("slow", *arguments)
-    _wait(lambda: Path("out/.lock-00001-of-00001").exists() and list(Path("out").glob("parts-*/*")))
-    assert "another process is at shard 1/1" in run(*arguments).err
-    first.send_signal(signal.SIGINT)
-    first.communicate(timeout=60)
 
 
 def test_a_damaged_part_is_named(asked: Lines, write, run: Run, chats: Path):
@@ -357,12 +329,6 @@ def test_names_that_are_no_text_are_written_as_far_as_they_are(run: Run, asked: 
     assert run("batch", questions, folder, "--out", "odd", "--workers", "1").code == 0
     assert records(Path("odd"))[0]["hits"][0]["path"] == "ch\ufffd/Oscar.txt"
     assert b"  ch\xff/Oscar.txt\n" in next(Path("odd").glob("inputs-*")).read_bytes()
-
-
-def test_a_uri_is_told_without_its_secrets(run: Run, asked: Lines, write):
-    pytest.importorskip("pyarrow")
-    ran = run("batch", write(asked), "--out", "memory://bucket/run?secret=SESAME", "--workers", "1")
-    assert (ran.code, "0 failed; memory://bucket/run\n" in ran.err) == (0, True)
 
 
 def test_questions_that_change_while_they_are_asked_end_the_run(tmp_path: Path, asked: Lines, write):

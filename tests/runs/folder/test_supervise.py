@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -140,16 +139,6 @@ def test_a_process_that_cannot_start_is_told_with_its_last_words(setup: Setup):
     assert caught.value.kind == "worker_died"
 
 
-def test_closing_ends_what_is_under_way(setup: Setup):
-    worker = Worker(replace(setup, loader="tests.runs.folder.fakes:slow"), 1)
-    many = task(*(f"Where is Oscar, {n}?" for n in range(1000)))
-    began = threading.Event()
-    threading.Thread(target=lambda: (began.wait(60), worker.close())).start()
-    with pytest.raises(Closed):
-        worker.work(many, lambda answer: began.set())
-    assert worker.pid == 0
-
-
 def test_a_worker_ends_when_whoever_started_it_does(setup: Setup, tmp_path: Path):
     """Also while native code of it hangs with the interpreter's lock: its own watchdog needs none."""
     import subprocess
@@ -178,22 +167,6 @@ def test_a_worker_ends_when_whoever_started_it_does(setup: Setup, tmp_path: Path
     while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not Path(f"/proc/{pid}").exists()
-
-
-def test_nothing_that_was_fetched_is_left_when_a_worker_is_closed(
-    setup: Setup, chats: Path, tmp_path, monkeypatch
-):
-    pytest.importorskip("pyarrow")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    worker = Worker(setup, 1)
-    report = worker.work(task("Where is Oscar?", paths=(chats / "Oscar.txt").as_uri()))
-    assert not report.answers[0].kind
-    assert list(tmp_path.glob("smartsearch-stage-*"))
-    pid = worker.pid
-    worker.close()
-    assert not list(tmp_path.glob("smartsearch-stage-*"))
-    assert not Path(f"/proc/{pid}").exists()  # not as a zombie either
 
 
 def test_a_worker_that_is_closed_while_it_starts_says_so(setup: Setup, monkeypatch):
