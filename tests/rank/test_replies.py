@@ -17,8 +17,8 @@ def ordered(turns, ranked):
     return [c.index for c in done.candidates], done.pinned
 
 
-def test_a_reply_stands_right_before_its_question_and_is_pinned():
-    assert ordered([ASKED, SAID, Turn("rain"), Turn("sun")], [2, 0, 3, 1]) == ([2, 1, 0, 3], {1})
+def test_a_reply_stands_right_after_its_question_and_is_pinned():
+    assert ordered([ASKED, SAID, Turn("rain"), Turn("sun")], [2, 0, 3, 1]) == ([2, 0, 1, 3], {1})
 
 
 @pytest.mark.parametrize(
