@@ -14,7 +14,7 @@ import typer
 from smartsearch.cli.options import LLM, OUTPUT, FilterOptions, QueryOptions, TalkOptions, option
 from smartsearch.cli.search import searched
 from smartsearch.config import Config
-from smartsearch.errors import ExitCode, UsageError
+from smartsearch.errors import ExitCode, UsageError, listed
 from smartsearch.output import reply as shown
 from smartsearch.output import show, stream
 from smartsearch.output.show import View
@@ -30,12 +30,14 @@ RETRIES = 2
 READ_SHARE = 0.5
 """A server that counted less than this share of the prompt we estimate has likely not read all of it."""
 
-SETUP = """name an OpenAI-compatible server and a model, such as
-  Ollama:    SMARTSEARCH_LLM_BASE_URL=http://localhost:11434/v1 SMARTSEARCH_LLM_MODEL=qwen3:8b
-  llama.cpp: SMARTSEARCH_LLM_BASE_URL=http://localhost:8080/v1 SMARTSEARCH_LLM_MODEL=any
-  vLLM:      SMARTSEARCH_LLM_BASE_URL=http://localhost:8000/v1 SMARTSEARCH_LLM_MODEL=the name it serves
-  a cloud:   SMARTSEARCH_LLM_BASE_URL=https://.../v1 SMARTSEARCH_LLM_MODEL=... SMARTSEARCH_LLM_KEY=...
-  or ask for none: --show-prompt prints what would be sent"""
+SETUP = (
+    "such as, for a server that understands OpenAI's requests,",
+    "Ollama:    SMARTSEARCH_LLM_BASE_URL=http://localhost:11434/v1 SMARTSEARCH_LLM_MODEL=qwen3:8b",
+    "llama.cpp: SMARTSEARCH_LLM_BASE_URL=http://localhost:8080/v1 SMARTSEARCH_LLM_MODEL=any",
+    "vLLM:      SMARTSEARCH_LLM_BASE_URL=http://localhost:8000/v1 SMARTSEARCH_LLM_MODEL=the name it serves",
+    "a cloud:   SMARTSEARCH_LLM_BASE_URL=https://.../v1 SMARTSEARCH_LLM_MODEL=... SMARTSEARCH_LLM_KEY=...",
+)
+"""Lines of help for who has set no model yet."""
 
 ANSWER_EXAMPLES = """Examples:
 
@@ -139,7 +141,8 @@ def _endpoint(ask: AnswerOptions, config: Config) -> Endpoint:
     try:
         endpoint = llm.reader_endpoint(model=ask.model or "")
     except llm.LLMError as error:
-        raise llm.LLMError(error.message, hint=f"{error.hint}; or {SETUP}", kind=error.kind) from error
+        hint = f"{error.hint}; --show-prompt prints what would be sent, without any"
+        raise llm.LLMError(listed(error.message, *SETUP), hint=hint, kind=error.kind) from error
     llm.require()
     if not (_agreed(endpoint, ask, config) or stream.can_ask()):
         raise UsageError(

@@ -87,12 +87,16 @@ def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterat
 
 
 def weakness(answer: Result) -> str:
-    """What there is to say of a weak answer: the weightiest words that nothing has, if there are such."""
+    """What there is to say of a weak answer."""
+    return f"{unsaid(answer) or 'nothing answers this well'}: these are the nearest"
+
+
+def unsaid(answer: Result) -> str:
+    """The weightiest words of the question that nothing says, in words; empty where all are said."""
     absent = answer.trace.absent
     most = max((term.weight for term in absent), default=0.0)
     words = [f"'{one_line(term.text)}'" for term in absent if term.weight == most]
-    said = f"nothing says {' or '.join(words[:ABSENT])}" if words else "nothing answers this well"
-    return f"{said}: these are the nearest"
+    return f"nothing says {' or '.join(words[:ABSENT])}" if words else ""
 
 
 def files(hits: Sequence[Hit]) -> list[str]:

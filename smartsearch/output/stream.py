@@ -113,8 +113,8 @@ def fail(error: SmartsearchError, *, as_json: bool) -> None:
         with contextlib.suppress(UsageError):  # standard output cannot be written: said in words
             write_json(record.error(error))
             return
-    message, hint = (map(one_line, re.split(r"\n(?=  )", part)) for part in (error.message, error.hint))
-    talk("\n".join([*message, *(["\n  ".join(["  try: " + next(hint), *hint])] if error.hint else [])]))
+    said = [one_line(part) for part in re.split(r"\n(?=  )", error.message)]  # as `listed` makes them
+    talk("\n".join([*said, *([f"  try: {one_line(error.hint)}"] if error.hint else [])]))
 
 
 def coloured(choice: str, env: Mapping[str, str] | None = None) -> bool:

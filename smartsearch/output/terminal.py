@@ -17,7 +17,7 @@ from rich.text import Text
 from smartsearch.output import links, stream
 from smartsearch.output.blocks import Block, folded, short
 from smartsearch.output.marking import found
-from smartsearch.output.plain import clipped, counted, one_line, seen, weakness, where
+from smartsearch.output.plain import clipped, counted, one_line, seen, unsaid, weakness, where
 from smartsearch.types import Hit, Result, Term, Turn
 
 MATCH = "bold yellow"
@@ -184,4 +184,6 @@ def footer(answer: Result, shown: int, of: int) -> Text:
         f"smartsearch show {min(2, of)} opens one in its chat",
         f"{answer.trace.timing_ms.get('total', 0.0) / 1000.0:.1f} s",
     ]
+    if not answer.weak and (lacking := unsaid(answer)):
+        parts.insert(0, lacking)
     return Text(" · ".join(parts), style="dim")

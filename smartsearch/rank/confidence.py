@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from smartsearch.types import Query, Scores, Term, fold
 
-WEAK = 0.2
+WEAK = 0.25
 """Below this confidence a result is called weak: one in twenty of the answerable questions of the fit."""
 LOWEST = -10.0
 """The logit of a search that the cross-encoder read nothing of."""

@@ -14,11 +14,11 @@ PHRASE, CODE, NUMBER, COMPOUND = "PHRASE", "CODE", "NUMBER", "COMPOUND"
 LONG = 7
 """Digits of a number that may be grouped in any way, as telephone numbers are."""
 
-_QUOTED = re.compile(r'(?<!\w)"(?=\S)([^"]*[^"\s])"(?!\w)|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»')
-_GROUPED = re.compile(r"(?<![\w.])\+?\(?\d[\d ().-]{5,}\d(?![\w.]*\w)")
+_QUOTED = re.compile(r'(?<!\w)"(?=\S)([^"]*[^"\s])"(?!\w)|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»')
+_GROUPED = re.compile(r"(?<![\w.])\+?\(?\d[\d ().-]{5,30}\d(?!\.*\w)")
 _TOKEN = re.compile(r"\S+")
 _AROUND = "?!,;()[]{}<>\"'“”‘’„«»…*`$€£%"
-_INNER = re.compile(r"\w[-_.#/:@]+\w|^[#@~/.]+\w|^[A-Za-z](?:\+\+|#)$")
+_INNER = re.compile(r"[^\W_][-_.#/:@]+[^\W_]|^[#@~/._]+[^\W_]|^[A-Za-z](?:\+\+|#)$")
 _COMPOUND = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)+")
 _SHORTENED = frozenset(("e.g", "i.e", "a.m", "p.m"))
 _THOUSANDS = re.compile(r"\d{4,6}|\d{1,3}(?:[,. '’]\d{3})+")
