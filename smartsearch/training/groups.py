@@ -11,12 +11,13 @@ from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.text import scored_text, spoken_date
 from smartsearch.training.chats import Chat, Group, Labelled
 from smartsearch.training.names import pick_names, replace_names
-from smartsearch.training.overlap import Overlap, crop, words
+from smartsearch.training.overlap import COMMON, Overlap, crop, words
 from smartsearch.training.questions import first_person
 from smartsearch.training.wrong import rankings, wrong_turns
 
 MOST_GOLD = 6
 """Right turns of a question that are taken: a list over many sessions must not crowd out the rest."""
+TYPED = re.compile(r"\w+(?:[-.'’]\w+)*")
 DATABLE = re.compile(r"(?!when)(?s:.)*\?$", re.IGNORECASE)
 
 
@@ -24,8 +25,9 @@ DATABLE = re.compile(r"(?!when)(?s:.)*\?$", re.IGNORECASE)
 class Mix:
     """How groups vary: shares in 0..1, `wrong` texts a group, `long` the words kept of a turn, drawn a group.
 
-    The mean of `long` bounds the cost of training; search shows a turn's first 128 tokens instead. `when` is
-    the share of questions that get their turn's date, `mine` of those about User that are asked with "I".
+    The mean of `long` bounds the cost of training; search shows a turn's first 128 tokens instead. `lower` and
+    `terse` are the shares of questions in lower case and of which only the content words stay, `when` of those
+    that get their turn's date, `mine` of those about User that are asked with "I".
     """
 
     wrong: int = 7
@@ -33,6 +35,7 @@ class Mix:
     dated: float = 0.6
     context: float = 0.6
     lower: float = 0.15
+    terse: float = 0.12
     when: float = 0.12
     mine: float = 0.15
 
@@ -45,6 +48,12 @@ def _when(date: str, rng: random.Random) -> str:
     """` in May 2023` or ` on 8 May 2023` for a date, so that dates in questions meet dates of turns."""
     day, month, year = date.split()
     return rng.choice((f" in {month} {year}", f" in {month}", f" on {date}", f" on {month} {day}, {year}"))
+
+
+def terse(question: str) -> str:
+    """The question's content words in their order, in lower case; all of it where fewer than two remain."""
+    kept = [word for word in TYPED.findall(question.lower()) if word not in COMMON]
+    return " ".join(kept) if len(kept) > 1 else question
 
 
 def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, rng: random.Random) -> Group:
@@ -76,6 +85,8 @@ def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, r
     question = replace_names(question, mapping)
     if rng.random() < mix.lower:
         question = question.lower().rstrip("?").rstrip()
+    elif rng.random() < mix.terse:
+        question = terse(question)
     texts = [text(i) for i in chosen]
     return Group(chat.source, asked.kind, chat.id, question, texts[0], texts[1:])
 
@@ -113,7 +124,7 @@ def make_trials(chats: Sequence[Chat], most: int, candidates: int, rng: random.R
     Short chats borrow turns of other held-out chats of their source. Rendered as search does:
     dated, with context, long turns not cropped.
     """
-    mix = Mix(long=(100_000,), dated=0.9, context=1.0, lower=0.1, when=0.0, mine=0.0, wrong=candidates - 1)
+    mix = Mix(long=(100_000,), dated=0.9, context=1.0, lower=0.1, terse=0.0, when=0.0, mine=0.0, wrong=candidates - 1)
     pool = [(chat, asked) for chat in chats for asked in chat.questions if asked.kind != "fact"]
     trials = []
     for chat, asked in rng.sample(pool, min(len(pool), most)):
