@@ -25,9 +25,9 @@ DATABLE = re.compile(r"(?!when)(?s:.)*\?$", re.IGNORECASE)
 class Mix:
     """How groups vary: shares in 0..1, `wrong` texts a group, `long` the words kept of a turn, drawn a group.
 
-    The mean of `long` bounds the cost of training; search shows a turn's first 128 tokens instead. `lower` and
-    `terse` are the shares of questions in lower case and of which only the content words stay, `when` of those
-    that get their turn's date, `mine` of those about User that are asked with "I".
+    The mean of `long` bounds the cost of training; search shows a turn's first 128 tokens instead.
+    `lower` and `terse` are the shares of questions in lower case and of which only the content words stay,
+    `when` of those that get their turn's date, `mine` of those about User that are asked with "I".
     """
 
     wrong: int = 7
@@ -124,7 +124,8 @@ def make_trials(chats: Sequence[Chat], most: int, candidates: int, rng: random.R
     Short chats borrow turns of other held-out chats of their source. Rendered as search does:
     dated, with context, long turns not cropped.
     """
-    mix = Mix(long=(100_000,), dated=0.9, context=1.0, lower=0.1, terse=0.0, when=0.0, mine=0.0, wrong=candidates - 1)
+    shown = Mix(long=(100_000,), dated=0.9, context=1.0, lower=0.1, terse=0.0, when=0.0, mine=0.0)
+    mix = replace(shown, wrong=candidates - 1)
     pool = [(chat, asked) for chat in chats for asked in chat.questions if asked.kind != "fact"]
     trials = []
     for chat, asked in rng.sample(pool, min(len(pool), most)):
