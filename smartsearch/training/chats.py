@@ -13,8 +13,8 @@ class Labelled:
 
     `answer` helps to find the place in a long turn and is never shown to a model. `context` says that
     the right turn means something only with the turn before it. `related` turns may answer too and
-    are never used as wrong ones. `complete`: `gold` and `related` hold every turn that answers, so that
-    even what a model ranks first may be used as wrong.
+    are not used as wrong ones, unless they only ask. `complete`: `gold` and `related` hold every turn that
+    answers, so that even what a model ranks first may be used as wrong.
     """
 
     question: str

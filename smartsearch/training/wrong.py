@@ -9,6 +9,7 @@ import numpy as np
 
 from smartsearch.rank.cache.vectors import maxsim
 from smartsearch.rank.colbert import OnnxColbert
+from smartsearch.rank.replies import asks
 from smartsearch.rank.text import scored_texts
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.overlap import Overlap, words
@@ -16,6 +17,8 @@ from smartsearch.types import Corpus
 
 MINED = 60
 """How deep into a model's ranking wrong turns are taken from."""
+ABOVE = 6
+"""A related turn that asks, so many turns above a right one at most, is the question and not its answer."""
 
 
 def rankings(miner: OnnxColbert, chat: Chat, questions: Sequence[str]) -> dict[str, list[int]]:
@@ -35,7 +38,7 @@ def wrong_turns(
     rng: random.Random,
     ranked: Sequence[int] = (),
 ) -> list[int]:
-    """Wrong turns of the same chat: near, ranked high by a model, much overlap, same speaker, random.
+    """Wrong turns of the same chat: the one that asks, near, ranked high by a model, much overlap, random.
 
     `ranked` is a model's order of the chat's turns for the question, best first; empty where the labels are
     not complete, because what a model ranks first there is often right.
@@ -43,7 +46,8 @@ def wrong_turns(
     query = words(asked.question)
     limit = overlap.score(query | words(asked.answer), right) if chat.repeats else float("inf")
     used = {chat.turns[i].text.lower() for i in asked.gold}
-    closed = set(asked.gold) | asked.related
+    asking = [i for i in sorted(asked.related) if asks(chat.turns[i]) and _above(i, asked.gold)]
+    closed = set(asked.gold) | asked.related.difference(asking)
 
     def usable(i: int) -> bool:
         fresh = i not in closed and len(chat.turns[i].text) > 2 and chat.turns[i].text.lower() not in used
@@ -58,6 +62,7 @@ def wrong_turns(
     similar = overlap.top(query, 16)
     hard = [i for i in ranked[:MINED] if i not in closed]
     pools = [
+        (shuffled(asking, 1), 1),
         (near, 2),
         (shuffled(hard, MINED), count // 2 if hard else 0),
         (shuffled(similar, 16), max(1, count // 4) if hard else max(2, count // 2)),
@@ -75,3 +80,7 @@ def wrong_turns(
                 used.add(chat.turns[i].text.lower())
                 taken += 1
     return chosen
+
+
+def _above(index: int, gold: Sequence[int]) -> bool:
+    return any(0 < right - index <= ABOVE for right in gold)

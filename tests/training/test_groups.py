@@ -37,6 +37,14 @@ def test_no_wrong_turn_is_right_or_related() -> None:
         assert not {3, 5, 7} & set(found)
 
 
+def test_a_related_turn_that_asks_above_the_right_one_is_wrong() -> None:
+    turns = list(CHAT.turns)
+    turns[3] = Turn("What did Anna say yesterday?", "Bert")
+    assert all(3 in wrong(replace(CHAT, turns=tuple(turns)), 7, seed) for seed in range(20))
+    late = Labelled("What did Anna say?", (1,), related=frozenset((3,)))
+    assert all(3 not in wrong(replace(CHAT, turns=tuple(turns), questions=(late,)), 7, n) for n in range(20))
+
+
 def test_a_turn_with_the_right_text_is_never_wrong() -> None:
     turns = (*CHAT.turns[:6], Turn("ANNA says fact 5 to Bert", "Bert"), *CHAT.turns[7:])
     assert 6 not in wrong(replace(CHAT, turns=turns, questions=(Labelled("What?", (5,)),)), 11, 2)
