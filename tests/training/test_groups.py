@@ -6,12 +6,12 @@ import random
 from dataclasses import replace
 
 from smartsearch.training.chats import Chat, Labelled
-from smartsearch.training.groups import Mix, make_groups, render_group
+from smartsearch.training.groups import Mix, make_groups, render_group, terse
 from smartsearch.training.overlap import Overlap, crop, words
 from smartsearch.training.wrong import wrong_turns
 from smartsearch.types import Turn
 
-PLAIN = Mix(dated=1.0, context=1.0, lower=0.0, when=0.0, mine=0.0)
+PLAIN = Mix(dated=1.0, context=1.0, lower=0.0, terse=0.0, when=0.0, mine=0.0)
 ASKED = Labelled("What did Anna say?", (5, 7), related=frozenset((3,)))
 CHAT = Chat(
     "x",
@@ -104,3 +104,9 @@ def test_a_question_gets_the_date_of_its_turn_where_there_is_one() -> None:
         chat = replace(CHAT, turns=tuple(replace(turn, time=time) for turn in CHAT.turns))
         asked = {render_group(chat, ASKED, [5, 1], mix, random.Random(n)).question for n in range(40)}
         assert asked == {f"What did Anna say {date}".strip() + "?" for date in dates}
+
+
+def test_a_terse_question_keeps_its_content_words_in_order() -> None:
+    group = render_group(CHAT, ASKED, [5, 1], replace(PLAIN, terse=1.0), random.Random(1))
+    assert group.question == "anna say"
+    assert terse("Why so?") == "Why so?"
