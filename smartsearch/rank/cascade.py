@@ -21,7 +21,7 @@ import numpy as np
 from smartsearch.config import RANKERS, Config
 from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.head import among, head
-from smartsearch.rank.learned import features, weighted
+from smartsearch.rank.learned import FAR, features, weighted
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.likely import likeliest
 from smartsearch.retrieve.semantic import Scorer
@@ -148,7 +148,7 @@ def _learned(scored: Mapping[str, _Scored], corpus: Corpus, weights: Mapping[str
     """The learned fusion's score of each turn that both rankers read; none beside a third."""
     if set(scored) != set(_LEARNED):
         return {}
-    turns = sorted(set().union(*(result.by_index for result in scored.values())))
+    turns = _with_neighbours(set().union(*(result.by_index for result in scored.values())), corpus)
     previous = among(corpus.previous, turns)
     values = {
         name: np.array([result.by_index.get(index, np.nan) for index in turns])
@@ -157,6 +157,18 @@ def _learned(scored: Mapping[str, _Scored], corpus: Corpus, weights: Mapping[str
     read = np.flatnonzero(~np.isnan(values["ce"]) & ~np.isnan(values["colbert"]))
     rows = features(previous, values["ce"], values["colbert"], read)
     return {turns[n]: score for n, score in zip(read.tolist(), weighted(rows, weights).tolist(), strict=True)}
+
+
+def _with_neighbours(turns: Iterable[int], corpus: Corpus) -> list[int]:
+    """`turns` and the FAR turns of the session on either side of each, in order."""
+    previous, found = corpus.previous, set(turns)
+    for start in turns:
+        low = high = start
+        for _ in range(FAR):
+            low = previous[low] if low >= 0 else low
+            high = high + 1 if high + 1 < len(previous) and previous[high + 1] == high else high
+            found.update((low, high))
+    return sorted(found - {-1})
 
 
 def _pool_size(config: Config, wide: Sequence[str], deep: Sequence[str]) -> int | None:

@@ -12,8 +12,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-FEATURES = ("ce", "colbert", "ce_before", "ce_after", "colbert_before", "colbert_after")
-"""The cross-encoder's logit and ColBERT's MaxSim, of the turn, of the turn before and of the turn after."""
+FEATURES = (
+    *("ce", "colbert", "ce_before", "ce_after", "colbert_before", "colbert_after"),
+    *("colbert_far_before", "colbert_far_after"),
+)
+"""The cross-encoder's logit and ColBERT's MaxSim, of the turn, of the turn before and of the turn after; the
+best MaxSim of the turns 2 to FAR before it, and after it."""
+FAR = 4
+"""Turns on either side that are looked at: what is talked about lasts longer than a turn."""
 
 Floats = NDArray[np.float64]
 
@@ -34,25 +40,34 @@ def after(previous: Sequence[int]) -> NDArray[np.int64]:
 
 
 def features(previous: Sequence[int], ce: Floats, colbert: Floats, read: NDArray[np.int64]) -> Floats:
-    """The features of the turns in `read`, which both rankers read; shape (read, 6).
+    """The features of the turns in `read`, which both rankers read; shape (read, 8).
 
     `ce` (sigmoid) and `colbert` have a value a turn, NaN where a ranker did not read it. A neighbour that was
     not read, or is not there, counts as the lowest of those read.
     """
-    before = np.asarray(previous, dtype=np.int64)[read]
-    following = after(previous)[read]
-    columns: list[Floats] = []
+    back = np.asarray(previous, dtype=np.int64)
+    before, following = _steps(back, read), _steps(after(previous), read)
+    near: list[Floats] = []
     for values in (logit(ce), colbert):
-        own = values[read]
-        lowest = float(own.min()) if len(own) else 0.0
+        lowest = float(values[read].min()) if len(read) else 0.0
+        near.append(np.stack([_at(values, places, lowest) for places in (read, *before, *following)]))
+    logits, late = near
+    far = [late[1 + start : FAR + start].max(axis=0) for start in (1, 1 + FAR)]
+    return np.stack([logits[0], late[0], logits[1], logits[1 + FAR], late[1], late[1 + FAR], *far], axis=1)
 
-        def near(places: NDArray[np.int64], values: Floats = values, lowest: float = lowest) -> Floats:
-            found = np.where(places >= 0, values[places], np.nan)
-            return np.where(np.isnan(found), lowest, found)
 
-        columns += [own, near(before), near(following)]
-    own_ce, ce_before, ce_after, own_colbert, colbert_before, colbert_after = columns
-    return np.stack([own_ce, own_colbert, ce_before, ce_after, colbert_before, colbert_after], axis=1)
+def _steps(step: NDArray[np.int64], places: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Where 1 to FAR steps lead from `places`, or -1."""
+    reached = []
+    for _ in range(FAR):
+        places = np.where(places >= 0, step[places], -1)
+        reached.append(places)
+    return reached
+
+
+def _at(values: Floats, places: NDArray[np.int64], lowest: float) -> Floats:
+    found = np.where(places >= 0, values[places], np.nan)
+    return np.where(np.isnan(found), lowest, found)
 
 
 def weighted(rows: Floats, weights: Mapping[str, float]) -> Floats:

@@ -21,7 +21,7 @@ def test_features_are_the_turns_and_its_neighbours_scores():
     previous = (-1, 0, 1, -1)  # three turns of a session, then another session
     ce = np.array([0.5, 0.9, NAN, 0.1])
     colbert = np.array([3.0, 8.0, 6.0, 2.0])
-    rows = features(previous, ce, colbert, np.array([0, 1, 3]))
+    rows = features(previous, ce, colbert, np.array([0, 1, 3]))[:, :6]
     low, high = logit(np.array([0.1]))[0], logit(np.array([0.9]))[0]
     assert rows.tolist() == [
         pytest.approx([0.0, 3.0, low, high, 2.0, 8.0]),  # nothing before it
@@ -30,9 +30,16 @@ def test_features_are_the_turns_and_its_neighbours_scores():
     ]
 
 
+def test_the_best_of_the_turns_further_off_counts_within_the_session():
+    previous = (-1, 0, 1, 2, 3, 4, -1, 6)
+    colbert = np.array([9.0, 2.0, 7.0, NAN, 3.0, 4.0, 8.0, 1.0])
+    rows = features(previous, np.full(8, 0.5), colbert, np.array([0, 4, 5, 7]))
+    assert rows[:, 6:].tolist() == [[1.0, 7.0], [9.0, 1.0], [7.0, 1.0], [1.0, 1.0]]
+
+
 def test_a_missing_weight_counts_nothing():
-    rows = np.arange(12.0).reshape(2, 6)
-    assert weighted(rows, {"ce": 2.0, "colbert_after": 0.5}).tolist() == [2.5, 17.5]
+    rows = np.arange(16.0).reshape(2, 8)
+    assert weighted(rows, {"ce": 2.0, "colbert_after": 0.5}).tolist() == [2.5, 22.5]
     assert weighted(rows, {}).tolist() == [0.0, 0.0]
     assert set(FEATURES) >= {"ce", "colbert_after"}
 
@@ -65,6 +72,26 @@ def test_the_sum_decides_and_is_shown():
     lows = logit(np.array([0.9, 0.4, 0.3, 0.45]))
     assert found.scores[0].fused == pytest.approx(lows[1] + lows[0])
     assert indices(ranking(weights, fuse="rrf")) == indices(plain)
+
+
+def test_turns_that_were_not_read_do_not_break_the_way_to_those_further_off():
+    turns = tuple(Turn(f"turn {n}", "Ann", session="1") for n in range(6))
+    scorers = {
+        name: lambda q, texts: np.array([float(t[-1]) / 9 for t in texts]) for name in ("ce", "colbert")
+    }
+    found = rank(
+        "q",
+        [Candidate(i, (), 1.0, 1) for i in (0, 3, 5)],
+        Corpus(turns),
+        scorers,
+        Config(),
+        {"colbert_far_before": 1.0},
+    )
+    assert {c.index: round(s.fused * 9) for c, s in zip(found.candidates, found.scores, strict=True)} == {
+        0: 0,
+        3: 0,
+        5: 2,
+    }
 
 
 def test_what_the_cross_encoder_did_not_read_comes_after_in_the_order_of_rrf():
