@@ -1,7 +1,7 @@
 """Fit the weights of the learned fusion (rank/learned.py) on whole held-out chats.
 
 Every right turn against all wrong ones of its question: softplus of the log-sum-exp of the wrong minus the
-right, averaged over the right turns, then over the questions. Six weights, so a few hundred questions do.
+right, averaged over the right turns, then over the questions. Eight weights, so a few hundred questions do.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 from recipe.samples import Floats, read_samples
 from smartsearch.models import manifest
@@ -20,7 +22,7 @@ DECAY = 1e-3
 
 
 def fit(rows: Floats, right: Floats, starts: Floats) -> Floats:
-    """Weights of the columns of `rows` (turns, 6); `starts` says where each question's turns begin."""
+    """Weights of the columns of `rows` (turns, 8); `starts` says where each question's turns begin."""
     import torch
 
     spread = rows.std(axis=0) + 1e-9
@@ -61,17 +63,21 @@ def calibrated(rows: Floats, calibration: Sequence[float]) -> Floats:
 
 
 def main(argv: Sequence[str]) -> int:
-    """`python -m recipe fusion SAMPLES.npz CROSSENCODER_FOLDER`: writes models/fusion.json."""
+    """`python -m recipe fusion SAMPLES.npz... CROSSENCODER_FOLDER`: writes models/fusion.json."""
     parser = argparse.ArgumentParser(prog="recipe fusion", description=__doc__)
-    parser.add_argument("samples", type=Path, help="what `validate --out` kept, of this cross-encoder")
+    parser.add_argument(
+        "samples", type=Path, nargs="+", help="what `validate --out` kept, of this cross-encoder"
+    )
     parser.add_argument("crossencoder", type=Path, help="its exported folder, calibrated or not")
     parser.add_argument("--out", type=Path, default=manifest.FUSION)
     options = parser.parse_args(argv)
     config = json.loads((options.crossencoder / "config.json").read_text(encoding="utf-8"))
-    kept = read_samples(options.samples, options.crossencoder)
-    rows = calibrated(kept["rows"], config.get("calibration", (1.0, 0.0)))
-    weights = fit(rows, kept["row_right"], kept["starts"])
-    questions = len(kept["starts"])
+    kept = [read_samples(path, options.crossencoder) for path in options.samples]
+    rows = calibrated(np.concatenate([one["rows"] for one in kept]), config.get("calibration", (1.0, 0.0)))
+    begins = np.cumsum([0, *(len(one["rows"]) for one in kept)])
+    starts = np.concatenate([one["starts"] + begin for one, begin in zip(kept, begins, strict=False)])
+    weights = fit(rows, np.concatenate([one["row_right"] for one in kept]), starts)
+    questions = len(starts)
     table = {name: round(float(weight), 5) for name, weight in zip(FEATURES, weights, strict=True)}
     fitted = json.loads(options.out.read_text(encoding="utf-8")) if options.out.is_file() else {}
     fitted |= {"weights": table, "questions": questions}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ def samples(questions: Sequence[Asked]) -> tuple[Floats, Floats, Floats]:
 
 
 def fusion_rows(questions: Sequence[Asked]) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Features (turns, 6) of what both rankers read, labels, and where each question's turns begin."""
+    """Features (turns, 8) of what both rankers read, labels, and where each question's turns begin."""
     rows, right, starts, total = [], [], [], 0
     for asked in questions:
         read = np.flatnonzero(~np.isnan(asked.logit))
@@ -68,7 +69,13 @@ def fusion_rows(questions: Sequence[Asked]) -> tuple[Floats, Floats, NDArray[np.
 
 
 def write_samples(path: Path, questions: Sequence[Asked], crossencoder: Path) -> None:
-    """Keep what calibration and fusion are fitted on as `.npz`, and of which cross-encoder it is."""
+    """Keep what calibration and fusion are fitted on as `.npz`, and of which cross-encoder it is.
+
+    The logits are the model's own output, before a calibration that it may have already.
+    """
+    config = json.loads((crossencoder / "config.json").read_text(encoding="utf-8"))
+    scale, shift = config.get("calibration", (1.0, 0.0))
+    questions = [replace(asked, logit=(asked.logit - shift) / scale) for asked in questions]
     logits, right, weights = samples(questions)
     rows, row_right, starts = fusion_rows(questions)
     np.savez(
