@@ -62,7 +62,7 @@ def test_a_missing_hub_model_names_the_command_that_gets_it(no_hub):
 def test_a_pull_without_the_hub_is_an_error_worth_retrying(no_hub, monkeypatch):
     monkeypatch.setattr(store, "_package", lambda name: Path("here"))
     with pytest.raises(ModelError) as caught:
-        profiles.pull("paper")
+        profiles.pull("paper", print)
     assert caught.value.retryable
     assert caught.value.kind == "model_fetch"
 
@@ -92,7 +92,7 @@ def test_without_what_runs_them_a_model_of_the_hub_names_the_extra(given, monkey
 def test_what_could_not_run_is_not_pulled(monkeypatch):
     monkeypatch.setitem(extras.EXTRAS, "hub", ("no_such_package",))
     with pytest.raises(SmartsearchError, match="profile paper needs packages that are not installed"):
-        profiles.pull("paper")
+        profiles.pull("paper", print)
 
 
 def test_a_folder_of_the_current_directory_never_stands_in_for_a_profiles_model(
