@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Popular:
-    """Rankers that differ in size alone: `id` with a star, and what stands for it with millions of parameters.
+    """Rankers that differ in size alone: `id` with a star, and what stands for it with its parameters.
 
-    `reads` is in tokens, as their publishers say.
+    Those are in millions; `reads` is in tokens, as their publishers say.
     """
 
     id: str
@@ -35,7 +35,7 @@ POPULAR = (
         "cross-encoder/ettin-reranker-*-v1",
         {"17m": 17, "32m": 32, "68m": 68, "150m": 150},
         *("crossencoder", "ModernBERT", "BPE", "7,999"),
-        quirk="head in modules behind the encoder, settings of transformers 5: older libraries rank by chance",
+        quirk="the head in modules of its own, settings of transformers 5: older libraries misread both",
     ),
     Popular(
         "mixedbread-ai/mxbai-rerank-*-v1",

@@ -69,7 +69,8 @@ def profile_of(config: Config) -> Profile:
     if base is None:
         raise ModelError(
             f"no profile named {config.profile!r}",
-            hint=f"one of {', '.join(names())}, or the folder of one, as ./mine or /home/me/mine",
+            hint=f"one of {', '.join(names())}, or the folder of one, as ./mine or /home/me/mine; "
+            "a model of the hub is OWNER/NAME",
             kind="profile_unknown",
         )
     given = {"parser": config.parser, "crossencoder": config.crossencoder, "colbert": config.colbert}

@@ -121,6 +121,19 @@ def test_a_folder_that_is_no_model_or_a_torn_one_is_told(tmp_path, parsed, torn)
     assert caught.value.kind == "model_unfit"
 
 
+@pytest.mark.parametrize(
+    ("role", "why"), [("crossencoder", "no classification head"), ("colbert", "no projection")]
+)
+def test_a_search_by_a_model_that_was_not_trained_to_rank_ends(tmp_path, monkeypatch, parsed, role, why):
+    monkeypatch.setitem(extras.EXTRAS, "hub", ())  # told without torch too
+    (tmp_path / "config.json").write_text('{"architectures": ["BertModel"]}')
+    config = Config(**{role: str(tmp_path)})
+    tools = loading.load_tools(config)
+    with pytest.raises(ModelError, match=why) as caught:
+        search("Where is the dog?", haystack("Mara: dog", "Ilya: rain"), config, tools)
+    assert caught.value.message.startswith(str(tmp_path))
+
+
 def test_a_limit_on_memory_that_is_too_low_is_told_before_anything_is_loaded(monkeypatch):
     monkeypatch.setattr("resource.getrlimit", lambda which: (600_000 * 1024, -1))
     with pytest.raises(ModelError, match=r"the limit on memory \(ulimit -v\) is 585 MiB") as caught:

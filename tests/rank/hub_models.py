@@ -1,7 +1,7 @@
 """Tiny models in the hub's formats, each of the architecture and tokenizer kind of one that people use.
 
-Their weights follow from their names alone, so that scores that other versions of the libraries gave can stand
-in tests/rank/test_hub.py: REFERENCES there is what this file prints where those versions are installed.
+Their weights follow from their names alone, so that scores that other versions of the libraries gave can
+stand in tests/rank/test_hub.py: REFERENCES there is what this file prints where those are installed.
 """
 
 from __future__ import annotations
@@ -83,14 +83,14 @@ def encoder(folder: Path, kind: str, task: str = "Model", longest: int = 64, **s
         SHAPE | {"vocab_size": size, "max_position_embeddings": 96, "pad_token_id": 0, "num_labels": 1} | said
     )
     if kind == "ModernBert":
-        shape |= {"local_attention": 8, "global_rope_theta": 160000.0, "local_rope_theta": 90000.0}
+        shape |= {"local_attention": 8, "global_rope_theta": 70000.0, "local_rope_theta": 90000.0}
     config = getattr(transformers, f"{kind}Config")(**shape)
     filled(getattr(transformers, f"{kind}{task}")(config)).save_pretrained(folder)
     if plain:
         saved = json.loads((folder / "config.json").read_text())
         for old in ("global_rope_theta", "local_rope_theta", "global_attn_every_n_layers"):
             saved.pop(old, None)
-        ropes = {"full_attention": 160000.0, "sliding_attention": 90000.0}
+        ropes = {"full_attention": 70000.0, "sliding_attention": 90000.0}
         saved["rope_parameters"] = {
             name: {"rope_theta": at, "rope_type": "default"} for name, at in ropes.items()
         }
@@ -143,7 +143,7 @@ def ettin(folder: Path) -> Path:
 
 
 def edge(folder: Path, **settings: object) -> Path:
-    """As PyLate 1.6 saves mxbai-edge-colbert: two projections, the first with an activation and a residual."""
+    """As PyLate 1.6 saves mxbai-edge-colbert: two projections, an activation, a residual."""
     encoder(folder, "ModernBert", longest=96)
     gelu, identity = "torch.nn.modules.activation.GELU", "torch.nn.modules.linear.Identity"
     wide = {"in_features": 32, "out_features": 64, "bias": False, "activation_function": gelu}
@@ -201,11 +201,10 @@ def predicted(folder: Path) -> list[float]:
 
 if __name__ == "__main__":
     at = Path(sys.argv[1])
-    if "edge" in sys.argv:
-        print("edge", pylate_scores(edge(at / "edge")))
-        print(
-            "filled",
-            pylate_scores(edge(at / "fill", do_query_expansion=True, attend_to_expansion_tokens=True)),
-        )
-    else:
-        print("ettin", predicted(ettin(at / "ettin")))
+    wanted = {"do_query_expansion": True, "attend_to_expansion_tokens": True}
+    said = (
+        {"edge": pylate_scores(edge(at / "edge")), "filled": pylate_scores(edge(at / "filled", **wanted))}
+        if "edge" in sys.argv
+        else {"ettin": predicted(ettin(at / "ettin"))}
+    )
+    sys.stdout.write(json.dumps(said) + "\n")
