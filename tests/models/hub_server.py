@@ -14,7 +14,7 @@ from pathlib import Path
 
 @dataclass
 class Hub:
-    """Models by id, each of them folders by revision. After `stall_after` bytes of a file it sends no more."""
+    """Models by id: folders by revision. After `stall_after` bytes of a file it sends no more."""
 
     models: dict[str, dict[str, Path]]
     stall_after: int = 0

@@ -23,6 +23,8 @@ Layer = Callable[[Any], Any]
 """Vectors in, vectors out."""
 BATCH = 32
 """Texts a run, as sentence-transformers has it."""
+ENDLESS = 10**9
+"""A length that a tokenizer names which knows none."""
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
 WEIGHTS = "model.safetensors"
 transformers.logging.set_verbosity_error()  # what matters of its warnings is an error here
@@ -48,7 +50,9 @@ class PairNetwork:
             getattr(self._body.config, "max_position_embeddings", None),
             model.transformer.get("max_seq_length"),
         )
-        self._limit = min(limit for limit in limits if limit)
+        limit = min(limit for limit in limits if limit)
+        cut = {"truncation": "longest_first", "max_length": limit}
+        self._cut = cut if limit < ENDLESS else {}
         self._lower = bool(model.transformer.get("do_lower_case"))
 
     def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -58,9 +62,7 @@ class PairNetwork:
             pairs = [(question, texts[place]) for place in places]
             if self._lower:
                 pairs = [(left.lower(), right.lower()) for left, right in pairs]
-            inputs = self._tokenizer(
-                pairs, padding=True, truncation="longest_first", max_length=self._limit, return_tensors="pt"
-            )
+            inputs = self._tokenizer(pairs, padding=True, return_tensors="pt", **self._cut)
             with torch.inference_mode():
                 scores[places] = self._scored(inputs)[:, 0].double().numpy()
         return scores
