@@ -193,8 +193,7 @@ def hub() -> Iterator[str]:
     yield HUB
     for one in POPULAR:
         role = "cross-encoder" if one.role == "crossencoder" else "ColBERT"
-        sizes = ", ".join(f"{name} ({millions} M)" for name, millions in one.sizes.items())
-        yield f"| `{one.id}`: {sizes} | {role}, {one.architecture}, {one.tokenizer} | {one.reads} | {one.quirk} |"
+        yield f"| `{one.id}`: {', '.join(one.sizes)} | {role}, {one.architecture}, {one.tokenizer} | {one.reads} | {one.quirk} |"
     yield "\n"
 
 

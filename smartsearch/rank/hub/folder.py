@@ -22,8 +22,11 @@ INSTEAD = {
     "answerdotai/answerai-colbert-small-v1",
 }
 """What to use instead, by role."""
-HEAD = frozenset(("Pooling", "Dense", "LayerNorm", "Dropout"))
-"""Modules that may stand behind the transformer of a cross-encoder."""
+BEHIND = {
+    "crossencoder": frozenset(("Pooling", "Dense", "LayerNorm", "Dropout")),
+    "colbert": frozenset(("Dense", "Normalize", "Dropout")),
+}
+"""Modules that may stand behind the transformer, by role."""
 STANFORD = "HF_ColBERT"
 """The architecture that the ColBERT authors' own code writes: the projection lies among the weights."""
 
@@ -101,6 +104,8 @@ def check(role: str, model: HubFolder) -> None:
         _check_colbert(model, kinds)
     else:
         _check_crossencoder(model, kinds)
+    if strange := sorted(set(kinds) - BEHIND[role]):
+        raise model.unfit(f"has a module that smartsearch does not know: {strange[0]}", "", role)
 
 
 def role(model: HubFolder) -> str:
@@ -115,8 +120,6 @@ def role(model: HubFolder) -> str:
 
 def _check_crossencoder(model: HubFolder, kinds: list[str]) -> None:
     if model.modular():
-        if strange := sorted(set(kinds) - HEAD):
-            raise model.unfit(f"has a module that smartsearch does not know: {strange[0]}")
         return
     if model.architecture == STANFORD or "Dense" in kinds:
         raise model.unfit(
