@@ -13,6 +13,7 @@ import typer
 
 from smartsearch.cli.app import application
 from smartsearch.cli.options import PANELS
+from smartsearch.models.popular import POPULAR
 
 TARGET = Path(__file__).parent / "cli.md"
 
@@ -136,6 +137,7 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 | `model_unsafe` | a model's folder names or holds what could run as code |
 | `memory` | the process may not have as much memory as is needed (`ulimit -v`) |
 | `model_fetch` | the model hub cannot be reached (retryable) |
+| `model_unknown` | the model hub has no such model or revision, or not for everybody |
 | `timeout` | `--timeout` ran out (retryable) |
 | `worker_died` | in a run folder: reading or answering ended its worker process three times (retryable) |
 | `other_run`, `run_damaged`, `busy` | a run folder that is another run's, that lacks or garbles a file, that another process is at |
@@ -149,6 +151,7 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 | `unsafe_folder` | the folder for the socket of `serve` is not the user's alone |
 | `internal` | a bug; `SMARTSEARCH_DEBUG=1` shows the traceback |
 
+@HUB@
 ## Settings
 
 These options of `query` can also be set: those of the panels Budget, Retrieval, Ranking and Run but `--preset` and `--progress`, and `--speaker` and
@@ -170,7 +173,28 @@ An index (`smartsearch index`) lies beside them and does hold the text: [serve.m
 
 def reference() -> str:
     """The text of docs/cli.md."""
-    return "\n".join([HEAD, *commands(application([], whole=True), "smartsearch"), TAIL])
+    tail = TAIL.replace("@HUB@\n", "\n".join(hub()))
+    return "\n".join([HEAD, *commands(application([], whole=True), "smartsearch"), tail])
+
+
+HUB = """## Models of the hub
+
+`--crossencoder` and `--colbert` take any model of these kinds by its id, once `smartsearch models pull ID` has fetched it, and of a revision
+`ID@REVISION`. Torch runs it as the library that saved it does: tests hold each kind of this table to the scores of sentence-transformers and PyLate,
+to 1e-5. Prefixes and lengths (in tokens) are read from the model's folder. What could rank only by chance is refused by name: language
+models, encoders without a head or projection, weights or prefix tokens that the folder lacks.
+
+| id | kind | reads | to know |
+|---|---|---|---|"""
+
+
+def hub() -> Iterator[str]:
+    """The rankers of the hub that are known to load, as a table."""
+    yield HUB
+    for one in POPULAR:
+        role = "cross-encoder" if one.role == "crossencoder" else "ColBERT"
+        yield f"| `{one.id}`: {', '.join(one.sizes)} | {role}, {one.architecture}, {one.tokenizer} | {one.reads} | {one.quirk} |"
+    yield "\n"
 
 
 def commands(group: typer.Typer, path: str) -> Iterator[str]:

@@ -37,12 +37,22 @@ def list_command(profile: Profile = None, json: AsJson = False) -> int:
 
 @models.command()
 def pull(
-    profile: Annotated[str, typer.Argument(help="A profile.", show_default=False)], json: AsJson = False
+    name: Annotated[
+        str, typer.Argument(help="A profile, or the id of a ranker: OWNER/NAME.", show_default=False)
+    ],
+    revision: Annotated[
+        str, typer.Option(help="A branch, tag or commit of that ranker.", show_default="main")
+    ] = "",
+    json: AsJson = False,
 ) -> int:
-    """Fetch the models of a profile from the model hub."""
+    """Fetch the models of a profile, or any cross-encoder or ColBERT, from the model hub.
+
+    Its size is told before. What an interrupted pull has fetched stays, and the next one goes on from there.
+    A ranker is then named as --crossencoder or --colbert OWNER/NAME, of a revision OWNER/NAME@REVISION.
+    """
     from smartsearch.models import profiles
 
-    _print(profiles.pull(profile), json)
+    _print(profiles.pull(name, stream.talk, revision), json)
     return ExitCode.FOUND
 
 

@@ -208,7 +208,7 @@ class Ranker(Late):
         crosses = self.role == "crossencoder"
         if not store.in_our_format(self.role, folder):
             vetting.check(folder)
-            return (HubCrossEncoder if crosses else HubColbert)(str(folder), self._threads)
+            return (HubCrossEncoder if crosses else HubColbert)(folder, self._threads, self.ref.name)
         if crosses:
             return OnnxCrossEncoder(folder, self._threads)
         cache = _cache_home() if self._limit else None

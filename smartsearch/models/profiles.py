@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from smartsearch.config import Config, is_path
-from smartsearch.errors import ModelError
+from smartsearch.errors import ModelError, UsageError
 from smartsearch.models import store, trained
 from smartsearch.models.store import ModelRef
+from smartsearch.rank.hub import folder as hub
 from smartsearch.runtime import extras
 
 Profile = dict[str, ModelRef]
@@ -67,11 +69,12 @@ def profile_of(config: Config) -> Profile:
     if base is None:
         raise ModelError(
             f"no profile named {config.profile!r}",
-            hint=f"one of {', '.join(names())}, or the folder of one, as ./mine or /home/me/mine",
+            hint=f"one of {', '.join(names())}, or the folder of one, as ./mine or /home/me/mine; "
+            "a model of the hub is OWNER/NAME",
             kind="profile_unknown",
         )
     given = {"parser": config.parser, "crossencoder": config.crossencoder, "colbert": config.colbert}
-    return base | {role: ModelRef(name, given=True) for role, name in given.items() if name}
+    return base | {role: ModelRef.typed(name) for role, name in given.items() if name}
 
 
 def fingerprints(config: Config) -> dict[str, str]:
@@ -104,14 +107,14 @@ def located(role: str, ref: ModelRef) -> Path:
 
 def missing(role: str, ref: ModelRef) -> ModelError:
     """The error of a model that is not on this machine, with how to get it."""
-    said = f"the {role} {ref.name!r} is not on this machine"
+    said = f"the {role} {ref.asked!r} is not on this machine"
     pulling = [name for name, profile in PROFILES.items() if ref in profile.values()]
     if ref.shipped:
         said, hint = f"the shipped {role} is not in {ref.shipped}", "install smartsearch again"
     elif ref.given and not is_path(ref.name) and Path(ref.name).is_dir():
         hint = f"./{ref.name} if the folder is meant, or --profile embedded"
-    elif pulling:
-        hint = f"smartsearch models pull {pulling[0]}, or --profile embedded"
+    elif pulling or (ref.on_hub and role != "parser"):
+        hint = f"smartsearch models pull {(pulling or [ref.asked])[0]}, or --profile embedded"
     else:
         hint = "give a folder, or the id of a pulled model, or --profile embedded"
     return ModelError(said, hint=hint, kind="model_missing")
@@ -131,21 +134,40 @@ def path(profile: str, role: str) -> Path:
     return located(role, models[role])
 
 
-def pull(profile: str) -> list[ModelStatus]:
-    """Fetch the models of a profile that are not here.
+def pull(name: str, tell: Callable[[str], None], revision: str = "") -> list[ModelStatus]:
+    """Fetch the models of a profile that are not here, or a ranker by its id. `tell` is told sizes before.
 
-    Raises ModelError when the hub is out of reach, SmartsearchError (kind "package") without what runs them.
+    Raises ModelError when the hub is out of reach, has no such model or only one that cannot rank,
+    SmartsearchError (kind "package") without what runs them.
     """
-    models = profile_of(Config(profile=profile))
+    ref = ModelRef.typed(name)
+    if ref.on_hub:
+        return [_pull_model(replace(ref, revision=revision or ref.revision), tell)]
+    if revision:
+        raise UsageError(
+            "--revision is for a model, not a profile", hint="OWNER/NAME, a model's id on the hub"
+        )
+    models = profile_of(Config(profile=name))
     absent = {role: ref for role, ref in models.items() if not ref.shipped and not store.locate(role, ref)}
     for role, ref in absent.items():
         if ref.given:
             raise missing(role, ref)
         if role != "parser":
-            extras.require("hub", f"profile {profile}")
+            extras.require("hub", f"profile {name}")
     for role, ref in absent.items():
-        store.fetch(role, ref)
-    return status(profile)
+        store.fetch(role, ref, tell)
+    return status(name)
+
+
+def _pull_model(ref: ModelRef, tell: Callable[[str], None]) -> ModelStatus:
+    """Fetch a ranker, or what has changed of it; which role it fits is found out from its files."""
+    extras.require("hub", ref.name)
+    store.fetch("", ref, tell)
+    folder = located("model", ref)
+    role = hub.role(hub.described(folder))
+    info = store.info(role, ref, folder)
+    size = store.size(folder)
+    return ModelStatus("", role, ref.asked, info.revision, info.precision, str(folder), size, "ok")
 
 
 def _status(profile: str, role: str, ref: ModelRef, deep: bool) -> ModelStatus:

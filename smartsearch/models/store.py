@@ -6,7 +6,9 @@ import contextlib
 import hashlib
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,13 +16,14 @@ from typing import Any
 from smartsearch.config import anchored, is_path
 from smartsearch.errors import ModelError, SmartsearchError
 from smartsearch.models import manifest, vetting
+from smartsearch.rank.hub import folder as hub
 from smartsearch.runtime import extras
 from smartsearch.types import ModelInfo
 
 
 @dataclass(frozen=True)
 class ModelRef:
-    """A model by name: `shipped:NAME`, a hub id with its pinned revision, or a spaCy package.
+    """A model by name: `shipped:NAME`, a hub id with its revision, or a spaCy package.
 
     `given` marks a name the user typed, which may also be a folder, if it is written as a path. A profile's
     own name never is.
@@ -29,6 +32,24 @@ class ModelRef:
     name: str
     revision: str = ""
     given: bool = False
+
+    @classmethod
+    def typed(cls, name: str) -> ModelRef:
+        """What the user typed: a path, a name, or `ID@REVISION` for a revision of a hub model."""
+        if is_path(name):
+            return cls(name, given=True)
+        known, _, revision = name.partition("@")
+        return cls(known, revision, given=True)
+
+    @property
+    def asked(self) -> str:
+        """How to type it."""
+        return f"{self.name}@{self.revision}" if self.given and self.revision else self.name
+
+    @property
+    def on_hub(self) -> bool:
+        """Whether it can be an id of the model hub."""
+        return "/" in self.name and not is_path(self.name)
 
     @property
     def shipped(self) -> Path | None:
@@ -56,14 +77,15 @@ def _package(name: str) -> Path | None:
 
 
 def _cached(ref: ModelRef) -> Path | None:
-    """The snapshot of a hub model in the hub's cache."""
+    """The snapshot of a hub model in the hub's cache, if its weights came too."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     try:
-        return Path(snapshot_download(ref.name, revision=ref.revision or None, local_files_only=True))
+        folder = Path(snapshot_download(ref.name, revision=ref.revision or None, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError, OSError):
         return None
+    return folder if next(folder.rglob("*.safetensors"), None) else None
 
 
 def in_our_format(role: str, folder: Path) -> bool:
@@ -111,13 +133,18 @@ def _config(folder: Path) -> dict[str, Any]:
 
 
 def info(role: str, ref: ModelRef, folder: Path) -> ModelInfo:
-    """What ran: the revision is the pinned one, the shipped hash, the exported file's own hash as its
+    """What ran: the revision is the hub's commit, the shipped hash, the exported file's own hash as its
     config has it, or a hash of file names and sizes."""
     precision = str(_config(folder).get("precision", "fp32")) if role != "parser" else "fp32"
     if ref.shipped:
         revision = manifest.revision(folder.name) if whole(folder, deep=False) else "modified"
         return ModelInfo(role, ref.name, revision, precision)
-    return ModelInfo(role, ref.name, ref.revision or _fingerprint(folder), precision)
+    return ModelInfo(role, ref.name, _commit(folder) or _fingerprint(folder), precision)
+
+
+def _commit(folder: Path) -> str:
+    """The commit of a snapshot in the hub's cache, which names its bytes; empty for any other folder."""
+    return folder.name if folder.parent.name == "snapshots" else ""
 
 
 def _fingerprint(folder: Path) -> str:
@@ -130,9 +157,9 @@ def _fingerprint(folder: Path) -> str:
 
 
 def fingerprint(role: str, ref: ModelRef, folder: Path) -> str:
-    """What a model is, to the byte: reads every file unless a hub revision pins them."""
+    """What a model is, to the byte: reads every file unless a commit of the hub names them."""
     known = info(role, ref, folder)
-    if ref.revision or (ref.shipped and whole(folder, deep=True)):
+    if _commit(folder) or (ref.shipped and whole(folder, deep=True)):
         return f"{known.role} {known.id} {known.revision} {known.precision}"
     listed = json.dumps(manifest.files(folder), sort_keys=True)
     return f"{known.role} {known.id} bytes-{hashlib.sha256(listed.encode()).hexdigest()} {known.precision}"
@@ -154,8 +181,11 @@ def whole(folder: Path, *, deep: bool) -> bool:
     )
 
 
-def fetch(role: str, ref: ModelRef) -> None:
-    """Get a model from the model hub (a parser from spaCy's). Raises ModelError, worth retrying."""
+def fetch(role: str, ref: ModelRef, tell: Callable[[str], None]) -> None:
+    """Get a parser from spaCy's hub, or a ranker from the model hub; what was fetched of it before stays.
+
+    `tell` is told the size before. Raises ModelError: worth retrying where the hub cannot be reached.
+    """
     try:
         if role == "parser":
             from spacy.cli.download import download
@@ -163,16 +193,67 @@ def fetch(role: str, ref: ModelRef) -> None:
             with contextlib.redirect_stdout(sys.stderr):
                 download(ref.name, False, False, "-q")
         else:
-            from huggingface_hub import snapshot_download
-
-            snapshot_download(ref.name, revision=ref.revision or None, ignore_patterns=list(vetting.UNREAD))
+            _fetch_ranker(role, ref, tell)
+    except ModelError:
+        raise
     except (Exception, SystemExit) as error:  # the hub's clients raise their own, spaCy exits
+        raise _not_fetched(ref, error) from error
+
+
+def _fetch_ranker(role: str, ref: ModelRef, tell: Callable[[str], None]) -> None:
+    """Its settings first, so that what cannot rank is refused before its weights are fetched.
+
+    An empty role stands for either.
+    """
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.utils import filter_repo_objects
+
+    get = partial(
+        snapshot_download, ref.name, revision=ref.revision or None, ignore_patterns=[*vetting.UNREAD]
+    )
+    about = HfApi().model_info(ref.name, revision=ref.revision or None, files_metadata=True)
+    wanted = list(filter_repo_objects(about.siblings, ignore_patterns=[*vetting.UNREAD], key=_file_name))
+    if not any(_file_name(file).endswith(".safetensors") for file in wanted):
         raise ModelError(
-            f"{ref.name} cannot be fetched from the model hub ({type(error).__name__})",
-            hint="check the connection, or copy the model to this machine and give its folder",
-            kind="model_fetch",
-            retryable=True,
-        ) from error
+            f"{ref.asked} has no .safetensors: weights of other kinds could run code and are not loaded",
+            hint=f"a revision with them, as ID@REVISION; or {hub.INSTEAD[role or 'crossencoder']}",
+            kind="model_unsafe",
+        )
+    settings = hub.described(Path(get(allow_patterns=["*.json", "*.metadata"])), ref.asked)
+    hub.check(role or hub.role(settings), settings)
+    size = sum(file.size or 0 for file in wanted)
+    tell(f"{ref.asked} at {about.sha}: {len(wanted)} files, {size / 1e6:,.1f} MB")
+    get()
+
+
+def _file_name(file: Any) -> str:
+    return str(file.rfilename)
+
+
+def _not_fetched(ref: ModelRef, error: BaseException) -> ModelError:
+    """What the hub's client raised, in the user's words."""
+    said = type(error).__name__
+    if said == "GatedRepoError":
+        return ModelError(
+            f"{ref.name} is given only to those who accepted its terms",
+            hint="accept them on its page, then set HF_TOKEN",
+            kind="model_unknown",
+        )
+    if said in ("RepositoryNotFoundError", "RevisionNotFoundError", "HFValidationError"):
+        what = f"{ref.name} at {ref.revision!r}" if said.startswith("Revision") else repr(ref.name)
+        return ModelError(
+            f"the model hub has no {what}, or not for everybody",
+            hint="the id as its page on the hub has it, such as cross-encoder/ettin-reranker-32m-v1; "
+            "--revision takes a branch, tag or commit; a private model needs HF_TOKEN",
+            kind="model_unknown",
+        )
+    return ModelError(
+        f"{ref.name} cannot be fetched from the model hub ({said})",
+        hint="check the connection and try again, what was fetched is kept; "
+        "or copy the model to this machine and give its folder",
+        kind="model_fetch",
+        retryable=True,
+    )
 
 
 def minilm_folder() -> Path:

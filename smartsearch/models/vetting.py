@@ -17,10 +17,10 @@ from smartsearch.errors import ModelError
 WEIGHTS = "model.safetensors"
 PICKLED = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt")
 """How files end whose weights are loaded by running what is in them."""
-UNREAD = (*(f"*{suffix}" for suffix in PICKLED), "*.py", "*.h5", "*.msgpack", "*.onnx", "*.ot")
+UNREAD = (*(f"*{suffix}" for suffix in PICKLED), "*.py", "*.h5", "*.msgpack", "*.onnx*", "*.ot", "*.gguf")
 """What of a model of the hub is not fetched, for it is never loaded."""
 _MODULE = re.compile(
-    r"(sentence_transformers|pylate)\.(\w+\.)*(Transformer|Pooling|Dense|Normalize|LayerNorm|Dropout)"
+    r"(sentence_transformers|pylate)\.(\w+\.)*(Transformer|Pooling|Dense|Normalize|LayerNorm|Dropout|LogitScore)"
 )
 _HARMLESS = re.compile(r"[\w-]*|torch\.nn(\.modules\.\w+)?\.[A-Z]\w*")
 """Functions that are no name of a module, or that are torch's own layers."""

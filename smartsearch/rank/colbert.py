@@ -1,7 +1,7 @@
 """ColBERT: question and turn encoded apart, token by token, scored by late interaction (paper 3.3).
 
 MaxSim sums over the question's tokens the best cosine with any token of the turn. Two ways to run
-one, as for the cross-encoder: the shipped ONNX file, or any PyLate model by hub id or folder.
+one, as for the cross-encoder: the shipped ONNX file, or any PyLate model of the hub by torch.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.cache.vector_files import VectorFiles
-from smartsearch.rank.cache.vectors import RUN, STEPS, TokenVectors, maxsim, quantised, sketch
+from smartsearch.rank.cache.vectors import RUN, STEPS, TokenVectors, maxsim, quantised, sketch, unquantised
+from smartsearch.rank.hub.folder import check, described
 from smartsearch.rank.onnx import FILES, MAX_CHARACTERS, OnnxModel
 
 CACHE_BYTES = 256 * 2**20
@@ -186,34 +186,23 @@ class OnnxColbert:
 
 
 class HubColbert:
-    """Any PyLate ColBERT model, by hub id or folder.
+    """Any ColBERT in the hub's formats, from its folder, its vectors exact; `name` is for errors.
 
-    Its vectors stay in memory: texts share a run there, so that a vector depends on what it was encoded with.
+    They stay in memory: texts share a run there, so that a vector depends on what it was encoded with.
     """
 
-    def __init__(self, name: str, threads: int) -> None:
-        import torch
-        from pylate.models import ColBERT
+    def __init__(self, folder: Path, threads: int, name: str = "") -> None:
+        model = described(folder, name)
+        check("colbert", model)
+        from smartsearch.rank.hub.network import TokenNetwork
 
-        torch.set_num_threads(threads)
-        self._model: Any = ColBERT(
-            name,
-            device="cpu",
-            local_files_only=True,
-            trust_remote_code=False,
-            model_kwargs={"use_safetensors": True},
-        )
+        self._network = TokenNetwork(model, threads)
         self._cache = VectorCache()
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """MaxSim of `question` with each of `texts` in their order, shape (n,)."""
-        if not texts:
-            return np.zeros(0)
-        query = self._model.encode([question], is_query=True, show_progress_bar=False)[0]
-        return maxsim(np.asarray(query), self._cache.fetch(texts, self._encoded))
+        vectors = self._network.question(question)
+        return maxsim(vectors, self._cache.fetch(texts, self._encoded), unquantised)
 
     def _encoded(self, texts: Sequence[str]) -> list[TokenVectors]:
-        if not texts:
-            return []
-        encoded = self._model.encode(list(texts), is_query=False, show_progress_bar=False)
-        return [quantised(np.asarray(vectors)) for vectors in encoded]
+        return [unquantised(vectors) for vectors in self._network.turns(texts)]

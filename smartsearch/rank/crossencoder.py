@@ -1,7 +1,7 @@
 """The cross-encoder: question and turn read together, one score out (paper 3.3).
 
 Two ways to run one: a shipped int8 ONNX file through onnxruntime, without torch, or any
-sentence-transformers model by hub id or folder. Both are Scorers: `(question, n texts)` in, `n`
+sentence-transformers model of the hub by torch. Both are Scorers: `(question, n texts)` in, `n`
 sigmoid scores in (0, 1) out, so that the cut by alpha means something.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.errors import ModelError
+from smartsearch.rank.hub.folder import check, described
 from smartsearch.rank.onnx import FILES, OnnxModel
 
 QUESTION_SHARE = 0.5
@@ -65,33 +65,15 @@ def _pair(question: list[int], text: list[int]) -> dict[str, list[int]]:
 
 
 class HubCrossEncoder:
-    """Any sentence-transformers CrossEncoder with one output, by hub id or folder."""
+    """Any cross-encoder with one output in the hub's formats, from its folder; `name` is for errors."""
 
-    def __init__(self, name: str, threads: int) -> None:
-        import torch
-        from sentence_transformers import CrossEncoder
+    def __init__(self, folder: Path, threads: int, name: str = "") -> None:
+        model = described(folder, name)
+        check("crossencoder", model)
+        from smartsearch.rank.hub.network import PairNetwork
 
-        torch.set_num_threads(threads)
-        self._identity = torch.nn.Identity()
-        self._model: Any = CrossEncoder(
-            name,
-            device="cpu",
-            local_files_only=True,
-            trust_remote_code=False,
-            model_kwargs={"use_safetensors": True},
-        )
-        outputs = self._model.model.config.num_labels
-        if outputs != 1:
-            raise ModelError(
-                f"{name} is a classifier with {outputs} outputs, not a reranker with one score",
-                hint="a CrossEncoder such as mixedbread-ai/mxbai-rerank-large-v1",
-                kind="model_unfit",
-            )
+        self.logits = PairNetwork(model, threads).logits
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """Scores of `texts` in their order, shape (n,)."""
-        if not texts:
-            return np.zeros(0)
-        pairs = [(question, text) for text in texts]
-        logits = self._model.predict(pairs, activation_fn=self._identity, show_progress_bar=False)
-        return sigmoid(np.asarray(logits).reshape(len(texts)))
+        return sigmoid(self.logits(question, texts))

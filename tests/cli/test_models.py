@@ -21,8 +21,8 @@ def two_profiles(monkeypatch: pytest.MonkeyPatch):
         "paper": [status("paper", "colbert", "missing")],
     }
     monkeypatch.setattr(profiles, "PROFILES", found)
-    for name in ("status", "pull"):
-        monkeypatch.setattr(profiles, name, lambda profile, deep=False: found[profile])
+    monkeypatch.setattr(profiles, "status", lambda profile, deep=False: found[profile])
+    monkeypatch.setattr(profiles, "pull", lambda name, tell, revision: found[name])
 
 
 def test_models_are_listed_as_columns_and_as_json(run: Run):
@@ -55,7 +55,7 @@ def test_pull_and_path(run: Run, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_hub_that_cannot_be_reached_is_worth_another_try(run: Run, monkeypatch: pytest.MonkeyPatch):
-    def unreachable(name: str):
+    def unreachable(name: str, tell: object, revision: str):
         raise ModelError("no hub", kind="model_fetch", retryable=True)
 
     monkeypatch.setattr(profiles, "pull", unreachable)

@@ -62,7 +62,7 @@ def test_a_missing_hub_model_names_the_command_that_gets_it(no_hub):
 def test_a_pull_without_the_hub_is_an_error_worth_retrying(no_hub, monkeypatch):
     monkeypatch.setattr(store, "_package", lambda name: Path("here"))
     with pytest.raises(ModelError) as caught:
-        profiles.pull("paper")
+        profiles.pull("paper", print)
     assert caught.value.retryable
     assert caught.value.kind == "model_fetch"
 
@@ -92,7 +92,7 @@ def test_without_what_runs_them_a_model_of_the_hub_names_the_extra(given, monkey
 def test_what_could_not_run_is_not_pulled(monkeypatch):
     monkeypatch.setitem(extras.EXTRAS, "hub", ("no_such_package",))
     with pytest.raises(SmartsearchError, match="profile paper needs packages that are not installed"):
-        profiles.pull("paper")
+        profiles.pull("paper", print)
 
 
 def test_a_folder_of_the_current_directory_never_stands_in_for_a_profiles_model(
@@ -119,6 +119,19 @@ def test_a_folder_that_is_no_model_or_a_torn_one_is_told(tmp_path, parsed, torn)
     with pytest.raises(ModelError, match="cannot be loaded as a crossencoder") as caught:
         tools.scorers["ce"]("q", ["t"])
     assert caught.value.kind == "model_unfit"
+
+
+@pytest.mark.parametrize(
+    ("role", "why"), [("crossencoder", "no classification head"), ("colbert", "no projection")]
+)
+def test_a_search_by_a_model_that_was_not_trained_to_rank_ends(tmp_path, monkeypatch, parsed, role, why):
+    monkeypatch.setitem(extras.EXTRAS, "hub", ())  # told without torch too
+    (tmp_path / "config.json").write_text('{"architectures": ["BertModel"]}')
+    config = Config(**{role: str(tmp_path)})
+    tools = loading.load_tools(config)
+    with pytest.raises(ModelError, match=why) as caught:
+        search("Where is the dog?", haystack("Mara: dog", "Ilya: rain"), config, tools)
+    assert caught.value.message.startswith(str(tmp_path))
 
 
 def test_a_limit_on_memory_that_is_too_low_is_told_before_anything_is_loaded(monkeypatch):

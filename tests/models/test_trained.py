@@ -91,7 +91,7 @@ def test_a_changed_file_and_a_missing_ranker_are_found(home: Path) -> None:
     (folder / "colbert").rmdir()
     assert {s.role: s.state for s in profiles.status("mine")}["colbert"] == "missing"
     with pytest.raises(ModelError, match="not on this machine"):
-        profiles.pull("mine")
+        profiles.pull("mine", print)
 
 
 def test_a_finished_profile_takes_the_place_of_the_earlier_one(home: Path) -> None:

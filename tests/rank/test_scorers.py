@@ -103,7 +103,7 @@ def test_a_missing_or_damaged_file_is_named(tmp_path, broken):
 
 @pytest.mark.torch
 def test_a_hub_cross_encoder_loads_from_its_folder(tmp_path):
-    score = HubCrossEncoder(str(tiny.cross_encoder(tmp_path / "ce")), 1)
+    score = HubCrossEncoder(tiny.cross_encoder(tmp_path / "ce"), 1)
     values = score("when did mara ?", TEXTS)
     assert values.shape == (4,)
     assert ((values > 0) & (values < 1)).all()
@@ -113,12 +113,12 @@ def test_a_hub_cross_encoder_loads_from_its_folder(tmp_path):
 @pytest.mark.torch
 def test_a_classifier_is_no_reranker(tmp_path):
     with pytest.raises(ModelError, match="3 outputs"):
-        HubCrossEncoder(str(tiny.cross_encoder(tmp_path / "three", outputs=3)), 1)
+        HubCrossEncoder(tiny.cross_encoder(tmp_path / "three", outputs=3), 1)
 
 
 @pytest.mark.torch
 def test_a_hub_colbert_loads_from_its_folder(tmp_path):
-    score = HubColbert(str(tiny.colbert(tmp_path / "colbert")), 1)
+    score = HubColbert(tiny.colbert(tmp_path / "colbert"), 1)
     values = score("when did mara ?", TEXTS)
     assert values.shape == (4,)
     assert (np.abs(values) <= 8 + 1e-3).all()

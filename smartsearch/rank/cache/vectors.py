@@ -6,7 +6,7 @@ score does not depend on what else shares the matrix product, on threads or on t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +21,9 @@ RUN = 12
 
 
 class TokenVectors(NamedTuple):
-    """A text's vectors: `values` (tokens, dim) times `scales` (tokens,)."""
+    """A text's vectors: `values` (tokens, dim), int8 or exact, times `scales` (tokens,)."""
 
-    values: NDArray[np.int8]
+    values: NDArray[Any]
     scales: NDArray[np.float32]
 
     @property
@@ -40,6 +40,12 @@ def quantised(vectors: NDArray[Any]) -> TokenVectors:
     return TokenVectors(np.rint(steps).astype(np.int8), scales)
 
 
+def unquantised(vectors: NDArray[Any]) -> TokenVectors:
+    """Vectors (tokens, dim) as they are."""
+    exact = np.asarray(vectors, dtype=np.float32)
+    return TokenVectors(exact, np.ones(len(exact), dtype=np.float32))
+
+
 def sketch(vectors: TokenVectors) -> TokenVectors:
     """A text's vectors as few: the mean of each run of RUN tokens, of length 1."""
     if not len(vectors.values):
@@ -49,13 +55,17 @@ def sketch(vectors: TokenVectors) -> TokenVectors:
     return quantised(sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9))
 
 
-def maxsim(question: NDArray[Any], turns: Sequence[TokenVectors]) -> NDArray[np.float64]:
-    """Late interaction of one question (q, dim) with n turns, shape (n,), in [-q, q].
+def maxsim(
+    question: NDArray[Any],
+    turns: Sequence[TokenVectors],
+    kept: Callable[[NDArray[Any]], TokenVectors] = quantised,
+) -> NDArray[np.float64]:
+    """Late interaction of one question (q, dim), kept as the turns are, with n turns, shape (n,), in [-q, q].
 
     The sum over the question's tokens of the best product with any token of the turn; a turn without a
     token scores 0.
     """
-    wanted = quantised(question)
+    wanted = kept(question)
     columns = np.ascontiguousarray(wanted.values.astype(np.float32).T)
     scales = wanted.scales.astype(np.float64)
     scores = np.zeros(len(turns))
