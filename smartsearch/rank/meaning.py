@@ -53,6 +53,8 @@ def nearest_sketches(
 ) -> Near:
     """The `top` nearest turns by sketch and then by the scorer; `found` are the turns that words found."""
     sketches = _sketches(haystack, sketcher)
+    while sketches.look_up():
+        pass
     sketches.read(most_new, _beside(haystack, found))
     scores = sketches.scores(question)
     read = np.flatnonzero(~np.isnan(scores))
@@ -62,9 +64,10 @@ def nearest_sketches(
 
 
 def read_ahead(haystack: Haystack, sketcher: Sketcher, most_new: int) -> int:
-    """Make sketches of some more turns, for the questions to come. Returns how many turns have none yet."""
+    """A step towards sketches of all turns, for the questions to come; how many turns have none yet."""
     sketches = _sketches(haystack, sketcher)
-    sketches.read(most_new)
+    if not sketches.look_up():
+        sketches.read(most_new)
     return sketches.unread
 
 

@@ -12,8 +12,8 @@ from smartsearch.rank.cache.vectors import TOKENS, Stack, TokenVectors, stack_ma
 from smartsearch.rank.windows import all_windows
 from smartsearch.retrieve.grep import Haystack
 
-LOOKED_UP = 4096
-"""Turns whose sketches are looked for at a time."""
+LOOKED_UP = 256
+"""Turns whose sketches are looked for at a time: some milliseconds."""
 
 
 class Sketcher(Protocol):
@@ -36,23 +36,30 @@ class Sketches:
         self.sketcher = sketcher
         self._corpus, self._indices = haystack.corpus, haystack.indices
         self._read = np.zeros(len(haystack), dtype=np.bool_)
-        self._stacks: list[Stack] = []
-        self._places: list[NDArray[np.int64]] = []  # the turn of each text of a stack
+        self._stacks: list[tuple[Stack, NDArray[np.int64]]] = []  # with the turn of each text
         turns, indices = haystack.corpus.turns, haystack.indices
         newest = sorted(range(len(indices)), key=lambda n: (turns[indices[n]].time, n), reverse=True)
         self._newest = np.array(newest, dtype=np.int64)
-        for start in range(0, len(haystack), LOOKED_UP):
-            self._look_up(range(start, min(start + LOOKED_UP, len(haystack))))
+        self._looked_up = 0
 
     @property
     def unread(self) -> int:
         """How many turns have no sketch yet."""
         return len(self._read) - int(np.count_nonzero(self._read))
 
+    def look_up(self) -> bool:
+        """Take what was kept of some more turns; whether there were any to look for."""
+        start = self._looked_up
+        places = range(start, min(start + LOOKED_UP, len(self._read)))
+        windows = self._windows(places)
+        kept = self.sketcher.kept_sketches([text for some in windows for text in some]) if windows else {}
+        whole = [n for n, some in enumerate(windows) if all(text in kept for text in some)]
+        self._add([(places[n], [kept[text] for text in windows[n]]) for n in whole])
+        self._looked_up = start + len(places)
+        return bool(places)
+
     def read(self, most: int, first: Iterable[int] = ()) -> None:
         """Read about `most` windows of turns that have no sketch: those at `first`, then the newest."""
-        if not self.unread:
-            return
         left = self._newest[~self._read[self._newest]][:most].tolist()
         order = dict.fromkeys([*(place for place in first if not self._read[place]), *left])
         chosen, texts = [], 0
@@ -67,8 +74,8 @@ class Sketches:
     def scores(self, question: str) -> NDArray[np.float64]:
         """Late interaction with each turn's best window, NaN for a turn that has no sketch."""
         scores = np.where(self._read, -np.inf, np.nan)
-        found = stack_maxsim(self.sketcher.question_vectors(question), self._stacks)
-        for places, values in zip(self._places, found, strict=True):
+        found = stack_maxsim(self.sketcher.question_vectors(question), (stack for stack, _ in self._stacks))
+        for (_, places), values in zip(self._stacks, found, strict=True):
             np.maximum.at(scores, places, values)
         scores[np.isneginf(scores)] = 0.0  # a turn without a token
         return scores
@@ -76,25 +83,14 @@ class Sketches:
     def _windows(self, places: Sequence[int]) -> list[tuple[str, ...]]:
         return all_windows(self._corpus, [self._indices[place] for place in places])
 
-    def _look_up(self, places: Sequence[int]) -> None:
-        """Take what was kept of the turns at `places`."""
-        windows = self._windows(places)
-        kept = self.sketcher.kept_sketches([text for some in windows for text in some])
-        whole = [n for n, some in enumerate(windows) if all(text in kept for text in some)]
-        self._add([(places[n], [kept[text] for text in windows[n]]) for n in whole])
-
     def _add(self, turns: Sequence[tuple[int, Sequence[TokenVectors]]]) -> None:
-        """Put the sketches of the windows of these turns beside the others."""
-        self._read[[place for place, _ in turns]] = True
+        """Put the sketches of the windows of these turns beside the others; they are there last of all."""
         texts = [(place, one) for place, some in turns for one in some if len(one.values)]
-        if not texts:
-            return
-        stack, places = stacked([one for _, one in texts]), np.array([place for place, _ in texts])
-        if self._stacks and len(self._stacks[-1].values) < TOKENS:
-            last = self._stacks.pop()
-            places = np.concatenate([self._places.pop(), places])
-            starts = np.concatenate([last.starts, stack.starts + len(last.values)])
-            values = np.concatenate([last.values, stack.values])
-            stack = Stack(values, np.concatenate([last.scales, stack.scales]), starts)
-        self._stacks.append(stack)
-        self._places.append(places)
+        if texts:
+            more, places = stacked([one for _, one in texts]), np.array([place for place, _ in texts])
+            whole = self._stacks
+            if whole and len(whole[-1][0].values) < TOKENS:
+                (last, before), whole = whole[-1], whole[:-1]
+                more, places = last.joined(more), np.concatenate([before, places])
+            self._stacks = [*whole, (more, places)]
+        self._read[[place for place, _ in turns]] = True

@@ -76,7 +76,7 @@ def test_the_turns_beside_what_words_found_are_read_first():
 
 def test_what_is_read_ahead_is_there_for_the_question():
     scorer, hay = Sketcher(), many("the dog", "rain", "sun")
-    assert [read_ahead(hay, scorer, 2) for _ in range(2)] == [1, 0]
+    assert [read_ahead(hay, scorer, 2) for _ in range(3)] == [3, 1, 0]  # it looks for what was kept first
     assert near("dog", hay, scorer, 1, 0).turns == [0]
 
 
@@ -85,6 +85,14 @@ def test_what_was_kept_is_not_read_again():
     hay = many("the dog", "rain", "sun")
     assert (near("dog", hay, scorer, 1, 0).turns, scorer.read) == ([0], [])
     assert (read_ahead(hay, scorer, 9), scorer.read) == (0, ["sun | rain"])
+
+
+def test_what_was_kept_is_looked_for_a_few_turns_at_a_time(monkeypatch):
+    monkeypatch.setattr("smartsearch.rank.sketches.LOOKED_UP", 2)
+    scorer = Sketcher(kept=("the dog", "sun | rain"))
+    hay = many("the dog", "rain", "sun")
+    assert [read_ahead(hay, scorer, 9) for _ in range(3)] == [2, 1, 0]
+    assert scorer.read == ["rain | the dog"]
 
 
 def test_only_turns_that_may_be_found_are():
@@ -96,8 +104,11 @@ def test_a_long_turn_is_as_near_as_its_nearest_window_wherever_it_stands():
     rain = " ".join(f"It rained on day {n}." for n in range(60))
     hay = many("soup", f"{rain} The dog barked. {rain}", "sun")
     scorer = Sketcher()
-    read_ahead(hay, scorer, 9)
+    while read_ahead(hay, scorer, 9):
+        pass
     held = Sketches(hay, Sketcher(kept=scorer.read))
+    while held.look_up():
+        pass
     assert held.scores("dog").argmax() == 1
     assert held.scores("dog")[1] == pytest.approx(1.0, abs=0.02)
 
@@ -106,10 +117,12 @@ def test_sketches_are_compared_as_one_by_one_however_they_came(monkeypatch):
     monkeypatch.setattr("smartsearch.rank.sketches.TOKENS", 7)
     hay = many(*(f"word{n % 9} word{n % 5} of many" for n in range(40)))
     scorer = Sketcher()
-    for most in (1, 2, 3, 30, 9):
+    for most in (0, 1, 2, 3, 30, 9):
         read_ahead(hay, scorer, most)
     assert sorted(scorer.read) == sorted(texts_of(hay))
     held = Sketches(hay, Sketcher(kept=scorer.read))
+    while held.look_up():
+        pass
     one = [maxsim(scorer.question_vectors("word3 many"), scorer.sketches([t]))[0] for t in texts_of(hay)]
     assert held.scores("word3 many").tolist() == one
 

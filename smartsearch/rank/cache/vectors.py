@@ -56,12 +56,18 @@ class Stack(NamedTuple):
     scales: NDArray[np.float32]
     starts: NDArray[np.int64]
 
+    def joined(self, other: Stack) -> Stack:
+        """These texts, then those."""
+        starts = np.concatenate([self.starts, other.starts + len(self.values)])
+        values = np.concatenate([self.values, other.values])
+        return Stack(values, np.concatenate([self.scales, other.scales]), starts)
+
 
 def stacked(texts: Sequence[TokenVectors]) -> Stack:
     """The vectors of texts, each with at least one, as one."""
     sizes = [len(text.values) for text in texts]
-    values, scales = (np.concatenate(parts) for parts in zip(*texts, strict=True))
-    return Stack(values, scales, np.cumsum([0, *sizes[:-1]]))
+    values = np.concatenate([text.values for text in texts])
+    return Stack(values, np.concatenate([text.scales for text in texts]), np.cumsum([0, *sizes[:-1]]))
 
 
 def maxsim(question: NDArray[Any], turns: Sequence[TokenVectors]) -> NDArray[np.float64]:
