@@ -96,6 +96,7 @@ class OnnxColbert:
         identity = self._identity(folder, file) if cache else ""
         self._files = VectorFiles(cache, identity, limit) if cache else None
         self._cache = VectorCache(files=self._files)
+        self._asked: tuple[str | None, NDArray[np.float32]] = None, np.zeros((0, 0), np.float32)
         self._kept = VectorFiles(cache, f"{identity}-{RUN}", limit) if cache else None
 
     @property
@@ -124,8 +125,15 @@ class OnnxColbert:
         return made
 
     def question_vectors(self, question: str) -> NDArray[np.float32]:
-        """Vectors (query_length, dim), the question padded with [MASK] as ColBERT does."""
-        return self._model.run([self.question_input(question)])[0]
+        """Vectors (query_length, dim), the question padded with [MASK] as ColBERT does.
+
+        Those of the last question are held: it is compared with turns several times.
+        """
+        asked, vectors = self._asked
+        if asked != question:
+            vectors = self._model.run([self.question_input(question)])[0]
+            self._asked = question, vectors
+        return vectors
 
     def question_input(self, question: str) -> dict[str, list[int]]:
         """What the model is given for a question."""
