@@ -61,7 +61,8 @@ def serve(
     It answers for every --system; what the one named here needs is loaded at once, the rest when asked for.
 
     `query` of the same version and models finds this process by itself. It says `ready` on standard error
-    when the models are loaded; Ctrl-C ends it.
+    when the models are loaded; Ctrl-C ends it. While nobody asks, it reads the turns of the transcripts asked
+    last ahead, with half a core, so that later questions need not; `smartsearch cache` keeps what is read.
     """
     from smartsearch.serve.warm import place
 

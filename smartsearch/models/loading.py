@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smartsearch.models.tools import Tools
-    from smartsearch.rank.meaning import Sketched
+    from smartsearch.rank.sketches import Sketcher
     from smartsearch.rank.truncate import Tokenizer
     from smartsearch.retrieve.semantic import Scorer
 
@@ -182,9 +182,9 @@ class Ranker(Late):
         return self.folder
 
     @property
-    def sketched(self) -> Sketched | None:
-        """The scorer's quick look at many texts (rank/meaning.py), where it has one."""
-        return getattr(self.begin().result(), "sketched", None)
+    def sketcher(self) -> Sketcher | None:
+        """What makes sketches of texts (rank/sketches.py), where the scorer does."""
+        return getattr(self.begin().result(), "sketcher", None)
 
     def _opened(self) -> Scorer:
         folder = self.check()

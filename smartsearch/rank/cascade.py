@@ -2,7 +2,8 @@
 
 Both rankers over every candidate is the paper's way (`candidates` 0) and runs them in parallel
 threads. The default spends less: ColBERT scores all, the cross-encoder the best of them (head.py), one after
-the other because the second needs the first (docs/decisions/0002). So they do over all candidates too
+the other because the second needs the first, and of a large corpus only for as long as it finds better ones
+(docs/decisions/0002). So they do over all candidates too
 where a turn is too long for one text: the cross-encoder reads the window that ColBERT found best
 (docs/decisions/0006). A third scorer joins those that read all or those that read the best of them
 (`RANKERS` in config.py); then RRF fuses.
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +25,7 @@ from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.head import among, head
 from smartsearch.rank.learned import FAR, features, weighted
 from smartsearch.rank.windows import best_windows, scored_windows
-from smartsearch.retrieve.likely import likeliest
+from smartsearch.retrieve.likely import FIRST, PART, by_likelihood, likeliest, worth_more
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Candidate, Corpus, Scores
 
@@ -109,19 +111,20 @@ def rank(
 
     scored: dict[str, _Scored] = {}
     if wide and deep:
-        if len(pool) < len(candidates) + unread:
-            degraded.append(
-                f"{len(candidates) + unread} turns were found; the {len(pool)} likeliest were ranked "
-                "(--candidates all ranks every one and takes longer)"
-            )
+        found, ranked = len(candidates) + unread, len(pool)
         share = _cross_encoder_share(config, len(pool))
         if share == len(pool) and all(len(windows[i]) == 1 for i in pool):
             with ThreadPoolExecutor(len(names)) as threads:
                 jobs = {name: threads.submit(score, name, pool) for name in names}
                 scored = {name: job.result() for name, job in jobs.items()}
         else:
-            scored = {name: score(name, pool) for name in wide}
             guide = wide[0]
+            if size is not None and len(corpus.turns) > config.semantic_max_turns:
+                likely = [c.index for c in by_likelihood(read, corpus, counts or {})]
+                scored[guide] = _while_worth(likely, partial(score, guide))
+                pool = [i for i in pool if i in scored[guide].by_index]
+            scored |= {name: score(name, pool) for name in wide if name not in scored}
+            ranked = len(pool)
             beside = _after_best(scored[guide].by_index, following) if following else []
             if beside:
                 windows.update(zip(beside, scored_windows(question, corpus, beside), strict=True))
@@ -131,11 +134,27 @@ def rank(
             late = np.array([scored[guide].by_index[i] for i in pool])
             best = [pool[n] for n in head(among(corpus.previous, pool), late, share)] if pool else []
             scored |= {name: score(name, best, scored[guide].best) for name in deep}
+        if ranked < found:
+            degraded.append(
+                f"{found} turns were found; the {ranked} likeliest were ranked "
+                "(--candidates all ranks every one and takes longer)"
+            )
     else:
         first = {i: some[0] for i, some in windows.items()} if deep else None
         scored = {name: score(name, pool, first) for name in names}
     learned = _learned(scored, corpus, fusion) if fusion and config.fuse == "learned" else {}
     return _fused(candidates, scored, config, tuple(degraded), learned)
+
+
+def _while_worth(likely: Sequence[int], score: Callable[[Sequence[int]], _Scored]) -> _Scored:
+    """The scores of the likeliest turns, and of further ones for as long as these are among the best."""
+    scored = score(likely[:FIRST])
+    for start in range(FIRST, len(likely), PART):
+        part = likely[start : start + PART]
+        scored = scored.beside(score(part))
+        if not worth_more(scored.by_index, part):
+            break
+    return scored
 
 
 def _after_best(scores: Mapping[int, float], following: Callable[[int], int]) -> list[int]:

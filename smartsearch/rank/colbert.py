@@ -20,11 +20,10 @@ from smartsearch.rank.cache.vector_files import VectorFiles
 from smartsearch.rank.cache.vectors import RUN, STEPS, TokenVectors, maxsim, quantised, sketch, unquantised
 from smartsearch.rank.hub.folder import check, described
 from smartsearch.rank.onnx import FILES, MAX_CHARACTERS, OnnxModel
+from smartsearch.rank.sketches import Sketcher
 
 CACHE_BYTES = 256 * 2**20
 """Token vectors of turns kept in memory, for the next questions over the same turns."""
-SKETCH_BYTES = 64 * 2**20
-"""The same for the sketches of turns: of more than a hundred thousand."""
 PART = 128
 """Texts encoded at a time where they go to disk: a search that is stopped keeps those that are done."""
 SAMPLE = "[8 May 2023, 13:56] Mara: Ilya's flatmate adopted a dog, didn't he? It cost 12.50 euros! (Ilya: no)"
@@ -56,19 +55,6 @@ class VectorCache:
             for text in found:
                 self._keep(text, found[text])
         return [found[text] for text in texts]
-
-    def held(self, texts: Sequence[str]) -> dict[str, TokenVectors]:
-        """The vectors of those of `texts` that are held, in memory or on disk."""
-        with self._lock:
-            found = {text: self._held[text] for text in texts if text in self._held}
-        fresh = [text for text in texts if text not in found]
-        if self._files is not None and fresh:
-            read = self._files.get(fresh)
-            with self._lock:
-                for text, vectors in read.items():
-                    self._keep(text, vectors)
-            found.update(read)
-        return found
 
     @staticmethod
     def _through(
@@ -110,9 +96,8 @@ class OnnxColbert:
         identity = self._identity(folder, file) if cache else ""
         self._files = VectorFiles(cache, identity, limit) if cache else None
         self._cache = VectorCache(files=self._files)
-        self._sketches = VectorCache(
-            SKETCH_BYTES, VectorFiles(cache, f"{identity}-{RUN}", limit) if cache else None
-        )
+        self._asked: tuple[str | None, NDArray[np.float32]] = None, np.zeros((0, 0), np.float32)
+        self._kept = VectorFiles(cache, f"{identity}-{RUN}", limit) if cache else None
 
     @property
     def note(self) -> str:
@@ -123,25 +108,32 @@ class OnnxColbert:
         """MaxSim of `question` with each of `texts` in their order, shape (n,)."""
         return maxsim(self.question_vectors(question), self.turn_vectors(texts))
 
-    def sketched(self, question: str, texts: Sequence[str], most_new: int) -> NDArray[np.float64]:
-        """About what `__call__` gives, by a few vectors a text, NaN for texts that were never read.
+    @property
+    def sketcher(self) -> Sketcher:
+        """What makes sketches: this."""
+        return self
 
-        Of these the first `most_new` are read.
-        """
-        held = self._sketches.held(texts)
-        fresh = list(dict.fromkeys(text for text in texts if text not in held))[:most_new]
-        held.update(zip(fresh, self._sketches.fetch(fresh, self._sketch), strict=True))
-        known = [n for n, text in enumerate(texts) if text in held]
-        scores = np.full(len(texts), np.nan)
-        scores[known] = maxsim(self.question_vectors(question), [held[texts[n]] for n in known])
-        return scores
+    def kept_sketches(self, texts: Sequence[str]) -> dict[str, TokenVectors]:
+        """The sketches of those of `texts` whose sketches are on disk."""
+        return self._kept.get(texts) if self._kept else {}
 
-    def _sketch(self, texts: list[str]) -> list[TokenVectors]:
-        return [sketch(vectors) for vectors in self.turn_vectors(texts)]
+    def sketches(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """The sketch of each text, kept on disk."""
+        made = [sketch(vectors) for vectors in self.turn_vectors(texts)]
+        if self._kept:
+            self._kept.put(dict(zip(texts, made, strict=True)))
+        return made
 
     def question_vectors(self, question: str) -> NDArray[np.float32]:
-        """Vectors (query_length, dim), the question padded with [MASK] as ColBERT does."""
-        return self._model.run([self.question_input(question)])[0]
+        """Vectors (query_length, dim), the question padded with [MASK] as ColBERT does.
+
+        Those of the last question are held: it is compared with turns several times.
+        """
+        asked, vectors = self._asked
+        if asked != question:
+            vectors = self._model.run([self.question_input(question)])[0]
+            self._asked = question, vectors
+        return vectors
 
     def question_input(self, question: str) -> dict[str, list[int]]:
         """What the model is given for a question."""

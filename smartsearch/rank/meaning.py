@@ -2,19 +2,22 @@
 
 Up to a thousand or so ColBERT reads all. Of more it compares sketches, a few vectors a turn that are kept
 once it was read, and then reads the nearest for real. A turn that was never read has no sketch: every
-question reads some more of these, those beside what words found first, then the newest.
+question reads some more of these, those beside what words found first, then the newest; a process that
+stays reads on meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.rank.windows import all_windows, best_windows, likeliest
+from smartsearch.rank.sketches import Sketcher, Sketches
+from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.semantic import Scorer, nearest
 
@@ -23,10 +26,7 @@ READ = 400
 BESIDE = 3
 """Turns before and after one that words found, which are read before others."""
 
-Sketched = Callable[[str, Sequence[str], int], NDArray[np.float64]]
-"""A question, texts, and how many of them may be read for the first time: a score each, NaN where unread."""
-
-_WINDOWS: WeakKeyDictionary[Haystack, list[tuple[str, ...]]] = WeakKeyDictionary()
+_HELD: WeakKeyDictionary[Haystack, Sketches] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -39,58 +39,59 @@ class Near:
 
 def nearest_turns(question: str, haystack: Haystack, scorer: Scorer, top: int) -> Near:
     """The `top` nearest turns: the scorer reads all."""
-    return Near(_read(question, haystack, range(len(haystack)), scorer, top))
+    return Near(_read(question, haystack, haystack.indices, scorer, top))
 
 
 def nearest_sketches(
     question: str,
     haystack: Haystack,
     scorer: Scorer,
-    sketched: Sketched,
+    sketcher: Sketcher,
     top: int,
     most_new: int,
     found: Collection[int],
 ) -> Near:
     """The `top` nearest turns by sketch and then by the scorer; `found` are the turns that words found."""
-    order = list(_by_promise(haystack, found))
-    texts = [some[0] for some in _texts(question, haystack, order)]
-    scores = sketched(question, texts, most_new)
+    sketches = _sketches(haystack, sketcher)
+    while sketches.look_up():
+        pass
+    sketches.read(most_new, _beside(haystack, found))
+    scores = sketches.scores(question)
     read = np.flatnonzero(~np.isnan(scores))
     best = read[np.argsort(-scores[read], kind="stable")[: max(READ, 2 * top)]]
-    places = sorted(order[n] for n in best)
-    return Near(_read(question, haystack, places, scorer, top), len(order) - len(read))
+    indices = [haystack.indices[place] for place in np.sort(best).tolist()]
+    return Near(_read(question, haystack, indices, scorer, top), sketches.unread)
 
 
-def read_ahead(haystack: Haystack, sketched: Sketched, most_new: int) -> int:
-    """Make sketches of some more turns, for the questions to come. Returns how many turns have none yet."""
-    texts = [some[0] for some in _texts("", haystack, _by_promise(haystack, ()))]
-    return int(np.isnan(sketched("", texts, most_new)).sum())
+def read_ahead(haystack: Haystack, sketcher: Sketcher, most_new: int) -> int:
+    """A step towards sketches of all turns, for the questions to come; how many turns have none yet."""
+    sketches = _sketches(haystack, sketcher)
+    if not sketches.look_up():
+        sketches.read(most_new)
+    return sketches.unread
 
 
-def _read(question: str, haystack: Haystack, places: Sequence[int], scorer: Scorer, top: int) -> list[int]:
-    windows = _texts(question, haystack, places)
+def _sketches(haystack: Haystack, sketcher: Sketcher) -> Sketches:
+    held = _HELD.get(haystack)
+    if held is None or held.sketcher is not sketcher:
+        held = _HELD[haystack] = Sketches(haystack, sketcher)
+    return held
+
+
+def _read(question: str, haystack: Haystack, indices: Sequence[int], scorer: Scorer, top: int) -> list[int]:
+    windows = scored_windows(question, haystack.corpus, indices)
 
     def by_turn(question: str, _: Sequence[str]) -> NDArray[np.float64]:
         return best_windows(question, windows, scorer)[0]
 
     near = nearest(question, [some[0] for some in windows], by_turn, top)
-    return [haystack.indices[places[n]] for n in near]
+    return [indices[n] for n in near]
 
 
-def _texts(question: str, haystack: Haystack, places: Sequence[int] | Iterator[int]) -> list[list[str]]:
-    """What is read of the turns at these places of the haystack; they are cut into windows once."""
-    held = _WINDOWS.get(haystack)
-    if held is None:
-        held = _WINDOWS[haystack] = all_windows(haystack.corpus, haystack.indices)
-    return likeliest(question, [held[place] for place in places])
-
-
-def _by_promise(haystack: Haystack, found: Collection[int]) -> Iterator[int]:
-    """Every place of the haystack: beside what was found, then the newest first where turns have times."""
-    place = {index: n for n, index in enumerate(haystack.indices)} if found else {}
+def _beside(haystack: Haystack, found: Collection[int]) -> Iterator[int]:
+    """The places in the haystack of what was found, then of the turns beside it, the nearest first."""
     steps = [step for n in range(1, BESIDE + 1) for step in (n, -n)]
-    first = dict.fromkeys(place[i + step] for step in (0, *steps) for i in found if i + step in place)
-    yield from first
-    turns, indices = haystack.corpus.turns, haystack.indices
-    newest = sorted(range(len(indices)), key=lambda n: (turns[indices[n]].time, n), reverse=True)
-    yield from (n for n in newest if n not in first)
+    for index in (i + step for step in (0, *steps) for i in found):
+        place = bisect_left(haystack.indices, index)
+        if place < len(haystack) and haystack.indices[place] == index:
+            yield place

@@ -12,6 +12,7 @@ import pytest
 
 from smartsearch.rank.cache.vector_files import VectorFiles
 from smartsearch.rank.cache.vector_folder import home
+from smartsearch.rank.cache.vectors import TokenVectors, quantised
 from smartsearch.runtime import ending
 from tests.cli.conftest import Run
 from tests.rank.tiny import vectors
@@ -80,19 +81,20 @@ def test_without_a_command_there_is_help(run: Run):
 
 
 def test_fill_reads_every_turn_ahead_a_few_at_a_time(run: Run, tmp_path: Path, monkeypatch):
-    read: list[str] = []
+    read: list[int] = []
 
-    def sketched(question: str, texts: list[str], most_new: int) -> np.ndarray:
-        read.extend([text for text in texts if text not in read][:most_new])
-        return np.array([1.0 if text in read else np.nan for text in texts])
+    def sketches(texts: list[str]) -> list[TokenVectors]:
+        read.append(len(texts))
+        return [quantised(np.eye(2)) for _ in texts]
 
-    tools = SimpleNamespace(scorers={"colbert": SimpleNamespace(sketched=sketched)})
+    sketcher = SimpleNamespace(kept_sketches=lambda texts: {}, sketches=sketches)
+    tools = SimpleNamespace(scorers={"colbert": SimpleNamespace(sketcher=sketcher)})
     monkeypatch.setattr("smartsearch.models.loading.load_tools", lambda config: tools)
     monkeypatch.setattr("smartsearch.cli.cache.AT_ONCE", 3)
     chat = tmp_path / "long.txt"
     chat.write_text("\n".join(f"Ana: the {n}th heron" for n in range(10)), encoding="utf-8")
     assert run("cache", "fill", str(chat)).code == 0
-    assert len(read) == 10
+    assert read == [3, 3, 3, 1]
 
 
 def test_fill_says_that_the_cache_is_off(run: Run, tmp_path: Path, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 from smartsearch.config import RANKERS, Config, Reads
 from smartsearch.rank.cascade import rank
 from smartsearch.rank.windows import READ_WINDOWS
-from smartsearch.types import Candidate
+from smartsearch.types import Candidate, Term
 from tests.conftest import corpus
 
 TURNS = corpus(*[f"Mara: t{i}" for i in range(10)])
@@ -184,3 +184,36 @@ def test_the_turns_after_the_best_are_ranked_too():
     assert sorted(seen["colbert"]) == [0, 1, 4, 5, 8]
     assert {c.index: (c.terms, c.hop) for c in ranking.candidates}[5] == ((), 0)
     assert [c.index for c in rank("q", some, TURNS, scorers, Config(candidates=2)).candidates] == [8, 4, 0]
+
+
+@pytest.mark.parametrize(
+    ("config", "colbert", "read"),
+    [
+        (Config(candidates=3, semantic_max_turns=9), range(10, 0, -1), 6),  # the last two are worse: enough
+        (Config(candidates=3, semantic_max_turns=9), range(10), 10),  # the last are always the best
+        (Config(candidates=3, semantic_max_turns=9), [*range(6), *[0] * 4], 8),
+        (Config(candidates=3, semantic_max_turns=10), range(10, 0, -1), 10),  # the corpus is not that large
+        (Config(candidates=0, semantic_max_turns=9), range(10, 0, -1), 10),
+    ],
+)
+def test_of_a_large_corpus_colbert_reads_on_while_it_finds_better_turns(monkeypatch, config, colbert, read):
+    for name, value in (("FIRST", 4), ("PART", 2)):
+        monkeypatch.setattr(f"smartsearch.rank.cascade.{name}", value)
+    monkeypatch.setattr("smartsearch.retrieve.likely.BEST", 3)
+    ranking, seen = ranked(config, colbert=colbert)
+    assert seen["colbert"] == list(range(read))
+    assert len(ranking.candidates) == 10
+    told = [f"the {read} likeliest were ranked" in note for note in ranking.degraded]
+    assert told == [True] * (read < 10)
+
+
+def test_the_likeliest_are_read_first(monkeypatch):
+    for name, value in (("FIRST", 2), ("PART", 2)):
+        monkeypatch.setattr(f"smartsearch.rank.cascade.{name}", value)
+    rare = Term("rare", "NOUN", 1.0)
+    some = [Candidate(i, (rare,) if i in (3, 8) else (), 1.0, 1) for i in range(10)]
+    seen: list[int] = []
+    values = [9.0 if i in (3, 8) else 0.0 for i in range(10)]
+    scorers = {"ce": scorer(range(10), []), "colbert": scorer(values, seen)}
+    rank("q", some, TURNS, scorers, Config(candidates=3, semantic_max_turns=9), counts={"rare": 2})
+    assert seen[:2] == [3, 8]

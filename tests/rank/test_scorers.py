@@ -72,6 +72,14 @@ class TestOnnxColbert:
         )
         assert score("mara dog", TEXTS).tolist() == first.tolist()
 
+    def test_the_last_question_is_not_read_again_and_another_is(self, score, monkeypatch):
+        dog, mara = (score.question_vectors(word).tolist() for word in ("dog", "mara"))
+        assert dog != mara
+        with monkeypatch.context() as patched:
+            patched.setattr(score._model, "run", lambda inputs: pytest.fail("read again"))
+            assert score.question_vectors("mara").tolist() == mara
+        assert score.question_vectors("dog").tolist() == dog
+
     def test_equal_texts_get_equal_scores(self, score):
         assert len(set(score("dog", ["the dog"] * 5).tolist())) == 1
 

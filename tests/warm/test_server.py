@@ -5,21 +5,27 @@ from __future__ import annotations
 import shutil
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from smartsearch.ask.door import find
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
+from smartsearch.models.tools import Tools
+from smartsearch.rank.cache.vectors import TokenVectors, quantised
 from smartsearch.serve.warm import client, place, wire
 from smartsearch.serve.warm.server import Server
-from smartsearch.serve.work import Models
+from smartsearch.serve.work import Job, Models
 from smartsearch.systems.smartsearch import SmartSearch
 from tests.cli.fakes import fake_tools
+from tests.conftest import haystack
 
 QUESTION, WHERE = "Where does Mara walk the dog?", Scope(("chat.txt",))
 Ask = Callable[..., wire.Answer]
@@ -82,3 +88,103 @@ def test_the_models_load_for_the_system_that_needs_them(asked: Ask, system: str,
     told = asked(Config(system=system), models).result
     assert (told.system, bool(told.hits)) == (system, True)
     assert models.state == state
+
+
+class Ahead:
+    """Makes sketches of turns, and calls `then` with how many it has read."""
+
+    def __init__(self, then: Callable[[int], object]) -> None:
+        self.read, self._then = 0, then
+
+    def kept_sketches(self, texts: Sequence[str]) -> dict[str, TokenVectors]:
+        return {}
+
+    def sketches(self, texts: Sequence[str]) -> list[TokenVectors]:
+        self.read += len(texts)
+        self._then(self.read)
+        return [quantised(np.eye(2)) for _ in texts]
+
+    def question_vectors(self, question: str) -> NDArray[np.float32]:
+        return np.eye(2, dtype=np.float32)
+
+
+@pytest.fixture
+def reading(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Server, Ahead]]:
+    """A server that was just asked about six turns, and reads one of them at a time."""
+    monkeypatch.setattr("smartsearch.serve.warm.server.AHEAD", 1)
+
+    def made(then: Callable[[Server, int], object]) -> tuple[Server, Ahead]:
+        server = Server(Config(), Models(Config(), fake_tools))
+        ahead = Ahead(lambda read: then(server, read))
+        server._ahead = haystack(*(f"turn {n}" for n in range(6))), ahead
+        return server, ahead
+
+    return made
+
+
+def test_a_question_stops_what_is_read_ahead_and_it_goes_on_afterwards(reading):
+    question = Job(lambda: None, lambda outcome: None)
+
+    def then(server: Server, read: int) -> None:
+        if read in (2, 6):
+            server._jobs.put(question if read == 2 else None)
+            server._ending = read == 6
+
+    server, ahead = reading(then)
+    jobs = server._asked(idle=0)
+    assert (next(jobs), ahead.read) == (question, 2)
+    assert (list(jobs), ahead.read) == ([], 6)
+
+
+def test_a_signal_to_end_stops_what_is_read_ahead(reading):
+    server, ahead = reading(lambda server, read: setattr(server, "_ending", True) or server._jobs.put(None))
+    assert (list(server._asked(idle=0)), ahead.read) == ([], 1)
+
+
+def test_what_cannot_be_read_ahead_is_left_and_the_process_goes_on(reading):
+    def then(server: Server, read: int) -> None:
+        server._jobs.put(None)
+        server._ending = True
+        raise OSError("gone")
+
+    server, ahead = reading(then)
+    assert list(server._asked(idle=0)) == []
+    assert (ahead.read, server._ahead) == (1, None)
+
+
+def test_nothing_is_read_ahead_beyond_the_memory_for_it(reading, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("smartsearch.serve.warm.server.AHEAD_BYTES", 0)
+    server, ahead = reading(lambda server, read: None)
+    server._jobs.put(None)
+    assert not server._read_ahead()
+    assert ahead.read == 0
+
+
+@pytest.mark.parametrize(
+    ("config", "wanted"),
+    [(Config(), True), (Config(semantic="off"), False), (Config(typed=False), False)],
+)
+def test_what_was_asked_by_meaning_is_read_ahead(
+    asked: Ask, monkeypatch: pytest.MonkeyPatch, config: Config, wanted: bool
+):
+    monkeypatch.setattr("smartsearch.serve.warm.shelf.SETTLED", -1.0)
+    seen: list[object] = []
+
+    def tools(config: Config) -> Tools:
+        made = fake_tools(config)
+        colbert = made.scorers["colbert"]
+
+        def scorer(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+            return colbert(question, texts)
+
+        scorer.sketcher = Ahead(lambda read: None)
+        return replace(made, scorers={**made.scorers, "colbert": scorer})
+
+    class Spied(Server):
+        def _readable(self, config: Config) -> object:
+            seen.append(super()._readable(config))
+            return seen[-1]
+
+    monkeypatch.setattr("tests.warm.test_server.Server", Spied)
+    asked(config, Models(Config(), tools))
+    assert [found and len(found[0]) for found in seen] == [3 if wanted else None]

@@ -6,7 +6,7 @@ score does not depend on what else shares the matrix product, on threads or on t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +55,27 @@ def sketch(vectors: TokenVectors) -> TokenVectors:
     return quantised(sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9))
 
 
+class Stack(NamedTuple):
+    """The vectors of several texts as one: `starts` says where each text's begin; none is without any."""
+
+    values: NDArray[Any]
+    scales: NDArray[np.float32]
+    starts: NDArray[np.int64]
+
+    def joined(self, other: Stack) -> Stack:
+        """These texts, then those."""
+        starts = np.concatenate([self.starts, other.starts + len(self.values)])
+        values = np.concatenate([self.values, other.values])
+        return Stack(values, np.concatenate([self.scales, other.scales]), starts)
+
+
+def stacked(texts: Sequence[TokenVectors]) -> Stack:
+    """The vectors of texts, each with at least one, as one."""
+    sizes = [len(text.values) for text in texts]
+    values = np.concatenate([text.values for text in texts])
+    return Stack(values, np.concatenate([text.scales for text in texts]), np.cumsum([0, *sizes[:-1]]))
+
+
 def maxsim(
     question: NDArray[Any],
     turns: Sequence[TokenVectors],
@@ -65,21 +86,32 @@ def maxsim(
     The sum over the question's tokens of the best product with any token of the turn; a turn without a
     token scores 0.
     """
-    wanted = kept(question)
-    columns = np.ascontiguousarray(wanted.values.astype(np.float32).T)
-    scales = wanted.scales.astype(np.float64)
     scores = np.zeros(len(turns))
-    for places, part in _parts(turns):
-        products = np.concatenate([turn.values for turn in part]).astype(np.float32) @ columns
-        products *= np.concatenate([turn.scales for turn in part])[:, None]
-        starts = np.cumsum([0, *(len(turn.values) for turn in part[:-1])])
-        best = np.maximum.reduceat(products, starts, axis=0)
-        scores[places] = (best * scales).sum(axis=1)  # row by row: a product with BLAS may sum otherwise
+    places = list(_parts(turns))
+    stacks = (stacked([turns[n] for n in some]) for some in places)
+    for some, values in zip(places, stack_maxsim(question, stacks, kept), strict=True):
+        scores[some] = values
     return scores
 
 
-def _parts(turns: Sequence[TokenVectors]) -> Iterator[tuple[list[int], list[TokenVectors]]]:
-    """Runs of turns of about TOKENS tokens with their places; those without a token are left out."""
+def stack_maxsim(
+    question: NDArray[Any],
+    stacks: Iterable[Stack],
+    kept: Callable[[NDArray[Any]], TokenVectors] = quantised,
+) -> Iterator[NDArray[np.float64]]:
+    """As `maxsim`, of the texts of each stack."""
+    wanted = kept(question)
+    columns = np.ascontiguousarray(wanted.values.astype(np.float32).T)
+    scales = wanted.scales.astype(np.float64)
+    for stack in stacks:
+        products = stack.values.astype(np.float32) @ columns
+        products *= stack.scales[:, None]
+        best = np.maximum.reduceat(products, stack.starts, axis=0)
+        yield (best * scales).sum(axis=1)  # row by row: a product with BLAS may sum otherwise
+
+
+def _parts(turns: Sequence[TokenVectors]) -> Iterator[list[int]]:
+    """Places of turns of about TOKENS tokens together; those without a token are left out."""
     places: list[int] = []
     tokens = 0
     for place, turn in enumerate(turns):
@@ -87,7 +119,7 @@ def _parts(turns: Sequence[TokenVectors]) -> Iterator[tuple[list[int], list[Toke
             places.append(place)
             tokens += len(turn.values)
         if tokens >= TOKENS:
-            yield places, [turns[n] for n in places]
+            yield places
             places, tokens = [], 0
     if places:
-        yield places, [turns[n] for n in places]
+        yield places

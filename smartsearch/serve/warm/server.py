@@ -1,12 +1,14 @@
 """The warm process: it holds the models, and answers one question after the other over a private socket.
 
-The main thread alone works (serve/work.py); a thread a client reads, gives signs of life and writes.
+The main thread alone works (serve/work.py); a thread a client reads, gives signs of life and writes. While
+nobody asks, it reads turns ahead for the questions to come (rank/meaning.py).
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import math
 import os
 import queue
 import signal
@@ -26,17 +28,29 @@ from smartsearch.ask.door import find
 from smartsearch.ask.library import Library
 from smartsearch.config import MODELS, Config, check
 from smartsearch.errors import SmartsearchError
+from smartsearch.rank.meaning import read_ahead
 from smartsearch.runtime import ending
 from smartsearch.runtime.deadline import deadline
 from smartsearch.serve.warm import wire
 from smartsearch.serve.warm.codec import decode, encode
 from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.serve.warm.wire import Answer, Failure, Json, Request
-from smartsearch.serve.work import INTERRUPT, Job, JobResult, Models, Work, end_after, resident_bytes
+from smartsearch.serve.work import (
+    INTERRUPT,
+    Job,
+    JobResult,
+    Models,
+    Work,
+    end_after,
+    report,
+    resident_bytes,
+)
 from smartsearch.types import Dropped, Result, Turn
 
 if TYPE_CHECKING:
     from smartsearch.models.tools import Tools
+    from smartsearch.rank.sketches import Sketcher
+    from smartsearch.retrieve.grep import Haystack
 
 CLIENTS = 8
 """Questions that wait or are worked on at once; the next one is told that the server is busy."""
@@ -44,6 +58,12 @@ PATIENCE = 10.0
 """Seconds for a client to send what it announced or to take its answer, and for all of them at the end."""
 HUNG = 20.0
 """Seconds without a step of Python's after which a process that works ends itself: its clients have gone."""
+AHEAD = 4
+"""Windows of turns that are read ahead at a time: some 10 ms, which is what a question may have to wait."""
+PAUSE = 0.01
+"""Seconds between: half of a core is left to others."""
+AHEAD_BYTES = 2**30
+"""The memory of this process up to which it reads ahead."""
 
 
 class Files:
@@ -80,6 +100,7 @@ class Server:
     def __init__(self, config: Config, models: Models, changed: Callable[[], bool] = lambda: False) -> None:
         self._config, self._models, self._changed = config, models, changed
         self._shelf = Shelf()
+        self._ahead: tuple[Haystack, Sketcher] | None = None
         self._work = Work()
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._room = threading.BoundedSemaphore(CLIENTS)
@@ -100,14 +121,40 @@ class Server:
     def _asked(self, idle: float) -> Iterator[Job]:
         """The questions as they come, until it is time to end."""
         while not self._ending:
+            until = time.monotonic() + (idle or math.inf)
+            while self._jobs.empty() and not self._ending and time.monotonic() < until and self._read_ahead():
+                time.sleep(PAUSE)
             if self._jobs.empty():
                 ending.finish()  # what the last question left to be written
             try:
-                job = self._jobs.get(timeout=idle or None)
+                job = self._jobs.get(timeout=max(0.0, until - time.monotonic()) if idle else None)
             except queue.Empty:
                 return
             if job is not None:
                 yield job
+
+    def _read_ahead(self) -> bool:
+        """Read a few turns of what was asked last; whether some are left. What goes wrong ends it."""
+        if self._ahead is None or resident_bytes() > AHEAD_BYTES:
+            return False
+        haystack, sketcher = self._ahead
+        try:
+            left = read_ahead(haystack, sketcher, AHEAD)
+        except Exception as error:
+            report(error)
+            left = 0
+        if not left:
+            self._ahead = None
+        return left > 0
+
+    def _readable(self, config: Config) -> tuple[Haystack, Sketcher] | None:
+        """What of the question just answered may be read ahead, and by what."""
+        haystack = self._shelf.latest
+        wanted = config.typed and config.semantic != "off" and "colbert" in config.rank
+        if haystack is None or not wanted or not 0 < len(haystack) <= config.sketch_max_turns:
+            return None
+        sketcher = getattr(self._models().scorers.get("colbert"), "sketcher", None)
+        return (haystack, sketcher) if sketcher else None
 
     def finish(self) -> None:
         """Tell those who wait that there is no answer, and let what is being sent arrive, within bounds."""
@@ -130,19 +177,22 @@ class Server:
         if self._changed():
             self._end(signal.SIGTERM, None)
             raise _Unsuited("its models or its program have changed since it started, so it ended")
-        with _inside(request.folder), deadline(request.config.timeout):
+        config = request.config
+        with _inside(request.folder), deadline(config.timeout):
             if wire.places(request.scope) != request.places:
                 raise _Unsuited("it sees other files than you do")
-            system = systems.load(request.config, self._tools)
+            system = systems.load(config, self._tools)
             found = find(
                 request.question,
                 request.scope,
-                request.config,
+                config,
                 lambda: system,
                 self._shelf if piped is None else Library(io.BytesIO(piped)),
                 request.before,
                 request.after,
             )
+        if piped is None and self._models.state == "ready":
+            self._ahead = self._readable(config)
         return Answer(found.result if request.explain else _light(found.result), found.around)
 
     def _tools(self, config: Config) -> Tools:

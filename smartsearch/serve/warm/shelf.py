@@ -48,6 +48,8 @@ class Shelf(Library):
         super().__init__()
         self._limit = limit
         self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self.latest: Haystack | None = None
+        """What was asked for last, if it is held."""
 
     def haystack(self, source: Scope) -> Haystack:
         """The turns of `source`. Raises InputError as reading does."""
@@ -57,9 +59,9 @@ class Shelf(Library):
             kept = _Kept(stamp or (), _size(stamp), Library())
             if key in self._whole:
                 kept.library.read_whole(source)
-        haystack = kept.library.haystack(source)
+        haystack, self.latest = kept.library.haystack(source), None
         if stamp is not None and kept.size <= self._limit and _settled(stamp) and _stamp(source) == stamp:
-            self._kept[key] = kept
+            self._kept[key], self.latest = kept, haystack
             while sum(other.size for other in self._kept.values()) > self._limit:
                 self._kept.popitem(last=False)
         return haystack

@@ -105,9 +105,9 @@ def dense_search(
     def run(top: int, most: int, found: Collection[int]) -> list[int]:
         if turns <= most or config.semantic == "always":
             return nearest_turns(query.text, haystack, scorer, top).turns
-        sketched = getattr(scorer, "sketched", None) if config.typed else None
-        if sketched is None or turns > config.sketch_max_turns:
-            limit = config.sketch_max_turns if sketched else most
+        sketcher = getattr(scorer, "sketcher", None) if config.typed else None
+        if sketcher is None or turns > config.sketch_max_turns:
+            limit = config.sketch_max_turns if sketcher else most
             degraded.append(
                 f"nothing was searched by meaning: {turns} turns, more than {limit}; "
                 "--semantic always does it"
@@ -117,7 +117,7 @@ def dense_search(
             return looked[0].turns[:top]
         most_wanted = max(config.pool, config.semantic_top)
         near = nearest_sketches(
-            query.text, haystack, scorer, sketched, most_wanted, config.semantic_new, found
+            query.text, haystack, scorer, sketcher, most_wanted, config.semantic_new, found
         )
         looked.append(near)
         if near.unread:
