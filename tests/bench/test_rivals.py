@@ -128,7 +128,7 @@ def test_minilm_ranks_by_cosine_and_embeds_a_text_once(colours):
 def test_minilm_with_dates_and_neighbours(colours):
     turns = [Turn("green", "Mara", "2023-05-08"), Turn("tea", "Ilya", "2023-05-08"), Turn("rain", "Mara")]
     chat = Corpus(tuple(turns))
-    assert scores("minilm_date", "which colour", chat) == pytest.approx([1.0, 0.5, 0.0])
+    assert scores("minilm_date", "which colour", chat) == pytest.approx([1.0, 0.25, 0.0])
     assert colours[0][:2] == ["8 May 2023 Mara: green", "8 May 2023 Ilya: tea"]
 
 
