@@ -141,7 +141,8 @@ BASELINES = {
         ("hub",),
     ),
     "minilm_date": Baseline(
-        "minilm over `8 May 2023 speaker: text caption` plus 0.25 of the turn before and 0.15 of the turn after",
+        "minilm over `8 May 2023 speaker: text caption`, plus 0.25 of the previous turn's score and 0.15 of "
+        "the next one's",
         minilm_date,
         ("hub",),
     ),
