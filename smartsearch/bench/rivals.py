@@ -1,7 +1,9 @@
-"""The systems that run beside us: those of the registry by name, or a Python file of the user's.
+"""The systems that run beside us: of the registry by name, any cross-encoder, or a Python file of the user's.
 
-Such a file defines `NAME` and `build(corpus)`, which returns a function from a question to one score a
-turn, float, shape (turns,), higher better; all turns are ranked by it, ties in corpus order.
+`ce:ID` is the usual search with a model off the shelf: BM25 with neighbours and dates, and the cross-encoder
+of that hub id or `./PATH` over its best 100. A file of the user's defines `NAME` and `build(corpus)`, which
+returns a function from a question to one score a turn, float, shape (turns,), higher better; all turns are
+ranked by it, ties in corpus order.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,12 +26,20 @@ from smartsearch import systems
 from smartsearch.bench.store import digest
 from smartsearch.config import Config
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
+from smartsearch.models import profiles, store
+from smartsearch.models.loading import Ranker
 from smartsearch.models.tools import Tools
+from smartsearch.rank.text import scored_texts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems import baselines
 from smartsearch.systems.base import Card, Memory, Progress, System, quietly
 from smartsearch.types import Corpus, Result
+
+SHELF = "ce:"
+"""How the name of a rival begins that is a cross-encoder."""
+RERANKED = 100
+"""Turns that it reads of BM25's list."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +59,10 @@ def load(names: Sequence[str]) -> list[Rival]:
     """The rivals of these names in this order, each once; a name that ends in `.py` is a file of the user's.
 
     Raises UsageError for a name or file there is not and for two rivals called the same, InputError for
-    a file that is no rival, SmartsearchError (kind "package") where a package is missing.
+    a file that is no rival, SmartsearchError (kind "package") where a package is missing. A cross-encoder
+    (`ce:ID`) is looked for when it is opened.
     """
-    rivals = [_own(name) if name.endswith(".py") else _registered(name) for name in dict.fromkeys(names)]
+    rivals = [_rival(name) for name in dict.fromkeys(names)]
     seen: set[str] = set()
     for rival in rivals:
         if rival.name in seen:
@@ -99,6 +110,12 @@ class Running:
         return scores
 
 
+def _rival(name: str) -> Rival:
+    if name.startswith(SHELF):
+        return Rival(name, partial(_reranked, name))
+    return _own(name) if name.endswith(".py") else _registered(name)
+
+
 def _registered(name: str) -> Rival:
     try:
         card = systems.card(name)
@@ -141,6 +158,34 @@ class _Own:
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
         """Nobody asks: its scores are read of its memory."""
         raise NotImplementedError
+
+
+def _reranked(name: str, config: Config, _tools: Tools) -> System:
+    """BM25's best RERANKED turns by the cross-encoder that `name` names, the others behind them.
+
+    Raises ModelError where it is not on this machine or no reranker, SmartsearchError without the packages.
+    """
+    model = name.removeprefix(SHELF)
+    refs = profiles.profile_of(replace(config, crossencoder=model))
+    ranker = Ranker("ce", refs["crossencoder"], config.cores, 0)
+    folder = ranker.check()
+
+    def build(corpus: Corpus) -> Callable[[str], Any]:
+        lexical = baselines.bm25_date(corpus)
+
+        def score(question: str) -> NDArray[np.float64]:
+            order = np.argsort(-lexical(question), kind="stable")
+            scores = np.empty(len(order))
+            scores[order] = -np.arange(1.0, len(order) + 1)
+            best = order[:RERANKED]
+            scores[best] = ranker(question, scored_texts(corpus, best.tolist()))
+            return scores
+
+        return score
+
+    revision = store.info("crossencoder", refs["crossencoder"], folder).revision
+    about = f"the cross-encoder {model} over the best {RERANKED} of BM25 with neighbours and dates"
+    return _Own(Card(name, about), digest(model, revision), build)
 
 
 def _own(name: str) -> Rival:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.bench import cutting, grid, measures
+from smartsearch.bench import audit, cutting, grid, measures
 from smartsearch.bench.chunks import chunk_numbers
 from smartsearch.bench.grid import Row
 from smartsearch.bench.measures import LEVELS, Gold
@@ -30,7 +30,7 @@ SCATTERED = 4000
 
 @dataclass(frozen=True)
 class Spec:
-    """What is run. `context`: rankers see the turn before too.
+    """What is run. `context`: rankers see the turn before too. `audit`: also without doubtful gold.
 
     `reference` names the row that the others are compared with and whose lists are kept.
     """
@@ -39,6 +39,7 @@ class Spec:
     reference: str
     rivals: tuple[Rival, ...] = ()
     context: bool = True
+    audit: bool = False
 
 
 @dataclass
@@ -46,8 +47,9 @@ class Outcome:
     """What came out, question by question in the order of `ids`.
 
     `columns` holds measures by key: ("question",) what no row changes (gold by level, the scorers'
-    agreement), ("ranking", retrieval, ranker), ("curve", retrieval, ranker), ("row", name). `turns`
-    counts those searched, `without_dense` the questions whose haystack is too large for the dense fallback.
+    agreement), ("ranking", retrieval, ranker), ("curve", retrieval, ranker), ("row", name), and ("sound",
+    name) without doubtful gold. `turns` counts those searched, `without_dense` the questions whose
+    haystack is too large for the dense fallback.
     `scorer_ranks`: for gold turns that both scorers read, the rank by the cross-encoder and by ColBERT.
     `gold` and `ranked` (by ranking) hold turns by question, the best 100. `kept` has the ranked list of the
     reference row by question and what became of it, `read` which of it the cross-encoder has scored.
@@ -88,6 +90,7 @@ class Ready:
     words: Indices
     tokens: Indices
     haystack: Haystacked
+    doubtful: Mapping[str, frozenset[int]]
 
     def gold(self, question: BenchQuestion) -> Gold:
         """The question's gold in turns, chunks and sessions."""
@@ -110,7 +113,8 @@ def run(
         haystack = Haystacked(group.corpus, spec.context)
         words = np.array([turn.words for turn in group.corpus.turns], dtype=np.int64)
         tokens = np.array([counted(turn.rendered) for turn in group.corpus.turns], dtype=np.int64)
-        prepared = Ready(group, chunk_numbers(group.corpus, counted), words, tokens, haystack)
+        doubtful = audit.doubtful(group) if spec.audit else {}
+        prepared = Ready(group, chunk_numbers(group.corpus, counted), words, tokens, haystack, doubtful)
         ranked = _Rankings(haystack, spec, scoring, opened)
         for name, rival in ranked.rivals.items():
             outcome.systems.setdefault(name, []).append(rival.fingerprint)
@@ -154,6 +158,9 @@ def _one(
             else:
                 kept = cutting.cut(order, ce, row.cut, prepared.words, prepared.tokens)
             outcome.add(("row", row.name), measures.of_cut(order, ranks, kept, gold, sessions))
+            if outcome.spec.audit:
+                sound = ~np.isin(gold.turns, list(prepared.doubtful.get(question.id, ())))
+                outcome.add(("sound", row.name), measures.of_sound(ranks, kept, sound))
             if row.name == outcome.spec.reference:
                 outcome.kept[question.id] = (order, kept)
                 if ce is not None:

@@ -45,6 +45,7 @@ class Request:
     reference: str = ""
     oracle: bool = False
     live: int = 0
+    audit: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,11 @@ def plan(request: Request, config: Config) -> Plan:
             hint="each question needs the turns or sessions that answer it, see docs/benchmarks.md",
             kind="dataset",
         )
-    return Plan(request, dataset, Spec(rows, reference, tuple(loaded), request.context))
+    if request.audit and dataset.format != "locomo":
+        raise UsageError(
+            f"there is no list of doubtful labels for {dataset.format}", hint="--audit is for LoCoMo"
+        )
+    return Plan(request, dataset, Spec(rows, reference, tuple(loaded), request.context, request.audit))
 
 
 def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, Any], Outcome]:

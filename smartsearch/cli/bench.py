@@ -74,7 +74,7 @@ class GridOptions:
     )
     rival: str | None = option(
         GRID,
-        "Other systems in the same run: names, all plain ones (all), or your own .py file.",
+        "Other systems in the same run: names, all plain ones (all), a cross-encoder (ce:ID), your .py file.",
         "--rival",
         "--system",
         metavar="NAMES",
@@ -88,6 +88,9 @@ class GridOptions:
         show_default="what `query` does, else the first",
     )
     oracle: bool = option(GRID, "Also find the shortest path of hops to the gold.", default=False)
+    audit: bool = option(
+        GRID, "LoCoMo: a second table without the gold turns that our own reading doubts.", default=False
+    )
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,7 @@ def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Req
         reference=rows.reference or "",
         oracle=rows.oracle,
         live=live,
+        audit=rows.audit,
     )
 
 

@@ -21,6 +21,7 @@ SYSTEMS = {
     "bm25_neighbours": _BASELINES,
     "bm25_date": _BASELINES,
     "minilm": _BASELINES,
+    "minilm_date": _BASELINES,
     "bm25_minilm_rrf": _BASELINES,
     "grep": _BASELINES,
     "full_context": _BASELINES,

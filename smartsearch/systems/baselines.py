@@ -80,12 +80,21 @@ def bm25_neighbours(corpus: Corpus) -> Scorer:
 
 def bm25_date(corpus: Corpus) -> Scorer:
     """BM25 with neighbours over turns led by their date in words, so that a question's date finds them."""
-    return _shared(bm25([f"{spoken_date(turn.time)} {turn.spoken}" for turn in corpus.turns]), corpus)
+    return _shared(bm25(dated(corpus)), corpus)
 
 
 def minilm(corpus: Corpus) -> Scorer:
     """A bi-encoder turn by turn: the standard dense baseline."""
     return cosine(spoken(corpus))
+
+
+def minilm_date(corpus: Corpus) -> Scorer:
+    """The bi-encoder with neighbours over turns led by their date in words.
+
+    Its best on LoCoMo-10: 66.6% of the gold in the first 62, 65.6% alone, 61.9% with BM25's shares.
+    """
+    alone = cosine(dated(corpus))
+    return lambda question: with_neighbours(alone(question), corpus, previous=0.25, following=0.15)
 
 
 def bm25_minilm_rrf(corpus: Corpus) -> Scorer:
@@ -129,6 +138,12 @@ BASELINES = {
     "minilm": Baseline(
         "all-MiniLM-L6-v2, cosine of mean-pooled embeddings of the question and `speaker: text caption`",
         minilm,
+        ("hub",),
+    ),
+    "minilm_date": Baseline(
+        "minilm over `8 May 2023 speaker: text caption`, plus 0.25 of the previous turn's score and 0.15 of "
+        "the next one's",
+        minilm_date,
         ("hub",),
     ),
 }
@@ -224,6 +239,11 @@ def content_lemmas(text: str) -> list[str]:
 def spoken(corpus: Corpus) -> list[str]:
     """What the rivals read of each turn, `speaker: text caption`: the field our own grep reads."""
     return [turn.spoken for turn in corpus.turns]
+
+
+def dated(corpus: Corpus) -> list[str]:
+    """`8 May 2023 speaker: text caption` of each turn."""
+    return [f"{spoken_date(turn.time)} {turn.spoken}" for turn in corpus.turns]
 
 
 def bm25(texts: Sequence[str], *, k1: float = 1.5, b: float = 0.75) -> Scorer:

@@ -55,6 +55,31 @@ def test_of_a_ranking():
     assert [found[f"session@{k}"] for k in (1, 3)] == [1, 2]
 
 
+def published(order, wanted, depth):
+    """LongMemEval's own rule for sessions of ranked turns: any and all of the gold among the first `depth`.
+
+    As many turns count as it takes to see that many sessions.
+    """
+    turns = depth
+    while turns < len(order) and len({int(SESSIONS[turn]) for turn in order[:turns]}) < depth:
+        turns += 1
+    seen = {int(SESSIONS[turn]) for turn in order[:turns]}
+    return bool(seen & wanted.sessions), wanted.sessions <= seen
+
+
+def test_sessions_are_counted_as_longmemeval_does(monkeypatch: pytest.MonkeyPatch):
+    drawn = np.random.default_rng(7)
+    monkeypatch.setattr(f"{__name__}.SESSIONS", np.repeat(np.arange(40), 3))
+    monkeypatch.setattr(f"{__name__}.CHUNKS", np.zeros(120, dtype=np.int64))
+    for _ in range(200):
+        wanted = gold(sessions=drawn.choice(40, drawn.integers(1, 5), replace=False).tolist())
+        order = drawn.permutation(120)[: drawn.integers(1, 121)]
+        values = ranking(order, wanted)
+        for depth in (1, 3, 5, 10):
+            found = values[f"session@{depth}"]
+            assert (found > 0, found == len(wanted.sessions)) == published(order, wanted, depth)
+
+
 def test_chunks_are_whole_turns_of_a_session_up_to_a_number_of_tokens():
     """Words a turn, its speaker's with them: 3, 3, 9, 2 and, in another session, 2."""
     texts = ("one two", "three four", "a b c d e f g h", "five", "six")
