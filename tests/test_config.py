@@ -105,7 +105,8 @@ def test_the_defaults_are_the_papers():
 
 NUMBERS_AND_MODES = """
 weight_propn weight_noun weight_verb weight_entity min_length min_length_propn mode word_boundary hops
-entity_source hop_sources hop_terms weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
+entity_source hop_sources hop_terms hop_characters hop_speakers beside windows calibrate
+weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
 typed lift semantic semantic_below semantic_top semantic_max_turns semantic_new sketch_max_turns pool
 pool_max_turns dates weight_date now speaker weight_speaker rank fuse weight_ce weight_colbert rrf_k
 speaker_rank candidates cascade colbert_turns truncate budget tokens fill alpha top_k order limit compress

@@ -57,6 +57,11 @@ def percent(value: float | None) -> str:
     return NONE if value is None else f"{value * 100:.1f}%"
 
 
+def points(value: float | None) -> str:
+    """A difference of shares in points: `+1.8`."""
+    return NONE if value is None else f"{value * 100:+.1f}"
+
+
 def number(value: float | None, places: int = 0) -> str:
     """A number with thousands parted: `1,979`."""
     return NONE if value is None else f"{value:,.{places}f}"
@@ -348,9 +353,35 @@ def accuracy(result: Json) -> Table | None:
     return Table("Accuracy with a language model", ("category", *counts, "accuracy"), lines, caption)
 
 
+def proxy(result: Json) -> Table | None:
+    """Gold found beside answers judged, by row (paper table 10); None where one row alone was answered."""
+    answered = result.get("answered") or {}
+    rows = {row["name"]: row for row in result["rows"] if row["name"] in answered}
+    base = result["reference"]
+    if len(rows) < 2 or base not in rows:
+        return None
+    values = {
+        name: (micro(row, f"turn@{TOP}"), micro(row, "kept"), answered[name]["overall"]["accuracy"])
+        for name, row in rows.items()
+    }
+    lines = []
+    for name, found in values.items():
+        gaps = [
+            None if one is None or other is None else one - other for one, other in zip(found, values[base])
+        ]
+        told = (points(gap) for gap in gaps) if name != base else ("reference", "", "")
+        lines.append((name, *(percent(value) for value in found), *told))
+    head = ("row", f"top {TOP}", "kept", "accuracy", f"top {TOP}: gain", "kept: gain", "accuracy: gain")
+    caption = (
+        "Gold turns found, micro, and answers judged right; gains in points over the reference. Found gold "
+        "foretells answers among rankers of one kind, not among ways of fusion (paper, appendix)."
+    )
+    return Table("Offline against live", head, tuple(lines), caption)
+
+
 def details(result: Json) -> Iterator[Table]:
     """The tables that need more than rows, those there are."""
-    for make in (stages, failures, agreement, latency, oracle, accuracy):
+    for make in (stages, failures, agreement, latency, oracle, accuracy, proxy):
         table = make(result)
         if table is not None:
             yield table

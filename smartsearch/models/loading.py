@@ -186,6 +186,11 @@ class Ranker(Late):
         """The scorer's quick look at many texts (rank/meaning.py), where it has one."""
         return getattr(self.begin().result(), "sketched", None)
 
+    @property
+    def calibration(self) -> tuple[float, float]:
+        """Scale and shift that made its output a chance; without these (1, 0)."""
+        return getattr(self.begin().result(), "calibration", (1.0, 0.0))
+
     def _opened(self) -> Scorer:
         folder = self.check()
         try:

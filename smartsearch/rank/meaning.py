@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from smartsearch.rank.text import SHOWN, Shown
 from smartsearch.rank.windows import all_windows, best_windows, likeliest
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.semantic import Scorer, nearest
@@ -26,7 +27,7 @@ BESIDE = 3
 Sketched = Callable[[str, Sequence[str], int], NDArray[np.float64]]
 """A question, texts, and how many of them may be read for the first time: a score each, NaN where unread."""
 
-_WINDOWS: WeakKeyDictionary[Haystack, list[tuple[str, ...]]] = WeakKeyDictionary()
+_WINDOWS: WeakKeyDictionary[Haystack, dict[Shown, list[tuple[str, ...]]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,9 @@ class Near:
     unread: int = 0
 
 
-def nearest_turns(question: str, haystack: Haystack, scorer: Scorer, top: int) -> Near:
+def nearest_turns(question: str, haystack: Haystack, scorer: Scorer, top: int, show: Shown = SHOWN) -> Near:
     """The `top` nearest turns: the scorer reads all."""
-    return Near(_read(question, haystack, range(len(haystack)), scorer, top))
+    return Near(_read(question, haystack, range(len(haystack)), scorer, top, show))
 
 
 def nearest_sketches(
@@ -50,15 +51,16 @@ def nearest_sketches(
     top: int,
     most_new: int,
     found: Collection[int],
+    show: Shown = SHOWN,
 ) -> Near:
     """The `top` nearest turns by sketch and then by the scorer; `found` are the turns that words found."""
     order = list(_by_promise(haystack, found))
-    texts = [some[0] for some in _texts(question, haystack, order)]
+    texts = [some[0] for some in _texts(question, haystack, order, show)]
     scores = sketched(question, texts, most_new)
     read = np.flatnonzero(~np.isnan(scores))
     best = read[np.argsort(-scores[read], kind="stable")[: max(READ, 2 * top)]]
     places = sorted(order[n] for n in best)
-    return Near(_read(question, haystack, places, scorer, top), len(order) - len(read))
+    return Near(_read(question, haystack, places, scorer, top, show), len(order) - len(read))
 
 
 def read_ahead(haystack: Haystack, sketched: Sketched, most_new: int) -> int:
@@ -67,8 +69,10 @@ def read_ahead(haystack: Haystack, sketched: Sketched, most_new: int) -> int:
     return int(np.isnan(sketched("", texts, most_new)).sum())
 
 
-def _read(question: str, haystack: Haystack, places: Sequence[int], scorer: Scorer, top: int) -> list[int]:
-    windows = _texts(question, haystack, places)
+def _read(
+    question: str, haystack: Haystack, places: Sequence[int], scorer: Scorer, top: int, show: Shown
+) -> list[int]:
+    windows = _texts(question, haystack, places, show)
 
     def by_turn(question: str, _: Sequence[str]) -> NDArray[np.float64]:
         return best_windows(question, windows, scorer)[0]
@@ -77,11 +81,14 @@ def _read(question: str, haystack: Haystack, places: Sequence[int], scorer: Scor
     return [haystack.indices[places[n]] for n in near]
 
 
-def _texts(question: str, haystack: Haystack, places: Sequence[int] | Iterator[int]) -> list[list[str]]:
+def _texts(
+    question: str, haystack: Haystack, places: Sequence[int] | Iterator[int], show: Shown = SHOWN
+) -> list[list[str]]:
     """What is read of the turns at these places of the haystack; they are cut into windows once."""
-    held = _WINDOWS.get(haystack)
+    made = _WINDOWS.setdefault(haystack, {})
+    held = made.get(show)
     if held is None:
-        held = _WINDOWS[haystack] = all_windows(haystack.corpus, haystack.indices)
+        held = made[show] = all_windows(haystack.corpus, haystack.indices, show)
     return likeliest(question, [held[place] for place in places])
 
 

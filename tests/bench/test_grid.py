@@ -37,9 +37,9 @@ def test_controls_are_added_to_a_retrieval():
 
 
 def test_rankers_take_what_the_name_leaves_open_from_the_config():
-    assert (grid.ranker("rrf", BASE).weight_ce, grid.ranker("rrf", BASE).weight_colbert) == (0.7, 0.3)
+    assert grid.ranker("rrf", BASE).scorers == (("ce", 0.7), ("colbert", 0.3))
     half = grid.ranker("rrf:0.5:20", BASE)
-    assert (half.weight_ce, half.weight_colbert, half.k) == (0.5, 0.5, 20)
+    assert (half.scorers, half.k) == ((("ce", 0.5), ("colbert", 0.5)), 20)
     assert grid.ranker("cascade", BASE).head == BASE.cascade
     assert grid.ranker("cascade:64", BASE).head == 64
     assert grid.ranker("mmr:0.6", BASE).trade_off == 0.6
@@ -56,7 +56,7 @@ def test_cuts_have_budget_alpha_and_k():
     assert grid.cut("B1+C1C2").compress == ("dates", "speakers")
     assert grid.cut("B1+C1C2").name == "B1:2000+C1C2"
     assert grid.cut("A1v1").share == 0.2
-    assert grid.cut("A1v2").floor == 0.5
+    assert (grid.cut("A1v2").floor, grid.cut("A1v2:-4").floor) == (0.0, -4.0)
     assert grid.cut("B2:0").alpha == 0.0
 
 
@@ -68,6 +68,8 @@ def test_cuts_have_budget_alpha_and_k():
         (lambda n: grid.ranker(n, BASE), "bm25x"),
         (lambda n: grid.ranker(n, BASE), "rrf:2"),
         (lambda n: grid.ranker(n, BASE), "ce:1"),
+        (lambda n: grid.ranker(n, BASE), "ce+alone"),
+        (lambda n: grid.ranker(n, BASE), "R4d"),
         (grid.cut, "B3"),
         (grid.cut, "B1:none"),
         (grid.cut, "B1:100:2"),
@@ -90,13 +92,15 @@ def test_a_cut_by_score_needs_a_ranking_with_the_cross_encoder():
         "I3 colbert B2:0:60:4000",
         "I3 ce B2:0.03:60:4000",
         "I3 ce B2:0:60:4000",
-        "I3 ce A1v2:0.5:2000",
+        "I3 ce A1v2:0:2000",
     ]
 
 
-def test_every_preset_holds_the_reference_row_and_parses():
+def test_every_grid_holds_a_reference_row_and_the_papers_and_parses():
     for name in presets.GRIDS:
         rows = presets.rows([name], ["bm25"], BASE)
-        assert presets.REFERENCE in {row.name for row in rows}
+        names = {row.name for row in rows}
+        assert names & set(presets.REFERENCES.values())
+        assert presets.REFERENCES["index-free" if name == "index-free" else "paper"] in names
         assert len({row.name for row in rows}) == len(rows)
         assert any(row.ranker.kind == "rival" for row in rows)

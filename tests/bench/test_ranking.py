@@ -26,7 +26,8 @@ def drawn(seed: int):
     ce = np.round(random.random(TURNS), 1) * 0.9 + 0.05
     colbert = np.round(random.random(TURNS) * 20)
     before = (-1, *range(TURNS - 1))
-    return Scored(BenchQuestion("q", "a question"), {"I3": indices}, ce, colbert, previous=before)
+    scores = {("ce", False): ce, ("colbert", False): colbert}
+    return Scored(BenchQuestion("q", "a question"), {"I3": indices}, scores, previous=before)
 
 
 def by_pipeline(scored: Scored, config: Config, fusion=None) -> list[int]:
@@ -36,7 +37,7 @@ def by_pipeline(scored: Scored, config: Config, fusion=None) -> list[int]:
     def scorer(values):
         return lambda _, texts: np.array([values[int(text.split("|")[0].split()[-1])] for text in texts])
 
-    scorers = {"ce": scorer(scored.ce), "colbert": scorer(scored.colbert)}
+    scorers = {name: scorer(scored.scores[name, False]) for name in ("ce", "colbert")}
     return [c.index for c in rank("a question", candidates, corpus, scorers, config, fusion).candidates]
 
 
@@ -70,7 +71,8 @@ def test_orders_are_those_of_the_pipeline(seed, name, changes):
 
 def simple(ce, colbert):
     found = {"I3": np.arange(3)}
-    return Scored(BenchQuestion("q", "?"), found, np.array(ce), np.array(colbert))
+    scores = {("ce", False): np.array(ce), ("colbert", False): np.array(colbert)}
+    return Scored(BenchQuestion("q", "?"), found, scores)
 
 
 def test_score_fusion_can_disagree_with_rank_fusion():
