@@ -121,6 +121,13 @@ def test_without_a_shared_word_the_first_windows_are_read_in_order():
     assert read == list(windows(corpus.turns[0])[:READ_WINDOWS])
 
 
+def test_a_long_turn_can_be_read_whole():
+    corpus = chat("Any pets?", FILLER * 40)
+    (read,) = scored_windows("dog", corpus, [1], Shown(windows=False))
+    assert read == scored_texts(corpus, [1])
+    assert len(windows(corpus.turns[1])) > 1
+
+
 def test_windows_follow_the_session_as_context():
     corpus = chat("Any pets?", FILLER * 20)
     (shown,), (hidden,) = all_windows(corpus, [1]), all_windows(corpus, [1], Shown(before=False))
