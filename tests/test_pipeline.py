@@ -182,7 +182,7 @@ def test_the_papers_preset_does_none_of_ours(tools):
 
 @pytest.mark.parametrize("preset", ["paper", "index-free"])
 def test_as_the_paper_each_candidate_is_read_once_whole_and_alone(tools, preset):
-    """Every candidate and no other; no date, neighbour or window; no word mended, no chance made of a score."""
+    """Every candidate and no other; no date, neighbour or window; no word mended, no score calibrated."""
     seen: dict[str, list[str]] = {"ce": [], "colbert": []}
 
     class Scorer:

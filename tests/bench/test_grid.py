@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from smartsearch.bench import grid, presets
-from smartsearch.config import Config
+from smartsearch.config import Config, build, names
 from smartsearch.errors import UsageError
 
 BASE = Config()
@@ -19,6 +21,17 @@ def test_the_cross_product_has_every_combination_once():
 
 
 def test_retrieval_names_change_the_config_as_the_paper_has_it():
+    """Each is the paper's retrieval to the last setting, but for what its name says."""
+    paper = build({"profile": "embedded"}, preset="paper", env={})
+    changes = {"IP": {}, "I0": {"hops": 1, "prf": False}, "IF3": {"semantic": "off"}}
+    changes["IF0"] = changes["I0"] | changes["IF3"]
+    changes |= {"IF1": changes["IF0"] | {"prf": True}, "IF2": changes["IF0"] | {"hops": 3}}
+    changes["AND"] = changes["IF0"] | {"mode": "and"}
+    for name, changed in changes.items():
+        found, wanted = grid.retrieval(name).config(BASE), replace(paper, **changed)
+        for field in (*names("find"), "beside", "windows"):
+            assert getattr(found, field) == getattr(wanted, field), (name, field)
+    assert set(grid.RETRIEVALS) == {*changes, "I3", "ID"}
     plain = grid.retrieval("IF0").config(BASE)
     assert (plain.hops, plain.prf, plain.semantic, plain.fuzzy) == (1, False, "off", False)
     assert grid.retrieval("IF1").config(BASE).prf
@@ -46,6 +59,38 @@ def test_rankers_take_what_the_name_leaves_open_from_the_config():
     names = ("rrf:.7:60", "rrf:.5:60", "rrf:.7:20", "zscore:.6", f"cascade:{BASE.cascade}", "mmr:.7")
     said = [grid.ranker(name, BASE).name for name in names]
     assert said == ["rrf", "rrf:0.5", "rrf:0.7:20", "zscore:0.6", "cascade", "mmr:0.7"]
+
+
+PAPER_RANKERS = {
+    "R0": ("weight", {}),
+    "R1": ("one", {"cross-encoder/ms-marco-MiniLM-L-12-v2": 1.0}),
+    "R2": ("one", {"BAAI/bge-reranker-base": 1.0}),
+    "R3": ("one", {"BAAI/bge-reranker-large": 1.0}),
+    "R4a": ("rrf", {"BAAI/bge-reranker-large": 0.7, "answerdotai/answerai-colbert-small-v1": 0.3}),
+    "R4a-eq": ("rrf", {"BAAI/bge-reranker-large": 0.5, "answerdotai/answerai-colbert-small-v1": 0.5}),
+    "R5": ("rrf", {"mixedbread-ai/mxbai-rerank-large-v1": 0.7, "answerdotai/answerai-colbert-small-v1": 0.3}),
+    "R6": ("rrf", {"mixedbread-ai/mxbai-rerank-large-v2": 0.7, "answerdotai/answerai-colbert-small-v1": 0.3}),
+}
+THREE = (
+    "mixedbread-ai/mxbai-rerank-base-v1",
+    "BAAI/bge-reranker-large",
+    "answerdotai/answerai-colbert-small-v1",
+)
+PAPER_RANKERS |= {
+    name: (kind, dict.fromkeys(THREE, 1 / 3))
+    for name, kind in (("R4b", "rrf"), ("R4c", "zscore"), ("R4c-product", "product"))
+}
+
+
+def test_the_papers_rankings_are_there_by_name():
+    """Table 2, with k 60; all see turns as the paper's, and are another row than the profile's."""
+    found = {name: (one.kind, dict(one.scorers)) for name, one in grid.RANKERS.items()}
+    assert found == PAPER_RANKERS
+    for name, one in grid.RANKERS.items():
+        assert grid.ranker(name, BASE) is one
+        assert (one.name, one.plain, one.k, one.head) == (name, True, 60, 0)
+    cascade = grid.ranker("cascade:9+plain", BASE)
+    assert (cascade.name, cascade.plain, cascade.head) == ("cascade:9+plain", True, 9)
 
 
 def test_cuts_have_budget_alpha_and_k():

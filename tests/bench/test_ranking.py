@@ -88,6 +88,26 @@ def test_score_fusion_can_disagree_with_rank_fusion():
     assert first("product") == 1  # the best product of min-max scores: the others have a zero
 
 
+def test_three_lists_are_fused_by_rank_by_standard_score_and_by_product():
+    """Reciprocal ranks, sums of z-scores and products of min-max scores, by hand."""
+    found = {"I0": np.arange(3)}
+    one, two, three = (name for name, _ in grid.ranker("R4b", Config()).scorers)
+    values = {one: 1 / (1 + np.exp([-4.0, -3.0, 0.0])), two: 1 / (1 + np.exp([0.0, -4.0, -1.0]))}
+    values[three] = np.array([3.0, 2.0, 0.0])
+    scored = Scored(BenchQuestion("q", "?"), found, {(name, True): some for name, some in values.items()})
+
+    def order(name):
+        return ordered(scored, "I0", grid.ranker(name, Config()), lambda: np.zeros((0, 0))).tolist()
+
+    ranks = ((1, 2, 3), (3, 1, 2), (1, 2, 3))
+    sums = [sum(1 / (60 + rank[n]) for rank in ranks) for n in range(3)]
+    assert order("R4b") == sorted(range(3), key=lambda n: -sums[n]) == [0, 1, 2]
+    assert order("R4c") == [1, 0, 2]  # .981 - .981 + 1.069 = 1.069; .392 + 1.373 + .267 = 2.032; -3.101
+    assert order("R4c-product") == [1, 0, 2]  # 1 * 0 * 1; .75 * 1 * .667; 0 * .25 * 0
+    with pytest.raises(ValueError, match="ce was not asked"):
+        order("rrf")
+
+
 def test_equal_scores_leave_the_order_of_match_weight():
     scored = simple([0.5, 0.5, 0.5], [3.0, 3.0, 3.0])
     for name in ("zscore", "product", "rrf", "ce"):
