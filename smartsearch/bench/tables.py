@@ -133,7 +133,8 @@ def rows(result: Json) -> Table:
     )
     base = reference(result)
     against = f" {ranking(base)} under the same cut, else {base['name']}" if base else ""
-    caption = (
+    paper = any(ranking(row) == "IP rrf+plain" for row in result["rows"])
+    caption = ("`IP rrf+plain` is `--as paper` with the run's models. " if paper else "") + (
         "Recall is micro: gold turns found / gold turns. first: mean / median rank of the first gold turn "
         "retrieved; kept: after the cut, with its 95% bootstrap interval; difference: of kept "
         f"against{against}, * where Holm's p < .05; candidates, words, tokens: mean a question."

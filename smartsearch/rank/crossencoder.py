@@ -34,7 +34,12 @@ def uncalibrated(scores: NDArray[np.float64], scorer: object) -> NDArray[np.floa
     What says nothing of a `calibration` (scale, shift) has none.
     """
     scale, shift = getattr(scorer, "calibration", (1.0, 0.0))
-    return scores if (scale, shift) == (1.0, 0.0) else sigmoid((logit(scores) - shift) / scale)
+    if (scale, shift) == (1.0, 0.0):
+        return scores
+    raw = scores.copy()
+    known = ~np.isnan(scores)
+    raw[known] = sigmoid((logit(scores[known]) - shift) / scale)
+    return raw
 
 
 class OnnxCrossEncoder:
