@@ -153,7 +153,9 @@ class Config:
     fuzzy_words: int = _find(3)  # nearest words taken for a term without a hit
     semantic_below: int = _find(5)  # candidates of hop 1 under which the fallback fires
     semantic_top: int = _find(50)  # turns the dense search adds
-    semantic_max_turns: int = _find(5000)  # a larger haystack is searched by sketches (2.5 ms a turn)
+    semantic_max_turns: int = _find(  # 2.5 ms a turn
+        5000, "Where words find too little, most turns read for their meaning; of more, sketches.", "Retrieval"
+    )
     pool_max_turns: int = _find(1000)  # the same where the fallback need not be tried
     semantic_new: int = _find(800)  # turns of a larger haystack read for the first time, at 2.5 ms each
     sketch_max_turns: int = _find(100_000)  # beyond it meaning is not tried, and it is said

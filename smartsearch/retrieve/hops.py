@@ -102,8 +102,10 @@ class _Gathering:
         self.known.update((key, *key.split()))
 
     def top_texts(self, count: int) -> list[str]:
-        turns, most = self.haystack.corpus.turns, self.config.hop_characters or None
-        return [turns[index].said[:most] for index in heaviest(self.found, count, self.config.typed)]
+        config = self.config
+        turns = (self.haystack.corpus.turns[i] for i in heaviest(self.found, count, config.typed))
+        texts = (turn.spoken if config.hop_speakers else turn.said for turn in turns)
+        return [text[: config.hop_characters or None] for text in texts]
 
     def unknown(self, texts: Iterable[str], kind: str, weight: float, hop: int) -> list[Term]:
         """The first few texts that were not terms yet, as terms."""

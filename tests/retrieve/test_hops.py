@@ -69,10 +69,10 @@ def test_a_speakers_name_or_first_name_is_no_hop_term(parser):
 
 
 def test_a_speakers_name_is_a_hop_term_where_it_is_asked_for(parser):
-    lines = ("Mara: dog of Petra", "Petra: rain", "Zoe: Petra sang")
+    lines = ("Mara: dog of Petra", "Petra: rain", "Zoe: Petra sang", "Mara: sun")
     without, with_names = (run(parser, "dog", lines, prf=False, hop_speakers=on) for on in (False, True))
     assert indices(without) == [0]
-    assert sorted(indices(with_names)) == [0, 1, 2]
+    assert sorted(indices(with_names)) == [0, 1, 2, 3]
 
 
 def test_how_much_of_how_many_turns_a_hop_reads_can_be_set(parser):
