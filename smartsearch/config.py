@@ -154,7 +154,7 @@ class Config:
     semantic_below: int = _find(5)  # candidates of hop 1 under which the fallback fires
     semantic_top: int = _find(50)  # turns the dense search adds
     semantic_max_turns: int = _find(  # 2.5 ms a turn
-        5000, "Where words find too little, most turns read for their meaning; of more, sketches.", "Retrieval"
+        5000, "Where words find too little, most turns read for meaning; of more, sketches.", "Retrieval"
     )
     pool_max_turns: int = _find(1000)  # the same where the fallback need not be tried
     semantic_new: int = _find(800)  # turns of a larger haystack read for the first time, at 2.5 ms each
