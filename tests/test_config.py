@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,10 @@ def test_the_defaults_keep_the_papers_weights_and_cut():
     )
     assert {name for name, value in PAPER.items() if getattr(config, name) != value} == set(ours.split())
     assert config.word_budget == 4000
+    table = (Path(__file__).parents[1] / "docs" / "paper.md").read_text(encoding="utf-8")
+    for name in set(ours.split()) - {"budget"}:  # 4,000 words either way
+        assert FIELDS[name].metadata["panel"], f"{name} has no switch"
+        assert re.search(rf"--(no-)?{name.replace('_', '-')}\b", table), f"docs/paper.md does not tell {name}"
 
 
 NUMBERS_AND_MODES = """

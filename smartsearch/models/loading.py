@@ -188,8 +188,8 @@ class Ranker(Late):
 
     @property
     def calibration(self) -> tuple[float, float]:
-        """Scale and shift that made its output a chance; without these (1, 0)."""
-        return getattr(self.begin().result(), "calibration", (1.0, 0.0))
+        """Scale and shift that made its output a chance; without these (1, 0). A model of the hub has none."""
+        return (1.0, 0.0) if self.needs_torch else getattr(self.begin().result(), "calibration", (1.0, 0.0))
 
     def _opened(self) -> Scorer:
         folder = self.check()

@@ -256,6 +256,13 @@ def test_as_paper_is_method_and_models_and_preset_the_method_alone(run: Run, mon
     assert (refused.code, "disagree" in refused.err) == (2, True)
 
 
+def test_every_command_that_searches_can_do_it_as_the_paper(run: Run):
+    for command in ("query", "batch", "answer", "mcp", "bench"):
+        assert (
+            "--as" in run(command, "--help-all" if command in ("query", "batch", "answer") else "--help").out
+        )
+
+
 def test_a_hybrid_of_the_paper_is_told(run: Run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(loading, "load_tools", fake_tools)
     (told,) = run("query", QUESTION, "--json", "--profile", "paper").record["warnings"]
