@@ -188,7 +188,7 @@ class Ranker(Late):
 
     @property
     def calibration(self) -> tuple[float, float]:
-        """Scale and shift that made its output a chance; without these (1, 0). A model of the hub has none."""
+        """Scale and shift that made its output a chance; (1, 0) without these, as of any model of the hub."""
         return (1.0, 0.0) if self.needs_torch else getattr(self.begin().result(), "calibration", (1.0, 0.0))
 
     def _opened(self) -> Scorer:
