@@ -154,9 +154,9 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 @HUB@
 ## Settings
 
-These options of `query` can also be set: those of the panels Budget, Retrieval, Ranking and Run but `--preset` and `--progress`, and `--speaker` and
+These options of `query` can also be set: those of the panels Budget, Retrieval, Ranking and Run but `--as`, `--preset` and `--progress`, and `--speaker` and
 `--now`. They stand, with `_` for `-`, as `SMARTSEARCH_NAME` in the environment, in `.smartsearch.toml` of the current folder, or in
-`~/.config/smartsearch/config.toml`. The command line comes first, then a `--preset`, the environment, the folder's file, the user's file.
+`~/.config/smartsearch/config.toml`. The command line comes first, then `--as` or `--preset`, the environment, the folder's file, the user's file.
 
 A folder's file may come with somebody else's repository. So it may not name a model or a profile, nor set the cache, `daemon`, `offline`,
 `trusted_hosts`, `redact`, nor where turns are cut (`fill`, `budget`, `tokens`).

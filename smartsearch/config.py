@@ -49,6 +49,8 @@ class Reads:
 RANKERS = {"ce": Reads(0.7, head=True), "colbert": Reads(0.3)}  # paper 3.3
 """The scorers that `rank` may name. The default is the paper's two, whatever else stands here."""
 COMPRESSIONS = ("dates", "speakers", "repeats")
+BESIDE = ("date", "before")
+"""What scorers may see beside a turn."""
 LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
 CHATS = "chats"
@@ -98,7 +100,11 @@ class Config:
         "smartsearch", "Which memory system answers.", "Ranking", metavar="NAME", trusted=True
     )
 
-    typed: bool = _find(True)  # what is typed counts (docs/decisions/0016); off is the paper's way
+    typed: bool = _find(  # docs/decisions/0016
+        True,
+        "What is typed counts: codes, numbers and quoted phrases are terms; tell how sure the answer is.",
+        "Retrieval",
+    )
 
     # Parse (paper 3.1)
     weight_propn: float = _find(3.0)
@@ -135,7 +141,11 @@ class Config:
     fuzzy: bool = _find(True, "Match a term that hits nothing to the nearest words.", "Retrieval")
     dates: bool = _find(True, "Look for the question's dates among the turns' dates.", "Retrieval")
     hop_sources: int = _find(10)  # turns whose entities and nouns feed the next hop
-    hop_terms: int = _find(10)  # new terms a hop may add
+    hop_terms: int = _find(10, "Most new terms of a hop; 0 for all.", "Retrieval")
+    hop_characters: int = _find(  # docs/decisions/0003
+        2000, "Characters of a turn that hops look at; 0 for all.", "Retrieval"
+    )
+    hop_speakers: bool = _find(False, "Speakers' names are terms of hops too.", "Retrieval")
     weight_hop: float = _find(2.5)
     prf_min_turns: int = _find(2)  # of the top `hop_sources` turns
     weight_prf: float = _find(0.5)
@@ -143,7 +153,9 @@ class Config:
     fuzzy_words: int = _find(3)  # nearest words taken for a term without a hit
     semantic_below: int = _find(5)  # candidates of hop 1 under which the fallback fires
     semantic_top: int = _find(50)  # turns the dense search adds
-    semantic_max_turns: int = _find(5000)  # of more sketches, and ColBERT stops early (2.5 ms a turn)
+    semantic_max_turns: int = _find(  # of more sketches, and ColBERT stops early (2.5 ms a turn)
+        5000, "Where words find too little, most turns read for meaning; of more, sketches.", "Retrieval"
+    )
     pool_max_turns: int = _find(1000)  # the same where the fallback need not be tried
     semantic_new: int = _find(256)  # turns of a larger haystack read for the first time, at 2.5 ms each
     sketch_max_turns: int = _find(100_000)  # beyond it meaning is not tried, and it is said
@@ -165,7 +177,11 @@ class Config:
     )
 
     # Rank (paper 3.3)
-    lift: bool = _rank(True)  # with `typed`: replies, what was typed and the order of time move turns
+    lift: bool = _rank(
+        True,
+        "With --typed: replies, what holds what was typed, and the last or first asked for move up.",
+        "Ranking",
+    )
     profile: str = _rank(
         "embedded",
         f"Set of models, see `smartsearch models list`; paper {needs('hub')}.",
@@ -215,6 +231,20 @@ class Config:
         lowest=-1,
         metavar="N|all",
         shown="112 with both rankers, else all",
+    )
+    beside: tuple[str, ...] = _rank(  # docs/decisions/0004
+        BESIDE,
+        "What rankers see beside a turn: its date, the end of the turn before.",
+        "Ranking",
+        metavar="date,before|none",
+    )
+    windows: bool = _rank(  # docs/decisions/0006
+        True, "Of a long turn rankers read the likeliest part; off: its beginning.", "Ranking"
+    )
+    calibrate: bool = _rank(
+        True,
+        "The shipped cross-encoder's score is the chance to answer; off: the sigmoid of what it puts out.",
+        "Ranking",
     )
     weight_ce: float = _rank(RANKERS["ce"].weight)
     weight_colbert: float = _rank(RANKERS["colbert"].weight)
@@ -333,20 +363,39 @@ def names(*parts: Part) -> tuple[str, ...]:
     return tuple(name for name, field in FIELDS.items() if field.metadata["part"] in parts)
 
 
-PRESETS: dict[str, dict[str, Any]] = {
-    "paper": {"candidates": 0, "pool": 0, "fuse": "rrf", "dates": False, "typed": False},
-    "paper-locomo": {
-        "candidates": 0,
-        "pool": 0,
-        "fuse": "rrf",
-        "dates": False,
-        "typed": False,
-        "truncate": "fixed",
-        "budget": 2000,
-    },
-    "index-free": {"rank": ("ce",), "semantic": "off", "dates": False, "typed": False},
+_PAPER: dict[str, Any] = {
+    "system": "smartsearch",
+    # 3.1, parse
+    **{"typed": False, "weight_propn": 3.0, "weight_noun": 2.0, "weight_verb": 1.0, "weight_entity": 1.0},
+    # 3.2, retrieve
+    **{"mode": "or", "word_boundary": False, "fuzzy": False, "dates": False, "pool": 0, "speaker": ()},
+    **{"hops": 3, "entity_source": "all", "hop_terms": 0, "hop_characters": 0, "hop_speakers": True},
+    **{"weight_hop": 2.5, "prf": True, "hop_sources": 10, "prf_min_turns": 2, "weight_prf": 0.5},
+    **{"semantic": "fallback", "semantic_below": 5, "semantic_max_turns": 10**8},
+    # 3.3, rank
+    **{"profile": "paper", "parser": "", "crossencoder": "", "colbert": "", "rank": ("ce", "colbert")},
+    **{"candidates": 0, "beside": (), "windows": False, "calibrate": False, "lift": False},
+    **{"fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
+    # 3.4, truncate
+    **{"truncate": "adaptive", "alpha": 0.03, "top_k": 60, "budget": 4000, "tokens": 0},
+    **{"fill": "stop", "order": "rank", "compress": ()},
 }
-"""Named bundles of options: the paper's own settings."""
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": _PAPER,
+    "paper-locomo": _PAPER | {"truncate": "fixed", "budget": 2000},
+    "index-free": _PAPER | {"profile": "paper-index-free", "rank": ("ce",), "semantic": "off"},
+}
+"""What the paper does, whole: by its recommended cut, by the one it has on LoCoMo, and without any index.
+
+Every setting that the paper names is here, so that no file or variable makes a hybrid of it.
+"""
+
+
+def beyond_paper(config: Config) -> list[str]:
+    """Where a config with the paper's models is not the paper: the settings that are none of any preset's."""
+    own = [values for values in PRESETS.values() if values["profile"] == config.profile]
+    found = ([name for name, value in values.items() if getattr(config, name) != value] for values in own)
+    return min(found, key=len, default=[])
 
 
 def check(config: Config) -> Config:
@@ -357,9 +406,10 @@ def check(config: Config) -> Config:
             raise ConfigError(f"{name} is {value!r}", hint=f"one of {', '.join(allowed)}")
     if len(set(config.rank) & set(RANKERS)) < len(config.rank):
         raise ConfigError(f"rank is {','.join(config.rank)!r}", hint=f"some of {','.join(RANKERS)}, or none")
-    if set(config.compress) - set(COMPRESSIONS):
-        said = ",".join(config.compress)
-        raise ConfigError(f"compress is {said!r}", hint=f"some of {','.join(COMPRESSIONS)}, or none")
+    for name, known in (("compress", COMPRESSIONS), ("beside", BESIDE)):
+        if set(getattr(config, name)) - set(known):
+            said = ",".join(getattr(config, name))
+            raise ConfigError(f"{name} is {said!r}", hint=f"some of {','.join(known)}, or none")
     for name, field in FIELDS.items():
         value, lowest = getattr(config, name), field.metadata["lowest"]
         if isinstance(value, int | float) and not lowest <= value < LARGEST:
@@ -375,18 +425,20 @@ def build(
     given: Mapping[str, Any] | None = None,
     *,
     preset: str = "",
+    models: bool = True,
     env: Mapping[str, str] | None = None,
     folder: Path | None = None,
     home: Path | None = None,
 ) -> Config:
     """One Config from all sources; `given` holds what the command line said, None meaning unsaid.
 
+    A `preset` goes over files and environment; without `models` its settings alone.
     Raises ConfigError for an unknown key of a file, a value of the wrong type, or one out of range.
     """
     values: dict[str, Any] = {}
     for _, layer in _outer_layers(env, folder, home):
         values |= layer
-    values |= _preset_values(preset)
+    values |= {n: v for n, v in _preset_values(preset).items() if models or n not in MODELS}
     values |= {name: value for name, value in (given or {}).items() if value is not None}
     values |= {name: anchored(values[name]) for name in MODELS if name in values}
     return check(dataclasses.replace(Config(), **values))

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from smartsearch.config import FIELDS, Config, build, is_path
+from smartsearch.config import FIELDS, PRESETS, Config, beyond_paper, build, is_path
+from smartsearch.config import names as config_names
 from smartsearch.errors import CacheError, ConfigError, UsageError
 from smartsearch.models import trained
 from smartsearch.runtime import private
 
 
-def made(tmp_path, given=None, env=None, project="", user="", preset=""):
+def made(tmp_path, given=None, env=None, project="", user="", **how):
     (tmp_path / ".smartsearch.toml").write_text(project)
     folder = tmp_path / "home" / ".config" / "smartsearch"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.toml").write_text(user)
-    return build(given, preset=preset, env=env or {}, folder=tmp_path, home=tmp_path / "home")
+    return build(given, env=env or {}, folder=tmp_path, home=tmp_path / "home", **how)
 
 
 def test_the_command_line_beats_the_environment_beats_project_beats_user(tmp_path):
@@ -95,17 +97,75 @@ def test_a_preset_is_the_papers_setting_and_the_command_line_goes_over_it(tmp_pa
         made(tmp_path, preset="nope")
 
 
-def test_the_defaults_are_the_papers():
-    config = Config()
-    assert (config.weight_propn, config.weight_noun, config.weight_verb, config.weight_entity) == (3, 2, 1, 1)
-    assert (config.weight_hop, config.weight_prf, config.hops, config.hop_sources) == (2.5, 0.5, 3, 10)
-    assert (config.weight_ce, config.weight_colbert, config.rrf_k) == (0.7, 0.3, 60)
-    assert (config.alpha, config.top_k, config.word_budget, config.truncate) == (0.03, 60, 4000, "adaptive")
+PAPER = {
+    "system": "smartsearch",
+    **{"weight_propn": 3.0, "weight_noun": 2.0, "weight_verb": 1.0, "weight_entity": 1.0, "typed": False},
+    **{"mode": "or", "word_boundary": False, "fuzzy": False, "dates": False, "pool": 0, "speaker": ()},
+    **{"hops": 3, "weight_hop": 2.5, "entity_source": "all", "hop_terms": 0, "hop_characters": 0},
+    **{"prf": True, "prf_min_turns": 2, "hop_sources": 10, "weight_prf": 0.5, "hop_speakers": True},
+    **{"semantic": "fallback", "semantic_below": 5, "semantic_max_turns": 10**8},
+    **{"profile": "paper", "parser": "", "crossencoder": "", "colbert": "", "rank": ("ce", "colbert")},
+    **{"candidates": 0, "fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
+    **{"beside": (), "windows": False, "calibrate": False, "lift": False},
+    **{"truncate": "adaptive", "alpha": 0.03, "top_k": 60, "budget": 4000, "fill": "stop", "order": "rank"},
+    **{"tokens": 0, "compress": ()},
+}
+"""Sections 3.1 to 3.4 and table 5, by hand: what `--as paper` has to be, whatever the defaults become."""
+NOT_THE_PAPERS = """
+min_length min_length_propn fuzzy_cutoff fuzzy_words semantic_top pool_max_turns semantic_new sketch_max_turns
+weight_date weight_speaker now speaker_rank cascade colbert_turns limit redact
+"""
+"""The other settings that change results: the paper is silent on them, or what uses them is off."""
+
+
+@pytest.mark.parametrize(
+    ("preset", "changes"),
+    [
+        ("paper", {}),
+        ("paper-locomo", {"truncate": "fixed", "budget": 2000}),
+        ("index-free", {"profile": "paper-index-free", "rank": ("ce",), "semantic": "off"}),
+    ],
+)
+def test_a_preset_is_the_paper_to_the_last_setting(tmp_path, preset, changes):
+    """Whatever file and environment say; a setting added tomorrow has to be put on one side or the other."""
+    assert PRESETS[preset] == PAPER | changes
+    assert set(config_names("find", "rank", "cut")) == {*PAPER, *NOT_THE_PAPERS.split()}
+    env = {f"SMARTSEARCH_{name}": "1" for name in ("HOPS", "POOL", "RRF_K", "ALPHA", "BUDGET")}
+    env |= {"SMARTSEARCH_SYSTEM": "bm25", "SMARTSEARCH_CROSSENCODER": "/mine"}
+    config = made(tmp_path, preset=preset, env=env, project='fuzzy = true\nbeside = ["date"]')
+    assert {name: getattr(config, name) for name in PAPER} == PAPER | changes
+    assert beyond_paper(config) == []
+
+
+def test_the_papers_method_goes_with_any_models_and_is_told_where_it_is_another(tmp_path):
+    ours = made(tmp_path, {"profile": "embedded"}, preset="paper")
+    assert ours == made(tmp_path, preset="paper", models=False)
+    assert (ours.profile, ours.candidates, beyond_paper(ours)) == ("embedded", 0, [])
+    assert {"typed", "candidates", "beside", "fuse"} <= set(
+        beyond_paper(made(tmp_path, {"profile": "paper"}))
+    )
+    assert beyond_paper(made(tmp_path, {"pool": 7}, preset="paper")) == ["pool"]
+    assert beyond_paper(made(tmp_path, {"rank": ("ce",)}, preset="index-free")) == []
+
+
+def test_the_defaults_keep_the_papers_weights_and_cut():
+    config, ours = (
+        Config(),
+        """profile entity_source hop_terms hop_characters hop_speakers fuzzy dates pool typed
+    semantic_max_turns candidates fuse beside windows calibrate lift budget""",
+    )
+    assert {name for name, value in PAPER.items() if getattr(config, name) != value} == set(ours.split())
+    assert config.word_budget == 4000
+    table = (Path(__file__).parents[1] / "docs" / "paper.md").read_text(encoding="utf-8")
+    for name in set(ours.split()) - {"budget"}:  # 4,000 words either way
+        assert FIELDS[name].metadata["panel"], f"{name} has no switch"
+        assert re.search(rf"--(no-)?{name.replace('_', '-')}\b", table), f"docs/paper.md does not tell {name}"
 
 
 NUMBERS_AND_MODES = """
 weight_propn weight_noun weight_verb weight_entity min_length min_length_propn mode word_boundary hops
-entity_source hop_sources hop_terms weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
+entity_source hop_sources hop_terms hop_characters hop_speakers beside windows calibrate
+weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
 typed lift semantic semantic_below semantic_top semantic_max_turns semantic_new sketch_max_turns pool
 pool_max_turns dates weight_date now speaker weight_speaker rank fuse weight_ce weight_colbert rrf_k
 speaker_rank candidates cascade colbert_turns truncate budget tokens fill alpha top_k order limit compress

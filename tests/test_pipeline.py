@@ -180,6 +180,52 @@ def test_the_papers_preset_does_none_of_ours(tools):
     assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.parametrize("preset", ["paper", "index-free"])
+def test_as_the_paper_each_candidate_is_read_once_whole_and_alone(tools, preset):
+    """Every candidate and no other; no date, neighbour or window; no word mended, no score calibrated."""
+    seen: dict[str, list[str]] = {"ce": [], "colbert": []}
+
+    class Scorer:
+        calibration = (0.5, -2.0)
+
+        def __init__(self, name):
+            self.name = name
+
+        def __call__(self, question, texts):
+            seen[self.name] += texts
+            return overlap(question, texts) * 0.9 + 0.05
+
+    more = ("Mara: the dog " + "and the garden " * 300, "Mara: rain", "Mara: and rain")
+    hay = Haystack(
+        Corpus(tuple(dataclasses.replace(t, time="2024-05-08") for t in corpus(*CHAT, *more).turns))
+    )
+    both = dataclasses.replace(tools, scorers={name: Scorer(name) for name in seen})
+    config = build({"profile": "embedded"}, preset=preset, env={})
+    result = search("Mara's gardn dog yesterday", hay, config, both)
+    read = [hay.corpus.turns[i].spoken.strip() for i in (0, 2, 4, 5, 6)]
+    assert sorted(seen["ce"]) == sorted(read)
+    assert sorted(seen["colbert"]) == (sorted(read) if preset == "paper" else [])
+    assert result.trace.candidates == 5
+    assert {step.kind for step in result.trace.hops} <= {"grep", "entity", "prf"}
+    best = max(overlap("Mara's gardn dog yesterday", read)) * 0.9 + 0.05
+    own = 1 / (1 + np.exp(-(np.log(best / (1 - best)) + 2.0) / 0.5))
+    assert max(hit.scores.ce for hit in result.hits) == pytest.approx(own)
+    assert result.budget.tau == pytest.approx(0.03 * own)
+
+
+def test_as_the_paper_the_dense_search_reads_turns_as_the_rankers_do(tools):
+    seen = []
+
+    def noting(question, texts):
+        seen.extend(texts)
+        return overlap(question, texts)
+
+    noted = dataclasses.replace(tools, scorers={"ce": overlap, "colbert": noting})
+    config = build({"profile": "embedded"}, preset="paper", env={})
+    search("What about trombones?", haystack(*CHAT), config, noted)
+    assert sorted(seen[: len(CHAT)]) == sorted(CHAT)
+
+
 def test_a_code_comes_first_whatever_the_rankers_say(tools):
     lines = (*(f"Mara: dog FC number {n}" for n in range(80)), "Ilya: FC-311")
     against = dataclasses.replace(tools, scorers={"ce": lambda q, t: -overlap(q, t), "colbert": overlap})

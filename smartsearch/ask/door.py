@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from smartsearch import systems
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Scope
-from smartsearch.config import Config
+from smartsearch.config import Config, beyond_paper
 from smartsearch.systems.base import quietly
 from smartsearch.transcripts.nearby import nearby
 from smartsearch.types import Nearby, Result, Turn
@@ -112,11 +112,19 @@ def _found(
         result,
         trace=replace(result.trace, timing_ms=timing),
         skipped=corpus.skipped,
-        warnings=(*corpus.warnings, *haystack.warnings, *result.warnings),
+        warnings=(*_not_the_paper(config), *corpus.warnings, *haystack.warnings, *result.warnings),
         filters=given,
     )
     state = "-".join(filter(None, (system.fingerprint, memory.fingerprint)))
     return Found(whole, tuple(around), tuple(hit.turn for hit in result.hits), state)
+
+
+def _not_the_paper(config: Config) -> list[str]:
+    """That the paper's models are asked in another way than the paper's, if so."""
+    other = beyond_paper(config) if config.system == Config().system else []
+    names = f"{', '.join(other[:4])}{', ...' if len(other) > 4 else ''}"
+    said = f"the paper's models, not the paper: {names} differ; --as paper is the paper (docs/paper.md)"
+    return [said] if other else []
 
 
 def _memory(system: System, haystack: Haystack, config: Config) -> Memory:

@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 from smartsearch.bench.prompts import FINAL, judgement, nudge, short_answer, step_answer
@@ -48,7 +49,7 @@ class Protocol:
     `max_tokens`: the most the reader may write. `expected_tokens`: what an estimate assumes.
     """
 
-    ask: Callable[[str, str, str], list[Message]]
+    ask: Callable[..., list[Message]]
     in_steps: bool
     max_tokens: int
     expected_tokens: int
@@ -197,17 +198,20 @@ def measure(
     judge: Client | None,
     protocol: str,
     *,
+    inference: bool = True,
     jobs: int = 4,
     step: Callable[[], None] = lambda: None,
 ) -> Accuracy:
     """Let `reader` answer each item and `judge` (None: the reader's model) mark it, `jobs` at a time.
+
+    With `inference` the reader may say what the lines only make likely (the paper's A3).
 
     `step` is called once a question, in this thread, as it ends. A question that fails is counted and the
     others go on; after PATIENCE failures of the endpoint in a row no more are asked and `stopped` says why.
     With a cache, an interrupted run goes on where it was. Raises UsageError.
     """
     stop = threading.Event()
-    asker = _Asker(reader, judge or reader, _protocol(protocol), stop)
+    asker = _Asker(reader, judge or reader, _protocol(protocol, inference), stop)
     if jobs < 1:
         raise UsageError(f"{jobs} jobs", hint="at least one question at a time")
     outcomes: dict[int, Outcome] = {}
@@ -243,10 +247,11 @@ def _failures(outcome: Outcome, before: int) -> int:
     return 0 if asked else before
 
 
-def _protocol(name: str) -> Protocol:
+def _protocol(name: str, inference: bool) -> Protocol:
     if name not in PROTOCOLS:
         raise UsageError(f"no protocol {name!r}", hint=f"one of {', '.join(PROTOCOLS)}")
-    return PROTOCOLS[name]
+    protocol = PROTOCOLS[name]
+    return replace(protocol, ask=partial(protocol.ask, infer=inference))
 
 
 def _tally(outcomes: Sequence[Outcome]) -> Tally:
@@ -385,9 +390,10 @@ def estimate(
     count: Callable[[str], int],
     protocol: str,
     prices: Mapping[str, Price] | None = None,
+    inference: bool = True,
 ) -> Estimate:
     """The calls, tokens (by `count`) and cost of `measure` over `items`; sends nothing. Raises UsageError."""
-    chosen = _protocol(protocol)
+    chosen = _protocol(protocol, inference)
     questions = read = judged = 0
     for item in items:
         asked = item.question

@@ -17,6 +17,7 @@ from smartsearch.bench.scoring import Floats
 from smartsearch.bench.types import Indices
 from smartsearch.config import Config
 from smartsearch.rank.compress import writing
+from smartsearch.rank.learned import logit
 from smartsearch.rank.truncate import Tokenizer, truncate
 from smartsearch.types import Corpus, Hit, Scores, Turn
 
@@ -82,7 +83,7 @@ def _high_enough(scores: Floats, alive: NDArray[np.bool_], how: Cut) -> NDArray[
     if how.kind == "adaptive":
         stays = ~(known & (scores < how.alpha * scores[known].max()))
     elif how.kind == "floor":
-        stays = known & (scores > how.floor)
+        stays = known & (logit(scores) > how.floor)
     if not stays[alive].any():
         stays[np.flatnonzero(alive)[0]] = True
     return stays

@@ -6,13 +6,16 @@ Names (paper tables 2 to 5 and 8):
 
 retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns with every term
            IP I0 with both expansions      IF1 IF0 + PRF        ID I3, the dense search always added
-           I3 IP, dates of the question    IF2 IF0 + entities   +A2 dates, +lemma inflections: added to
-           searched, few candidates        IF3 both             any of them (IF3+A2); I3 and ID have dates
-           filled up (as `query` does)                          already
-rank       weight, corpus (R0)             ce, colbert          rrf[:WEIGHT_CE[:K]]
+           I3 as the settings have it      IF2 IF0 + entities   +A2 dates, +lemma inflections: added to
+           (what `query` does)             IF3 both             any of them (IF3+A2)
+rank       weight, corpus                  ce, colbert          rrf[:WEIGHT_CE[:K]]
            zscore[:WEIGHT_CE], product     mmr[:TRADE_OFF]      cascade[:N] (the default of `query`)
+           R0 to R6, R4a-eq, R4c-product: with the paper's own models, as the paper has turns read;
+           +plain: so read by the profile's (rank/text.py), and no score calibrated
 cut        B0                              B1:WORDS             B2:ALPHA[:K[:WORDS]]
            A1v1[:SHARE[:WORDS]]            A1v2[:FLOOR[:WORDS]] +C1, +C2, +C1C2 added to B0, B1, B2
+
+All but I3 and ID retrieve as the paper does, and so `IP rrf+plain` is what `--as paper` does.
 """
 
 from __future__ import annotations
@@ -23,14 +26,17 @@ from functools import partial
 from itertools import product
 from typing import Any
 
-from smartsearch.config import Config
+from smartsearch.bench import models
+from smartsearch.config import PRESETS, Config, names
 from smartsearch.errors import UsageError
 
-_ALONE = {"hops": 1, "prf": False, "fuzzy": False, "semantic": "off", "pool": 0, "dates": False}
+_READ = ("beside", "windows")  # of what ranks, all that the dense search heeds
+_PAPER = {name: value for name, value in PRESETS["paper"].items() if name in (*names("find"), *_READ)}
+_ALONE = _PAPER | {"hops": 1, "prf": False, "semantic": "off"}
 RETRIEVALS: dict[str, dict[str, object]] = {
     "I0": _ALONE | {"semantic": "fallback"},
     "I3": {},
-    "IP": {"pool": 0, "dates": False},
+    "IP": _PAPER,
     "ID": {"semantic": "always"},
     "IF0": _ALONE,
     "IF1": _ALONE | {"prf": True},
@@ -61,7 +67,7 @@ CUTS: dict[str, tuple[str, tuple[Number, ...]]] = {
     "B1": ("fixed", (_WORDS,)),
     "B2": ("adaptive", (_SHARE("alpha", 0.03), Number("top_k", 60, 1, 1e6), replace(_WORDS, default=4000))),
     "A1v1": ("cumulative", (_SHARE("share", 0.2), _WORDS)),
-    "A1v2": ("floor", (_SHARE("floor", 0.5), _WORDS)),
+    "A1v2": ("floor", (Number("floor", 0.0, -1e3, 1e3), _WORDS)),
 }
 """Cuts by name: the kind, and the numbers that may follow."""
 
@@ -83,29 +89,24 @@ class Retrieval:
 
 @dataclass(frozen=True)
 class Ranker:
-    """A way to order candidates. `weight_ce` is the cross-encoder's share, ColBERT has the rest.
+    """A way to order candidates by `scorers`: names with weights, `ce`, `colbert` or ids of the model hub.
 
-    `kind`: weight, corpus, ce, colbert, rrf, cascade, zscore, product, mmr, or rival (then `name` is
-    the rival's, which orders every turn and needs no retrieval).
+    `kind`: weight, corpus, one (scorer), rrf, cascade, zscore, product, mmr, or rival (then `name` is
+    the rival's, which orders every turn and needs no retrieval). `plain`: scorers see turns as the paper's.
     """
 
     name: str
     kind: str
-    weight_ce: float = 0.0
-    weight_colbert: float = 0.0
+    scorers: tuple[tuple[str, float], ...] = ()
     k: int = 60
     head: int = 0  # candidates the cross-encoder reads, 0 = all
     trade_off: float = 0.7
+    plain: bool = False
 
     @property
-    def reads_ce(self) -> bool:
-        """Whether it needs the cross-encoder."""
-        return self.kind in ("ce", "rrf", "cascade", "zscore", "product", "mmr")
-
-    @property
-    def reads_colbert(self) -> bool:
-        """Whether it needs ColBERT."""
-        return self.kind in ("colbert", "rrf", "cascade", "zscore", "product", "mmr")
+    def crossencoder(self) -> str:
+        """The scorer whose scores a cut goes by; empty where no cross-encoder reads."""
+        return next((name for name, _ in self.scorers if not models.is_colbert(name)), "")
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Cut:
 
     `kind`: none, fixed, adaptive (`alpha`, `top_k`), cumulative (A1v1: of the turns that fit, the tail
     that holds less than `share` of their summed cross-encoder scores goes), floor (A1v2: a turn stays
-    above `floor`).
+    if the cross-encoder's own output, before any sigmoid, is above `floor`: 0, in the baseline -4).
     """
 
     name: str
@@ -161,7 +162,7 @@ def rows(retrievals: Sequence[str], rankers: Sequence[str], cuts: Sequence[str],
         [cut(name) for name in cuts],
     )
     every = (Row(*parts) for parts in product(*parsed))
-    return list(dict.fromkeys(row for row in every if row.ranker.reads_ce or not row.cut.by_score))
+    return list(dict.fromkeys(row for row in every if row.ranker.crossencoder or not row.cut.by_score))
 
 
 def rival_rows(names: Sequence[str], cuts: Sequence[str]) -> list[Row]:
@@ -194,6 +195,16 @@ def retrieval(name: str) -> Retrieval:
 
 def ranker(name: str, base: Config) -> Ranker:
     """The ranker of that name; what the name leaves open is `base`'s."""
+    if name in RANKERS:
+        return RANKERS[name]
+    said, *added = name.split("+")
+    if added and added != ["plain"]:
+        raise UsageError(f"no ranking {name!r}: +{'+'.join(added)}", hint="+plain may be added, once")
+    found = _ranker(said, base)
+    return replace(found, name=f"{found.name}+plain", plain=True) if added else found
+
+
+def _ranker(name: str, base: Config) -> Ranker:
     kind = name.partition(":")[0]
     share, k = _SHARE("weight_ce", base.weight_ce), Number("k", base.rrf_k, 0, 10_000)
     numbers = {
@@ -206,15 +217,43 @@ def ranker(name: str, base: Config) -> Ranker:
     if kind not in numbers:
         raise UsageError(
             f"no ranking {name!r}",
-            hint="weight, corpus, ce, colbert, rrf:.7:60, cascade:128, zscore:.7, product, mmr:.7",
+            hint="weight, corpus, ce, colbert, rrf:.7:60, cascade:128, zscore:.7, product, mmr:.7, R0 to R6",
         )
     values = {"weight_ce": base.weight_ce, "k": base.rrf_k, **_numbers(name, numbers[kind])}
     said = [_written(values[number.field]) for number in numbers[kind]]
     while kind != "mmr" and said and said[-1] == _written(numbers[kind][len(said) - 1].default):
         said.pop()
-    own = values["weight_ce"] != base.weight_ce
-    colbert = round(1.0 - values["weight_ce"], 9) if own else base.weight_colbert
-    return Ranker(":".join([kind, *said]), kind, weight_colbert=colbert, **values)
+    ce = values.pop("weight_ce")
+    colbert = round(1.0 - ce, 9) if ce != base.weight_ce else base.weight_colbert
+    scorers = {"weight": (), "corpus": (), "ce": (("ce", 1.0),), "colbert": (("colbert", 1.0),)}
+    reads = scorers.get(kind, (("ce", ce), ("colbert", colbert)))
+    does = "one" if kind in ("ce", "colbert") else kind
+    return Ranker(":".join([kind, *said]), does, reads, **values)
+
+
+def _paper(name: str, kind: str, *scorers: tuple[str, float]) -> Ranker:
+    return Ranker(name, kind, scorers, plain=True)
+
+
+_THREE = ((models.MXBAI_BASE, 1 / 3), (models.BGE_LARGE, 1 / 3), (models.COLBERT, 1 / 3))
+"""The paper gives no weights."""
+RANKERS: dict[str, Ranker] = {
+    ranker.name: ranker
+    for ranker in (
+        _paper("R0", "weight"),
+        _paper("R1", "one", (models.MINILM, 1.0)),
+        _paper("R2", "one", (models.BGE_BASE, 1.0)),
+        _paper("R3", "one", (models.BGE_LARGE, 1.0)),
+        _paper("R4a", "rrf", (models.BGE_LARGE, 0.7), (models.COLBERT, 0.3)),
+        _paper("R4a-eq", "rrf", (models.BGE_LARGE, 0.5), (models.COLBERT, 0.5)),
+        _paper("R4b", "rrf", *_THREE),
+        _paper("R4c", "zscore", *_THREE),
+        _paper("R4c-product", "product", *_THREE),
+        _paper("R5", "rrf", (models.MXBAI_LARGE, 0.7), (models.COLBERT, 0.3)),
+        _paper("R6", "rrf", (models.MXBAI_LARGE_V2, 0.7), (models.COLBERT, 0.3)),
+    )
+}
+"""The paper's rankings (table 2) with the paper's models, whatever the profile."""
 
 
 def cut(name: str) -> Cut:
@@ -223,7 +262,7 @@ def cut(name: str) -> Cut:
     if added and (len(added) > 1 or added[0] not in COMPRESSED):
         raise UsageError(f"no compression {added[0]!r}", hint=f"one of {', '.join(COMPRESSED)}")
     if base.partition(":")[0] not in CUTS:
-        hint = "B0, B1:2000, B2:.03:60:4000, A1v1:.2, A1v2:.5, with +C1 or +C2"
+        hint = "B0, B1:2000, B2:.03:60:4000, A1v1:.2, A1v2:0, with +C1 or +C2"
         raise UsageError(f"no cut {name!r}", hint=hint)
     kind, numbers = CUTS[base.partition(":")[0]]
     if added and kind in ("cumulative", "floor"):

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from smartsearch import systems
-from smartsearch.bench import grid
+from smartsearch.bench import grid, presets
 from smartsearch.bench.ranking import ordered
 from smartsearch.bench.rivals import Rival, Running
 from smartsearch.bench.scoring import Haystacked, Scoring
 from smartsearch.bench.types import BenchQuestion, Dataset
-from smartsearch.config import Config
+from smartsearch.config import MODELS, PRESETS, Config
 from smartsearch.errors import InputError
+from smartsearch.rank.text import shown
 from smartsearch.systems.base import quietly
 from smartsearch.types import STAGES
 
@@ -33,14 +34,19 @@ def measure(
     rivals: Sequence[Rival],
     wanted: int,
     step: Callable[[], None] = lambda: None,
+    like: str = "",
 ) -> dict[str, Any]:
-    """Ask about `wanted` questions, spread evenly, with the scoring's own Config: milliseconds.
+    """Ask about `wanted` questions, spread evenly, by the scoring's own Config or `like` a preset.
 
-    By stage the median and 95th percentile; `first_ms` is the median of each conversation's first question,
-    which pays for what later ones find done (ColBERT's vectors) and is asked again; `rivals` have a total
-    each, their memory made before. Raises InputError where the store's scores are not what models give now.
+    Milliseconds: by stage the median and 95th percentile; `first_ms` is the median of each conversation's
+    first question, which pays for what later ones find done (ColBERT's vectors) and is asked again; `rivals`
+    have a total each, their memory made before. Raises InputError where the store's scores are not what
+    models give now.
     """
-    config = replace(scoring.config, system=OURS, lift=False)  # the grid has the rankers' own order
+    method = {name: value for name, value in PRESETS.get(like, {}).items() if name not in MODELS}
+    config = replace(scoring.config, **method)
+    row = default_row(config, like)
+    config = replace(config, system=OURS, lift=False)  # the grid has the rankers' own order
     tools = scoring.tools
     ours = systems.load(config, lambda _: tools)
     opened = [rival.open(config, tools) for rival in rivals]
@@ -55,7 +61,7 @@ def measure(
         seen += len(group.questions)
         if not asked:
             continue
-        ready = Haystacked(group.corpus)
+        ready = Haystacked(group.corpus, shown(scoring.config))
         memory = ours.prepare(ready.haystack, None, quietly)
         running = [Running(system, ready.haystack, config, scoring.store.path.parent) for system in opened]
         cold = ours.search(asked[0].text, ready.haystack, memory, config)
@@ -71,7 +77,7 @@ def measure(
                     stages.setdefault(stage, []).append(result.trace.timing_ms.get(stage, 0.0))
             stages["total"][-1] = total
             candidates.append(result.trace.candidates)
-            _same(question, ready, scoring, {hit.rank: hit.index for hit in result.hits})
+            _same(question, ready, scoring, row, {hit.rank: hit.index for hit in result.hits})
             for rival in running:
                 started = time.perf_counter()
                 rival(question.text)
@@ -90,8 +96,11 @@ def _middle(spent: Sequence[float]) -> dict[str, float]:
     return {f"p{share}": round(float(np.percentile(spent, share)), 2) for share in (50, 95)}
 
 
-def default_row(config: Config) -> grid.Row:
-    """The row of the grid that is what `search` does with `config`'s rankers."""
+def default_row(config: Config, like: str = "") -> grid.Row:
+    """The row of the grid that is what `search` does with `config`'s rankers, or `like` a preset."""
+    if like:
+        retrieval, ranker, _ = presets.REFERENCES[like].split()
+        return grid.Row(grid.retrieval(retrieval), grid.ranker(ranker, config), grid.cut("B0"))
     kind = {("ce",): "ce", ("colbert",): "colbert", (): "weight"}.get(tuple(config.rank))
     if kind is None:
         heads = {0: "rrf", -1: "cascade"}
@@ -99,8 +108,9 @@ def default_row(config: Config) -> grid.Row:
     return grid.Row(grid.retrieval("I3"), grid.ranker(kind, config), grid.cut("B0"))
 
 
-def _same(question: BenchQuestion, ready: Haystacked, scoring: Scoring, ranked: Mapping[int, int]) -> None:
-    row = default_row(scoring.config)
+def _same(
+    question: BenchQuestion, ready: Haystacked, scoring: Scoring, row: grid.Row, ranked: Mapping[int, int]
+) -> None:
     scored = scoring.score(question, ready, [(row.retrieval, [row.ranker])])
     expected = ordered(scored, row.retrieval.name, row.ranker, lambda: np.zeros((0, 0), np.float32))
     kept = dict(enumerate(expected.tolist(), 1))

@@ -12,6 +12,10 @@ from smartsearch.errors import UsageError
 
 REFERENCE = "I3 cascade B2:0.03:60:4000"
 """What `smartsearch query` does by default: the row that others are compared with."""
+PAPER = "IP rrf+plain B2:0.03:60:4000"
+REFERENCES = {"": REFERENCE, "paper": PAPER, "paper-locomo": "IP rrf+plain B1:2000"}
+REFERENCES["index-free"] = "IF3 ce+plain B2:0.03:60:4000"
+"""What `query` does by `--as`."""
 
 
 @dataclass(frozen=True)
@@ -27,25 +31,36 @@ FIXED = ("B1:1000", "B1:2000", "B1:3000", "B1:4000")
 ADAPTIVE = tuple(f"B2:{alpha}:60:4000" for alpha in ("0", "0.01", "0.03", "0.05", "0.1"))
 RANKERS = ("weight", "corpus", "ce", "colbert", "rrf", "rrf:0.5", "cascade", "zscore", "product")
 _DEFAULT = Block(("I3",), ("cascade", "weight", "colbert"), (ADAPTIVE[2], "B1:2000"))
+_AS_PAPER = Block(("IP",), ("rrf+plain",), (ADAPTIVE[2], "B1:2000"))
 _TABLES = (
     Block(
         ("I3",), ("cascade", "rrf", "ce", "colbert", "weight", "corpus"), ("B0", *FIXED, *ADAPTIVE)
     ),  # T1, T5, T9
-    Block(("IF0", "IF1", "IF2", "IF3"), ("ce",), ("B1:2000", ADAPTIVE[2])),  # T3
-    Block(("I0",), ("rrf", "cascade"), ("B1:2000", *FIXED, *ADAPTIVE)),  # T3, T5
-    Block(("I3",), ("rrf:0.5", "zscore", "product"), ("B1:2000",)),  # T8: R4a-eq, R4c
+    Block(("IP",), ("rrf+plain",), ("B0", *FIXED, *ADAPTIVE)),  # T1, T5
+    Block(("IF0", "IF1", "IF2", "IF3"), ("ce+plain",), ("B1:2000", ADAPTIVE[2])),  # T3
+    Block(("I0",), ("rrf+plain",), ("B1:2000", *FIXED, *ADAPTIVE)),  # T3, T5
+    Block(("IP",), ("rrf:0.5+plain", "zscore+plain", "product+plain"), ("B1:2000",)),  # T8, with our models
+)
+_MODELS = (  # all but R6, a language model, which has no loader here: by name it is told so
+    Block(("I0",), tuple(name for name in grid.RANKERS if name != "R6"), ("B1:2000",)),  # T4, T8, T10
+    Block(("I0", "I0+A2"), ("R1",), ("A1v2:-4",)),  # T8: the baseline and its threshold, A2
+    Block(("I0",), ("R1",), ("A1v1:0.2", "A1v2:0", "B1:3000", "B1:4000", "B1:2000+C1C2")),  # T8
+    Block(("I0",), ("R2",), ("B1:1000",)),  # T8
 )
 _CONTROLS = (
     Block(("IP", "IP+A2", "I3+lemma"), ("cascade",), ("B1:2000",)),
     Block(("I3",), ("mmr:0.7",), ("B1:2000",)),
-    Block(("I3",), ("cascade",), ("B1:2000+C1", "B1:2000+C2", "B1:2000+C1C2", "A1v1:0.2", "A1v2:0.5")),
+    Block(("I3",), ("cascade",), ("B1:2000+C1", "B1:2000+C2", "B1:2000+C1C2", "A1v1:0.2", "A1v2:0")),
 )
 GRIDS: dict[str, tuple[Block, ...]] = {
-    "default": (_DEFAULT,),
-    "paper": (_DEFAULT, *_TABLES),
-    "controls": (_DEFAULT, *_CONTROLS),
+    "default": (_DEFAULT, _AS_PAPER),
+    "paper": (_DEFAULT, _AS_PAPER, *_TABLES),
+    "models": (_AS_PAPER, *_MODELS),
+    "index-free": (Block(("IF0", "IF1", "IF2", "IF3"), ("ce+plain", "weight"), (ADAPTIVE[2], "B1:2000")),),
+    "controls": (_DEFAULT, _AS_PAPER, *_CONTROLS),
     "full": (
         _DEFAULT,
+        _AS_PAPER,
         Block(("I3", "I0", "ID", "IF0", "IF1", "IF2", "IF3"), RANKERS, ("B0", *FIXED, *ADAPTIVE)),
         *_CONTROLS,
     ),

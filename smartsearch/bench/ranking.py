@@ -6,13 +6,14 @@ a test holds the two together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.bench.grid import Ranker
-from smartsearch.bench.scoring import Floats, Scored, reading
+from smartsearch.bench.models import is_colbert
+from smartsearch.bench.scoring import Floats, Scored
 from smartsearch.bench.types import Indices
 from smartsearch.rank.learned import features, logit, weighted
 
@@ -23,33 +24,27 @@ Vectors = Callable[[], NDArray[np.float32]]
 def ordered(scored: Scored, retrieval: str, ranker: Ranker, vectors: Vectors) -> Indices:
     """The candidates of `retrieval` in the order of `ranker`, best first, ties by match weight.
 
-    Every candidate is there: those a scorer did not read come last, by match weight.
+    Every candidate is there: those a scorer did not read come last, by match weight. Raises ValueError where
+    a scorer of `ranker` was not asked.
     """
     candidates = scored.found[retrieval]
     if ranker.kind == "weight":
         return candidates
     if ranker.kind == "corpus":
         return np.sort(candidates)
-    if ranker.kind == "ce":
-        return candidates[_descending(_there(scored.ce_of(ranker), "ce")[candidates])]
-    if ranker.kind == "colbert":
-        return candidates[_descending(_of(scored, "colbert")[candidates])]
+    read = [scored.read(ranker, retrieval, name) for name, _ in ranker.scorers]
+    if ranker.kind == "one":
+        return candidates[_descending(read[0][candidates])]
+    if ranker.kind in ("zscore", "product"):
+        whole = [_open(name, scores[candidates]) for (name, _), scores in zip(ranker.scorers, read)]
+        if ranker.kind == "product":
+            return candidates[_descending(np.prod([_scaled(some) for some in whole], axis=0))]
+        parts = [weight * _standard(some) for (_, weight), some in zip(ranker.scorers, whole)]
+        return candidates[_descending(np.sum(parts, axis=0))]
+    fused = _fused(ranker, candidates, read)
     if ranker.kind == "cascade":
-        pool = scored.pool(ranker, retrieval)
-        read = reading(ranker, pool, scored.colbert, scored.previous)
-        ce = np.full(len(_of(scored, "ce")), np.nan)
-        ce[read] = _of(scored, "ce")[read]
-        late = _only(_of(scored, "colbert"), pool)
-        first = candidates[_descending(_fused(ranker, candidates, ce, late))]
-        return _learned(scored, first, ce, late) if scored.fusion else first
-    ce, colbert = _of(scored, "ce"), _of(scored, "colbert")
-    if ranker.kind == "zscore":
-        sums = ranker.weight_ce * _standard(logit(ce[candidates]))
-        sums = sums + ranker.weight_colbert * _standard(colbert[candidates])
-        return candidates[_descending(sums)]
-    if ranker.kind == "product":
-        return candidates[_descending(_scaled(logit(ce[candidates])) * _scaled(colbert[candidates]))]
-    fused = _fused(ranker, candidates, ce, colbert)
+        first = candidates[_descending(fused)]
+        return _learned(scored, first, *read) if scored.fusion else first
     order = candidates[_descending(fused)]
     if ranker.kind == "mmr":
         from smartsearch.bench.controls import mmr
@@ -68,20 +63,9 @@ def _learned(scored: Scored, order: Indices, ce: Floats, colbert: Floats) -> Ind
     return np.concatenate([np.array(first, dtype=order.dtype), outside])
 
 
-def _of(scored: Scored, name: str) -> Floats:
-    return _there(scored.ce if name == "ce" else scored.colbert, name)
-
-
-def _there(scores: Floats | None, name: str) -> Floats:
-    if scores is None:
-        raise ValueError(f"{name} was not scored")
-    return scores
-
-
-def _only(scores: Floats, places: Indices) -> Floats:
-    kept = np.full(len(scores), np.nan)
-    kept[places] = scores[places]
-    return kept
+def _open(name: str, scores: Floats) -> Floats:
+    """Scores without an end on either side: a cross-encoder's are sigmoids."""
+    return scores if is_colbert(name) else logit(scores)
 
 
 def _descending(values: Floats) -> Indices:
@@ -89,10 +73,10 @@ def _descending(values: Floats) -> Indices:
     return np.argsort(-values, kind="stable")
 
 
-def _fused(ranker: Ranker, candidates: Indices, ce: Floats, colbert: Floats) -> Floats:
-    """Weighted RRF (paper 3.3) of the two scorers' ranks over the candidates each has read."""
+def _fused(ranker: Ranker, candidates: Indices, read_by: Sequence[Floats]) -> Floats:
+    """Weighted RRF (paper 3.3) of the scorers' ranks over the candidates each has read."""
     total = np.zeros(len(candidates))
-    for weight, scores in ((ranker.weight_colbert, colbert), (ranker.weight_ce, ce)):
+    for (_, weight), scores in zip(ranker.scorers, read_by, strict=True):
         values = scores[candidates]
         read = np.flatnonzero(~np.isnan(values))
         ranks = np.empty(len(read))

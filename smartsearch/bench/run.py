@@ -16,9 +16,10 @@ from smartsearch.bench.grid import Row
 from smartsearch.bench.measures import LEVELS, Gold
 from smartsearch.bench.ranking import ordered
 from smartsearch.bench.rivals import Rival, Running
-from smartsearch.bench.scoring import Floats, Haystacked, Scored, Scoring, reading
+from smartsearch.bench.scoring import Floats, Haystacked, Scored, Scoring
 from smartsearch.bench.store import digest
 from smartsearch.bench.types import BenchQuestion, Dataset, Group, Indices
+from smartsearch.rank.text import shown
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.systems.base import System
 
@@ -30,15 +31,15 @@ SCATTERED = 4000
 
 @dataclass(frozen=True)
 class Spec:
-    """What is run. `context`: rankers see the turn before too. `audit`: also without doubtful gold.
+    """What is run. `reference` names the row others are compared with. `audit`: also without doubtful gold.
 
-    `reference` names the row that the others are compared with and whose lists are kept.
+    Its lists are kept, and those of the rows `answered`, for who reads them.
     """
 
     rows: tuple[Row, ...]
     reference: str
     rivals: tuple[Rival, ...] = ()
-    context: bool = True
+    answered: tuple[str, ...] = ()
     audit: bool = False
 
 
@@ -52,7 +53,8 @@ class Outcome:
     haystack is too large for the dense fallback.
     `scorer_ranks`: for gold turns that both scorers read, the rank by the cross-encoder and by ColBERT.
     `gold` and `ranked` (by ranking) hold turns by question, the best 100. `kept` has the ranked list of the
-    reference row by question and what became of it, `read` which of it the cross-encoder has scored.
+    reference row by question and what became of it, `read` which of it the cross-encoder has scored;
+    `answered` the turns, best first, that rows leave to a reader, by row and question.
     `systems` has the fingerprints of each rival, of its memory with them, one a haystack.
     """
 
@@ -67,6 +69,7 @@ class Outcome:
     ranked: dict[tuple[str, str], dict[str, list[int]]] = field(default_factory=dict)
     kept: dict[str, tuple[Indices, cutting.Kept]] = field(default_factory=dict)
     read: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+    answered: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     systems: dict[str, list[str]] = field(default_factory=dict)
     columns: dict[tuple[str, ...], dict[str, list[float]]] = field(default_factory=dict)
 
@@ -110,7 +113,7 @@ def run(
     opened = {rival.name: rival.open(scoring.config, scoring.tools) for rival in spec.rivals}
     for group in dataset.groups():
         counted = lru_cache(maxsize=None)(tokenizer.count)
-        haystack = Haystacked(group.corpus, spec.context)
+        haystack = Haystacked(group.corpus, shown(scoring.config))
         words = np.array([turn.words for turn in group.corpus.turns], dtype=np.int64)
         tokens = np.array([counted(turn.rendered) for turn in group.corpus.turns], dtype=np.int64)
         doubtful = audit.doubtful(group) if spec.audit else {}
@@ -152,7 +155,7 @@ def _one(
         spent = np.cumsum(prepared.words[order])
         outcome.add(("curve", *key), measures.curve(ranks, spent, BUDGETS))
         for row in rows:
-            ce = _read_by(scored, row) if row.ranker.reads_ce else None
+            ce = ranked.crossencoder(scored, row)
             if row.cut.compress:
                 kept = cutting.compressed(order, ce, row.cut, prepared.group.corpus, tokenizer)
             else:
@@ -165,17 +168,8 @@ def _one(
                 outcome.kept[question.id] = (order, kept)
                 if ce is not None:
                     outcome.read[question.id] = ~np.isnan(ce[order])
-
-
-def _read_by(scored: Scored, row: Row) -> Floats | None:
-    """The cross-encoder's scores as this ranker has them: NaN for what its cascade leaves out."""
-    if row.ranker.kind != "cascade" or scored.ce is None:
-        return scored.ce_of(row.ranker)
-    pool = scored.pool(row.ranker, row.retrieval.name)
-    seen = reading(row.ranker, pool, scored.colbert, scored.previous)
-    masked = np.full(len(scored.ce), np.nan)
-    masked[seen] = scored.ce[seen]
-    return masked
+            if row.name in outcome.spec.answered:
+                outcome.answered[row.name, question.id] = order[kept.fate == cutting.KEPT].tolist()
 
 
 def _agreement(scored: Scored, gold: Gold, ranks: list[tuple[int, int]]) -> dict[str, float]:
@@ -185,17 +179,19 @@ def _agreement(scored: Scored, gold: Gold, ranks: list[tuple[int, int]]) -> dict
     """
     union = f"union@{measures.TOP}"
     nothing = {"spearman": float("nan"), union: float("nan")}
-    if scored.ce is None or scored.colbert is None:
+    plain = not {("ce", False), ("colbert", False)} <= scored.scores.keys()
+    ce, colbert = scored.scores.get(("ce", plain)), scored.scores.get(("colbert", plain))
+    if ce is None or colbert is None:
         return nothing
-    read = np.flatnonzero(~np.isnan(scored.ce) & ~np.isnan(scored.colbert))
-    places = np.full((2, len(scored.ce)), np.inf)
-    for row, scores in enumerate((scored.ce, scored.colbert)):
+    read = np.flatnonzero(~np.isnan(ce) & ~np.isnan(colbert))
+    places = np.full((2, len(ce)), np.inf)
+    for row, scores in enumerate((ce, colbert)):
         places[row, read[np.argsort(-scores[read], kind="stable")]] = np.arange(1, len(read) + 1)
     both = places[:, gold.turns]
     read_by_both = both[:, np.isfinite(both).all(axis=0)].astype(int).T.tolist()
     ranks += [(a, b) for a, b in read_by_both][: max(0, SCATTERED - len(ranks))]
     hit = (both <= measures.TOP).any(axis=0).sum()
-    return {"spearman": measures.spearman(scored.ce, scored.colbert), union: float(hit)}
+    return {"spearman": measures.spearman(ce, colbert), union: float(hit)}
 
 
 class _Rankings:
@@ -227,6 +223,18 @@ class _Rankings:
         scores = self._kept("rival", key, lambda: rival(question.text)).astype(np.float64)
         found = np.flatnonzero(~np.isnan(scores))
         return found[np.argsort(-scores[found], kind="stable")]
+
+    def crossencoder(self, scored: Scored, row: Row) -> Floats | None:
+        """The scores that the row's cut goes by, if any: NaN for what its cascade leaves out.
+
+        They are calibrated where a search with the row's ranking has them so; the paper's controls are not.
+        """
+        name = row.ranker.crossencoder
+        if not name:
+            return None
+        scores = scored.read(row.ranker, row.retrieval.name, name)
+        own = row.ranker.plain or row.cut.kind in ("floor", "cumulative") or not self.config.calibrate
+        return self._scoring.uncalibrated(name, scores) if own else scores
 
     @cached_property
     def _embedded(self) -> NDArray[np.float32]:

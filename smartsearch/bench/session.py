@@ -16,7 +16,7 @@ from smartsearch.bench.run import Outcome, Spec, run
 from smartsearch.bench.scoring import Scoring
 from smartsearch.bench.store import digest
 from smartsearch.bench.types import BenchQuestion, Dataset
-from smartsearch.config import Config
+from smartsearch.config import BESIDE, Config
 from smartsearch.errors import InputError, UsageError
 from smartsearch.models.tools import Tools
 from smartsearch.types import fold
@@ -31,7 +31,11 @@ ORACLES = (OracleOptions(), OracleOptions(results=100))
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for. Names are those of `grid`, `presets` and `rivals`; `live` counts warm queries."""
+    """What is asked for. Names are those of `grid`, `presets` and `rivals`; `live` counts warm queries.
+
+    `like` is the preset whose row is the reference, unless one is named; with `answer_all` the lists of every
+    row are kept for a reader.
+    """
 
     path: str
     format: str = "auto"
@@ -41,8 +45,9 @@ class Request:
     rankers: tuple[str, ...] = ()
     cuts: tuple[str, ...] = ()
     rivals: tuple[str, ...] = ()
-    context: bool = True
+    like: str = ""
     reference: str = ""
+    answer_all: bool = False
     oracle: bool = False
     live: int = 0
     audit: bool = False
@@ -70,7 +75,8 @@ def plan(request: Request, config: Config) -> Plan:
         own += grid.rows(request.retrievals or ("I3",), request.rankers or ("cascade",), cuts, config)
         own += grid.rival_rows(names, cuts)
     if request.grids or not own:
-        own += presets.rows(request.grids or ("default",), names, config)
+        unsaid = "index-free" if request.like == "index-free" else "default"
+        own += presets.rows(request.grids or (unsaid,), names, config)
     rows = tuple(dict.fromkeys(own))
     if not any(row.ranker.kind != "rival" for row in rows):
         raise UsageError(
@@ -84,7 +90,8 @@ def plan(request: Request, config: Config) -> Plan:
             hint="add a cut such as B1:2000 or B2:0:60:4000",
         )
     known = [row.name for row in rows]
-    reference = presets.REFERENCE if presets.REFERENCE in known else known[0]
+    reference = presets.REFERENCES[request.like]
+    reference = reference if reference in known else known[0]
     if request.reference:
         reference = grid.row(request.reference, config)
     if reference not in known:
@@ -101,7 +108,8 @@ def plan(request: Request, config: Config) -> Plan:
         raise UsageError(
             f"there is no list of doubtful labels for {dataset.format}", hint="--audit is for LoCoMo"
         )
-    return Plan(request, dataset, Spec(rows, reference, tuple(loaded), request.context, request.audit))
+    answered = tuple(known) if request.answer_all else (reference,)
+    return Plan(request, dataset, Spec(rows, reference, tuple(loaded), answered, request.audit))
 
 
 def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, Any], Outcome]:
@@ -120,10 +128,10 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
         "notes": list(dataset.notes),
     }
     record["latency"] = None
-    if planned.request.live and spec.context:  # first: nothing is warm yet, stale scores stop it early
-        wanted = min(planned.request.live, dataset.questions)
+    if planned.request.live:  # first: nothing is warm yet, stale scores stop it early
+        wanted, like = min(planned.request.live, dataset.questions), planned.request.like
         with stage("warm queries", wanted) as step:
-            record["latency"] = live.measure(dataset, scoring, spec.rivals, wanted, step)
+            record["latency"] = live.measure(dataset, scoring, spec.rivals, wanted, step, like)
     with stage("questions", dataset.questions) as step:
         outcome = run(dataset, spec, scoring, scoring.tools.tokenizer, step)
     record |= summary(outcome)
@@ -144,21 +152,20 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
 
 def signed(record: dict[str, Any], planned: Plan, origin: Mapping[str, Any], tools: Tools) -> dict[str, Any]:
     """The record with its receipt: `origin` as `receipt` made it when the run began, and what was run."""
-    spec = planned.spec
-    run_record = dict(origin)
-    run_record |= {"unit": "turn", "context": spec.context, "tokenizer": tools.tokenizer.name}
+    spec, run_record = planned.spec, dict(origin)
+    context = "before" in run_record["config"].get("beside", BESIDE)
+    run_record |= {"unit": "turn", "context": context, "tokenizer": tools.tokenizer.name}
     run_record |= {key: record.pop(key) for key in ("seconds", "pairs_scored", "systems")}
     return {**record, "reference": spec.reference, "run": run_record}
 
 
-def contexts(planned: Plan, outcome: Outcome) -> Iterator[tuple[BenchQuestion, str]]:
-    """Each question with the text the reference row leaves a reader: what an LLM is asked with."""
-    row = next(row for row in planned.spec.rows if row.name == planned.spec.reference)
+def contexts(planned: Plan, outcome: Outcome, name: str) -> Iterator[tuple[BenchQuestion, str]]:
+    """Each question with the text that a row leaves a reader: what an LLM is asked with."""
+    row = next(row for row in planned.spec.rows if row.name == name)
     for group in planned.dataset.groups():
         for question in group.questions:
-            order, kept = outcome.kept[question.id]
-            stay = order[kept.fate == cutting.KEPT].tolist()
-            yield question, cutting.text([group.corpus.turns[place] for place in stay], row.cut)
+            turns = [group.corpus.turns[place] for place in outcome.answered[name, question.id]]
+            yield question, cutting.text(turns, row.cut)
 
 
 def blamed(planned: Plan, outcome: Outcome, verdicts: Mapping[str, bool | None]) -> dict[str, Any] | None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.errors import InputError
+from smartsearch.rank.text import SHOWN, Shown
 from smartsearch.rank.windows import READ_WINDOWS, all_windows
 from smartsearch.types import Corpus
 
@@ -33,13 +34,13 @@ def digest(*parts: str) -> str:
     return hashed.hexdigest()
 
 
-def corpus_digest(corpus: Corpus, *, context: bool = True) -> str:
-    """A key of all that matching and scoring read of a corpus: fields, sessions, and the turn before.
+def corpus_digest(corpus: Corpus, show: Shown = SHOWN) -> str:
+    """A key of all that matching and scoring read of a corpus: fields, sessions, what scorers see.
 
     Where a turn has several windows, also of how many of them are read.
     """
     spoken = [turn.spoken for turn in corpus.turns]
-    texts = all_windows(corpus, range(len(corpus.turns)), context=context)
+    texts = all_windows(corpus, range(len(corpus.turns)), show)
     read = [f"\0{READ_WINDOWS}"] if any(len(some) > 1 for some in texts) else []
     return digest(*spoken, "\0", *(text for some in texts for text in some), *read)
 

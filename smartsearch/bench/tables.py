@@ -57,6 +57,11 @@ def percent(value: float | None) -> str:
     return NONE if value is None else f"{value * 100:.1f}%"
 
 
+def points(value: float | None) -> str:
+    """A difference of shares in points: `+1.8`."""
+    return NONE if value is None else f"{value * 100:+.1f}"
+
+
 def number(value: float | None, places: int = 0) -> str:
     """A number with thousands parted: `1,979`."""
     return NONE if value is None else f"{value:,.{places}f}"
@@ -128,7 +133,8 @@ def rows(result: Json) -> Table:
     )
     base = reference(result)
     against = f" {ranking(base)} under the same cut, else {base['name']}" if base else ""
-    caption = (
+    paper = any(ranking(row) == "IP rrf+plain" for row in result["rows"])
+    caption = ("`IP rrf+plain` is `--as paper` with the run's models. " if paper else "") + (
         "Recall is micro: gold turns found / gold turns. first: mean / median rank of the first gold turn "
         "retrieved; kept: after the cut, with its 95% bootstrap interval; difference: of kept "
         f"against{against}, * where Holm's p < .05; candidates, words, tokens: mean a question."
@@ -371,9 +377,35 @@ def accuracy(result: Json) -> Table | None:
     return Table("Accuracy with a language model", ("category", *counts, "accuracy"), lines, caption)
 
 
+def proxy(result: Json) -> Table | None:
+    """Gold found beside answers judged, by row (paper table 10); None where one row alone was answered."""
+    answered = result.get("answered") or {}
+    rows = {row["name"]: row for row in result["rows"] if row["name"] in answered}
+    base = result["reference"]
+    if len(rows) < 2 or base not in rows:
+        return None
+    values = {
+        name: (micro(row, f"turn@{TOP}"), micro(row, "kept"), answered[name]["overall"]["accuracy"])
+        for name, row in rows.items()
+    }
+    lines = []
+    for name, found in values.items():
+        gaps = [
+            None if one is None or other is None else one - other for one, other in zip(found, values[base])
+        ]
+        told = (points(gap) for gap in gaps) if name != base else ("reference", "", "")
+        lines.append((name, *(percent(value) for value in found), *told))
+    head = ("row", f"top {TOP}", "kept", "accuracy", f"top {TOP}: gain", "kept: gain", "accuracy: gain")
+    caption = (
+        "Gold turns found, micro, and answers judged right; gains in points over the reference. Found gold "
+        "foretells answers among rankers of one kind, not among ways of fusion (paper, appendix)."
+    )
+    return Table("Offline against live", head, tuple(lines), caption)
+
+
 def details(result: Json) -> Iterator[Table]:
     """The tables that need more than rows, those there are."""
-    for make in (sound, stages, failures, agreement, latency, oracle, accuracy):
+    for make in (sound, stages, failures, agreement, latency, oracle, accuracy, proxy):
         table = make(result)
         if table is not None:
             yield table

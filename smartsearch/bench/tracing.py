@@ -10,7 +10,7 @@ from smartsearch.bench import oracle
 from smartsearch.bench.oracle import OracleOptions
 from smartsearch.bench.scoring import Haystacked, Scoring
 from smartsearch.bench.types import Dataset
-from smartsearch.text.parse import Parser
+from smartsearch.rank.text import shown
 from smartsearch.types import Turn
 
 Nearest = Callable[[str], tuple[int, ...]]
@@ -26,9 +26,9 @@ def traces(
     """One summary a way, over whole turns. Names of a turn and near turns of a text are remembered."""
     found: list[list[oracle.OracleTrace]] = [[] for _ in ways]
     for group in dataset.groups():
-        ready = Haystacked(group.corpus)
+        ready = Haystacked(group.corpus, shown(scoring.config))
         postings = oracle.Postings(ready.haystack)
-        entities = _names(group.corpus.turns, scoring.tools.parser)
+        entities = _names(group.corpus.turns, scoring)
         nearest = _nearest(ready, scoring)
         for question in group.questions:
             terms = scoring.tools.parser.parse(question.text, scoring.config).terms
@@ -42,12 +42,13 @@ def traces(
     return [oracle.summary(some) for some in found]
 
 
-def _names(turns: Sequence[Turn], parser: Parser) -> oracle.Entities:
+def _names(turns: Sequence[Turn], scoring: Scoring) -> oracle.Entities:
     """The names in some turns, in order, each once."""
 
     @cache
     def inside(place: int) -> tuple[str, ...]:
-        return tuple(parser.entities([turns[place].said]))
+        said = turns[place].said[: scoring.config.hop_characters or None]
+        return tuple(scoring.tools.parser.entities([said]))
 
     return lambda places: list(dict.fromkeys(name for place in places for name in inside(place)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,10 @@ from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.output import stream
 
 if TYPE_CHECKING:
-    from smartsearch.bench.accuracy import Estimate, Price
+    from smartsearch.bench.accuracy import Estimate, Item, Price
     from smartsearch.bench.run import Outcome
     from smartsearch.bench.session import Plan
+    from smartsearch.llm import ReplyCache
     from smartsearch.models.tools import Tools
 
 PROTOCOLS = ("memos", "evermemos")
@@ -41,6 +42,19 @@ class AccuracyOptions:
     protocol: str = option(
         LLM, "Short answer and binary judge, or seven steps.", default="memos", choices=PROTOCOLS
     )
+    inference: bool = option(
+        LLM,
+        "Let the reader infer what no turn states (the paper's A3).",
+        "--inference/--no-inference",
+        default=True,
+        show_default="on",
+    )
+    answer_rows: str = option(
+        LLM,
+        "The rows the reader answers from; all shows gold found beside accuracy.",
+        default="reference",
+        choices=("reference", "all"),
+    )
     jobs: int = option(LLM, "Requests at a time.", "--jobs", default=4, min=1, metavar="N")
     price: str | None = option(
         LLM,
@@ -49,6 +63,11 @@ class AccuracyOptions:
         metavar="IN/OUT",
         show_default="not told",
     )
+
+    @property
+    def all_rows(self) -> bool:
+        """Whether a reader answers from every row."""
+        return self.reader is not None and self.answer_rows == "all"
 
 
 class Readers:
@@ -70,32 +89,53 @@ class Readers:
 
     def accuracy(
         self, planned: Plan, outcome: Outcome, tools: Tools, out: Path, stage: Callable[..., Any]
-    ) -> dict[str, Any] | None:
-        """Accuracy from what the reference row keeps, its cost told before and after."""
+    ) -> dict[str, dict[str, Any]]:
+        """By row the accuracy from what it keeps; the cost of all is told before, of each after."""
         if self._options.reader is None:
-            return None
+            return {}
         from smartsearch import llm
         from smartsearch.bench import accuracy, session
 
         count = tools.tokenizer.count
-        every = [accuracy.Item(question, text) for question, text in session.contexts(planned, outcome)]
-        items = [item for item in every if item.question.answer]
-        if len(items) < len(every):
-            stream.warn(f"{len(every) - len(items)} questions have no answer to judge by: not asked")
+        asked: dict[str, list[accuracy.Item]] = {}
+        for name in planned.spec.answered:
+            every = [accuracy.Item(*pair) for pair in session.contexts(planned, outcome, name)]
+            asked[name] = [item for item in every if item.question.answer]
+            silent = len(every) - len(asked[name])
+        if silent:
+            stream.warn(f"{silent} questions have no answer to judge by: not asked")
+        items = [item for some in asked.values() for item in some]
         if not items:
-            return None
-        asked, prices = self._options, self._prices
-        stream.talk(_told(accuracy.estimate(items, count, asked.protocol, prices)))
+            return {}
+        how = self._options
+        before = accuracy.estimate(items, count, how.protocol, self._prices, how.inference)
+        stream.talk(_told(before))
         cache = llm.ReplyCache(out / "replies.db")
-        reader = llm.Client(self._reader, cache, count=count)
-        judge = llm.Client(self._judge, cache, count=count)
+        found: dict[str, dict[str, Any]] = {}
         try:
-            with stage("answers", len(items)) as step:
-                found = accuracy.measure(items, reader, judge, asked.protocol, jobs=asked.jobs, step=step)
+            for name, some in asked.items():
+                if self.stopped is None:
+                    with stage(f"answers: {name}", len(some)) as step:
+                        found[name] = self._measured(some, cache, count, step)
         except KeyboardInterrupt:
             stream.talk(f"the replies so far are kept in {cache.path} and will not be asked for again")
             raise
-        record = found.record(prices)
+        return found
+
+    def _measured(
+        self, items: Sequence[Item], cache: ReplyCache, count: Callable[[str], int], step: Callable[[], None]
+    ) -> dict[str, Any]:
+        """The record of the answers from one row; `stopped` is set where the endpoint fails."""
+        from smartsearch import llm
+        from smartsearch.bench import accuracy
+
+        how = self._options
+        reader, judge = (llm.Client(one, cache, count=count) for one in (self._reader, self._judge))
+        found = accuracy.measure(
+            items, reader, judge, how.protocol, inference=how.inference, jobs=how.jobs, step=step
+        )
+        record = found.record(self._prices)
+        record["inference"] = how.inference
         record["reader"] = record["reader"] or [self._reader.model]
         record["judge"] = record["judge"] or [self._judge.model]
         stream.talk(_spent(record))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,7 +50,8 @@ class GridOptions:
 
     grid: str | None = option(
         GRID,
-        "Named sets of rows: default, paper (its tables), controls (its negative controls), full.",
+        "Named sets of rows: default, paper (its tables), models (its rankers, by hub id), controls (its "
+        "negative controls), index-free, full.",
         "--grid",
         metavar="NAMES",
         show_default="default",
@@ -60,7 +61,7 @@ class GridOptions:
     )
     rank: str | None = option(
         GRID,
-        "Rankings, such as cascade,rrf:.7:60,ce,colbert,weight,corpus,zscore,product,mmr:.7.",
+        "Rankings, such as cascade,rrf:.7:60,ce,rrf+plain,colbert,weight,corpus,zscore,product,mmr:.7,R4a.",
         "--rank",
         metavar="NAMES",
         show_default="cascade",
@@ -154,8 +155,11 @@ def bench(
     from smartsearch.bench import session
 
     config = models.config()
+    if not which.context:
+        config = replace(config, beside=tuple(part for part in config.beside if part != "before"))
     readers = Readers(llm)
-    planned = session.plan(_request(data, which, rows, report.live), config)
+    request = replace(_request(data, which, rows, report.live), like=models.like, answer_all=llm.all_rows)
+    planned = session.plan(request, config)
     for warning in _warnings(planned):
         stream.warn(warning)
     out = report.folder()
@@ -189,7 +193,6 @@ def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Req
         rankers=tuple(grid.split(rows.rank or "")),
         cuts=tuple(grid.split(rows.cut or "")),
         rivals=tuple(dict.fromkeys(wanted)),
-        context=which.context,
         reference=rows.reference or "",
         oracle=rows.oracle,
         live=live,
@@ -205,9 +208,7 @@ def _warnings(planned: Plan) -> Iterator[str]:
     for reason, items in dataset.dropped.items():
         some = ", ".join(items[:3]) + (", ..." if len(items) > 3 else "")
         yield f"{dataset.path}: {len(items)} {reason}: {some}"
-    request, spec = planned.request, planned.spec
-    if not spec.context:
-        yield "warm queries and oracle traces are of turns with context: no times are measured"
+    request = planned.request
     scoreless = [name for name in request.rankers if name.split(":")[0] in ("weight", "corpus", "colbert")]
     pruning = [name for name in request.cuts if grid.cut(name).by_score]
     if scoreless and pruning:
@@ -235,25 +236,32 @@ def _measured(
     planned: Plan, config: Config, out: Path, store: Path, readers: Readers, progress: bool
 ) -> dict[str, Any]:
     """The signed record. What was scored stays in the store, however this ends."""
+    from smartsearch.bench import models as bench_models
     from smartsearch.bench import session
     from smartsearch.bench.receipt import receipt
     from smartsearch.bench.scoring import Scoring
     from smartsearch.bench.store import Store
     from smartsearch.models import loading, profiles
+    from smartsearch.models.profiles import SCORERS
 
     @contextmanager
     def stage(title: str, total: int) -> Iterator[Callable[[], None]]:
         with stream.progress(total, wanted=progress, title=title) as step:
             yield step
 
+    named = {name for row in planned.spec.rows for name, _ in row.ranker.scorers} - set(SCORERS)
+    others, known = bench_models.opened(sorted(named), config)
     with Store(store) as kept:
         with stream.status("loading the models", wanted=progress):
             tools = loading.load_tools(config, cache=False)
         origin = receipt(["smartsearch", *sys.argv[1:]], config, tools.models)  # the code as it was loaded
-        scoring = Scoring(tools, kept, config, profiles.fingerprints(config))
+        scoring = Scoring(tools, kept, config, {**profiles.fingerprints(config), **known}, others)
         try:
             record, outcome = session.measure(planned, scoring, stage)
-            record["accuracy"] = readers.accuracy(planned, outcome, tools, out, stage)
+            answered = readers.accuracy(planned, outcome, tools, out, stage)
+            record["accuracy"] = answered.get(planned.spec.reference)
+            if len(answered) > 1:
+                record["answered"] = {name: {"overall": found["overall"]} for name, found in answered.items()}
             verdicts = record["accuracy"]["verdicts"] if record["accuracy"] else {}
             record["failures"] = session.blamed(planned, outcome, verdicts)
         except KeyboardInterrupt:

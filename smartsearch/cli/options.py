@@ -153,13 +153,14 @@ class Settings:
     def config(self) -> Config:
         """The Config of these settings over environment and files. Raises ConfigError or UsageError."""
         given = dict(self.said)
-        preset = given.pop("preset", None) or ""
+        preset, like = (given.pop(name, None) or "" for name in ("preset", "like"))
+        if preset and like:
+            raise UsageError(f"--as {like} and --preset {preset} disagree", hint=f"--as {like}")
         if given.get("rank") is not None:
             given["rank"] = () if given["rank"] == "none" else tuple(given["rank"].split(","))
-        if given.get("compress") is not None:
-            given["compress"] = tuple(
-                part for part in given["compress"].split(",") if part not in ("", "none")
-            )
+        for name in ("compress", "beside"):
+            if given.get(name) is not None:
+                given[name] = tuple(part for part in given[name].split(",") if part not in ("", "none"))
         if given.get("candidates") is not None:
             given["candidates"] = _count_or_all(given["candidates"])
         if given.get("speaker") is not None:
@@ -168,13 +169,37 @@ class Settings:
             from smartsearch.text.dates import day_of
 
             given["now"] = day_of(given["now"])
-        return build(given, preset=preset)
+        return build(given, preset=like or preset, models=not preset)
+
+
+def _like(said: str) -> inspect.Parameter:
+    """`--as`, in every command that searches."""
+    return _parameter("like", str | None, option(RANKING, said, "--as", choices=tuple(PRESETS)))
 
 
 class ModelOptions(Settings):
     """Which models run and how."""
 
     names = (*MODELS, "threads", "offline")
+
+    @classmethod
+    def parameters(cls) -> Iterator[inspect.Parameter]:
+        """One option a setting, and `--as`."""
+        yield from super().parameters()
+        yield _like(
+            "The paper's models unless others are named, and its row as the reference (docs/paper.md)."
+        )
+
+    @property
+    def like(self) -> str:
+        """What `--as` says."""
+        return self.said.get("like") or ""
+
+    def config(self) -> Config:
+        """The Config with the models of `--as`, its method left to the rows. Raises ConfigError."""
+        models = {name: value for name, value in PRESETS.get(self.like, {}).items() if name in MODELS}
+        said = {name: value for name, value in self.said.items() if name != "like" and value is not None}
+        return build({**models, **said})
 
 
 class QueryOptions(Settings):
@@ -184,9 +209,12 @@ class QueryOptions(Settings):
 
     @classmethod
     def parameters(cls) -> Iterator[inspect.Parameter]:
-        """One option a setting, and `--preset` for a bundle of them."""
+        """One option a setting, and `--as` and `--preset` for the paper's bundles of them."""
         yield from super().parameters()
-        said = "A named bundle of options, the paper's own settings; models come from --profile."
+        yield _like(
+            "As the SmartSearch paper does it, method and models (docs/paper.md); other options go over it."
+        )
+        said = "The method of --as alone, with the models of --profile."
         yield _parameter("preset", str | None, option(RANKING, said, "--preset", choices=tuple(PRESETS)))
 
 

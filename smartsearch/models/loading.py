@@ -186,6 +186,11 @@ class Ranker(Late):
         """What makes sketches of texts (rank/sketches.py), where the scorer does."""
         return getattr(self.begin().result(), "sketcher", None)
 
+    @property
+    def calibration(self) -> tuple[float, float]:
+        """Scale and shift that made its output a chance; (1, 0) without these, as of any model of the hub."""
+        return (1.0, 0.0) if self.needs_torch else getattr(self.begin().result(), "calibration", (1.0, 0.0))
+
     def _opened(self) -> Scorer:
         folder = self.check()
         try:

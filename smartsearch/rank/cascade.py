@@ -3,9 +3,7 @@
 Both rankers over every candidate is the paper's way (`candidates` 0) and runs them in parallel
 threads. The default spends less: ColBERT scores all, the cross-encoder the best of them (head.py), one after
 the other because the second needs the first, and of a large corpus only for as long as it finds better ones
-(docs/decisions/0002). So they do over all candidates too
-where a turn is too long for one text: the cross-encoder reads the window that ColBERT found best
-(docs/decisions/0006). A third scorer joins those that read all or those that read the best of them
+(docs/decisions/0002). A third scorer joins those that read all or those that read the best of them
 (`RANKERS` in config.py); then RRF fuses.
 """
 
@@ -21,9 +19,11 @@ from functools import partial
 import numpy as np
 
 from smartsearch.config import RANKERS, Config
+from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.head import among, head
 from smartsearch.rank.learned import FAR, features, weighted
+from smartsearch.rank.text import shown
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.likely import FIRST, PART, by_likelihood, likeliest, worth_more
 from smartsearch.retrieve.semantic import Scorer
@@ -63,13 +63,15 @@ class Ranking:
 @dataclass(frozen=True)
 class _Scored:
     by_index: dict[int, float]
-    best: dict[int, str]  # the window that made a turn's score
     milliseconds: float
+
+    def uncalibrated(self, scorer: Scorer) -> _Scored:
+        values = uncalibrated(np.array(list(self.by_index.values())), scorer)
+        return _Scored(dict(zip(self.by_index, values.tolist(), strict=True)), self.milliseconds)
 
     def beside(self, other: _Scored) -> _Scored:
         """Both as one."""
-        spent = self.milliseconds + other.milliseconds
-        return _Scored(self.by_index | other.by_index, self.best | other.best, spent)
+        return _Scored(self.by_index | other.by_index, self.milliseconds + other.milliseconds)
 
 
 def rank(
@@ -88,9 +90,8 @@ def rank(
     `counts` says how many turns contain a term, `unread` how many were found beside the candidates. With
     `following`, which gives the turn after one or -1, the turns after the best become candidates too.
 
-    ColBERT reads every window of `scored_windows`, the cross-encoder one: ColBERT's best, or without a
-    scorer that reads all the likeliest. `fusion` holds the weights of the learned fusion of these two, if
-    there is one.
+    Of a turn a scorer reads the windows of `scored_windows`; the best one counts. `fusion` holds the weights
+    of the learned fusion of these two, if there is one.
     """
     names = [name for name in config.rank if name in scorers]
     wide = [name for name in RANKERS if name in names and not RANKERS[name].head]
@@ -99,21 +100,19 @@ def rank(
     size = _pool_size(config, wide, deep)
     read = candidates if size is None else likeliest(candidates, corpus, counts or {}, size)
     pool = [c.index for c in read]
-    windows = dict(zip(pool, scored_windows(question, corpus, pool), strict=True))
+    windows = dict(zip(pool, scored_windows(question, corpus, pool, shown(config)), strict=True))
 
-    def score(name: str, over: Sequence[int], chosen: Mapping[int, str] | None = None) -> _Scored:
+    def score(name: str, over: Sequence[int]) -> _Scored:
         start = time.perf_counter()
-        texts = [windows[i] if chosen is None else [chosen[i]] for i in over]
-        values, places = best_windows(question, texts, scorers[name])
+        values, _ = best_windows(question, [windows[i] for i in over], scorers[name])
         spent = (time.perf_counter() - start) * 1000.0
-        best = {i: some[place] for i, some, place in zip(over, texts, places, strict=True)}
-        return _Scored(dict(zip(over, values.tolist(), strict=True)), best, spent)
+        return _Scored(dict(zip(over, values.tolist(), strict=True)), spent)
 
     scored: dict[str, _Scored] = {}
     if wide and deep:
         found, ranked = len(candidates) + unread, len(pool)
         share = _cross_encoder_share(config, len(pool))
-        if share == len(pool) and all(len(windows[i]) == 1 for i in pool):
+        if share == len(pool):
             with ThreadPoolExecutor(len(names)) as threads:
                 jobs = {name: threads.submit(score, name, pool) for name in names}
                 scored = {name: job.result() for name, job in jobs.items()}
@@ -127,22 +126,24 @@ def rank(
             ranked = len(pool)
             beside = _after_best(scored[guide].by_index, following) if following else []
             if beside:
-                windows.update(zip(beside, scored_windows(question, corpus, beside), strict=True))
+                more = scored_windows(question, corpus, beside, shown(config))
+                windows.update(zip(beside, more, strict=True))
                 scored = {name: some.beside(score(name, beside)) for name, some in scored.items()}
                 candidates = (*candidates, *(Candidate(i, (), 0.0, 0) for i in beside))
                 pool += beside
             late = np.array([scored[guide].by_index[i] for i in pool])
             best = [pool[n] for n in head(among(corpus.previous, pool), late, share)] if pool else []
-            scored |= {name: score(name, best, scored[guide].best) for name in deep}
+            scored |= {name: score(name, best) for name in deep}
         if ranked < found:
             degraded.append(
                 f"{found} turns were found; the {ranked} likeliest were ranked "
                 "(--candidates all ranks every one and takes longer)"
             )
     else:
-        first = {i: some[0] for i, some in windows.items()} if deep else None
-        scored = {name: score(name, pool, first) for name in names}
+        scored = {name: score(name, pool) for name in names}
     learned = _learned(scored, corpus, fusion) if fusion and config.fuse == "learned" else {}
+    if "ce" in scored and not config.calibrate:
+        scored["ce"] = scored["ce"].uncalibrated(scorers["ce"])
     return _fused(candidates, scored, config, tuple(degraded), learned)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.hub.folder import check, described
+from smartsearch.rank.learned import logit
 from smartsearch.rank.onnx import FILES, OnnxModel
 
 QUESTION_SHARE = 0.5
@@ -27,20 +28,35 @@ def sigmoid(logits: NDArray[Any]) -> NDArray[np.float64]:
     return np.exp(-np.logaddexp(0.0, -x))
 
 
+def uncalibrated(scores: NDArray[np.float64], scorer: object) -> NDArray[np.float64]:
+    """Scores of `scorer` as the sigmoid of the model's own output; NaN stays NaN.
+
+    What says nothing of a `calibration` (scale, shift) has none.
+    """
+    scale, shift = getattr(scorer, "calibration", (1.0, 0.0))
+    if (scale, shift) == (1.0, 0.0):
+        return scores
+    raw = scores.copy()
+    known = ~np.isnan(scores)
+    raw[known] = sigmoid((logit(scores[known]) - shift) / scale)
+    return raw
+
+
 class OnnxCrossEncoder:
     """A cross-encoder from a folder with `model.onnx`, `tokenizer.json` and `config.json`."""
 
     def __init__(self, folder: Path, threads: int, file: str = FILES[0]) -> None:
         self._model = OnnxModel(folder, threads, file)
         self._max_length = int(self._model.config["max_length"])
-        self._scale, self._shift = self._model.config.get("calibration", (1.0, 0.0))
+        self.calibration: tuple[float, float] = tuple(self._model.config.get("calibration", (1.0, 0.0)))
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """Scores of `texts` in their order, shape (n,). Long turns are read up to the pair's limit.
 
         With a calibration in `config.json` it is the chance that a turn answers (recipe/calibrate.py).
         """
-        return sigmoid(self._scale * self.logits(question, texts) + self._shift)
+        scale, shift = self.calibration
+        return sigmoid(scale * self.logits(question, texts) + shift)
 
     def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """The model's own output, before calibration and sigmoid: what training teaches with."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.sketches import Sketcher, Sketches
+from smartsearch.rank.text import SHOWN, Shown
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.semantic import Scorer, nearest
@@ -37,9 +38,9 @@ class Near:
     unread: int = 0
 
 
-def nearest_turns(question: str, haystack: Haystack, scorer: Scorer, top: int) -> Near:
+def nearest_turns(question: str, haystack: Haystack, scorer: Scorer, top: int, show: Shown = SHOWN) -> Near:
     """The `top` nearest turns: the scorer reads all."""
-    return Near(_read(question, haystack, haystack.indices, scorer, top))
+    return Near(_read(question, haystack, haystack.indices, scorer, top, show))
 
 
 def nearest_sketches(
@@ -50,9 +51,10 @@ def nearest_sketches(
     top: int,
     most_new: int,
     found: Collection[int],
+    show: Shown = SHOWN,
 ) -> Near:
     """The `top` nearest turns by sketch and then by the scorer; `found` are the turns that words found."""
-    sketches = _sketches(haystack, sketcher)
+    sketches = _sketches(haystack, sketcher, show)
     while sketches.look_up():
         pass
     sketches.read(most_new, _beside(haystack, found))
@@ -60,7 +62,7 @@ def nearest_sketches(
     read = np.flatnonzero(~np.isnan(scores))
     best = read[np.argsort(-scores[read], kind="stable")[: max(READ, 2 * top)]]
     indices = [haystack.indices[place] for place in np.sort(best).tolist()]
-    return Near(_read(question, haystack, indices, scorer, top), sketches.unread)
+    return Near(_read(question, haystack, indices, scorer, top, show), sketches.unread)
 
 
 def read_ahead(haystack: Haystack, sketcher: Sketcher, most_new: int) -> int:
@@ -71,15 +73,17 @@ def read_ahead(haystack: Haystack, sketcher: Sketcher, most_new: int) -> int:
     return sketches.unread
 
 
-def _sketches(haystack: Haystack, sketcher: Sketcher) -> Sketches:
+def _sketches(haystack: Haystack, sketcher: Sketcher, show: Shown = SHOWN) -> Sketches:
     held = _HELD.get(haystack)
-    if held is None or held.sketcher is not sketcher:
-        held = _HELD[haystack] = Sketches(haystack, sketcher)
+    if held is None or held.sketcher is not sketcher or held.show != show:
+        held = _HELD[haystack] = Sketches(haystack, sketcher, show)
     return held
 
 
-def _read(question: str, haystack: Haystack, indices: Sequence[int], scorer: Scorer, top: int) -> list[int]:
-    windows = scored_windows(question, haystack.corpus, indices)
+def _read(
+    question: str, haystack: Haystack, indices: Sequence[int], scorer: Scorer, top: int, show: Shown
+) -> list[int]:
+    windows = scored_windows(question, haystack.corpus, indices, show)
 
     def by_turn(question: str, _: Sequence[str]) -> NDArray[np.float64]:
         return best_windows(question, windows, scorer)[0]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.cache.vectors import TOKENS, Stack, TokenVectors, stack_maxsim, stacked
+from smartsearch.rank.text import SHOWN, Shown
 from smartsearch.rank.windows import all_windows
 from smartsearch.retrieve.grep import Haystack
 
@@ -32,8 +33,8 @@ class Sketcher(Protocol):
 class Sketches:
     """The sketches of the turns of a haystack, those that there are; a turn has those of all its windows."""
 
-    def __init__(self, haystack: Haystack, sketcher: Sketcher) -> None:
-        self.sketcher = sketcher
+    def __init__(self, haystack: Haystack, sketcher: Sketcher, show: Shown = SHOWN) -> None:
+        self.sketcher, self.show = sketcher, show
         self._corpus, self._indices = haystack.corpus, haystack.indices
         self._read = np.zeros(len(haystack), dtype=np.bool_)
         self._stacks: list[tuple[Stack, NDArray[np.int64]]] = []  # with the turn of each text
@@ -81,7 +82,7 @@ class Sketches:
         return scores
 
     def _windows(self, places: Sequence[int]) -> list[tuple[str, ...]]:
-        return all_windows(self._corpus, [self._indices[place] for place in places])
+        return all_windows(self._corpus, [self._indices[place] for place in places], self.show)
 
     def _add(self, turns: Sequence[tuple[int, Sequence[TokenVectors]]]) -> None:
         """Put the sketches of the windows of these turns beside the others; they are there last of all."""

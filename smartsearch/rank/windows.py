@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.rank.text import body, context_of, heading, scored_text
+from smartsearch.rank.text import SHOWN, Shown, body, context_of, heading, scored_text, turn_before
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Corpus, Turn
 
@@ -39,14 +39,15 @@ def pieces(text: str) -> int:
 
 
 @lru_cache(maxsize=16384)
-def windows(turn: Turn, previous: Turn | None = None) -> tuple[str, ...]:
+def windows(turn: Turn, previous: Turn | None = None, show: Shown = SHOWN) -> tuple[str, ...]:
     """The texts that stand for a turn, in its order: one, as `scored_text`, unless it is too long for one.
 
     Each of several begins with `[date] Speaker:`; only the first shows the end of the turn before.
     """
-    head, said = heading(turn), body(turn)
-    if len(head) + len(said) <= WHOLE_PIECES or pieces(head) + pieces(said) <= WHOLE_PIECES:
-        return (scored_text(turn, previous),)
+    head, said = heading(turn, show), body(turn)
+    short = len(head) + len(said) <= WHOLE_PIECES or pieces(head) + pieces(said) <= WHOLE_PIECES
+    if short or not show.windows:
+        return (scored_text(turn, previous, show),)
     context = context_of(previous)
     room = max(WINDOW_PIECES - pieces(head), WINDOW_PIECES // 2)
     first = max(room - pieces(context), WINDOW_PIECES // 2)
@@ -83,24 +84,20 @@ def _ends(text: str, word: re.Match[str], following: re.Match[str]) -> bool:
     return "\n" in text[word.end() : following.start()] or bool(_SENTENCE_END.search(word.group()))
 
 
-def all_windows(corpus: Corpus, indices: Sequence[int], *, context: bool = True) -> list[tuple[str, ...]]:
-    """The windows of each turn in `indices`, with the turn before it in the session as `context`."""
-    found = []
-    for i in indices:
-        before = corpus.previous[i] if context else -1
-        found.append(windows(corpus.turns[i], corpus.turns[before] if before >= 0 else None))
-    return found
+def all_windows(corpus: Corpus, indices: Sequence[int], show: Shown = SHOWN) -> list[tuple[str, ...]]:
+    """The windows of each turn in `indices`."""
+    return [windows(corpus.turns[i], turn_before(corpus, i, show), show) for i in indices]
 
 
 def scored_windows(
-    question: str, corpus: Corpus, indices: Sequence[int], *, context: bool = True
+    question: str, corpus: Corpus, indices: Sequence[int], show: Shown = SHOWN
 ) -> list[list[str]]:
     """What is read of each turn in `indices` for `question`: its windows, the likeliest first, never none.
 
     Of more than READ_WINDOWS those with most of the question's words stay: every word of four letters and
     more counts once, wherever it stands in the text. Equal ones keep the turn's order.
     """
-    return likeliest(question, all_windows(corpus, indices, context=context))
+    return likeliest(question, all_windows(corpus, indices, show))
 
 
 def likeliest(question: str, windows: Iterable[Sequence[str]]) -> list[list[str]]:

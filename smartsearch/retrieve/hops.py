@@ -50,9 +50,10 @@ class _Gathering:
 
     def __init__(self, haystack: Haystack, config: Config) -> None:
         self.haystack, self.config = haystack, config
-        self.search = haystack.searching(config.colbert_turns, config.typed)
+        most = config.colbert_turns if config.candidates else max(1, len(haystack))
+        self.search = haystack.searching(most, config.typed)
         self.found: Found = {}
-        self.known = set(haystack.speakers)
+        self.known = set() if config.hop_speakers else set(haystack.speakers)
         self.steps: list[HopTrace] = []
         self.notes: list[str] = []
         self.warnings: list[str] = []
@@ -101,14 +102,15 @@ class _Gathering:
         self.known.update((key, *key.split()))
 
     def top_texts(self, count: int) -> list[str]:
-        return [
-            self.haystack.corpus.turns[index].said for index in heaviest(self.found, count, self.config.typed)
-        ]
+        config = self.config
+        turns = (self.haystack.corpus.turns[i] for i in heaviest(self.found, count, config.typed))
+        texts = (turn.spoken if config.hop_speakers else turn.said for turn in turns)
+        return [text[: config.hop_characters or None] for text in texts]
 
     def unknown(self, texts: Iterable[str], kind: str, weight: float, hop: int) -> list[Term]:
         """The first few texts that were not terms yet, as terms."""
         fresh = [t for t in texts if fold(t) not in self.known and len(t) >= self.config.min_length_propn]
-        return [Term(t, kind, weight, hop) for t in fresh[: self.config.hop_terms]]
+        return [Term(t, kind, weight, hop) for t in fresh[: self.config.hop_terms or None]]
 
 
 def gather(

@@ -28,8 +28,8 @@ CACHED_CHARACTERS = 1 << 20
 """Of the texts whose analysis is kept: about 130 bytes of memory each (a long-lived process sees many)."""
 LONGEST = 20_000
 """Characters of a question that spaCy reads: it refuses a million."""
-TURN = 2_000
-"""Characters of a turn that hops and feedback look at (docs/decisions/0003)."""
+LONGEST_TURN = 100_000
+"""The same of a turn; spaCy takes some 10 KB of memory a character."""
 NAME = 4
 """Words that a name may have."""
 ARTICLES = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "his", "her", "their"))
@@ -101,7 +101,7 @@ class Parser:
         self._characters = 0
 
     def _doc(self, text: str) -> Doc:
-        read = text[:TURN]
+        read = text[:LONGEST_TURN]
         doc = self._seen.get(read)
         if doc is None:
             self._characters += len(read)

@@ -130,6 +130,56 @@ def test_accuracy_with_a_language_model(run, asked: Path, tmp_path: Path, monkey
         assert again["accuracy"]["cost"]["new"] == 0.0
 
 
+def test_gold_found_beside_answers_judged_row_by_row(
+    run, asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The paper's table 10: each row is answered from; gains are over the reference."""
+    with llm_server(answered) as server:
+        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
+        rows = ("--rank", "ce,corpus", "--cut", "B1:14", "--reader", "tiny", "--answer-rows", "all")
+        code, out, _ = run(str(asked), "--live", "0", *rows)
+    assert code == 0
+    record = written(tmp_path / "smartsearch-bench")
+    accuracy = {name: found["overall"]["accuracy"] for name, found in record["answered"].items()}
+    assert list(accuracy) == ["I3 ce B1:14", "I3 corpus B1:14"]
+    found = [row["recall"]["turn@62"]["micro"] for row in record["rows"]]
+    table = out[out.index("# Offline against live") :].splitlines()
+    assert table[2].split()[:3] == ["I3", "ce", "B1:14"]
+    assert table[2].split()[3] == f"{found[0]:.1%}"
+    assert table[3].split()[-1] == f"{(accuracy['I3 corpus B1:14'] - accuracy['I3 ce B1:14']) * 100:+.1f}"
+    assert record["accuracy"]["overall"] == record["answered"][record["reference"]]["overall"]
+
+
+@pytest.mark.parametrize("infer", [True, False])
+def test_the_reader_may_infer_or_not(run, asked: Path, monkeypatch: pytest.MonkeyPatch, infer: bool):
+    with llm_server(answered) as server:
+        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
+        more = () if infer else ("--no-inference",)
+        code, out, _ = run(str(asked), "--json", "--live", "0", "--reader", "tiny", *more)
+        prompts = [body["messages"][0]["content"] for body in server.requests]
+    assert code == 0
+    assert json.loads(out)["accuracy"]["inference"] is infer
+    assert any("make one likely" in prompt for prompt in prompts) is infer
+
+
+def test_as_the_paper_with_our_models(run, chats: Path):
+    code, out, _ = run(str(chats), "--as", "paper", "--profile", "embedded", "--json", "--live", "2")
+    assert code == 0
+    record = json.loads(out)
+    assert (record["reference"], record["run"]["profile"]) == ("IP rrf+plain B2:0.03:60:4000", "embedded")
+    assert record["latency"]["questions"] == 2
+    assert (
+        json.loads(run(str(chats), "--as", "paper", "--json", "--live", "0")[1])["run"]["profile"] == "paper"
+    )
+
+
+def test_a_row_whose_model_is_not_here_is_told_before_anything_is_asked(run, chats: Path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(chats / "no-cache"))
+    code, out, err = run(str(chats), "--retrieval", "I0", "--rank", "R2", "--cut", "B1:2000")
+    assert (code, out) == (2, "")
+    assert "BAAI/bge-reranker-base" in err
+
+
 def test_an_endpoint_that_is_down_loses_nothing(
     run, asked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

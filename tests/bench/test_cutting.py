@@ -83,9 +83,12 @@ def test_the_cumulative_control_drops_the_tail_that_holds_less_than_its_share():
 
 
 def test_the_floor_control_keeps_what_is_above_it_and_never_nothing():
-    how = Cut("", "floor", 0, floor=0.5)
+    """The floor is of the cross-encoder's own output: 0 is a score of .5, -4 one of .018."""
+    how = Cut("", "floor", 0, floor=0.0)
     assert fates([0, 1, 2], [0.9, 0.5, 0.6], how, [1, 1, 1]).fate.tolist() == [KEPT, TAU, KEPT]
     assert fates([0, 1, 2], [0.4, 0.1, 0.2], how, [1, 1, 1]).fate.tolist() == [KEPT, TAU, TAU]
+    how = Cut("", "floor", 0, floor=-4.0)
+    assert fates([0, 1, 2], [0.4, 0.0181, 0.0179], how, [1, 1, 1]).fate.tolist() == [KEPT, KEPT, TAU]
 
 
 @pytest.mark.parametrize("kind", ["none", "fixed", "adaptive", "floor", "cumulative"])
@@ -99,5 +102,5 @@ def test_nothing_ranked_is_nothing_kept(kind):
 def test_the_controls_prune_what_has_no_score(kind):
     """A cascade leaves turns unread; they must not fill the room of those that were pruned."""
     nan = float("nan")
-    how = Cut("", kind, 0, share=0.1, floor=0.5)
+    how = Cut("", kind, 0, share=0.1, floor=0.0)
     assert fates([0, 1, 2], [0.9, 0.8, nan], how, [1, 1, 1]).fate.tolist() == [KEPT, KEPT, TAU]

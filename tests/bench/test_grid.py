@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from smartsearch.bench import grid, presets
-from smartsearch.config import Config
+from smartsearch.config import Config, build, names
 from smartsearch.errors import UsageError
 
 BASE = Config()
@@ -19,6 +21,17 @@ def test_the_cross_product_has_every_combination_once():
 
 
 def test_retrieval_names_change_the_config_as_the_paper_has_it():
+    """Each is the paper's retrieval to the last setting, but for what its name says."""
+    paper = build({"profile": "embedded"}, preset="paper", env={})
+    changes = {"IP": {}, "I0": {"hops": 1, "prf": False}, "IF3": {"semantic": "off"}}
+    changes["IF0"] = changes["I0"] | changes["IF3"]
+    changes |= {"IF1": changes["IF0"] | {"prf": True}, "IF2": changes["IF0"] | {"hops": 3}}
+    changes["AND"] = changes["IF0"] | {"mode": "and"}
+    for name, changed in changes.items():
+        found, wanted = grid.retrieval(name).config(BASE), replace(paper, **changed)
+        for field in (*names("find"), "beside", "windows"):
+            assert getattr(found, field) == getattr(wanted, field), (name, field)
+    assert set(grid.RETRIEVALS) == {*changes, "I3", "ID"}
     plain = grid.retrieval("IF0").config(BASE)
     assert (plain.hops, plain.prf, plain.semantic, plain.fuzzy) == (1, False, "off", False)
     assert grid.retrieval("IF1").config(BASE).prf
@@ -37,15 +50,47 @@ def test_controls_are_added_to_a_retrieval():
 
 
 def test_rankers_take_what_the_name_leaves_open_from_the_config():
-    assert (grid.ranker("rrf", BASE).weight_ce, grid.ranker("rrf", BASE).weight_colbert) == (0.7, 0.3)
+    assert grid.ranker("rrf", BASE).scorers == (("ce", 0.7), ("colbert", 0.3))
     half = grid.ranker("rrf:0.5:20", BASE)
-    assert (half.weight_ce, half.weight_colbert, half.k) == (0.5, 0.5, 20)
+    assert (half.scorers, half.k) == ((("ce", 0.5), ("colbert", 0.5)), 20)
     assert grid.ranker("cascade", BASE).head == BASE.cascade
     assert grid.ranker("cascade:64", BASE).head == 64
     assert grid.ranker("mmr:0.6", BASE).trade_off == 0.6
     names = ("rrf:.7:60", "rrf:.5:60", "rrf:.7:20", "zscore:.6", f"cascade:{BASE.cascade}", "mmr:.7")
     said = [grid.ranker(name, BASE).name for name in names]
     assert said == ["rrf", "rrf:0.5", "rrf:0.7:20", "zscore:0.6", "cascade", "mmr:0.7"]
+
+
+PAPER_RANKERS = {
+    "R0": ("weight", {}),
+    "R1": ("one", {"cross-encoder/ms-marco-MiniLM-L-12-v2": 1.0}),
+    "R2": ("one", {"BAAI/bge-reranker-base": 1.0}),
+    "R3": ("one", {"BAAI/bge-reranker-large": 1.0}),
+    "R4a": ("rrf", {"BAAI/bge-reranker-large": 0.7, "answerdotai/answerai-colbert-small-v1": 0.3}),
+    "R4a-eq": ("rrf", {"BAAI/bge-reranker-large": 0.5, "answerdotai/answerai-colbert-small-v1": 0.5}),
+    "R5": ("rrf", {"mixedbread-ai/mxbai-rerank-large-v1": 0.7, "answerdotai/answerai-colbert-small-v1": 0.3}),
+    "R6": ("rrf", {"mixedbread-ai/mxbai-rerank-large-v2": 0.7, "answerdotai/answerai-colbert-small-v1": 0.3}),
+}
+THREE = (
+    "mixedbread-ai/mxbai-rerank-base-v1",
+    "BAAI/bge-reranker-large",
+    "answerdotai/answerai-colbert-small-v1",
+)
+PAPER_RANKERS |= {
+    name: (kind, dict.fromkeys(THREE, 1 / 3))
+    for name, kind in (("R4b", "rrf"), ("R4c", "zscore"), ("R4c-product", "product"))
+}
+
+
+def test_the_papers_rankings_are_there_by_name():
+    """Table 2, with k 60; all see turns as the paper's, and are another row than the profile's."""
+    found = {name: (one.kind, dict(one.scorers)) for name, one in grid.RANKERS.items()}
+    assert found == PAPER_RANKERS
+    for name, one in grid.RANKERS.items():
+        assert grid.ranker(name, BASE) is one
+        assert (one.name, one.plain, one.k, one.head) == (name, True, 60, 0)
+    cascade = grid.ranker("cascade:9+plain", BASE)
+    assert (cascade.name, cascade.plain, cascade.head) == ("cascade:9+plain", True, 9)
 
 
 def test_cuts_have_budget_alpha_and_k():
@@ -56,7 +101,7 @@ def test_cuts_have_budget_alpha_and_k():
     assert grid.cut("B1+C1C2").compress == ("dates", "speakers")
     assert grid.cut("B1+C1C2").name == "B1:2000+C1C2"
     assert grid.cut("A1v1").share == 0.2
-    assert grid.cut("A1v2").floor == 0.5
+    assert (grid.cut("A1v2").floor, grid.cut("A1v2:-4").floor) == (0.0, -4.0)
     assert grid.cut("B2:0").alpha == 0.0
 
 
@@ -68,6 +113,8 @@ def test_cuts_have_budget_alpha_and_k():
         (lambda n: grid.ranker(n, BASE), "bm25x"),
         (lambda n: grid.ranker(n, BASE), "rrf:2"),
         (lambda n: grid.ranker(n, BASE), "ce:1"),
+        (lambda n: grid.ranker(n, BASE), "ce+alone"),
+        (lambda n: grid.ranker(n, BASE), "R4d"),
         (grid.cut, "B3"),
         (grid.cut, "B1:none"),
         (grid.cut, "B1:100:2"),
@@ -90,13 +137,15 @@ def test_a_cut_by_score_needs_a_ranking_with_the_cross_encoder():
         "I3 colbert B2:0:60:4000",
         "I3 ce B2:0.03:60:4000",
         "I3 ce B2:0:60:4000",
-        "I3 ce A1v2:0.5:2000",
+        "I3 ce A1v2:0:2000",
     ]
 
 
-def test_every_preset_holds_the_reference_row_and_parses():
+def test_every_grid_holds_a_reference_row_and_the_papers_and_parses():
     for name in presets.GRIDS:
         rows = presets.rows([name], ["bm25"], BASE)
-        assert presets.REFERENCE in {row.name for row in rows}
+        names = {row.name for row in rows}
+        assert names & set(presets.REFERENCES.values())
+        assert presets.REFERENCES["index-free" if name == "index-free" else "paper"] in names
         assert len({row.name for row in rows}) == len(rows)
         assert any(row.ranker.kind == "rival" for row in rows)

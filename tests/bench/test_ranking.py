@@ -26,7 +26,8 @@ def drawn(seed: int):
     ce = np.round(random.random(TURNS), 1) * 0.9 + 0.05
     colbert = np.round(random.random(TURNS) * 20)
     before = (-1, *range(TURNS - 1))
-    return Scored(BenchQuestion("q", "a question"), {"I3": indices}, ce, colbert, previous=before)
+    scores = {("ce", False): ce, ("colbert", False): colbert}
+    return Scored(BenchQuestion("q", "a question"), {"I3": indices}, scores, previous=before)
 
 
 def by_pipeline(scored: Scored, config: Config, fusion=None) -> list[int]:
@@ -36,7 +37,7 @@ def by_pipeline(scored: Scored, config: Config, fusion=None) -> list[int]:
     def scorer(values):
         return lambda _, texts: np.array([values[int(text.split("|")[0].split()[-1])] for text in texts])
 
-    scorers = {"ce": scorer(scored.ce), "colbert": scorer(scored.colbert)}
+    scorers = {name: scorer(scored.scores[name, False]) for name in ("ce", "colbert")}
     return [c.index for c in rank("a question", candidates, corpus, scorers, config, fusion).candidates]
 
 
@@ -70,7 +71,8 @@ def test_orders_are_those_of_the_pipeline(seed, name, changes):
 
 def simple(ce, colbert):
     found = {"I3": np.arange(3)}
-    return Scored(BenchQuestion("q", "?"), found, np.array(ce), np.array(colbert))
+    scores = {("ce", False): np.array(ce), ("colbert", False): np.array(colbert)}
+    return Scored(BenchQuestion("q", "?"), found, scores)
 
 
 def test_score_fusion_can_disagree_with_rank_fusion():
@@ -84,6 +86,26 @@ def test_score_fusion_can_disagree_with_rank_fusion():
     assert first("rrf:0.9") == 0
     assert first("zscore:0.4") == 2
     assert first("product") == 1  # the best product of min-max scores: the others have a zero
+
+
+def test_three_lists_are_fused_by_rank_by_standard_score_and_by_product():
+    """Reciprocal ranks, sums of z-scores and products of min-max scores, by hand."""
+    found = {"I0": np.arange(3)}
+    one, two, three = (name for name, _ in grid.ranker("R4b", Config()).scorers)
+    values = {one: 1 / (1 + np.exp([-4.0, -3.0, 0.0])), two: 1 / (1 + np.exp([0.0, -4.0, -1.0]))}
+    values[three] = np.array([3.0, 2.0, 0.0])
+    scored = Scored(BenchQuestion("q", "?"), found, {(name, True): some for name, some in values.items()})
+
+    def order(name):
+        return ordered(scored, "I0", grid.ranker(name, Config()), lambda: np.zeros((0, 0))).tolist()
+
+    ranks = ((1, 2, 3), (3, 1, 2), (1, 2, 3))
+    sums = [sum(1 / (60 + rank[n]) for rank in ranks) for n in range(3)]
+    assert order("R4b") == sorted(range(3), key=lambda n: -sums[n]) == [0, 1, 2]
+    assert order("R4c") == [1, 0, 2]  # .981 - .981 + 1.069 = 1.069; .392 + 1.373 + .267 = 2.032; -3.101
+    assert order("R4c-product") == [1, 0, 2]  # 1 * 0 * 1; .75 * 1 * .667; 0 * .25 * 0
+    with pytest.raises(ValueError, match="ce was not asked"):
+        order("rrf")
 
 
 def test_equal_scores_leave_the_order_of_match_weight():

@@ -16,6 +16,7 @@ from smartsearch.bench.scoring import Haystacked
 from smartsearch.bench.store import Store
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
+from smartsearch.rank.text import PLAIN, SHOWN, Shown
 from smartsearch.systems.smartsearch.pipeline import search
 from tests.bench.conftest import group, scoring_of
 
@@ -49,19 +50,19 @@ def test_a_wider_row_only_reads_what_is_missing(tools, tmp_path: Path):
         ours = scoring_of(tools, store, CONFIG)
         narrow = ours.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["cascade"]))
         assert tools.scorers["ce"].read == 2
-        assert int((~np.isnan(narrow.ce)).sum()) == 2
+        assert int((~np.isnan(narrow.scores["ce", False])).sum()) == 2
         wide = ours.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["rrf"]))
         assert tools.scorers["ce"].read == len(wide.found["IF3"]) == 4
-        assert np.isnan(wide.ce[3])  # the cat is no candidate
+        assert np.isnan(wide.scores["ce", False][3])  # the cat is no candidate
 
 
 def test_another_model_text_or_context_is_scored_anew(tools, tmp_path: Path):
     one = group("Oscar the dog", "a dog")
     with Store(tmp_path / "s.db") as store:
 
-        def read_by(tools, corpus, context=True):
+        def read_by(tools, corpus, show=SHOWN):
             before = tools.scorers["ce"].read
-            ready = Haystacked(corpus, context)
+            ready = Haystacked(corpus, show)
             scoring_of(tools, store, CONFIG).score(one.questions[0], ready, wanted(["IF3"], ["ce"]))
             return tools.scorers["ce"].read - before
 
@@ -69,7 +70,8 @@ def test_another_model_text_or_context_is_scored_anew(tools, tmp_path: Path):
         assert read_by(tools, one.corpus) == 0
         models = tools.models | {"ce": replace(tools.models["ce"], revision="other")}
         assert read_by(replace(tools, models=models), one.corpus) == 1
-        assert read_by(tools, one.corpus, context=False) == 1
+        assert read_by(tools, one.corpus, Shown(before=False)) == 1
+        assert read_by(tools, one.corpus, PLAIN) == 1
         assert read_by(tools, group("Oscar the cat", "a dog").corpus) == 1
 
 
@@ -94,7 +96,7 @@ def test_a_profile_without_colbert_retrieves_without_the_dense_search(tools, tmp
             one.questions[0], Haystacked(one.corpus), wanted(["I3"], ["ce"])
         )
     assert scored.found["I3"].tolist() == [0]
-    assert scored.colbert is None
+    assert ("colbert", False) not in scored.scores
 
 
 FILLER = "We talked about the weather and the price of bread for a while. "
@@ -134,33 +136,10 @@ def test_long_turns_are_scored_as_a_search_does(tools, tmp_path: Path, name, cha
             assert [hit.index for hit in result.hits] == order.tolist()
             for hit in result.hits:
                 if hit.scores.ce is not None:
-                    assert scored.ce_of(ranker)[hit.index] == pytest.approx(hit.scores.ce, rel=1e-12)
+                    assert scored.scores["ce", False][hit.index] == pytest.approx(hit.scores.ce, rel=1e-12)
                 if hit.scores.colbert is not None:
-                    assert scored.colbert[hit.index] == pytest.approx(hit.scores.colbert, rel=1e-12)
-
-
-def test_a_cross_encoder_alone_and_one_behind_colbert_may_read_other_windows(
-    tools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    """ColBERT here likes "zebra"; the question's words stand elsewhere in the turn."""
-    monkeypatch.setattr("smartsearch.rank.windows.READ_WINDOWS", 4)
-    one = group(f"Oscar the dog barks. {FILLER * 20}A zebra came.", question="Oscar the dog?")
-    zebra = replace(
-        tools, scorers=tools.scorers | {"colbert": lambda q, t: np.array([x.count("zebra") for x in t])}
-    )
-    with Store(tmp_path / "s.db") as store:
-        ready = Haystacked(one.corpus)
-        scored = scoring_of(zebra, store, CONFIG).score(
-            one.questions[0], ready, wanted(["IF0"], ["ce", "rrf"])
-        )
-        assert scored.ce[0] < scored.alone[0]
-        short = Haystacked(group("Oscar the dog").corpus)
-        assert (
-            scoring_of(zebra, store, CONFIG)
-            .score(one.questions[0], short, wanted(["IF0"], ["ce", "rrf"]))
-            .alone
-            is None
-        )
+                    found = scored.scores["colbert", False][hit.index]
+                    assert found == pytest.approx(hit.scores.colbert, rel=1e-12)
 
 
 def test_the_key_of_the_code_covers_what_is_imported_and_misses_nothing_quietly(

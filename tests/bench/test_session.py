@@ -17,7 +17,7 @@ from smartsearch.bench import presets, session
 from smartsearch.bench.receipt import receipt
 from smartsearch.bench.session import Request
 from smartsearch.bench.store import Store
-from smartsearch.config import Config
+from smartsearch.config import Config, build
 from smartsearch.errors import InputError
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Card
@@ -52,6 +52,57 @@ def test_a_row_is_what_search_does(chats: Path, tmp_path: Path):
         assert result.budget.used_words == kept.words
 
 
+@pytest.mark.parametrize("like", ["paper", "paper-locomo", "index-free"])
+def test_the_row_of_the_paper_is_what_a_search_as_the_paper_does(chats: Path, tmp_path: Path, like: str):
+    """Its very turns, question by question, its warm queries too; in one run with ours."""
+    planned, record, outcome = measured(chats, tmp_path, like=like, live=4)
+    assert planned.spec.reference == presets.REFERENCES[like]
+    assert record["latency"]["questions"] == 4
+    (group,) = planned.dataset.groups()
+    config = build({"profile": "embedded"}, preset=like, env={})
+    for question in group.questions:
+        result = search(question.text, Haystack(group.corpus), config, tools_with_parser(CONFIG))
+        order, kept = outcome.kept[question.id]
+        assert [hit.index for hit in result.hits] == order[kept.fate == 0].tolist()
+        assert result.budget.used_words == kept.words
+
+
+def test_every_report_has_the_papers_row(chats: Path, tmp_path: Path):
+    _, record, _ = measured(chats, tmp_path)
+    assert {presets.REFERENCE, presets.REFERENCES["paper"]} <= {row["name"] for row in record["rows"]}
+
+
+def test_a_floor_is_of_the_raw_score_and_so_is_the_papers_tau(chats: Path, tmp_path: Path):
+    """A calibration that makes all scores small moves no row of the paper's."""
+    tools = tools_with_parser(CONFIG)
+    names = (
+        "IP ce+plain A1v2:0:2000",
+        "IP ce+plain B2:0.5:60:4000",
+        "IP ce A1v2:0:2000",
+        "IP ce B2:0.5:60:4000",
+    )
+    planned = session.plan(
+        Request(str(chats), retrievals=("IP",), rankers=("ce", "ce+plain"), cuts=("A1v2", "B2:.5")), CONFIG
+    )
+
+    class Calibrated:
+        calibration = (3.0, -9.0)
+
+        def __call__(self, question, texts):
+            raw = tools.scorers["ce"](question, texts)
+            return 1 / (1 + np.exp(-(3.0 * np.log(raw / (1 - raw)) - 9.0)))
+
+    kept = {}
+    for name, ce in (("raw", tools.scorers["ce"]), ("calibrated", Calibrated())):
+        with Store(tmp_path / f"{name}.db") as store:
+            scoring = scoring_of(replace(tools, scorers=tools.scorers | {"ce": ce}), store, CONFIG)
+            rows = session.measure(planned, scoring, quiet)[0]["rows"]
+        kept[name] = {row["name"]: row["passages"] for row in rows}
+    assert set(kept["raw"]) == set(names)
+    differ = {name for name in names if kept["raw"][name] != pytest.approx(kept["calibrated"][name])}
+    assert differ == {"IP ce B2:0.5:60:4000"}
+
+
 def test_recall_and_losses_add_up_by_hand(chats: Path, tmp_path: Path):
     """q4 asks for a word nobody says; the rest of the gold, 4 turns, shares a word with its question."""
     _, record, _ = measured(chats, tmp_path, retrievals=("IF0",), rankers=("weight",), cuts=("B1:14",))
@@ -69,7 +120,8 @@ def test_recall_and_losses_add_up_by_hand(chats: Path, tmp_path: Path):
 
 @pytest.mark.reports
 def test_every_preset_runs_and_is_json(chats: Path, tmp_path: Path):
-    _, record, _ = measured(chats, tmp_path, grids=tuple(presets.GRIDS))
+    """But for `models`, whose models have to be pulled: test_models.py."""
+    _, record, _ = measured(chats, tmp_path, grids=tuple(name for name in presets.GRIDS if name != "models"))
     names = [row["name"] for row in record["rows"]]
     assert presets.REFERENCE in names
     assert "I3+lemma cascade B1:2000" in names

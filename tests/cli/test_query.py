@@ -240,6 +240,40 @@ def test_options_reach_the_config_and_presets_yield_to_them(run: Run, monkeypatc
     assert (config.rank, config.candidates, config.order, config.cores) == (("ce",), 7, "time", 1)
 
 
+def test_as_paper_is_method_and_models_and_preset_the_method_alone(run: Run, monkeypatch: pytest.MonkeyPatch):
+    seen: list[Config] = []
+    monkeypatch.setattr(loading, "load_tools", lambda config: seen.append(config) or fake_tools(config))
+    monkeypatch.setenv("SMARTSEARCH_POOL", "9")
+    for said in ("--as paper", "--as paper --profile embedded", "--preset paper", "--profile paper"):
+        run("query", QUESTION, *said.split())
+    assert [(config.profile, config.pool) for config in seen] == [
+        ("paper", 0),
+        ("embedded", 0),
+        ("embedded", 0),
+        ("paper", 9),
+    ]
+    refused = run("query", QUESTION, "--as", "paper", "--preset", "index-free")
+    assert (refused.code, "disagree" in refused.err) == (2, True)
+
+
+def test_every_command_that_searches_can_do_it_as_the_paper(run: Run):
+    for command in ("query", "batch", "answer", "mcp", "bench"):
+        assert (
+            "--as" in run(command, "--help-all" if command in ("query", "batch", "answer") else "--help").out
+        )
+
+
+def test_a_hybrid_of_the_paper_is_told(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(loading, "load_tools", fake_tools)
+    (told,) = run("query", QUESTION, "--json", "--profile", "paper").record["warnings"]
+    assert "typed" in told
+    assert "--as paper" in told
+    (told,) = run("query", QUESTION, "--json", "--as", "paper", "--top-k", "9").record["warnings"]
+    assert "top_k differ" in told
+    for clean in (["--as", "paper"], ["--as", "paper", "--profile", "embedded"], []):
+        assert run("query", QUESTION, "--json", *clean).record["warnings"] == []
+
+
 @pytest.mark.parametrize(
     ("said", "rank"), [("colbert,ce", ("colbert", "ce")), ("colbert", ("colbert",)), ("none", ())]
 )

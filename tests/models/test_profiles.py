@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from smartsearch.errors import ModelError, SmartsearchError
 from smartsearch.models import loading, manifest, profiles, store
 from smartsearch.output import record
 from smartsearch.rank.cache.vector_folder import usage
+from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.runtime import ending, extras
 from smartsearch.systems.smartsearch.pipeline import search
 from tests.conftest import haystack
@@ -139,6 +141,17 @@ def test_a_limit_on_memory_that_is_too_low_is_told_before_anything_is_loaded(mon
     with pytest.raises(ModelError, match=r"the limit on memory \(ulimit -v\) is 585 MiB") as caught:
         loading.load_tools(Config())
     assert (caught.value.kind, caught.value.hint[:10]) == ("memory", "ulimit -v ")
+
+
+def test_a_loaded_ranker_tells_its_calibration(tmp_path, parsed):
+    """What turns its scores back into the model's own: without it the paper's tau would be of a chance."""
+    ours = tiny.onnx_folder(tmp_path / "ce", "crossencoder")
+    asked = Config(crossencoder=str(ours), rank=("ce",))
+    assert loading.load_tools(asked).scorers["ce"].calibration == (1.0, 0.0)
+    config = json.loads((ours / "config.json").read_text())
+    (ours / "config.json").write_text(json.dumps(config | {"calibration": [0.5, -2.0]}))
+    ce = loading.load_tools(asked).scorers["ce"]
+    assert uncalibrated(ce("dog", ["dog dog", "rain"]), ce) == pytest.approx(1 / (1 + np.exp([-2.0, 0.0])))
 
 
 @pytest.mark.torch

@@ -9,7 +9,7 @@ import pytest
 
 from smartsearch.config import RANKERS, Config, Reads
 from smartsearch.rank.cascade import rank
-from smartsearch.rank.windows import READ_WINDOWS
+from smartsearch.rank.windows import windows
 from smartsearch.types import Candidate, Term
 from tests.conftest import corpus
 
@@ -159,10 +159,38 @@ class TestLongTurns:
         assert read[0].endswith(self.ANSWER)
         assert ranking.scores[0].ce == 1.0 + read[0].count("weather")
 
-    def test_colbert_reads_several_windows_the_cross_encoder_one_a_turn(self):
-        _, seen = self.ranked(Config(candidates=0))
-        assert len(seen["colbert"]) == 2 + READ_WINDOWS
-        assert len(seen["ce"]) == 3
+    @pytest.mark.parametrize("most", [1, 4])
+    @pytest.mark.parametrize("candidates", [0, 3])
+    def test_both_read_the_same_windows(self, monkeypatch, most, candidates):
+        monkeypatch.setattr("smartsearch.rank.windows.READ_WINDOWS", most)
+        ranking, seen = self.ranked(Config(candidates=candidates))
+        assert sorted(seen["colbert"]) == sorted(seen["ce"])
+        assert len(seen["ce"]) == 2 + most
+        long = next(s for c, s in zip(ranking.candidates, ranking.scores) if c.index == 2)
+        assert long.ce == max(text.count("weather") + text.count("spare") for text in seen["ce"])
+
+    @pytest.mark.parametrize("most", [1, 4])
+    def test_both_rankers_run_at_the_same_time_whatever_the_length(self, monkeypatch, most):
+        """Each waits for the other: one after the other would never end."""
+        monkeypatch.setattr("smartsearch.rank.windows.READ_WINDOWS", most)
+        both = threading.Barrier(2, timeout=10)
+
+        def waits(question, texts):
+            both.wait()
+            return np.zeros(len(texts))
+
+        assert len(windows(self.TURNS.turns[2])) > 4
+        found = [Candidate(i, (), 1.0, 1) for i in range(3)]
+        for more in ({}, {"windows": False}):
+            config = Config(candidates=0, **more)
+            rank(self.QUESTION, found, self.TURNS, {"ce": waits, "colbert": waits}, config)
+            assert not both.broken
+
+    def test_whole_means_one_text_of_all_words(self):
+        _, seen = self.ranked(Config(candidates=0, windows=False, beside=()))
+        assert (
+            sorted(seen["ce"]) == sorted(seen["colbert"]) == sorted(turn.spoken for turn in self.TURNS.turns)
+        )
 
     def test_a_cross_encoder_alone_reads_the_window_that_shares_most_words(self):
         ranking, seen = self.ranked(Config(rank=("ce",)), names=("ce",))

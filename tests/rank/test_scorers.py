@@ -10,7 +10,7 @@ import pytest
 from smartsearch.errors import ModelError
 from smartsearch.rank.cache.vectors import TokenVectors
 from smartsearch.rank.colbert import HubColbert, OnnxColbert, VectorCache
-from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder, sigmoid
+from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder, sigmoid, uncalibrated
 from smartsearch.rank.onnx import OnnxModel
 from tests.rank import tiny
 
@@ -131,3 +131,15 @@ def test_a_hub_colbert_loads_from_its_folder(tmp_path):
     assert values.shape == (4,)
     assert (np.abs(values) <= 8 + 1e-3).all()
     assert score("when did mara ?", TEXTS[:2]).tolist() == values[:2].tolist()
+
+
+def test_a_calibrated_score_is_turned_back_into_the_models_own():
+    class Calibrated:
+        calibration = (0.62, -3.97)
+
+    logits = np.array([-11.0, -4.0, 0.0, 6.4, 12.0, np.nan])
+    made = sigmoid(0.62 * logits[:-1] - 3.97)
+    found = uncalibrated(np.append(made, np.nan), Calibrated())
+    assert np.isnan(found[-1])
+    assert found[:-1] == pytest.approx(sigmoid(logits[:-1]), rel=1e-9)
+    assert uncalibrated(made, lambda q, t: made) is made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smartsearch.rank.text import CONTEXT_CHARACTERS, scored_text, scored_texts, spoken_date
+from smartsearch.rank.text import CONTEXT_CHARACTERS, PLAIN, Shown, scored_text, scored_texts, spoken_date
 from smartsearch.types import Corpus, Turn
 
 
@@ -23,6 +23,19 @@ def test_the_turn_comes_first_and_the_turn_before_as_context():
         scored_text(turn, Turn("Any pets?", "Ann"))
         == "[8 May 2023] Ben: Yes, two. (image: a cat) | Ann: Any pets?"
     )
+
+
+@pytest.mark.parametrize(
+    ("show", "said"),
+    [
+        (PLAIN, "Ben: Yes, two."),
+        (Shown(before=False), "[8 May 2023] Ben: Yes, two."),
+        (Shown(date=False), "Ben: Yes, two. | Ann: Any pets?"),
+    ],
+)
+def test_date_and_turn_before_can_be_left_out(show, said):
+    turns = Corpus((Turn("Any pets?", "Ann", "2023-05-08"), Turn("Yes, two.", "Ben", "2023-05-08")))
+    assert scored_texts(turns, [1], show) == [said]
 
 
 def test_of_a_long_turn_before_only_the_end_is_shown():

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch.rank.text import scored_text, scored_texts
+from smartsearch.rank.text import Shown, scored_text, scored_texts
 from smartsearch.rank.windows import (
     READ_WINDOWS,
     WHOLE_PIECES,
@@ -121,9 +121,16 @@ def test_without_a_shared_word_the_first_windows_are_read_in_order():
     assert read == list(windows(corpus.turns[0])[:READ_WINDOWS])
 
 
+def test_a_long_turn_can_be_read_whole():
+    corpus = chat("Any pets?", FILLER * 40)
+    (read,) = scored_windows("dog", corpus, [1], Shown(windows=False))
+    assert read == scored_texts(corpus, [1])
+    assert len(windows(corpus.turns[1])) > 1
+
+
 def test_windows_follow_the_session_as_context():
     corpus = chat("Any pets?", FILLER * 20)
-    (shown,), (hidden,) = all_windows(corpus, [1]), all_windows(corpus, [1], context=False)
+    (shown,), (hidden,) = all_windows(corpus, [1]), all_windows(corpus, [1], Shown(before=False))
     assert shown[0].endswith("| Mara: Any pets?")
     assert not any("pets" in text for text in hidden)
 

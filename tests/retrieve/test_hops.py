@@ -68,6 +68,30 @@ def test_a_speakers_name_or_first_name_is_no_hop_term(parser):
     assert indices(evidence) == [1]
 
 
+def test_a_speakers_name_is_a_hop_term_where_it_is_asked_for(parser):
+    lines = ("Mara: dog of Petra", "Petra: rain", "Zoe: Petra sang", "Mara: sun")
+    without, with_names = (run(parser, "dog", lines, prf=False, hop_speakers=on) for on in (False, True))
+    assert indices(without) == [0]
+    assert sorted(indices(with_names)) == [0, 1, 2, 3]
+
+
+def test_how_much_of_how_many_turns_a_hop_reads_can_be_set(parser):
+    long = f"Mara: dog {'and so on ' * 250}Lisbon"
+    lines = (
+        long,
+        "Ilya: Lisbon is far",
+        "Ilya: New York too",
+        "Ilya: Quill Co",
+        "Zoe: a dog, New York, Quill Co",
+    )
+    assert 1 not in indices(run(parser, "dog", lines, prf=False, hops=2))
+    assert 1 in indices(run(parser, "dog", lines, prf=False, hops=2, hop_characters=0))
+    few = run(parser, "dog", lines, prf=False, hops=2, hop_terms=1)
+    every = run(parser, "dog", lines, prf=False, hops=2, hop_terms=0)
+    assert [len(step.terms) for step in few.hops if step.kind == "entity"] == [1]
+    assert [len(step.terms) for step in every.hops if step.kind == "entity"] == [2]
+
+
 def test_prf_takes_nouns_that_two_of_the_top_turns_share(parser):
     lines = (
         "Mara: dog in the garden",

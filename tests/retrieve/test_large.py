@@ -13,13 +13,14 @@ from smartsearch import transcripts
 from smartsearch.ask.door import find
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Scope
-from smartsearch.config import Config
+from smartsearch.config import Config, build
 from smartsearch.errors import InputError
 from smartsearch.retrieve.fields import dates
 from smartsearch.retrieve.grep import Haystack, by_match_weight, grep, match_weight, merge
 from smartsearch.retrieve.large import LargeHaystack
 from smartsearch.retrieve.likely import likeliest
 from smartsearch.systems.smartsearch import SmartSearch
+from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.transcripts.filters import Filters
 from smartsearch.types import Term
 from tests.cli.fakes import fake_tools
@@ -351,3 +352,16 @@ def test_turns_left_out_by_a_filter_are_still_the_context_of_others(talks):
             ["the dog 3"],
         ]
         assert [[turn.text for turn in near.after] for near in found.around] == [["the dog 3"], []]
+
+
+@pytest.mark.parametrize("preset", ["paper", "index-free"])
+def test_as_the_paper_every_turn_that_matches_is_ranked_unparsed_too(large, parsed, preset):
+    """No share of the likeliest: with 20 as ColBERT's share, the same list comes out as of parsed turns."""
+    config = build({"profile": "embedded", "truncate": "none"}, preset=preset, env={})
+    config = replace(config, colbert_turns=20)
+    one, other = (
+        search("Did Ilya see a dog in New York?", hay, config, fake_tools(config)) for hay in (large, parsed)
+    )
+    assert [hit.index for hit in one.hits] == [hit.index for hit in other.hits]
+    assert one.trace.candidates == other.trace.candidates == len(one.hits) > 300
+    assert one.trace.degraded == ()

@@ -13,6 +13,7 @@ from smartsearch.rank.confidence import WEAK, absent, confidence, signals
 from smartsearch.rank.meaning import Near, nearest_sketches, nearest_turns
 from smartsearch.rank.promote import promoted
 from smartsearch.rank.replies import with_replies
+from smartsearch.rank.text import shown
 from smartsearch.rank.timely import by_time
 from smartsearch.rank.truncate import truncate
 from smartsearch.rank.typed import typed_first
@@ -65,7 +66,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         degraded=(*degraded, *evidence.notes, *ranking.degraded, *tools.notes()),
         absent=absent(query, evidence.counts),
     )
-    tells = config.typed and tools.confidence
+    tells = config.typed and config.calibrate and tools.confidence
     sure = confidence(signals(query, trace.absent, ranking.scores), tools.confidence) if tells else None
     return Result(
         question,
@@ -104,7 +105,7 @@ def dense_search(
 
     def run(top: int, most: int, found: Collection[int]) -> list[int]:
         if turns <= most or config.semantic == "always":
-            return nearest_turns(query.text, haystack, scorer, top).turns
+            return nearest_turns(query.text, haystack, scorer, top, shown(config)).turns
         sketcher = getattr(scorer, "sketcher", None) if config.typed else None
         if sketcher is None or turns > config.sketch_max_turns:
             limit = config.sketch_max_turns if sketcher else most
@@ -116,8 +117,9 @@ def dense_search(
         if looked:
             return looked[0].turns[:top]
         most_wanted = max(config.pool, config.semantic_top)
+        new = config.semantic_new
         near = nearest_sketches(
-            query.text, haystack, scorer, sketcher, most_wanted, config.semantic_new, found
+            query.text, haystack, scorer, sketcher, most_wanted, new, found, shown(config)
         )
         looked.append(near)
         if near.unread:

@@ -1,0 +1,36 @@
+"""The models of the paper's rows R1 to R6 by hub id, and their loading; they need not be the profile's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from smartsearch.config import Config
+from smartsearch.models import profiles, store
+from smartsearch.models.loading import Ranker
+from smartsearch.models.store import ModelRef
+
+_PAPER = profiles.PROFILES["paper"]
+COLBERT, MXBAI_LARGE = _PAPER["colbert"].name, _PAPER["crossencoder"].name
+MINILM = "cross-encoder/ms-marco-MiniLM-L-12-v2"
+BGE_BASE, BGE_LARGE = "BAAI/bge-reranker-base", "BAAI/bge-reranker-large"
+MXBAI_BASE, MXBAI_LARGE_V2 = "mixedbread-ai/mxbai-rerank-base-v1", "mixedbread-ai/mxbai-rerank-large-v2"
+"""Tables 4, 8 and 9; 33M, 278M, 560M, 184M and 1.5B parameters."""
+_PINNED = {ref.name: ref for ref in _PAPER.values()}
+
+
+def is_colbert(name: str) -> bool:
+    """Whether a scorer, by its name in a row, is a ColBERT."""
+    return name in ("colbert", COLBERT)
+
+
+def opened(ids: Sequence[str], config: Config) -> tuple[Mapping[str, Ranker], dict[str, str]]:
+    """Rankers by hub id, loaded when first asked, and what each is to the byte.
+
+    Raises ModelError where one is not on this machine, SmartsearchError without what runs it.
+    """
+    rankers, fingerprints = {}, {}
+    for name in ids:
+        ref = _PINNED.get(name, ModelRef(name, given=True))
+        rankers[name] = Ranker("colbert" if is_colbert(name) else "ce", ref, config.cores, 0)
+        fingerprints[name] = store.fingerprint(rankers[name].role, ref, rankers[name].check())
+    return rankers, fingerprints
