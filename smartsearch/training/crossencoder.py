@@ -14,8 +14,8 @@ from smartsearch.training.start import DECAY, NO_DROPOUT, freeze_words, in_parts
 MAX_LENGTH = 128
 """Tokens of question and text together; longer texts lose their end (the context comes last)."""
 ENCODER_RATE, HEAD_RATE = 6e-5, 1e-3
-BINARY = 0.2
-"""Weight of the binary cross-entropy, which makes the sigmoid mean something."""
+BINARY = 0.5
+"""Weight of the binary cross-entropy, which makes the sigmoid mean something (the first seven rounds: .2)."""
 
 
 def encode(tokenizer: Any, pairs: Sequence[tuple[str, str]], length: int = MAX_LENGTH) -> Any:
