@@ -13,6 +13,8 @@ from smartsearch.types import Query, Scores, Term, fold
 
 WEAK = 0.25
 """Below this confidence a result is called weak: one in twenty of the answerable questions of the fit."""
+UNSAID = 0.7
+"""The same where nobody says a name of the question, or any of its nouns."""
 LOWEST = -10.0
 """The logit of a search that the cross-encoder read nothing of."""
 
@@ -43,6 +45,14 @@ def confidence(seen: Mapping[str, float], weights: Mapping[str, float]) -> float
     return 1.0 / (
         1.0 + math.exp(-sum(weights[name] * value for name, value in seen.items() if name in weights))
     )
+
+
+def is_weak(sure: float, query: Query, missing: Sequence[Term]) -> bool:
+    """Whether so sure an answer is called weak; `missing` are terms that stand nowhere, nor anything near."""
+    named = [term for term in query.terms if term.kind in ("NOUN", "PROPN")]
+    unsaid = [term for term in named if term in missing]
+    carries = bool(named) and (unsaid == named or any(term.kind == "PROPN" for term in unsaid))
+    return sure < (UNSAID if carries else WEAK)
 
 
 def _logit(score: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smartsearch.rank.confidence import absent, confidence, signals
+from smartsearch.rank.confidence import UNSAID, WEAK, absent, confidence, is_weak, signals
 from smartsearch.types import Query, Scores, Term
 
 TESLA, BUY = Term("Tesla", "PROPN", 3.0), Term("buy", "VERB", 1.0)
@@ -31,3 +31,15 @@ def test_confidence_without_a_turn_is_low_and_never_fails(query):
 
 def test_confidence_is_a_logistic_over_the_signals_that_have_weights():
     assert confidence({"bias": 1.0, "ce": 2.0, "typed": 9.0}, {"bias": -1.0, "ce": 0.5}) == 0.5
+
+
+def test_more_is_asked_of_an_answer_where_nobody_says_a_name_or_any_noun():
+    buy, boat, tesla = Term("buy", "VERB", 1.0), Term("boat", "NOUN", 2.0), Term("Tesla", "PROPN", 4.0)
+    between = (WEAK + UNSAID) / 2
+    asked = Query("did we buy a boat or a Tesla", (buy, boat, tesla))
+    assert not is_weak(between, asked, [buy])
+    assert not is_weak(between, asked, [boat])
+    assert is_weak(between, asked, [tesla])
+    assert is_weak(between, Query("did we buy a boat", (buy, boat)), [boat])
+    assert not is_weak(UNSAID, asked, [tesla])
+    assert is_weak(WEAK - 0.01, asked, [])

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cascade import Ranking, rank
-from smartsearch.rank.confidence import WEAK, absent, confidence, signals
+from smartsearch.rank.confidence import absent, confidence, is_weak, signals
 from smartsearch.rank.meaning import Near, nearest_sketches, nearest_turns
 from smartsearch.rank.promote import promoted
 from smartsearch.rank.replies import with_replies
@@ -44,9 +44,9 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
             evidence.unread,
             haystack.following if lift and config.mode == "or" else None,
         )
+        mended = [term for step in evidence.hops if step.kind == "fuzzy" for term in step.terms]
         if lift:
             ranking = with_replies(ranking, haystack.corpus)
-            mended = [term for step in evidence.hops if step.kind == "fuzzy" for term in step.terms]
             ranking = typed_first(ranking, query, haystack.corpus, evidence.counts, mended)
             ranking = by_time(ranking, query, haystack.corpus)
         ranking = promoted(ranking, haystack.corpus.turns, config.speaker, config.speaker_rank)
@@ -67,6 +67,8 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         absent=absent(query, evidence.counts),
     )
     tells = config.typed and config.calibrate and tools.confidence
+    near = {term.source for term in mended}
+    unsaid = [term for term in trace.absent if term.text not in near]
     sure = confidence(signals(query, trace.absent, ranking.scores), tools.confidence) if tells else None
     return Result(
         question,
@@ -77,7 +79,7 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
         config.cores,
         warnings=_warnings(query, evidence, budget.cut_text),
         confidence=sure,
-        weak=sure is not None and sure < WEAK,
+        weak=sure is not None and is_weak(sure, query, unsaid),
     )
 
 
