@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import socket
 import tempfile
@@ -112,6 +113,7 @@ class Ahead:
 def reading(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Server, Ahead]]:
     """A server that was just asked about six turns, and reads one of them at a time."""
     monkeypatch.setattr("smartsearch.serve.warm.server.AHEAD", 1)
+    monkeypatch.setattr("smartsearch.serve.warm.server.AHEAD_BYTES", math.inf)  # tests before may hold more
 
     def made(then: Callable[[Server, int], object]) -> tuple[Server, Ahead]:
         server = Server(Config(), Models(Config(), fake_tools))
