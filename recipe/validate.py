@@ -27,6 +27,7 @@ from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
 from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.head import among, head
+from smartsearch.rank.learned import logit as unsigmoid
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import gather
@@ -75,11 +76,11 @@ def ask(chat: Chat, tools: Tools, config: Config) -> Iterator[Asked]:
         indices = np.array([c.index for c in found], dtype=np.int64)
         late, logit = np.full(len(chat.turns), np.nan), np.full(len(chat.turns), np.nan)
         windows = scored_windows(labelled.question, corpus, indices.tolist())
-        values, places = best_windows(labelled.question, windows, colbert)
+        values = best_windows(labelled.question, windows, colbert)
         late[indices] = values
         read = head(among(corpus.previous, indices.tolist()), values, config.cascade)
-        scores = cross(labelled.question, [windows[n][places[n]] for n in read])
-        logit[indices[read]] = np.log(scores) - np.log1p(-scores)
+        scores = best_windows(labelled.question, [windows[n] for n in read], cross)
+        logit[indices[read]] = unsigmoid(scores)
         yield Asked(chat, labelled, indices, late, logit)
 
 

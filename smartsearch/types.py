@@ -121,6 +121,11 @@ class Corpus:
             before.append(i - 1 if same else -1)
         return tuple(before)
 
+    def following(self, index: int) -> int:
+        """The index of the turn after it in the same session, or -1."""
+        after = index + 1
+        return after if after < len(self.turns) and self.previous[after] == index else -1
+
 
 @dataclass(frozen=True)
 class Term:

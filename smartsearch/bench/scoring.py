@@ -180,7 +180,7 @@ class Scoring:
         held = self.store.get("nearest", key)
         if held is None:
             windows = ready.windows(text, range(len(ready.corpus.turns)))
-            scores, _ = best_windows(text, windows, self._scorers["colbert"])
+            scores = best_windows(text, windows, self._scorers["colbert"])
             held = np.argsort(-scores, kind="stable")[:top]
             self.store.put("nearest", key, held)
         return tuple(held.astype(np.int64).tolist())
@@ -198,7 +198,7 @@ class Scoring:
         missing = over[np.isnan(values[over])]
         if len(missing):
             windows = ready.windows(question, missing.tolist())
-            values[missing], _ = best_windows(question, windows, self._scorers[name])
+            values[missing] = best_windows(question, windows, self._scorers[name])
             self.store.put(kind, key, values)
             self.pairs += len(missing) if kind == "ce" else 0
         return values

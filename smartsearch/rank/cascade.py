@@ -104,7 +104,7 @@ def rank(
 
     def score(name: str, over: Sequence[int]) -> _Scored:
         start = time.perf_counter()
-        values, _ = best_windows(question, [windows[i] for i in over], scorers[name])
+        values = best_windows(question, [windows[i] for i in over], scorers[name])
         spent = (time.perf_counter() - start) * 1000.0
         return _Scored(dict(zip(over, values.tolist(), strict=True)), spent)
 
@@ -168,7 +168,8 @@ def _learned(scored: Mapping[str, _Scored], corpus: Corpus, weights: Mapping[str
     """The learned fusion's score of each turn that both rankers read; none beside a third."""
     if set(scored) != set(_LEARNED):
         return {}
-    turns = _with_neighbours(set().union(*(result.by_index for result in scored.values())), corpus)
+    both = scored["ce"].by_index.keys() & scored["colbert"].by_index.keys()
+    turns = _with_neighbours(both, corpus)
     previous = among(corpus.previous, turns)
     values = {
         name: np.array([result.by_index.get(index, np.nan) for index in turns])
@@ -181,13 +182,13 @@ def _learned(scored: Mapping[str, _Scored], corpus: Corpus, weights: Mapping[str
 
 def _with_neighbours(turns: Iterable[int], corpus: Corpus) -> list[int]:
     """`turns` and the FAR turns of the session on either side of each, in order."""
-    previous, found = corpus.previous, set(turns)
+    found = set(turns)
     for start in turns:
-        low = high = start
+        before = after = start
         for _ in range(FAR):
-            low = previous[low] if low >= 0 else low
-            high = high + 1 if high + 1 < len(previous) and previous[high + 1] == high else high
-            found.update((low, high))
+            before = corpus.previous[before] if before >= 0 else -1
+            after = corpus.following(after) if after >= 0 else -1
+            found.update((before, after))
     return sorted(found - {-1})
 
 

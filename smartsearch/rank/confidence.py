@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from smartsearch.rank.learned import logit
 from smartsearch.types import Query, Scores, Term, fold
 
 WEAK = 0.25
@@ -30,11 +33,12 @@ def signals(query: Query, missing: Sequence[Term], scores: Sequence[Scores]) -> 
     `ce` is the best cross-encoder score as a logit, `colbert` the best MaxSim, `typed` the share of the
     question's weight that stands in the turns as typed.
     """
+    read = [s.ce for s in scores if s.ce is not None]
     weight = sum(term.weight for term in query.terms)
     lost = sum(term.weight for term in missing)
     return {
         "bias": 1.0,
-        "ce": max((_logit(s.ce) for s in scores if s.ce is not None), default=LOWEST),
+        "ce": float(logit(np.array(read)).max()) if read else LOWEST,
         "colbert": max((s.colbert for s in scores if s.colbert is not None), default=0.0),
         "typed": 1.0 - lost / weight if weight else 0.0,
     }
@@ -53,8 +57,3 @@ def is_weak(sure: float, query: Query, missing: Sequence[Term]) -> bool:
     unsaid = [term for term in named if term in missing]
     carries = bool(named) and (unsaid == named or any(term.kind == "PROPN" for term in unsaid))
     return sure < (UNSAID if carries else WEAK)
-
-
-def _logit(score: float) -> float:
-    inside = min(max(score, 1e-12), 1.0 - 1e-12)
-    return math.log(inside / (1.0 - inside))

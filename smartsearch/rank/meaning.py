@@ -86,7 +86,7 @@ def _read(
     windows = scored_windows(question, haystack.corpus, indices, show)
 
     def by_turn(question: str, _: Sequence[str]) -> NDArray[np.float64]:
-        return best_windows(question, windows, scorer)[0]
+        return best_windows(question, windows, scorer)
 
     near = nearest(question, [some[0] for some in windows], by_turn, top)
     return [indices[n] for n in near]

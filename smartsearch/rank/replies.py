@@ -30,10 +30,10 @@ def with_replies(ranking: Ranking, corpus: Corpus) -> Ranking:
 
 def reply_to(index: int, corpus: Corpus) -> int:
     """The turn that answers the question of turn `index` shortly, or -1."""
-    turns, after = corpus.turns, index + 1
-    if not asks(turns[index]) or after >= len(turns) or corpus.previous[after] != index:
+    after = corpus.following(index) if asks(corpus.turns[index]) else -1
+    if after < 0:
         return -1
-    reply = turns[after]
+    reply = corpus.turns[after]
     return after if len(reply.text.split()) <= SHORT and not asks(reply) else -1
 
 

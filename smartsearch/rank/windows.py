@@ -111,12 +111,11 @@ def _likeliest(texts: Sequence[str], asked: set[str]) -> list[str]:
     return [texts[n] for n in sorted(range(len(texts)), key=lambda n: -shared[n])[:READ_WINDOWS]]
 
 
-def best_windows(
-    question: str, windows: Sequence[Sequence[str]], scorer: Scorer
-) -> tuple[NDArray[np.float64], list[int]]:
-    """The best score among each turn's windows, shape (turns,), and that window's place in its list."""
+def best_windows(question: str, windows: Sequence[Sequence[str]], scorer: Scorer) -> NDArray[np.float64]:
+    """The best score among each turn's windows, shape (turns,); a turn has one window at least."""
+    if not windows:
+        return np.zeros(0)
     sizes = [len(some) for some in windows]
     values = scorer(question, [text for some in windows for text in some])
-    parts = np.split(np.asarray(values, dtype=np.float64), np.cumsum(sizes)[:-1]) if sizes else []
-    best = [int(part.argmax()) for part in parts]
-    return np.array([part[n] for part, n in zip(parts, best, strict=True)], dtype=np.float64), best
+    starts = np.cumsum([0, *sizes[:-1]])
+    return np.maximum.reduceat(np.asarray(values, dtype=np.float64), starts)

@@ -143,9 +143,7 @@ class Haystack:
 
     def following(self, index: int) -> int:
         """The turn after in its session, if it may be found, or -1."""
-        after = index + 1
-        if after >= len(self.corpus.turns) or self.corpus.previous[after] != index:
-            return -1
+        after = self.corpus.following(index)
         at = bisect_left(self.indices, after)
         return after if at < len(self.indices) and self.indices[at] == after else -1
 
