@@ -1,8 +1,8 @@
 """Readers of real people's text: strangers' messages chained by person, and channels with reply links.
 
-`asked.jsonl` holds questions written for smartsearch (MIT) over the messages of these and of two more sources,
-which it names by place alone: the ids of a person's conversations, or a chat and its first turn, and numbers of
-messages in them, empty ones not counted.
+`asked.jsonl` holds questions written for smartsearch (MIT) over the messages of these and of two more
+sources, which it names by place alone: the ids of a person's conversations, or a chat and its first turn, and
+numbers of messages in them, empty ones not counted.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import json
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,16 +80,21 @@ def chitchat(folder: Path, rng: random.Random) -> Iterator[Chat]:
 def asked(train: Path) -> Iterator[Chat]:
     """The stretches below `train` that questions were written over, labels complete.
 
-    Those of chitchat are of the source `asked`, those of another of `asked SOURCE`; a source that is not there
-    is left out.
+    Those of chitchat are of the source `asked`, those of another of `asked SOURCE`; a source that is not
+    there is left out.
     """
     rng = random.Random(0)
     talks = dict(_talks(train / "chitchat")) if (train / "chitchat").is_dir() else {}
+    readers: dict[str, Callable[[Path], Iterator[Chat]]] = {
+        "realmem": partial(realmem, rng=rng),
+        "topical_chat": partial(topical_chat, rng=rng),
+        "irc": irc,
+    }
     chats = {
         (source, chat.id): chat
-        for source, reader in {"realmem": realmem, "topical_chat": topical_chat, "irc": irc}.items()
+        for source, read in readers.items()
         if (train / source).is_dir()
-        for chat in (reader(train / source) if reader is irc else reader(train / source, rng))
+        for chat in read(train / source)
     }
     for record in _asked():
         source, size = record.get("source", ""), record["turns"]

@@ -12,8 +12,8 @@ CONTEXT_CHARACTERS = 120
 """How much of the end of a turn before is shown: a reply often means something only after a question,
 and the question stands at the end of the turn before."""
 BEFORE = 4
-"""The most turns before that a cross-encoder sees of a short turn: people write in bursts, and the question is
-not always the last turn. ColBERT sees one: what its vectors match should be the turn's own."""
+"""The most turns before that a cross-encoder sees of a short turn: people write in bursts, and the question
+is not always the last turn. ColBERT sees one: what its vectors match should be the turn's own."""
 SHORT = 200
 """Characters of a short turn and of what stands before it; a longer one is shown with one turn before."""
 LEAST = 20
@@ -44,7 +44,7 @@ def shown(config: Config) -> Shown:
 
 
 def seen_by(scorer: object, show: Shown) -> Shown:
-    """`show` with as many turns before as `scorer` was trained with, if any are shown: one where it says nothing."""
+    """`show` with as many turns before as `scorer` says it was trained with (else one), if any are shown."""
     return replace(show, before=getattr(scorer, "before", 1)) if show.before else show
 
 

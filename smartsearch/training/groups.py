@@ -29,8 +29,8 @@ class Mix:
 
     The mean of `long` bounds the cost of training; search shows a turn's first 128 tokens instead.
     `lower` and `terse` are the shares of questions in lower case and of which only the content words stay,
-    `when` of those that get their turn's date, `mine` of those about User that are asked with "I"; `windows` is
-    the share of groups whose long turns are shown as search shows them, one window, and not cropped.
+    `when` of those that get their turn's date, `mine` of those about User that are asked with "I"; `windows`
+    is the share of groups whose long turns are shown as search shows them, one window, and not cropped.
     """
 
     wrong: int = 7
