@@ -234,7 +234,7 @@ class Config:
     )
     beside: tuple[str, ...] = _rank(  # docs/decisions/0004
         BESIDE,
-        "What rankers see beside a turn: its date, the end of the turn before.",
+        "What rankers see beside a turn: its date, the ends of the turns before.",
         "Ranking",
         metavar="date,before|none",
     )
