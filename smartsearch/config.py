@@ -51,6 +51,8 @@ RANKERS = {"ce": Reads(0.7, head=True), "colbert": Reads(0.3)}  # paper 3.3
 COMPRESSIONS = ("dates", "speakers", "repeats")
 BESIDE = ("date", "before")
 """What scorers may see beside a turn."""
+COUNT_OR_ALL = "N|all"
+"""The metavar of settings that take a number or `all`, which is 0."""
 LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
 CHATS = "chats"
@@ -99,6 +101,21 @@ class Config:
     system: str = _find(
         "smartsearch", "Which memory system answers.", "Ranking", metavar="NAME", trusted=True
     )
+
+    qrmem: str = _find(
+        "kn",
+        "--system qrmem: walk by what is lacking (kn), widen the question (ges), entities alone (te), or kn "
+        "without a part.",
+        "Ranking",
+        choices=("kn", "ges", "te", "no-update", "no-open-entities", "no-reflection", "no-navigation"),
+    )
+    qrmem_scope: int = _find(  # 0: all
+        12,
+        "--system qrmem: segments its graph is made of, the best by our own search; `all` as in the paper.",
+        "Ranking",
+        metavar=COUNT_OR_ALL,
+    )
+    graph: bool = _find(False)  # the answer has the system's graph; --format graphml sets it
 
     typed: bool = _find(  # docs/decisions/0016
         True,
@@ -229,7 +246,7 @@ class Config:
         "Turns the cross-encoder reads: a number, or `all` as in the paper (slower).",
         "Retrieval",
         lowest=-1,
-        metavar="N|all",
+        metavar=COUNT_OR_ALL,
         shown="112 with both rankers, else all",
     )
     beside: tuple[str, ...] = _rank(  # docs/decisions/0004
@@ -633,7 +650,7 @@ def _coerce(name: str, raw: Any, where: str) -> Any:
             return tuple(item(part) for part in parts if part not in ("", "none"))
         if kind is bool:
             return _truth(raw)
-        if name == "candidates" and raw == "all":
+        if raw == "all" and FIELDS[name].metadata["metavar"] == COUNT_OR_ALL:
             return 0
         if _unlike(raw, kind):
             raise TypeError
