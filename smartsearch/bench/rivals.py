@@ -52,7 +52,7 @@ class Rival:
 
 def available() -> list[str]:
     """The names of the plain searches of the registry, sorted: what `all` stands for."""
-    return sorted(name for name in systems.SYSTEMS if systems.card(name).fidelity == "rule")
+    return sorted(baselines.BASELINES)
 
 
 def load(names: Sequence[str]) -> list[Rival]:
@@ -92,9 +92,9 @@ class Running:
     @cached_property
     def fingerprint(self) -> str:
         """What tells this system, its code and its memory; plain searches have nothing in theirs to tell."""
-        card, code = self.system.card, inspect.getsource(sys.modules[type(self.system).__module__])
-        memory = "" if card.fidelity == "rule" else self.memory.fingerprint
-        return digest(card.name, self.system.fingerprint, code, memory)
+        plain = isinstance(self.system, baselines.Ranker | _Own)
+        memory = "" if plain else self.memory.fingerprint
+        return digest(self.system.card.name, self.system.fingerprint, *_code(type(self.system)), memory)
 
     def __call__(self, question: str) -> NDArray[np.float64]:
         """A score for each turn, shape (turns,), NaN for turns that were not found.
@@ -108,6 +108,13 @@ class Running:
         for hit in result.hits:
             scores[hit.index] = -hit.rank
         return scores
+
+
+def _code(kind: type) -> list[str]:
+    """The source of the module of a class; of a package, all its modules."""
+    file = Path(inspect.getfile(kind))
+    files = sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else [file]
+    return [one.read_text(encoding="utf-8") for one in files]
 
 
 def _rival(name: str) -> Rival:

@@ -36,7 +36,7 @@ class Card:
 
     `extra` is the extra of the install that it needs. `whole` says that it reads every turn: large
     transcripts are parsed for it and not scanned. `keeps` says that its memory is worth a folder in the
-    user's cache.
+    user's cache. `graph` says that its answers have a graph where one is asked for.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Card:
     extra: str = ""
     whole: bool = True
     keeps: bool = False
+    graph: bool = False
 
 
 class Memory(Protocol):

@@ -20,6 +20,7 @@ CARD = Card(
     "without its language model.",
     paper="QRMeM: Unleash the Length Limitation through Question then Reflection Memory Mechanism",
     fidelity="rule",
+    graph=True,
 )
 
 

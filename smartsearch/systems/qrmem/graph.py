@@ -75,7 +75,7 @@ class EntityGraph:
 
 def key(mention: str) -> str:
     """What mentions of one entity share: letters of any case, and of a common noun its inflection."""
-    return stem(mention) if mention.islower() else fold(mention)
+    return stem(mention) if mention.islower() and " " not in mention else fold(mention)
 
 
 def disambiguated(mentions: Counter[str]) -> dict[str, str]:

@@ -79,12 +79,12 @@ def accepted(questions: Iterable[Sequence[str]]) -> set[int]:
 
     pool: list[str] = []
     places = set()
-    letters: dict[str, str] = {}  # a letter a word, as rapidfuzz compares texts many times faster than lists
+    letters: dict[str, str] = {}  # a letter a word: rapidfuzz compares texts many times faster than lists
+    least = ALIKE - 1e-9  # a score that is just the cutoff would be lost to rounding
     for place, words in enumerate(questions):
         question = "".join([letters.setdefault(word, chr(0xE000 + len(letters))) for word in words])
-        if question and not extractOne(
-            question, pool, scorer=Indel.normalized_similarity, score_cutoff=ALIKE
-        ):
+        alike = extractOne(question, pool, scorer=Indel.normalized_similarity, score_cutoff=least)
+        if question and not alike:
             pool.append(question)
             places.add(place)
     return places
