@@ -102,21 +102,6 @@ class Config:
         "smartsearch", "Which memory system answers.", "Ranking", metavar="NAME", trusted=True
     )
 
-    qrmem: str = _find(
-        "kn",
-        "--system qrmem: walk by what is lacking (kn), widen the question (ges), entities alone (te), or kn "
-        "without a part.",
-        "Ranking",
-        choices=("kn", "ges", "te", "no-update", "no-open-entities", "no-reflection", "no-navigation"),
-    )
-    qrmem_scope: int = _find(  # 0: all
-        12,
-        "--system qrmem: segments its graph is made of, the best by our own search; `all` as in the paper.",
-        "Ranking",
-        metavar=COUNT_OR_ALL,
-    )
-    graph: bool = _find(False)  # the answer has the system's graph; --format graphml sets it
-
     typed: bool = _find(  # docs/decisions/0016
         True,
         "What is typed counts: codes, numbers and quoted phrases are terms; tell how sure the answer is.",
@@ -270,6 +255,21 @@ class Config:
     cascade: int = _rank(112)  # what `candidates` -1 means with both rankers
     colbert_turns: int = _rank(1024)  # turns ColBERT sees unless `candidates` is 0
 
+    # QRMeM (docs/systems.md)
+    qrmem: str = _find(
+        "kn",
+        "--system qrmem: walk by what is lacking (kn), widen the question (ges), entities alone (te), or kn "
+        "without a part.",
+        "Ranking",
+        choices=("kn", "ges", "te", "no-update", "no-open-entities", "no-reflection", "no-navigation"),
+    )
+    qrmem_scope: int = _find(  # 0: all
+        12,
+        "--system qrmem: segments its graph is made of, the best by our own search; `all` as in the paper.",
+        "Ranking",
+        metavar=COUNT_OR_ALL,
+    )
+
     # Truncate (paper 3.4)
     truncate: str = _cut(
         "adaptive",
@@ -315,6 +315,7 @@ class Config:
         "-n",
         shown="all; on a terminal 5",
     )
+    graph: bool = _cut(False)  # the answer has the system's graph; --format graphml asks for it
 
     # Run
     redact: bool = _cut(

@@ -71,8 +71,8 @@ def cloze(sentence: Sentence) -> list[str]:
 def accepted(questions: Iterable[Sequence[str]]) -> set[int]:
     """The places of the questions, as words, that are unlike all that were accepted before them.
 
-    The normalised Indel similarity is ROUGE-L's F measure: twice the longest common subsequence over both
-    lengths.
+    The normalised Indel distance is 1 less ROUGE-L's F measure, twice the longest common subsequence over
+    both lengths.
     """
     from rapidfuzz.distance import Indel
     from rapidfuzz.process import extractOne
@@ -80,10 +80,9 @@ def accepted(questions: Iterable[Sequence[str]]) -> set[int]:
     pool: list[str] = []
     places = set()
     letters: dict[str, str] = {}  # a letter a word: rapidfuzz compares texts many times faster than lists
-    least = ALIKE - 1e-9  # a score that is just the cutoff would be lost to rounding
     for place, words in enumerate(questions):
         question = "".join([letters.setdefault(word, chr(0xE000 + len(letters))) for word in words])
-        alike = extractOne(question, pool, scorer=Indel.normalized_similarity, score_cutoff=least)
+        alike = extractOne(question, pool, scorer=Indel.normalized_distance, score_cutoff=1 - ALIKE)
         if question and not alike:
             pool.append(question)
             places.add(place)
