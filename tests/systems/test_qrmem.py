@@ -66,6 +66,18 @@ def test_a_bridge_of_three_hops_that_bm25_misses_is_walked():
     assert BRIDGE[2] not in texts(found(haystack, qrmem_scope=0, qrmem="no-navigation"))
 
 
+def test_steps_count_the_turns_that_each_brought_once():
+    result = found(conversations(*BRIDGE), qrmem="ges", qrmem_scope=0)
+    assert [hop.kind for hop in result.trace.hops][:2] == ["entities", "walk"]
+    assert sum(hop.found for hop in result.trace.hops) == result.trace.hops[-1].total == len(result.hits)
+    assert {hit.hop for hit in result.hits} <= {hop.hop for hop in result.trace.hops if hop.found}
+
+
+def test_every_term_is_still_wanted_where_the_mode_says_so():
+    result = found(conversations(*BRIDGE), "kiln Mara", mode="and", qrmem_scope=0)
+    assert set(texts(result)) == {BRIDGE[0]}
+
+
 @pytest.mark.parametrize("way", Config.__dataclass_fields__["qrmem"].metadata["choices"])
 def test_every_way_answers_and_says_that_no_model_did(way):
     result = found(conversations(*BRIDGE), qrmem=way)

@@ -37,7 +37,7 @@ class QRMeM:
         """The segments of all turns; the graph is the question's."""
         from smartsearch.systems.qrmem.segments import segmented
 
-        return segmented(corpus.corpus.turns, self.tools.tokenizer.count)
+        return segmented(corpus.corpus.turns)
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
         """The turns of the segments that the walk over the question's graph reached."""

@@ -17,7 +17,7 @@ from smartsearch.retrieve.semantic import Scorer
 from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
 from smartsearch.systems.qrmem.navigate import Ground, Verdict
 from smartsearch.systems.qrmem.segments import Segments
-from smartsearch.systems.qrmem.sentences import Sentence, accepted, cloze, mentions, sentences
+from smartsearch.systems.qrmem.sentences import ENTITIES, Sentence, accepted, cloze, mentions, sentences
 from smartsearch.systems.smartsearch import pipeline
 from smartsearch.types import Query, Result, fold
 
@@ -58,17 +58,21 @@ class Asked:
 
 
 def nearest(question: str, haystack: Haystack, config: Config, tools: Tools) -> Result:
-    """All that our own search finds, in order; the cross-encoder is kept for what the walk reaches."""
+    """What our own search finds: the best turn is its hit, the others, in order, are hidden behind it.
+
+    The cross-encoder is kept for what the walk reaches, and no tokens are counted but of the one.
+    """
     rankers = tuple(name for name in config.rank if name != "ce") or config.rank
     most = config.colbert_turns if config.candidates else 0
-    wide = replace(config, rank=rankers, candidates=most, truncate="none", limit=0, order="rank", compress=())
+    wide = replace(config, rank=rankers, candidates=most, truncate="none", limit=1, order="rank", compress=())
     return pipeline.search(question, haystack, wide, tools)
 
 
 def scope(
     found: Sequence[int], haystack: Haystack, memory: Segments, most: int
 ) -> dict[int, tuple[int, ...]]:
-    """The `most` segments whose turns were found first, 0 for every segment, by their turns."""
+    """The `most` segments whose turns were found first, 0 for every segment, with those turns of each that
+    may be found."""
     order = dict.fromkeys(memory.of_turn[index] for index in found)
     if most == 0:
         order |= dict.fromkeys(memory.of_turn[index] for index in haystack.indices)
@@ -118,9 +122,10 @@ def ground(asked: Asked, made: EntityGraph, crossencoder: Scorer | None) -> Grou
 
 
 def judged(asked: Asked, turns: Sequence[int], crossencoder: Scorer | None) -> Verdict:
-    """Answerable where the turns hold every term and one likely answers, by the cross-encoder; without one,
-    where one turn holds all. Else the terms that they lack, or their best turn does."""
-    corpus, wanted = asked.haystack.corpus, {key(term.text): term.text for term in asked.query.terms}
+    """Answerable where the turns hold every name and noun asked for and one likely answers, by the
+    cross-encoder; without one, where one turn holds all. Else what they lack, or their best turn does."""
+    corpus, terms = asked.haystack.corpus, asked.query.terms
+    wanted = {key(term.text): term.text for term in terms if term.kind in ENTITIES}
     texts = [fold(corpus.turns[index].spoken) for index in turns]
     if crossencoder is None:
         scores = np.array([sum(term in text for term in wanted) / max(len(wanted), 1) for text in texts])

@@ -32,7 +32,8 @@ def search(question: str, haystack: Haystack, memory: Segments, config: Config, 
     began, question = time.perf_counter(), paired(question)
     near = rules.nearest(question, haystack, config, tools)
     query = tools.parser.parse(question, config)
-    scope = rules.scope([hit.index for hit in near.hits], haystack, memory, config.qrmem_scope)
+    found = [hit.index for hit in (*near.hits, *near.budget.hidden)]
+    scope = rules.scope(found, haystack, memory, config.qrmem_scope)
     asked = Asked(query, haystack, memory, scope, config, tools)
     scorers = {name: rules.Once(tools.scorers[name]) for name in config.rank if name in tools.scorers}
     made = rules.related(asked)
@@ -42,7 +43,8 @@ def search(question: str, haystack: Haystack, memory: Segments, config: Config, 
         route = walked(rules.ground(asked, made, scorers.get("ce")), entities, config.qrmem)
     searched = time.perf_counter()
     ranking = ranked(asked, route, scorers)
-    hits = _hits(asked, ranking, route)
+    hops, first = _steps(asked, route, entities)
+    hits = _hits(asked, ranking, route, first)
     walked_by = {made.facts[step.fact].sentence.turn for step in route.steps}
     kept, budget = truncate(hits, config, tools.tokenizer, walked_by)
     if config.order == "time":
@@ -52,7 +54,7 @@ def search(question: str, haystack: Haystack, memory: Segments, config: Config, 
     trace = replace(
         near.trace,
         terms=query.terms,
-        hops=_hops(asked, route, entities),
+        hops=hops,
         candidates=len(hits),
         timing_ms={stage: seconds * 1000.0 for stage, seconds in spent.items()} | dict(ranking.timing_ms),
         models=tuple(tools.models[name] for name in ("parser", *config.rank) if name in tools.models),
@@ -84,43 +86,55 @@ def walked(ground: Ground, entities: Sequence[str], way: str) -> Route:
 
 def ranked(asked: Asked, route: Route, scorers: Mapping[str, Scorer]) -> Ranking:
     """The turns of the segments in our rankers' order."""
-    turns = [index for segment in route.segments for index in asked.scope[segment]]
-    found: Found = {index: {} for index in turns}
-    words = grep(asked.haystack, asked.query.terms, word_boundary=asked.config.word_boundary)
-    counts = Counter(term for inside in words.values() for term in inside)
-    merge(found, {index: inside for index, inside in words.items() if index in found})
     config, corpus, fusion = asked.config, asked.haystack.corpus, asked.tools.fusion
+    turns = {index for segment in route.segments for index in asked.scope[segment]}
+    words = grep(asked.haystack, asked.query.terms, mode=config.mode, word_boundary=config.word_boundary)
+    counts = Counter(term for inside in words.values() for term in inside)
+    found: Found = {} if config.mode == "and" else {index: {} for index in sorted(turns)}
+    merge(found, {index: inside for index, inside in words.items() if index in turns})
     candidates = by_match_weight(found, config.typed)
     ranking = rank(asked.query.text, candidates, corpus, scorers, config, fusion, counts)
     return promoted(ranking, corpus.turns, config.speaker, config.speaker_rank)
 
 
-def _hits(asked: Asked, ranking: Ranking, route: Route) -> list[Hit]:
-    """The ranked turns, each with the step that brought its segment: 1 for the question's own entities."""
-    hop = dict.fromkeys(route.important, 1)
+def _parts(route: Route, entities: Sequence[str]) -> list[tuple[HopTrace, tuple[int, ...]]]:
+    """The walk step by step with the segments of each: those of the question's entities, of every entity that
+    joined, with what had been lacking as its source, and those fetched in the end (GES)."""
+    own = tuple(Term(name, ENTITY, 1.0) for name in entities)
+    made = [(HopTrace(1, "entities", own, 0, 0), route.important)]
     for number, step in enumerate(route.steps, start=2):
-        hop = dict.fromkeys(step.segments, number) | hop
+        term = Term(step.entity, ENTITY, step.score, number, step.reason)
+        made.append((HopTrace(number, "walk", (term,), 0, 0), step.segments))
+    brought = {segment for _, segments in made for segment in segments}
+    fetched = tuple(segment for segment in route.added if segment not in brought)
+    return [*made, *([(HopTrace(len(made) + 1, "fetch", (), 0, 0), fetched)] if fetched else [])]
+
+
+def _steps(
+    asked: Asked, route: Route, entities: Sequence[str]
+) -> tuple[tuple[HopTrace, ...], dict[int, int]]:
+    """The steps with the turns that each brought, and the step that brought a segment first."""
+    first: dict[int, int] = {}
+    hops, total = [], 0
+    for hop, segments in _parts(route, entities):
+        new = [segment for segment in segments if segment not in first]
+        first |= dict.fromkeys(new, hop.hop)
+        turns = sum(len(asked.scope[segment]) for segment in new)
+        total += turns
+        hops.append(replace(hop, found=turns, total=total))
+    return tuple(hops), first
+
+
+def _hits(asked: Asked, ranking: Ranking, route: Route, first: Mapping[int, int]) -> list[Hit]:
+    """The ranked turns, each with the step that brought its segment and the score this had by it."""
     hits = []
     pairs = zip(ranking.candidates, ranking.scores, strict=True)
     for place, (candidate, scores) in enumerate(pairs, start=1):
         segment, turn = asked.memory.of_turn[candidate.index], asked.haystack.corpus.turns[candidate.index]
         if segment in route.added:
             scores = replace(scores, more={**scores.more, NAME: route.added[segment]})
-        hits.append(Hit(place, turn, scores, candidate.terms, hop.get(segment, 1), candidate.index))
+        hits.append(Hit(place, turn, scores, candidate.terms, first[segment], candidate.index))
     return hits
-
-
-def _hops(asked: Asked, route: Route, entities: Sequence[str]) -> tuple[HopTrace, ...]:
-    """The walk: the question's entities, then one a step, with what had been lacking as its source."""
-    total = sum(len(asked.scope[segment]) for segment in route.important)
-    own = tuple(Term(name, ENTITY, 1.0) for name in entities)
-    hops = [HopTrace(1, "entities", own, total, total)]
-    for number, step in enumerate(route.steps, start=2):
-        new = sum(len(asked.scope[segment]) for segment in step.segments)
-        total += new
-        term = Term(step.entity, ENTITY, step.score, number, step.reason)
-        hops.append(HopTrace(number, "walk", (term,), new, total))
-    return tuple(hops)
 
 
 def _own(asked: Asked, made: EntityGraph, route: Route) -> dict[str, Any]:

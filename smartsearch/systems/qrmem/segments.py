@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from smartsearch.rank.windows import pieces
 from smartsearch.types import Turn
 
 SEGMENT_TOKENS = 600
-"""The paper's size, whose unit it does not name; ours are tokens. A longer turn is a segment alone."""
+"""The paper's size, whose unit it does not name; ours are tokens, counted as pieces (rank/windows.py). A
+longer turn is a segment alone."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,9 @@ class Segments:
         return [number for number, turns in enumerate(self.turns) for _ in turns]
 
 
-def segmented(turns: Sequence[Turn], count: Callable[[str], int], most: int = SEGMENT_TOKENS) -> Segments:
+def segmented(
+    turns: Sequence[Turn], count: Callable[[str], int] = pieces, most: int = SEGMENT_TOKENS
+) -> Segments:
     """Runs of turns of one conversation, of at most `most` tokens by `count` unless one turn has more."""
     tokens = tuple(count(turn.rendered) for turn in turns)
     runs: list[list[int]] = []
