@@ -21,7 +21,7 @@ MENTIONS = 12
 ENTITIES = ("PROPN", "NOUN", "ENT", "TOKEN", "PHRASE", "CODE", "NUMBER", "COMPOUND")
 """The kinds of the question's terms that name something; verbs do not."""
 
-_END = re.compile(r"(?<=[.!?…。！？])\s+|\s*\n+\s*")
+_END = re.compile(r"(?<=[.!?…。！？])\s|\n")
 _WORD = re.compile(r"\w+")
 
 
