@@ -52,6 +52,7 @@ def there_and_back(kind, value):
         (Answer, Answer(RESULT, (Nearby(4, (TURN,), ()),))),
         (Answer, Answer(Result("", "", (), Budget("none", 0, 0, 0.0, 0.0, 0), Trace()))),
         (Answer, Answer(replace(RESULT, trace=Trace(models=(ModelInfo("a", "b", "c", "d"),))))),
+        (Answer, Answer(replace(RESULT, trace=Trace(own={"mode": "kn", "read": 7, "more": [True, None]})))),
         (Answer, Answer(replace(RESULT, graph=Graph(HIT.terms, (Link(0, 0, (0,)),), (TURN,))))),
         (
             Request,
