@@ -102,6 +102,18 @@ def test_the_scope_limits_the_graph_to_the_best_segments():
     assert not found(Haystack(Corpus()), qrmem_scope=0).hits
 
 
+@pytest.mark.parametrize("way", ["kn", "ges", "te"])
+def test_nothing_to_ask_with_and_nothing_said_are_no_errors(way):
+    haystack = conversations(*BRIDGE)
+    nothing = found(haystack, "of the ?", qrmem=way, semantic="off")
+    assert (nothing.hits, nothing.trace.fallback) == ((), "no term in the question")
+    nearest = found(haystack, "of the ?", qrmem=way, qrmem_scope=0)  # no entity: the nearest segments
+    assert len(nearest.hits) == len(BRIDGE)
+    silent = found(conversations("", " "), qrmem=way, qrmem_scope=0, graph=True)
+    assert (silent.trace.own["edges"], silent.graph.links) == (0, ())
+    assert not found(Haystack(haystack.corpus, []), qrmem=way, qrmem_scope=0).hits
+
+
 def related(parser, question: str = "Who repairs the flute?", **settings):
     """The graph of a question about two turns, made with the parser of the tests."""
     haystack = conversations(
@@ -159,6 +171,8 @@ def test_the_commands_take_it(run, talk, tmp_path):
     assert (line["system"], line["trace"]["mode"]) == ("qrmem-rule", "te")
     every = run("query", "the shed", talk, "--system", "qrmem", "--qrmem-scope", "all", "--json").record
     assert every["trace"]["scope"] == every["trace"]["segments"] == 1
+    told = run("query", "the shed", talk, "--system", "qrmem", "--explain").out
+    assert "# qrmem-rule: fidelity rule, mode kn, segments 1" in told
     refused = run("query", "the shed", talk, "--system", "qrmem", "--qrmem-scope", "few")
     assert (refused.code, "--qrmem-scope" in refused.err) == (2, True)
 

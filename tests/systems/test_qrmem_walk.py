@@ -153,18 +153,21 @@ def test_a_walk_ends_where_no_entity_leads_on_and_after_its_trials():
 
 
 def test_the_window_drops_the_lowest_added_segments_and_never_the_important_ones():
-    def similarity(text):
-        return np.array([0.0, 1.0, 2.0, 5.0] if "glaze" in text.split() else [0.0, 1.0, 4.0, 2.0])
-
-    judge = lacking("")
-    route = navigate(ground(judge, similarity=similarity, window=3, tokens=1), ["dog"], trials=9)
-    # The window of three holds one important segment of the dog's two, up to half of it.
+    # The dog's first segment is half of a window of three. Mara brings 1 with a score of 1, the kiln 2 with
+    # one of 4; the window is full, and the vet's segment with its 2 takes the place of 1.
+    rounds = iter([[1.0, 0.0, 0.0, 0.0], [0.0, 4.0, 0.0, 0.0], [0.0, 0.0, 0.0, 2.0]])
+    made = graph([fact(0, "dog", "Mara"), fact(1, "Mara", "kiln"), fact(2, "kiln"), fact(3, "dog", "vet")])
+    sizes = dict.fromkeys(range(4), 1)
+    place = Ground("q", made, [0, 1, 2, 3], sizes, lambda _: np.array(next(rounds)), lacking(""), 3)
+    route = navigate(place, ["dog"], trials=3)
+    assert [step.entity for step in route.steps] == ["Mara", "kiln", "vet"]
     assert route.important == (0,)
-    assert len(route.added) == 2
-    assert min(route.added.values()) >= max(
-        [step.score for step in route.steps if not set(step.segments) & route.added.keys()], default=0.0
-    )
-    assert route.added[3] == 2.0
+    assert route.added == {2: 4.0, 3: 2.0}
+
+
+def test_a_segment_larger_than_the_window_is_read_alone():
+    route = navigate(ground(lacking("x"), tokens=9), ["Mara"])
+    assert (route.segments, route.stopped) == ((0,), "window")
 
 
 def test_rare_entities_fill_the_first_half_before_common_ones():

@@ -113,7 +113,7 @@ def ground(asked: Asked, made: EntityGraph, crossencoder: Scorer | None) -> Grou
     tokens = {s: sum(asked.memory.tokens[i] for i in turns) for s, turns in asked.scope.items()}
 
     def similarity(text: str) -> NDArray[np.float64]:
-        return compare(text, texts)
+        return compare(text, texts) if texts else np.zeros(0)
 
     def judge(segments: Sequence[int]) -> Verdict:
         return judged(asked, [i for segment in segments for i in asked.scope[segment]], crossencoder)
