@@ -52,7 +52,7 @@ class Rival:
 
 def available() -> list[str]:
     """The names of the plain searches of the registry, sorted: what `all` stands for."""
-    return sorted(baselines.BASELINES)
+    return sorted(name for name in systems.SYSTEMS if not systems.card(name).paper)
 
 
 def load(names: Sequence[str]) -> list[Rival]:
@@ -92,9 +92,9 @@ class Running:
     @cached_property
     def fingerprint(self) -> str:
         """What tells this system, its code and its memory; plain searches have nothing in theirs to tell."""
-        plain = isinstance(self.system, baselines.Ranker | _Own)
-        memory = "" if plain else self.memory.fingerprint
-        return digest(self.system.card.name, self.system.fingerprint, *_code(type(self.system)), memory)
+        card, code = self.system.card, _code(sys.modules[type(self.system).__module__])
+        memory = self.memory.fingerprint if card.paper or card.keeps else ""
+        return digest(card.name, self.system.fingerprint, code, memory)
 
     def __call__(self, question: str) -> NDArray[np.float64]:
         """A score for each turn, shape (turns,), NaN for turns that were not found.
@@ -108,13 +108,6 @@ class Running:
         for hit in result.hits:
             scores[hit.index] = -hit.rank
         return scores
-
-
-def _code(kind: type) -> list[str]:
-    """The source of the module of a class; of a package, all its modules."""
-    file = Path(inspect.getfile(kind))
-    files = sorted(file.parent.rglob("*.py")) if file.name == "__init__.py" else [file]
-    return [one.read_text(encoding="utf-8") for one in files]
 
 
 def _rival(name: str) -> Rival:
@@ -165,6 +158,14 @@ class _Own:
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
         """Nobody asks: its scores are read of its memory."""
         raise NotImplementedError
+
+
+def _code(module: ModuleType) -> str:
+    """The source of a system: its file, or all files of its folder."""
+    if not hasattr(module, "__path__"):
+        return inspect.getsource(module)
+    files = sorted(path for folder in module.__path__ for path in Path(folder).glob("*.py"))
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
 def _reranked(name: str, config: Config, _tools: Tools) -> System:
