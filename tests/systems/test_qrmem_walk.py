@@ -28,7 +28,7 @@ def words(text: str) -> int:
 
 
 def fact(segment: int, *names: str) -> Fact:
-    return Fact(segment, Sentence(" and ".join(names), segment, names, ()), names)
+    return Fact(segment, Sentence("", " and ".join(names), segment, names, ()), names)
 
 
 def test_segments_are_whole_turns_of_one_conversation():
@@ -63,13 +63,21 @@ def test_a_question_is_accepted_below_a_rouge_l_of_six_tenths():
 
 
 def test_a_cloze_asks_for_the_first_name():
-    said = Sentence("Mara: Ilya repairs the flute.", 0, ("Ilya", "Mara"), ("flute",))
-    assert cloze(said) == ["mara", "what", "repairs", "the", "flute"]
+    said = Sentence("[8 May 2023] Mara: ", "Ilya repairs the flute.", 0, ("Mara", "Ilya"), ("flute",))
+    assert cloze(said) == ["what", "repairs", "the", "flute"]
 
 
 def test_what_a_sentence_mentions_depends_on_the_question_and_its_update():
-    said = Sentence("Mara: two flutes", 0, ("Mara",), ("flutes", "tiles"))
-    query = Query("", (Term("flute", "NOUN", 2.0), Term("play", "VERB", 1.0), Term("dog", "NOUN", 2.0)))
+    said = Sentence("Mara: ", "two flutes", 0, ("Mara",), ("flutes", "tiles"))
+    query = Query(
+        "",
+        (
+            Term("flute", "NOUN", 2.0),
+            Term("Mar", "NOUN", 2.0),
+            Term("play", "VERB", 1.0),
+            Term("dog", "NOUN", 2.0),
+        ),
+    )
     assert mentions(said, query) == ("flute", "Mara")
     assert mentions(said, query, asked=False) == ("Mara",)
     assert mentions(said, query, updated=True) == ("flute", "Mara", "flutes", "tiles")

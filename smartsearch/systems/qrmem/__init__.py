@@ -1,4 +1,4 @@
-"""QRMeM: segments, and for each question a graph of their entities that is walked to its answer."""
+"""QRMeM (arXiv 2406.13167): segments, and for each question a graph of their entities that is walked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph of one question: entities, disambiguated, and what sentences say of two (QRMeM paper, 3.1)."""
+"""The graph of one question: entities, disambiguated, and what sentences say of two of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the question's entities to the segments that answer: three ways over the graph (QRMeM paper, 3.2).
+"""From the question's entities to the segments that answer: the paper's three walks over the graph.
 
 Where its algorithm 1 is silent or stops at nothing: the frontier is that of all entities so far; a walk ends
 where no entity leads on, or after `TRIALS`.
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from smartsearch.systems.qrmem.graph import EntityGraph
 
 WINDOW = 4096
-"""Tokens of the segments that a reader is given at most (paper 4.1)."""
+"""Tokens of the segments that a reader is given at most, as in the paper."""
 IMPORTANT = 0.5
 """Of it, what the question's own entities may fill, so that room is left to walk on; ours."""
 TRIALS = 5

@@ -1,4 +1,4 @@
-"""The static memory: conversations cut into segments of whole turns, verbatim (QRMeM paper, section 3.1)."""
+"""The static memory: conversations cut into segments of whole turns, verbatim."""
 
 from __future__ import annotations
 

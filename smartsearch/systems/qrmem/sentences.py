@@ -1,7 +1,7 @@
 """What a segment is about, by rule: its sentences, the entities each names, and the questions they answer.
 
-A language model does this in the paper (section 3.1): it picks key entities, describes relations and makes
-questions that bring more of both.
+A language model does this in the paper: it picks key entities, describes relations and makes questions that
+bring more of both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from smartsearch.text.parse import Parser
 from smartsearch.types import Query, Turn, fold
 
 ALIKE = 0.6
-"""ROUGE-L with a question accepted before, from which a new one brings nothing (paper 3.1)."""
+"""ROUGE-L with a question accepted before, from which a new one brings nothing, as in the paper."""
 MENTIONS = 12
 """Most entities of a sentence: a list of fifty names relates none of them."""
 ENTITIES = ("PROPN", "NOUN", "ENT", "TOKEN", "PHRASE", "CODE", "NUMBER", "COMPOUND")
@@ -27,12 +27,21 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence as rankers read it, with the turn it stands in, its names (who speaks first) and nouns."""
+    """A sentence, the turn it stands in by index, its names, who speaks first, and its nouns.
 
-    text: str
+    `head` is what rankers see before it: the date and who speaks.
+    """
+
+    head: str
+    said: str
     turn: int
     names: tuple[str, ...]
     nouns: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The sentence as rankers read it."""
+        return self.head + self.said
 
 
 def sentences(index: int, turn: Turn, parser: Parser, show: Shown, most: int) -> tuple[Sentence, ...]:
@@ -43,7 +52,7 @@ def sentences(index: int, turn: Turn, parser: Parser, show: Shown, most: int) ->
     nouns = [noun for noun, _ in parser.nouns([text])]
     head = heading(turn, show)
     return tuple(
-        Sentence(head + part, index, (*speaker, *_within(part, names)), tuple(_within(part, nouns)))
+        Sentence(head, part, index, (*speaker, *_within(part, names)), tuple(_within(part, nouns)))
         for part in filter(None, map(str.strip, _END.split(text)))
     )
 
@@ -63,7 +72,7 @@ def _begins(needle: str, text: str) -> bool:
 
 def cloze(sentence: Sentence) -> list[str]:
     """The question that a sentence answers, as words: the sentence without the first name in it."""
-    said = fold(sentence.text)
+    said = fold(sentence.said)
     name = next((fold(one) for one in sentence.names if fold(one) in said), "")
     return _WORD.findall(said.replace(name, "what", 1) if name else said)
 
@@ -93,7 +102,7 @@ def mentions(
     sentence: Sentence, query: Query, *, asked: bool = True, updated: bool = False
 ) -> tuple[str, ...]:
     """What a sentence names: `asked` for in the question, names, and if its question was accepted nouns."""
-    held = fold(sentence.text)
+    held = fold(sentence.said)
     terms = [term.text for term in query.terms if term.kind in ENTITIES] if asked else []
     found = [term for term in terms if _begins(fold(term), held)]
     every = (*found, *sentence.names, *(sentence.nouns if updated else ()))
