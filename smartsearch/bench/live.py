@@ -81,7 +81,7 @@ def measure(
             for rival in running:
                 started = time.perf_counter()
                 rival(question.text)
-                spent.setdefault(rival.system.card.name, []).append((time.perf_counter() - started) * 1000.0)
+                spent.setdefault(rival.system.card.shown, []).append((time.perf_counter() - started) * 1000.0)
             step()
     return {
         "questions": len(candidates),

@@ -125,7 +125,9 @@ def _registered(name: str) -> Rival:
         ) from error
     if card.extra:
         extras.require(card.extra, f"the rival {name}")
-    return Rival(name, lambda config, tools: systems.load(replace(config, system=name), lambda _: tools))
+    return Rival(
+        card.shown, lambda config, tools: systems.load(replace(config, system=name), lambda _: tools)
+    )
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,11 @@ class Card:
     keeps: bool = False
     graph: bool = False
 
+    @property
+    def shown(self) -> str:
+        """Its name in answers and tables: of a published system that runs by rule not the bare one."""
+        return f"{self.name}-rule" if self.paper and self.fidelity == "rule" else self.name
+
 
 class Memory(Protocol):
     """What a system holds of some transcripts between questions.

@@ -207,6 +207,7 @@ def test_bench_asks_it_as_a_rival_and_all_means_the_plain_ones(tmp_path):
     assert "qrmem" not in rivals.available()
     haystack, config = conversations(*BRIDGE), Config(qrmem_scope=0)
     (rival,) = rivals.load(["qrmem"])
+    assert rival.name == "qrmem-rule"
     running = rivals.Running(rival.open(config, fake_tools(config)), haystack, config, tmp_path)
     scores = running(QUESTION)
     assert scores.shape == (len(BRIDGE),)

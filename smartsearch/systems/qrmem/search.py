@@ -23,7 +23,7 @@ from smartsearch.systems.qrmem.segments import Segments
 from smartsearch.types import Graph, Hit, HopTrace, Link, Result, Term, paired
 
 NAME = "qrmem-rule"
-"""What its answers and scores are called: no language model read anything."""
+"""What its answers and scores are called (`Card.shown`): no language model read anything."""
 ENTITY = "ENTITY"
 
 
