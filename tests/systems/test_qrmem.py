@@ -7,11 +7,13 @@ import socket
 from dataclasses import replace
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from smartsearch import systems
 from smartsearch.bench import rivals
 from smartsearch.config import Config
+from smartsearch.errors import UsageError
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import quietly
 from smartsearch.systems.baselines import bm25_turns
@@ -203,13 +205,20 @@ def test_the_graph_is_printed_as_graphml(run, talk):
     assert (refused.code, "--system qrmem" in refused.err) == (2, True)
 
 
-def test_bench_asks_it_as_a_rival_and_all_means_the_plain_ones(tmp_path):
+def test_bench_asks_it_as_a_rival_in_each_of_its_ways(tmp_path):
     assert "qrmem" not in rivals.available()
-    haystack, config = conversations(*BRIDGE), Config(qrmem_scope=0)
-    (rival,) = rivals.load(["qrmem"])
-    assert rival.name == "qrmem-rule"
-    running = rivals.Running(rival.open(config, fake_tools(config)), haystack, config, tmp_path)
-    scores = running(QUESTION)
+    haystack, config = conversations(*BRIDGE), Config(qrmem_scope=0, pool=0)
+    loaded = rivals.load(["qrmem", "qrmem:no-navigation"])
+    assert [rival.name for rival in loaded] == ["qrmem-rule", "qrmem-rule:no-navigation"]
+    walked, stood = (
+        rivals.Running(rival.open(config, fake_tools(config)), haystack, config, tmp_path) for rival in loaded
+    )
+    assert walked.fingerprint != stood.fingerprint
+    scores = walked(QUESTION)
     assert scores.shape == (len(BRIDGE),)
-    assert scores[0] == max(score for score in scores if score == score)
-    assert running.fingerprint
+    assert np.nanargmax(scores) == 0
+    assert not np.isnan(scores[2])
+    assert np.isnan(stood(QUESTION)[2])
+    for wrong in ("qrmem:dfs", "grep:te", "qrmem:"):
+        with pytest.raises(UsageError):
+            rivals.load([wrong])

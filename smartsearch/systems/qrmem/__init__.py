@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,13 +26,17 @@ CARD = Card(
 
 
 class QRMeM:
-    """The method of the paper with the models `tools` in the places of its language model."""
+    """The method of the paper, walked in one `way`, with the models `tools` for its language model."""
 
     card = CARD
-    fingerprint = ""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
+    def __init__(self, tools: Tools, way: str) -> None:
+        self.tools, self.way = tools, way
+
+    @property
+    def fingerprint(self) -> str:
+        """Its way: a run may hold several."""
+        return self.way
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """The segments of all turns; the graph is the question's."""
@@ -45,7 +50,7 @@ class QRMeM:
         from smartsearch.systems.qrmem.segments import Segments
 
         assert isinstance(memory, Segments)
-        return search(question, corpus, memory, config, self.tools)
+        return search(question, corpus, memory, replace(config, qrmem=self.way), self.tools)
 
 
 def card(name: str) -> Card:
@@ -55,4 +60,4 @@ def card(name: str) -> Card:
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> QRMeM:
     """QRMeM with the models of the config's profile. Raises ModelError."""
-    return QRMeM(tools(config))
+    return QRMeM(tools(config), config.qrmem)
