@@ -3,7 +3,7 @@
 `ce:ID` is the usual search with a model off the shelf: BM25 with neighbours and dates, and the cross-encoder
 of that hub id or `./PATH` over its best 100. A file of the user's defines `NAME` and `build(corpus)`, which
 returns a function from a question to one score a turn, float, shape (turns,), higher better; all turns are
-ranked by it, ties in corpus order.
+ranked by it, ties in corpus order. `qrmem:te` is a system in one of its ways.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from smartsearch import systems
 from smartsearch.bench.store import digest
-from smartsearch.config import Config
+from smartsearch.config import FIELDS, Config, check
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
 from smartsearch.models import profiles, store
 from smartsearch.models.loading import Ranker
@@ -52,7 +52,7 @@ class Rival:
 
 def available() -> list[str]:
     """The names of the plain searches of the registry, sorted: what `all` stands for."""
-    return sorted(name for name in systems.SYSTEMS if systems.card(name).fidelity == "rule")
+    return sorted(name for name in systems.SYSTEMS if not systems.card(name).paper)
 
 
 def load(names: Sequence[str]) -> list[Rival]:
@@ -92,8 +92,8 @@ class Running:
     @cached_property
     def fingerprint(self) -> str:
         """What tells this system, its code and its memory; plain searches have nothing in theirs to tell."""
-        card, code = self.system.card, inspect.getsource(sys.modules[type(self.system).__module__])
-        memory = "" if card.fidelity == "rule" else self.memory.fingerprint
+        card, code = self.system.card, _code(sys.modules[type(self.system).__module__])
+        memory = self.memory.fingerprint if card.paper or card.keeps else ""
         return digest(card.name, self.system.fingerprint, code, memory)
 
     def __call__(self, question: str) -> NDArray[np.float64]:
@@ -117,15 +117,24 @@ def _rival(name: str) -> Rival:
 
 
 def _registered(name: str) -> Rival:
+    """A system of the registry, or `NAME:WAY`, it with its own setting of that name set to WAY."""
+    system, colon, way = name.partition(":")
+    own: dict[str, Any] = {system: way} if colon else {}
     try:
-        card = systems.card(name)
+        card = systems.card(system)
+        if not own.keys() <= FIELDS.keys():
+            raise ConfigError(f"{system} runs in one way", hint=f"{system}, without a colon")
+        check(replace(Config(), **own))
     except ConfigError as error:
         raise UsageError(
             f"there is no rival {name!r}", hint=f"{error.hint}; or the path of your own file, ending in .py"
         ) from error
     if card.extra:
         extras.require(card.extra, f"the rival {name}")
-    return Rival(name, lambda config, tools: systems.load(replace(config, system=name), lambda _: tools))
+    return Rival(
+        f"{card.shown}{colon}{way}",
+        lambda config, tools: systems.load(replace(config, system=system, **own), lambda _: tools),
+    )
 
 
 @dataclass(frozen=True)
@@ -158,6 +167,14 @@ class _Own:
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
         """Nobody asks: its scores are read of its memory."""
         raise NotImplementedError
+
+
+def _code(module: ModuleType) -> str:
+    """The source of a system: its file, or all files of its folder."""
+    if not hasattr(module, "__path__"):
+        return inspect.getsource(module)
+    files = sorted(path for folder in module.__path__ for path in Path(folder).glob("*.py"))
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
 def _reranked(name: str, config: Config, _tools: Tools) -> System:
