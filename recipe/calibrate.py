@@ -34,14 +34,17 @@ def fit(logits: Floats, right: Floats, weights: Floats) -> tuple[float, float]:
 
 
 def main(argv: Sequence[str]) -> int:
-    """`python -m recipe calibrate SAMPLES.npz CROSSENCODER_FOLDER`: writes its config.json."""
+    """`python -m recipe calibrate SAMPLES.npz... CROSSENCODER_FOLDER`: writes its config.json."""
     parser = argparse.ArgumentParser(prog="recipe calibrate", description=__doc__)
-    parser.add_argument("samples", type=Path, help="what `validate --out` kept, of this cross-encoder")
+    parser.add_argument(
+        "samples", type=Path, nargs="+", help="what `validate --out` kept, of this cross-encoder"
+    )
     parser.add_argument("crossencoder", type=Path, help="folder of the exported cross-encoder")
     options = parser.parse_args(argv)
     path = options.crossencoder / "config.json"
     config = json.loads(path.read_text(encoding="utf-8"))
-    kept = read_samples(options.samples, options.crossencoder)
+    parts = [read_samples(path, options.crossencoder) for path in options.samples]
+    kept = {name: np.concatenate([part[name] for part in parts]) for name in ("logits", "right", "weights")}
     if "calibration" in config:
         raise SystemExit(f"{path} is calibrated already; export again before validate")
     scale, shift = fit(kept["logits"], kept["right"], kept["weights"])

@@ -286,8 +286,8 @@ class Config:
         "Budget",
         shown="no ceiling",
     )
-    alpha: float = _cut(
-        0.03, "adaptive: a turn stays if its score is at least this share of the best score.", "Budget"
+    alpha: float = _cut(  # docs/decisions/0004; the paper's presets have .03
+        0.01, "adaptive: a turn stays if its score is at least this share of the best score.", "Budget"
     )
     top_k: int = _cut(60, "adaptive: most turns looked at, by rank.", "Budget", lowest=1)
     fill: str = _cut(

@@ -149,11 +149,11 @@ def test_the_papers_method_goes_with_any_models_and_is_told_where_it_is_another(
     assert beyond_paper(made(tmp_path, {"rank": ("ce",)}, preset="index-free")) == []
 
 
-def test_the_defaults_keep_the_papers_weights_and_cut():
+def test_the_defaults_keep_the_papers_weights_and_most_of_its_cut():
     config, ours = (
         Config(),
         """profile entity_source hop_terms hop_characters hop_speakers fuzzy dates pool typed
-    semantic_max_turns candidates fuse beside windows calibrate lift budget""",
+    semantic_max_turns candidates fuse beside windows calibrate lift budget alpha""",
     )
     assert {name for name, value in PAPER.items() if getattr(config, name) != value} == set(ours.split())
     assert config.word_budget == 4000

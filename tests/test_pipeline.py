@@ -51,7 +51,7 @@ def test_the_trace_tells_every_stage(tools):
     assert result.trace.candidates == result.trace.hops[-1].total
     assert result.trace.models[0].role == "parser"
     assert result.budget.used_words == sum(h.turn.words for h in result.hits)
-    assert result.budget.tau == pytest.approx(0.03 * max(h.scores.ce for h in result.hits))
+    assert result.budget.tau == pytest.approx(0.01 * max(h.scores.ce for h in result.hits))
 
 
 def test_the_limit_shows_fewer_and_drops_none(tools):
@@ -76,7 +76,7 @@ def test_time_order_comes_after_the_limit_and_ties_keep_the_corpus_order(tools):
 
 def test_alpha_counts_only_with_a_cross_encoder(tools):
     assert search("dog", haystack(*CHAT), Config(rank=("colbert",)), tools).budget.alpha == 0
-    assert search("dog", haystack(*CHAT), Config(), tools).budget.alpha == 0.03
+    assert search("dog", haystack(*CHAT), Config(), tools).budget.alpha == 0.01
 
 
 def test_the_dense_fallback_serves_a_question_without_a_hit(tools):

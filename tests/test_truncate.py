@@ -39,7 +39,7 @@ def test_fixed_takes_whole_turns_and_stops_at_the_first_overflow():
 
 
 def test_adaptive_drops_what_scores_below_alpha_of_the_best():
-    kept, budget = cut(hits(0.5, 0.02, 0.014, 0.3))
+    kept, budget = cut(hits(0.5, 0.02, 0.014, 0.3), alpha=0.03)
     assert budget.tau == pytest.approx(0.015)
     assert kept == [1, 2, 4]
     assert [(d.rank, d.reason, d.scores.ce) for d in budget.dropped] == [(3, "tau", 0.014)]
@@ -47,7 +47,7 @@ def test_adaptive_drops_what_scores_below_alpha_of_the_best():
 
 
 def test_adaptive_looks_only_at_the_top_k_for_its_maximum():
-    kept, budget = cut(hits(0.1, 0.1, 0.9), top_k=2)
+    kept, budget = cut(hits(0.1, 0.1, 0.9), top_k=2, alpha=0.03)
     assert kept == [1, 2]
     assert budget.tau == pytest.approx(0.003)
     assert [d.reason for d in budget.dropped] == ["top_k"]

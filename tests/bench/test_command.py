@@ -45,7 +45,7 @@ def written(folder: Path) -> dict:
 def test_a_run_prints_a_table_and_writes_record_and_page(run, chats: Path, tmp_path: Path):
     code, out, err = run(str(chats), "--out", "results", "--live", "2")
     assert code == 0
-    assert "I3 cascade B2:0.03:60:4000" in out
+    assert "I3 cascade B2:0.01:60:4000" in out
     record = written(tmp_path / "results")
     assert record["schema_version"] == 1
     assert record["dataset"]["questions"] == 4

@@ -42,7 +42,7 @@ def test_the_table_tells_the_default_of_what_was_changed(run: Run, monkeypatch):
     assert run("config", "show", "--changed").out.splitlines() == [
         "name   value  origin",
         "prf    false  SMARTSEARCH_PRF (default true)",
-        "alpha  0.2    SMARTSEARCH_ALPHA (default 0.03)",
+        "alpha  0.2    SMARTSEARCH_ALPHA (default 0.01)",
     ]
     assert run("config", "show", "rank", "parser").out.splitlines() == [
         "name    value       origin",

@@ -120,7 +120,7 @@ def test_a_run_that_is_complete_is_not_done_again(run: Run, asked: Lines, write)
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--alpha", "0.5"], "config.alpha was 0.03, is 0.5"),
+        (["--alpha", "0.5"], "config.alpha was 0.01, is 0.5"),
         (["--conversation", "chat"], 'source.conversations was [], is ["chat"]'),
         (["--shard", "1/2"], "a run in another number of shards"),
     ],
