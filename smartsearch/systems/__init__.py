@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _BASELINES = "smartsearch.systems.baselines"
 SYSTEMS = {
     "smartsearch": "smartsearch.systems.smartsearch",
-    "xmemory": "smartsearch.systems.xmemory",
     "bm25": _BASELINES,
     "bm25_neighbours": _BASELINES,
     "bm25_date": _BASELINES,
@@ -26,6 +25,7 @@ SYSTEMS = {
     "bm25_minilm_rrf": _BASELINES,
     "grep": _BASELINES,
     "full_context": _BASELINES,
+    "xmemory": "smartsearch.systems.xmemory",
 }
 """By name, the module of each. The plain searches share one."""
 

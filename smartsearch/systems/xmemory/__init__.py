@@ -94,8 +94,7 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     sketcher = getattr(loaded.scorers.get("colbert"), "sketcher", None)
     if sketcher is None or "ce" not in loaded.scorers:
         raise ModelError(
-            f"--system xmemory needs a cross-encoder and a ColBERT that keeps vectors; profile {config.profile} "
-            "has not both",
+            f"xmemory needs a cross-encoder and a ColBERT that keeps vectors, unlike {config.profile}",
             hint="--profile embedded",
             kind="model_unfit",
         )

@@ -58,6 +58,8 @@ class XMemory:
             for n, (episode, run, own) in enumerate(zip(episodes, runs, ids, strict=True))
             for one, fact in zip(own, episode.semantics, strict=True)
         }
+        self.of_episode = ids
+        """The ids of the semantics of each episode."""
         self.order = sorted(self.semantics)
         """The ids of the semantics, as the rows of `vectors` stand."""
 

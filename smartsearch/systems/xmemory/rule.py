@@ -66,7 +66,9 @@ class Episode:
 def spans(turns: Sequence[Turn]) -> list[range]:
     """The episodes of a corpus as runs of turns, in order; every turn is in one."""
     said = [_content(turn) for turn in turns]
-    starts = [0] if turns else []
+    if not turns:
+        return []
+    starts = [0]
     for at in range(1, len(turns)):
         if _ends(turns, said, starts[-1], at):
             starts.append(at)
@@ -149,5 +151,5 @@ def name(texts: Iterable[str], most: int = 4) -> str:
     counts: Counter[str] = Counter()
     for text in texts:
         said = [word for word in words(text) if len(word) > 2 and not word.isdigit()]
-        counts.update(dict.fromkeys(word for word in said if word not in stop_words()))
+        counts.update(list(dict.fromkeys(word for word in said if word not in stop_words())))
     return ", ".join(word for word, _ in counts.most_common(most))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +18,7 @@ from smartsearch.rank.truncate import truncate
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.semantic import Scorer
-from smartsearch.systems.xmemory.ingest import XMemory
+from smartsearch.systems.xmemory.ingest import Embed, XMemory
 from smartsearch.systems.xmemory.select import Choice, Gated, edges, gate, representatives
 from smartsearch.types import Cost, Hit, Query, Result, Scores, Trace, fold, paired
 
@@ -29,7 +31,7 @@ EPISODES = 20
 SUPPORT = 0.1
 """What each chosen semantic of an episode adds to its likeness to the question."""
 
-Embedding = Callable[[Sequence[str]], NDArray[np.float32]]
+Vectors = NDArray[np.float64]
 
 
 @dataclass
@@ -61,34 +63,36 @@ class Judge:
     def read(self, turns: Iterable[int]) -> None:
         """Score those that were not read."""
         fresh = [turn for turn in dict.fromkeys(turns) if turn not in self.scores]
-        windows = scored_windows(self.query.text, self.corpus.corpus, fresh, shown(self.config))
-        self.scores.update(zip(fresh, best_windows(self.query.text, windows, self.scorer).tolist(), strict=True))
+        scores = read(self.query.text, self.corpus, self.scorer, self.config, fresh)
+        self.scores.update(zip(fresh, scores.tolist(), strict=True))
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """What Stage I chose: themes and semantics by id."""
-
-    themes: tuple[int, ...]
-    semantics: tuple[int, ...]
+def read(question: str, corpus: Haystack, scorer: Scorer, config: Config, turns: Sequence[int]) -> Vectors:
+    """The score of each of these turns, as the pipeline reads them."""
+    windows = scored_windows(question, corpus.corpus, turns, shown(config))
+    return best_windows(question, windows, scorer)
 
 
 def search(
-    question: str, corpus: Haystack, memory: XMemory, config: Config, tools: Tools, embed: Embedding
+    question: str, corpus: Haystack, memory: XMemory, config: Config, tools: Tools, embed: Embed
 ) -> Result:
     """The turns that the memory leads to, the likeliest first by the cross-encoder, cut as `config` says."""
     start, question = time.perf_counter(), paired(question)
     query = tools.parser.parse(question, config)
     parsed = time.perf_counter()
     asked = embed([question])[0].astype(np.float64)
-    chosen = stage_one(asked, memory, found_in(memory, corpus), greedy="stage1" not in config.xmemory_without)
+    among = corpus.indices if isinstance(corpus.indices, range) else frozenset(corpus.indices)
+    allowed = [one for one in memory.order if _found(memory.semantics[one].turns, among)]
+    themes, semantics = stage_one(asked, memory, allowed, greedy="stage1" not in config.xmemory_without)
     judge = Judge(query, corpus, tools.scorers["ce"], config)
-    known = _turns(memory, chosen.semantics, corpus)
-    choices = ranked_episodes(asked, memory, chosen.semantics, corpus)
+    known = _turns(memory, semantics, among)
+    near = partial(read, query.text, corpus, tools.scorers["colbert"], config)
+    choices = ranked_episodes(memory, semantics, among, near)
+    gated = None
     if "stage2" in config.xmemory_without:
-        gated, turns = None, [*known, *(turn for choice in choices for turn in choice.messages)]
+        turns = [*known, *(turn for choice in choices for turn in choice.messages)]
     else:
-        gated = gate(known, choices, judge, fits=_fits(corpus, config)) if known else None
+        gated = gate(known, choices, judge, fits=_fits(corpus, config))
         turns = [*known, *_let_in(choices, gated)]
     retrieved = time.perf_counter()
     turns = list(dict.fromkeys(turns))
@@ -116,7 +120,7 @@ def search(
         models=tuple(tools.models[name] for name in ("parser", "ce", "colbert") if name in tools.models),
         degraded=tuple(tools.notes()),
         cost=Cost(),
-        own=told(memory, chosen, choices, gated, config),
+        own=told(memory, (len(themes), len(semantics), len(choices)), gated, config),
     )
     warnings = ("a turn was cut to fit the budget",) if budget.cut_text else ()
     return Result(
@@ -124,84 +128,86 @@ def search(
     )
 
 
-def found_in(memory: XMemory, corpus: Haystack) -> list[int]:
-    """The semantics that come from a turn which may be found, ascending."""
-    if len(corpus) == len(corpus.corpus.turns):
-        return memory.order
-    allowed = set(corpus.indices)
-    return [one for one in memory.order if allowed.intersection(memory.semantics[one].turns)]
-
-
 def stage_one(
-    asked: NDArray[np.float64], memory: XMemory, allowed: Sequence[int], *, greedy: bool = True
-) -> Chosen:
-    """Representative themes and semantics for a question's unit vector (dim,); without `greedy` the nearest.
+    asked: Vectors, memory: XMemory, allowed: Sequence[int], *, greedy: bool = True
+) -> tuple[list[int], list[int]]:
+    """Representative themes and semantics, by id, for a question's unit vector (dim,).
 
-    Only themes with an `allowed` semantic, and such semantics, are chosen.
+    A theme is as like the question as the likest of its `allowed` semantics, and nothing else is chosen.
+    Without `greedy` both are the nearest.
     """
     if not allowed:
-        return Chosen((), ())
-    themes = memory.themes
+        return [], []
     held: dict[int, list[int]] = {}
+    near = dict(
+        zip(allowed, (memory.vectors[[memory.rows[one] for one in allowed]] @ asked).tolist(), strict=True)
+    )
     for one in allowed:
-        held.setdefault(themes.theme[one], []).append(one)
-    ids = themes.ids
-    centroids = themes.centroids(ids)
-    likeness = centroids @ asked
-    open_ids = [n for n, theme in enumerate(ids) if theme in held]
-    best = sorted(open_ids, key=lambda n: -likeness[n])[:CANDIDATES]
-    picked = _picked(best, centroids, likeness[best], THEMES, greedy=greedy)
-    chosen = [ids[n] for n in picked]
-    rows = [memory.rows[one] for theme in chosen for one in held[theme]]
-    near = memory.vectors[rows] @ asked
-    semantics = [memory.order[row] for row in _picked(rows, memory.vectors, near, SEMANTICS, greedy=greedy)]
-    return Chosen(tuple(chosen), tuple(semantics))
+        held.setdefault(memory.themes.theme[one], []).append(one)
+    ids = memory.themes.ids
+    places = {theme: place for place, theme in enumerate(ids)}
+    likest = {theme: max(near[one] for one in own) for theme, own in held.items()}
+    best = sorted(likest, key=lambda theme: (-likest[theme], theme))[:CANDIDATES]
+    rows = [places[theme] for theme in best]
+    likeness = np.array([likest[theme] for theme in best])
+    picked = _picked(rows, memory.themes.centroids(ids), likeness, THEMES, greedy=greedy)
+    themes = [best[n] for n in picked]
+    own = [one for theme in themes for one in held[theme]]
+    rows = [memory.rows[one] for one in own]
+    picked = _picked(rows, memory.vectors, np.array([near[one] for one in own]), SEMANTICS, greedy=greedy)
+    return themes, [own[n] for n in picked]
 
 
 def _picked(
-    rows: Sequence[int], vectors: NDArray[np.float64], likeness: NDArray[np.float64], most: int, *, greedy: bool
+    rows: Sequence[int], vectors: Vectors, likeness: Vectors, most: int, *, greedy: bool
 ) -> list[int]:
+    """Places in `rows` of those chosen."""
     if greedy:
-        return [rows[n] for n in representatives(edges(rows, vectors), likeness, most)]
-    return [rows[n] for n in np.argsort(-likeness, kind="stable")[:most]]
+        return representatives(edges(rows, vectors), scaled(likeness), most)
+    return list(map(int, np.argsort(-likeness, kind="stable")[:most]))
 
 
 def ranked_episodes(
-    asked: NDArray[np.float64], memory: XMemory, semantics: Sequence[int], corpus: Haystack
+    memory: XMemory,
+    semantics: Sequence[int],
+    among: Container[int],
+    likeness: Callable[[Sequence[int]], Vectors],
 ) -> list[Choice[int]]:
     """The episodes of these semantics by their likeness to the question and how many of these they have.
 
-    An episode's likeness is that of its best semantic. Its record is the turns that its semantics quote.
+    An episode is as like it as the likest of its messages. Its record is the turns that its semantics quote.
     """
-    support: dict[int, int] = {}
-    for one in semantics:
-        episode = memory.semantics[one].episode
-        support[episode] = support.get(episode, 0) + 1
-    own: dict[int, list[int]] = {episode: [] for episode in support}
-    for one, place in memory.semantics.items():
-        if place.episode in own:
-            own[place.episode].append(one)
+    support = Counter(memory.semantics[one].episode for one in semantics)
+    messages = {episode: _found(memory.runs[episode], among) for episode in support}
+    turns = [turn for own in messages.values() for turn in own]
+    like = dict(zip(turns, likeness(turns).tolist(), strict=True))
+    likest = scaled(np.array([max(like[turn] for turn in messages[episode]) for episode in support]))
     worth = {
-        episode: float(max(memory.vectors[memory.rows[one]] @ asked for one in own[episode])) + SUPPORT * count
-        for episode, count in support.items()
+        episode: near + SUPPORT * count
+        for (episode, count), near in zip(support.items(), likest.tolist(), strict=True)
     }
-    allowed = corpus.indices if isinstance(corpus.indices, range) else set(corpus.indices)
     best = sorted(support, key=lambda episode: (-worth[episode], episode))[:EPISODES]
     return [
-        Choice(
-            episode,
-            tuple(_turns(memory, own[episode], corpus)),
-            tuple(turn for turn in memory.runs[episode] if turn in allowed),
-        )
+        Choice(episode, tuple(_turns(memory, memory.of_episode[episode], among)), tuple(messages[episode]))
         for episode in best
     ]
 
 
-def _turns(memory: XMemory, semantics: Iterable[int], corpus: Haystack) -> list[int]:
-    """The turns that these semantics come from and that may be found, each once."""
-    allowed = corpus.indices if isinstance(corpus.indices, range) else set(corpus.indices)
-    named = dict.fromkeys(turn for one in semantics for turn in memory.semantics[one].turns)
-    return [turn for turn in named if turn in allowed]
+def scaled(values: Vectors) -> Vectors:
+    """Values from 0 for the least to 1 for the most, as what is covered goes from 0 to 1."""
+    spread = values - values.min(initial=np.inf)
+    made: Vectors = spread / max(float(spread.max(initial=0.0)), 1e-9)
+    return made
+
+
+def _found(turns: Iterable[int], among: Container[int]) -> list[int]:
+    """Those that may be found, each once."""
+    return [turn for turn in dict.fromkeys(turns) if turn in among]
+
+
+def _turns(memory: XMemory, semantics: Iterable[int], among: Container[int]) -> list[int]:
+    """The turns that these semantics come from and that may be found."""
+    return _found((turn for one in semantics for turn in memory.semantics[one].turns), among)
 
 
 def _let_in(choices: Sequence[Choice[int]], gated: Gated | None) -> list[int]:
@@ -220,9 +226,9 @@ def _fits(corpus: Haystack, config: Config) -> Callable[[Sequence[int]], bool]:
 
 
 def told(
-    memory: XMemory, chosen: Chosen, choices: Sequence[Choice[int]], gated: Gated | None, config: Config
+    memory: XMemory, chosen: tuple[int, int, int], gated: Gated | None, config: Config
 ) -> dict[str, object]:
-    """What the system says of itself and of this question, for the trace."""
+    """What the system says of itself and of this question, for the trace; `chosen` counts each level."""
     own: dict[str, object] = {
         "fidelity": "rule",
         "embedder": "colbert, mean of a sketch",
@@ -231,9 +237,7 @@ def told(
         **memory.statistics,
         "new_episodes": memory.new,
         "gone_episodes": memory.gone,
-        "chosen_themes": len(chosen.themes),
-        "chosen_semantics": len(chosen.semantics),
-        "linked_episodes": len(choices),
+        **dict(zip(("chosen_themes", "chosen_semantics", "linked_episodes"), chosen, strict=True)),
     }
     if gated:
         own |= {

@@ -26,7 +26,8 @@ create table if not exists episodes (
     source text not null) without rowid;
 create table if not exists semantics (
     id integer primary key, episode text not null, text text not null, messages text not null,
-    source text not null, vector blob not null, theme integer not null, moved integer not null, likeness real);
+    source text not null, vector blob not null, theme integer not null, moved integer not null,
+    likeness real);
 create index if not exists of_episode on semantics (episode);
 create table if not exists following (semantic integer not null, theme integer not null);
 insert into following select 0, 0 where not exists (select 1 from following);
@@ -64,7 +65,9 @@ class Store:
     def themes(self, *, cap: int, split: bool, merge: bool) -> Themes:
         """The themes as they were after the last change."""
         rows = self._rows("select id, theme, moved, likeness, vector from semantics order by id")
-        read = ((one, theme, bool(moved), likeness, _vector(blob)) for one, theme, moved, likeness, blob in rows)
+        read = (
+            (one, theme, bool(moved), likeness, _vector(blob)) for one, theme, moved, likeness, blob in rows
+        )
         return Themes.restored(read, self.next_theme, cap=cap, split=split, merge=merge)
 
     def episodes(self) -> Iterator[tuple[Episode, tuple[int, ...]]]:
@@ -90,7 +93,8 @@ class Store:
                 row = (one, episode.key, fact.text, json.dumps(fact.messages), fact.source, vector.tobytes())
                 likeness = themes.likeness.get(one)
                 self._db.execute(
-                    "insert into semantics values (?, ?, ?, ?, ?, ?, ?, 0, ?)", (*row, themes.theme[one], likeness)
+                    "insert into semantics values (?, ?, ?, ?, ?, ?, ?, 0, ?)",
+                    (*row, themes.theme[one], likeness),
                 )
             self.next_semantic += len(episode.semantics)
 
@@ -109,7 +113,9 @@ class Store:
             self._db.execute("begin immediate")
             try:
                 yield
-                self._db.executemany("update semantics set theme = ?, moved = ? where id = ?", _places(themes))
+                self._db.executemany(
+                    "update semantics set theme = ?, moved = ? where id = ?", _places(themes)
+                )
                 ends = self.next_semantic, themes.next
                 self._db.execute("update following set semantic = ?, theme = ?", ends)
             except BaseException:
@@ -125,7 +131,7 @@ class Store:
 
 
 def opened(path: Path | None) -> Store:
-    """The store in a file; one that is damaged, or of another version, begins anew: transcripts have it all."""
+    """The store in a file; a damaged one, or of another version, begins anew: the transcripts have it all."""
     try:
         return Store(path)
     except CacheError:

@@ -124,7 +124,7 @@ class Themes:
         split: bool = True,
         merge: bool = True,
     ) -> Themes:
-        """The themes that held these semantics: id, theme, moved, likeness, vector; `following` the next id."""
+        """The themes of these semantics: id, theme, moved, likeness, vector; `following` is the next id."""
         themes = cls(cap=cap, split=split, merge=merge)
         for semantic, theme, moved, likeness, vector in rows:
             themes.vectors[semantic] = vector
@@ -166,7 +166,8 @@ class Themes:
         target = self._nearest(vector)
         if target is None:
             target = self._new()
-        elif (likeness := float(self._units[target] @ vector)) is not None:
+        else:
+            likeness = float(self._units[target] @ vector)
             joins = likeness >= self.threshold
             self.likeness[semantic] = likeness
             insort(self._seen, likeness)
@@ -223,7 +224,7 @@ class Themes:
                 setattr(self, name, grown)
 
     def _cut(self, theme: int) -> list[int]:
-        """Split a theme into the parts of most worth; the largest keeps its place. The themes there are then."""
+        """Split a theme into the parts of most worth, and give these; the largest keeps its place."""
         members = self.members[theme]
         vectors = np.stack([self.vectors[one] for one in members]).astype(np.float64)
         choices = [
@@ -244,7 +245,9 @@ class Themes:
         members = self.members.get(theme, [])
         if not self._merge or not 0 < len(members) <= TINY:
             return
-        near = [one for one in self._near([theme], NEAREST) if len(self.members[one]) + len(members) <= self.cap]
+        near = [
+            one for one in self._near([theme], NEAREST) if len(self.members[one]) + len(members) <= self.cap
+        ]
         best, most = None, self._worth([theme], [members]) if near else 0.0
         for other in near:
             value = self._worth([theme, other], [sorted([*members, *self.members[other]])])
