@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch import systems
-from smartsearch.bench.store import digest
+from smartsearch.bench.store import corpus_digest, digest
 from smartsearch.config import Config
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
 from smartsearch.models import profiles, store
@@ -52,7 +52,7 @@ class Rival:
 
 def available() -> list[str]:
     """The names of the plain searches of the registry, sorted: what `all` stands for."""
-    return sorted(name for name in systems.SYSTEMS if systems.card(name).fidelity == "rule")
+    return sorted(name for name in systems.SYSTEMS if not systems.card(name).paper)
 
 
 def load(names: Sequence[str]) -> list[Rival]:
@@ -85,15 +85,16 @@ class Running:
     @cached_property
     def memory(self) -> Memory:
         """What the system makes of the turns before the first question."""
-        if self._folder:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        return self.system.prepare(self._haystack, self._folder, quietly)
+        folder = self._folder and self._folder / corpus_digest(self._haystack.corpus)[:16]
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+        return self.system.prepare(self._haystack, folder, quietly)
 
     @cached_property
     def fingerprint(self) -> str:
         """What tells this system, its code and its memory; plain searches have nothing in theirs to tell."""
-        card, code = self.system.card, inspect.getsource(sys.modules[type(self.system).__module__])
-        memory = "" if card.fidelity == "rule" else self.memory.fingerprint
+        card, code = self.system.card, _code(sys.modules[type(self.system).__module__])
+        memory = self.memory.fingerprint if card.paper or card.keeps else ""
         return digest(card.name, self.system.fingerprint, code, memory)
 
     def __call__(self, question: str) -> NDArray[np.float64]:
@@ -158,6 +159,14 @@ class _Own:
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
         """Nobody asks: its scores are read of its memory."""
         raise NotImplementedError
+
+
+def _code(module: ModuleType) -> str:
+    """The source of a system: its file, or all files of its folder."""
+    if not hasattr(module, "__path__"):
+        return inspect.getsource(module)
+    files = sorted(path for folder in module.__path__ for path in Path(folder).glob("*.py"))
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
 def _reranked(name: str, config: Config, _tools: Tools) -> System:

@@ -218,3 +218,58 @@ def test_the_commands_take_it(run, chats, known_words, monkeypatch, tmp_path):
     )
     assert without.record["trace"]["without"] == ["stage2"]
     assert Statements().statements("I am. You are.") == ["I am."]
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "smartsearch" / "systems"
+
+
+def test_a_memory_is_built_listed_shown_and_removed(run, chats, known_words, cache):
+    assert run("memory", "status").err.startswith("smartsearch: there is no memory")
+    [built] = run("memory", "build", "chat.txt", "--json").record["memories"]
+    assert (built["system"], built["messages"]) == ("xmemory", 4)
+    assert built["paths"] == [str(chats / "chat.txt")]
+    [folder] = cache.iterdir()
+    assert {path.stat().st_mode & 0o077 for path in (cache, folder)} == {0}
+    assert built["bytes"] >= sum(path.stat().st_size for path in folder.glob("*.sqlite"))
+    asked = run("query", "the dog", "chat.txt", "--system", "xmemory", "--json")
+    assert asked.record["trace"]["new_episodes"] == 0
+    assert "takes in what is new" not in asked.err
+    rows = run("memory", "show", "chat.txt", "--json").record["memory"]
+    assert rows[0]["level"] == "theme"
+    assert {"chat.txt:1"} <= {row["turn"] for row in rows}
+    assert [one["system"] for one in run("memory", "status", "--json").record["memories"]] == ["xmemory"]
+    assert run("memory", "remove", "chat.txt").code == 0
+    assert not list(cache.iterdir())
+    assert run("memory", "remove", "chat.txt").code == 1
+
+
+def test_what_has_to_be_made_first_is_said(run, chats, known_words, cache):
+    said = run("query", "the dog", "chat.txt", "--system", "xmemory").err
+    assert "xmemory takes in what is new first, 3 parts; `smartsearch memory build PATH" in said
+    assert "takes in" not in run("query", "the dog", "talk.json", "--system", "xmemory", "-q").err
+
+
+def test_a_file_that_changed_costs_only_what_is_new_in_it(run, chats, known_words, cache):
+    ask = partial(run, "query", "the dog", "chat.txt", "--system", "xmemory", "--json")
+    assert ask().record["trace"]["new_episodes"] == 3
+    with (chats / "chat.txt").open("a", encoding="utf-8") as file:
+        file.write("[2024-06-01 10:00] Mara: I painted the kennel.\n")
+    trace = ask().record["trace"]
+    assert (trace["new_episodes"], trace["gone_episodes"], trace["episodes"]) == (1, 0, 4)
+
+
+def test_a_system_without_a_memory_has_none_to_build(run, chats):
+    ran = run("memory", "build", "chat.txt", "--system", "bm25")
+    assert ran.code == 2
+    assert "xmemory" in ran.err
+
+
+def test_batch_and_answer_take_it(run, chats, known_words, cache, tmp_path):
+    questions = tmp_path / "q.jsonl"
+    questions.write_text('{"id": "q", "question": "the dog Oscar"}\n', encoding="utf-8")
+    assert '"system":"xmemory-rule"' in run("batch", str(questions), "chat.txt", "--system", "xmemory").out
+    told = run("answer", "the dog Oscar", "chat.txt", "--system", "xmemory", "--show-prompt").out
+    assert "Oscar" in told
