@@ -8,7 +8,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from recipe.sources_chat import read_chats
@@ -20,7 +20,7 @@ from smartsearch.training import sources_written
 from smartsearch.training.chats import Chat, Group, Labelled
 from smartsearch.training.sources_written import KINDS, written_chats
 
-COMPLETE = ("written", "asked")
+COMPLETE = ("written", "asked", "asked realmem", "asked irc", "asked topical_chat")
 """Sources whose labels are complete: all questions are taken, and what a model ranks high may be wrong."""
 TWICE = 2
 """Renderings of each of their groups, with other names and other wrong turns."""
@@ -56,6 +56,8 @@ TRIALS = {
     "lifebench": 140,
     "topical_chat": 120,
     "asked": 120,
+    "asked realmem": 60,
+    "asked irc": 60,
     "chitchat": 160,
     "irc": 160,
     "qmsum": 60,
@@ -72,6 +74,8 @@ def held_out(chat: Chat) -> bool:
     One person of the ten-person sources, each author's third of the written ones; of the others a share, by
     a hash of the chat's id, or of the person's where a source has several chats of one.
     """
+    if chat.source.startswith("asked "):
+        return held_out(replace(chat, source=chat.source.partition(" ")[2], id=chat.id.rpartition("-")[0]))
     if chat.source in ("realmem", "lifebench"):
         return chat.id.startswith(("Sophie_Dubois", "yinhao"))
     if chat.source == "written":

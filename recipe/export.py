@@ -16,9 +16,15 @@ from smartsearch.training.shipped import SCORERS, Scorer
 
 
 def parity(exact: Scorer, small: Scorer, trials: Sequence[Group]) -> dict[str, float]:
-    """Mean and worst Spearman a question, and the share of questions with the same first turn."""
+    """Mean and worst Spearman a question, and the share of questions with the same first turn.
+
+    A trial of one text says nothing; empty where there is no other.
+    """
     from scipy.stats import spearmanr
 
+    trials = [trial for trial in trials if len(trial.texts) > 1]
+    if not trials:
+        return {}
     found, same = [], 0
     for trial in trials:
         one, two = exact(trial.question, trial.texts), small(trial.question, trial.texts)

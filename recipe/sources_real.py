@@ -1,7 +1,8 @@
 """Readers of real people's text: strangers' messages chained by person, and channels with reply links.
 
-`asked.jsonl` holds questions written for smartsearch (MIT) over the messages of the first, which it names by
-place alone: the ids of a person's conversations, and numbers of messages in them, empty ones not counted.
+`asked.jsonl` holds questions written for smartsearch (MIT) over the messages of these and of two more
+sources, which it names by place alone: the ids of a person's conversations, or a chat and its first turn, and
+numbers of messages in them, empty ones not counted.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import json
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from recipe.sources_chat import realmem, topical_chat
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.overlap import words
 from smartsearch.training.questions import made_questions
@@ -43,7 +46,7 @@ def _talks(folder: Path) -> list[tuple[str, list[Turn]]]:
     ]
 
 
-def _names(turns: list[Turn]) -> tuple[str, ...]:
+def _names(turns: Sequence[Turn]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(turn.speaker for turn in turns))
 
 
@@ -57,7 +60,9 @@ def chitchat(folder: Path, rng: random.Random) -> Iterator[Chat]:
     A conversation that questions were written over stands in the chat of that stretch's person: held out
     there, it is held out here. Any other stands in the chat of whoever has more conversations.
     """
-    stretch = {session: f"P{record['person']}" for record in _asked() for session in record["sessions"]}
+    stretch = {
+        session: f"P{record['person']}" for record in _asked() for session in record.get("sessions", ())
+    }
     own: dict[str, list[list[Turn]]] = defaultdict(list)
     talks = _talks(folder)
     count = Counter(name for _, turns in talks for name in _names(turns))
@@ -72,11 +77,40 @@ def chitchat(folder: Path, rng: random.Random) -> Iterator[Chat]:
             yield Chat("chitchat", f"{person}-{first}", tuple(turns), tuple(made), _names(turns), 1.0)
 
 
-def asked(folder: Path) -> Iterator[Chat]:
-    """The stretches of one person's conversations that questions were written over, labels complete."""
-    talks = dict(_talks(folder))
+def asked(train: Path) -> Iterator[Chat]:
+    """The stretches below `train` that questions were written over, labels complete.
+
+    Those of chitchat are of the source `asked`, those of another of `asked SOURCE`; a source that is not
+    there is left out.
+    """
+    rng = random.Random(0)
+    talks = dict(_talks(train / "chitchat")) if (train / "chitchat").is_dir() else {}
+    readers: dict[str, Callable[[Path], Iterator[Chat]]] = {
+        "realmem": partial(realmem, rng=rng),
+        "topical_chat": partial(topical_chat, rng=rng),
+        "irc": irc,
+    }
+    chats = {
+        (source, chat.id): chat
+        for source, read in readers.items()
+        if (train / source).is_dir()
+        for chat in read(train / source)
+    }
     for record in _asked():
-        turns = [turn for session in record["sessions"] for turn in talks[session]][: record["turns"]]
+        source, size = record.get("source", ""), record["turns"]
+        if source:
+            key, first = record["chat"], record["first"]
+            if (source, key) not in chats:
+                continue
+            whole = chats[source, key]
+            name, kind, rename = f"{key}-{first}", f"asked {source}", whole.rename
+            turns, names = whole.turns[first : first + size], whole.names
+        elif talks:
+            name, kind, rename = f"P{record['person']}-asked", "asked", 1.0
+            turns = tuple(turn for session in record["sessions"] for turn in talks[session])[:size]
+            names = _names(turns)
+        else:
+            continue
         questions = tuple(
             Labelled(
                 one["question"],
@@ -87,7 +121,7 @@ def asked(folder: Path) -> Iterator[Chat]:
             )
             for one in record["questions"]
         )
-        yield Chat("asked", f"P{record['person']}-asked", tuple(turns), questions, _names(turns), 1.0)
+        yield Chat(kind, name, turns, questions, names, rename)
 
 
 def irc(folder: Path) -> Iterator[Chat]:
@@ -124,6 +158,6 @@ def read_real(folder: Path, rng: random.Random) -> Iterator[Chat]:
     """All of it that is below `folder` (`data/train`)."""
     if (folder / "chitchat").is_dir():
         yield from chitchat(folder / "chitchat", rng)
-        yield from asked(folder / "chitchat")
+    yield from asked(folder)
     if (folder / "irc").is_dir():
         yield from irc(folder / "irc")

@@ -28,6 +28,7 @@ from smartsearch.rank.crossencoder import OnnxCrossEncoder
 from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.head import among, head
 from smartsearch.rank.learned import logit as unsigmoid
+from smartsearch.rank.text import SHOWN, seen_by
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import gather
@@ -39,7 +40,10 @@ from smartsearch.types import Corpus
 
 CUTS = (5, 10, 20, 62)
 RANKERS = ("colbert", "crossencoder", "rrf")
-MOST = {"written": 30, "friendsqa": 3, "realmem": 40, "lifebench": 40, "qmsum": 3, "asked": 30}
+MOST = {
+    **{"written": 30, "friendsqa": 3, "realmem": 40, "lifebench": 40, "qmsum": 3, "asked": 30},
+    **{"asked realmem": 30, "asked irc": 30, "asked topical_chat": 30},
+}
 """Questions of a chat that are asked, by source; FriendsQA and QMSum have many chats."""
 CHATS = {"friendsqa": 20, "qmsum": 10}
 """Chats of a source, where not all are taken."""
@@ -52,7 +56,7 @@ def held_out_chats(train: Path | None, seed: int, real: bool = False) -> Iterato
     """
     rng = random.Random(seed)
     if real and train:
-        chats = list(asked_chats(train / "chitchat"))
+        chats = list(asked_chats(train))
     else:
         chats = [*(read_chats(train, rng) if train else ()), *written_chats()]
     unseen = [chat for chat in chats if held_out(chat) and chat.source in MOST]
@@ -79,7 +83,8 @@ def ask(chat: Chat, tools: Tools, config: Config) -> Iterator[Asked]:
         values = best_windows(labelled.question, windows, colbert)
         late[indices] = values
         read = head(among(corpus.previous, indices.tolist()), values, config.cascade)
-        scores = best_windows(labelled.question, [windows[n] for n in read], cross)
+        seen = scored_windows(labelled.question, corpus, indices[read].tolist(), seen_by(cross, SHOWN))
+        scores = best_windows(labelled.question, seen, cross)
         logit[indices[read]] = unsigmoid(scores)
         yield Asked(chat, labelled, indices, late, logit)
 

@@ -53,6 +53,8 @@ WITHOUT = ("split", "merge", "stage1", "stage2")
 """Parts of xMemory that can be left out."""
 BESIDE = ("date", "before")
 """What scorers may see beside a turn."""
+COUNT_OR_ALL = "N|all"
+"""The metavar of settings that take a number or `all`, which is 0."""
 LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
 CHATS = "chats"
@@ -241,12 +243,12 @@ class Config:
         "Turns the cross-encoder reads: a number, or `all` as in the paper (slower).",
         "Retrieval",
         lowest=-1,
-        metavar="N|all",
+        metavar=COUNT_OR_ALL,
         shown="112 with both rankers, else all",
     )
     beside: tuple[str, ...] = _rank(  # docs/decisions/0004
         BESIDE,
-        "What rankers see beside a turn: its date, the end of the turn before.",
+        "What rankers see beside a turn: its date, the ends of the turns before.",
         "Ranking",
         metavar="date,before|none",
     )
@@ -264,6 +266,21 @@ class Config:
     speaker_rank: float = _rank(0.5)  # of its rank: where a preferred speaker's turn moves
     cascade: int = _rank(112)  # what `candidates` -1 means with both rankers
     colbert_turns: int = _rank(1024)  # turns ColBERT sees unless `candidates` is 0
+
+    # QRMeM (docs/systems.md)
+    qrmem: str = _find(
+        "kn",
+        "--system qrmem: walk by what is lacking (kn), widen the question (ges), entities alone (te), or kn "
+        "without a part.",
+        "Ranking",
+        choices=("kn", "ges", "te", "no-update", "no-open-entities", "no-reflection", "no-navigation"),
+    )
+    qrmem_scope: int = _find(  # 0: all
+        12,
+        "--system qrmem: segments its graph is made of, the best by our own search; `all` as in the paper.",
+        "Ranking",
+        metavar=COUNT_OR_ALL,
+    )
 
     # Truncate (paper 3.4)
     truncate: str = _cut(
@@ -310,6 +327,7 @@ class Config:
         "-n",
         shown="all; on a terminal 5",
     )
+    graph: bool = _cut(False)  # the answer has the system's graph; --format graphml asks for it
 
     # Run
     redact: bool = _cut(
@@ -645,7 +663,7 @@ def _coerce(name: str, raw: Any, where: str) -> Any:
             return tuple(item(part) for part in parts if part not in ("", "none"))
         if kind is bool:
             return _truth(raw)
-        if name == "candidates" and raw == "all":
+        if raw == "all" and FIELDS[name].metadata["metavar"] == COUNT_OR_ALL:
             return 0
         if _unlike(raw, kind):
             raise TypeError

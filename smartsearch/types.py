@@ -206,7 +206,7 @@ class Hit:
 class HopTrace:
     """One retrieval step: its `kind`, new terms and new turns.
 
-    The kinds are grep, fuzzy, semantic, date, speaker, entity and prf.
+    The kinds are grep, fuzzy, semantic, date, speaker, entity and prf; of other systems their own.
     """
 
     hop: int
@@ -286,11 +286,33 @@ class Trace:
 
 
 @dataclass(frozen=True)
+class Link:
+    """Two nodes of a graph and the turns that relate them, by their places in it."""
+
+    one: int
+    other: int
+    turns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What a system saw of a question's turns as nodes and links.
+
+    A node's `weight` is the number of pieces that name it, its `hop` the step that took it, 0 for none.
+    """
+
+    nodes: tuple[Term, ...]
+    links: tuple[Link, ...]
+    turns: tuple[Turn, ...]
+
+
+@dataclass(frozen=True)
 class Result:
     """The answer to one question: hits in rank order, the budget, the trace, what went wrong.
 
     `filters` has those that were given, by name; `system` names the one that answered. `confidence` is the
     chance that a hit answers, None where the system does not tell; `weak` that it is too low to count on.
+    `graph` is there where it was asked for and the system makes one.
     """
 
     query: str
@@ -305,6 +327,7 @@ class Result:
     system: str = "smartsearch"
     confidence: float | None = None
     weak: bool = False
+    graph: Graph | None = None
 
 
 @dataclass(frozen=True)

@@ -78,10 +78,10 @@ def measure(
             stages["total"][-1] = total
             candidates.append(result.trace.candidates)
             _same(question, ready, scoring, row, {hit.rank: hit.index for hit in result.hits})
-            for rival in running:
+            for named, rival in zip(rivals, running, strict=True):
                 started = time.perf_counter()
                 rival(question.text)
-                spent.setdefault(rival.system.card.name, []).append((time.perf_counter() - started) * 1000.0)
+                spent.setdefault(named.name, []).append((time.perf_counter() - started) * 1000.0)
             step()
     return {
         "questions": len(candidates),

@@ -3,7 +3,7 @@
 `ce:ID` is the usual search with a model off the shelf: BM25 with neighbours and dates, and the cross-encoder
 of that hub id or `./PATH` over its best 100. A file of the user's defines `NAME` and `build(corpus)`, which
 returns a function from a question to one score a turn, float, shape (turns,), higher better; all turns are
-ranked by it, ties in corpus order.
+ranked by it, ties in corpus order. `qrmem:te` is a system in one of its ways.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from smartsearch import systems
 from smartsearch.bench.store import corpus_digest, digest
-from smartsearch.config import Config
+from smartsearch.config import FIELDS, Config, check
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
 from smartsearch.models import profiles, store
 from smartsearch.models.loading import Ranker
@@ -118,15 +118,24 @@ def _rival(name: str) -> Rival:
 
 
 def _registered(name: str) -> Rival:
+    """A system of the registry, or `NAME:WAY`, it with its own setting of that name set to WAY."""
+    system, colon, way = name.partition(":")
+    own: dict[str, Any] = {system: way} if colon else {}
     try:
-        card = systems.card(name)
+        card = systems.card(system)
+        if not own.keys() <= FIELDS.keys():
+            raise ConfigError(f"{system} runs in one way", hint=f"{system}, without a colon")
+        check(replace(Config(), **own))
     except ConfigError as error:
         raise UsageError(
             f"there is no rival {name!r}", hint=f"{error.hint}; or the path of your own file, ending in .py"
         ) from error
     if card.extra:
         extras.require(card.extra, f"the rival {name}")
-    return Rival(name, lambda config, tools: systems.load(replace(config, system=name), lambda _: tools))
+    return Rival(
+        f"{card.shown}{colon}{way}",
+        lambda config, tools: systems.load(replace(config, system=system, **own), lambda _: tools),
+    )
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from smartsearch.errors import ModelError
 from smartsearch.models.tools import Tools
 from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.head import among, head
-from smartsearch.rank.text import PLAIN, SHOWN, Shown, scored_texts, shown
+from smartsearch.rank.text import PLAIN, SHOWN, Shown, scored_texts, seen_by, shown
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, gather
@@ -107,9 +107,9 @@ class Haystacked:
         """These turns whole, as texts for an embedding."""
         return scored_texts(self.corpus, indices, self.show)
 
-    def windows(self, question: str, indices: Sequence[int]) -> list[list[str]]:
-        """What a scorer reads of these turns for a question."""
-        return scored_windows(question, self.corpus, indices, self.show)
+    def windows(self, question: str, indices: Sequence[int], scorer: object = None) -> list[list[str]]:
+        """What `scorer` reads of these turns for a question."""
+        return scored_windows(question, self.corpus, indices, seen_by(scorer, self.show))
 
 
 class Scoring:
@@ -197,7 +197,7 @@ class Scoring:
         values = np.full(len(ready.corpus.turns), np.nan) if held is None else held.astype(np.float64)
         missing = over[np.isnan(values[over])]
         if len(missing):
-            windows = ready.windows(question, missing.tolist())
+            windows = ready.windows(question, missing.tolist(), self._scorers[name])
             values[missing] = best_windows(question, windows, self._scorers[name])
             self.store.put(kind, key, values)
             self.pairs += len(missing) if kind == "ce" else 0

@@ -75,7 +75,8 @@ class GridOptions:
     )
     rival: str | None = option(
         GRID,
-        "Other systems in the same run: names, all plain ones (all), a cross-encoder (ce:ID), your .py file.",
+        "Other systems in the same run: names, also one of its ways (qrmem:te), all plain ones (all), a "
+        "cross-encoder (ce:ID), your .py file.",
         "--rival",
         "--system",
         metavar="NAMES",

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 import typer
 
 from smartsearch.ask.scope import Scope, Written
-from smartsearch.config import FIELDS, MODELS, PRESETS, RANKERS, Config, build, settings
+from smartsearch.config import COUNT_OR_ALL, FIELDS, MODELS, PRESETS, RANKERS, Config, build, settings
 from smartsearch.errors import UsageError
 from smartsearch.output.show import FORMATS, View
 from smartsearch.runtime.extras import needs
@@ -32,6 +32,8 @@ PANELS = DATA, GRID, LLM, BUDGET, RETRIEVAL, RANKING, FILTERS, OUTPUT, FOLDER, R
     "Run folder",
     "Run",
 )
+COUNTS = tuple(name for name, field in FIELDS.items() if field.metadata["metavar"] == COUNT_OR_ALL)
+"""The settings that take a number or `all`."""
 COLORS = ("auto", "always", "never")
 PROGRESS = ("auto", "none")
 ENGINES = ("local", "ray")
@@ -66,7 +68,7 @@ def setting(name: str) -> Any:
         shown = "on" if default else "off"
         return option(about["panel"], about["help"], f"--{dashed}/--no-{dashed}", show_default=shown)
     extra: dict[str, Any] = {"choices": about["choices"], "metavar": about["metavar"] or None}
-    if isinstance(default, int | float) and about["lowest"] >= 0:
+    if isinstance(default, int | float) and about["lowest"] >= 0 and name not in COUNTS:
         extra["min"] = about["lowest"]
         extra["metavar"] = about["metavar"] or "N"
     if name in _COMPLETED:
@@ -140,7 +142,7 @@ class Settings:
         """One option a setting."""
         for name in cls.names:
             kind = _NUMBERS.get(str(FIELDS[name].type), str)
-            if name in ("speaker", "candidates"):
+            if name == "speaker" or name in COUNTS:
                 kind = list[str] if name == "speaker" else str
             yield _parameter(name, kind | None, setting(name))
 
@@ -161,8 +163,9 @@ class Settings:
         for name in ("compress", "beside", "xmemory_without"):
             if given.get(name) is not None:
                 given[name] = tuple(part for part in given[name].split(",") if part not in ("", "none"))
-        if given.get("candidates") is not None:
-            given["candidates"] = _count_or_all(given["candidates"])
+        for name in COUNTS:
+            if given.get(name) is not None:
+                given[name] = _count_or_all(name, given[name])
         if given.get("speaker") is not None:
             given["speaker"] = tuple(given["speaker"])
         if given.get("now") is not None:
@@ -260,7 +263,7 @@ class OutputOptions:
 
     format: str | None = option(
         OUTPUT,
-        "What is printed; html is one page with pictures, for a browser.",
+        "What is printed; html is a page with pictures, for a browser, graphml the graph of --system qrmem.",
         "--format",
         choices=tuple(FORMATS),
         show_default="text",
@@ -470,9 +473,9 @@ def _parameter(name: str, kind: Any, field: Any) -> inspect.Parameter:
     )
 
 
-def _count_or_all(text: str) -> int:
+def _count_or_all(name: str, text: str) -> int:
     if text == "all":
         return 0
     if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise UsageError(f"--candidates is {text!r}", hint="a number from 1 up, or all")
+    raise UsageError(f"--{name.replace('_', '-')} is {text!r}", hint="a number from 1 up, or all")

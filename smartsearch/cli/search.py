@@ -82,6 +82,8 @@ def query(
     config = search.config()
     view = out.view(few=not search.sets("limit"))
     view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
+    if view.format == "graphml":
+        config = _with_graph(config)
     found = searched(question, paths, config, filters, view, progress)
     numbered = show.show(found.result, found.around, config, view)
     if numbered and config.cache:
@@ -121,6 +123,15 @@ def searched(
         library = Library(stdin)
         tell = saying(config, quiet=view.quiet)
         return find(question, source, config, loading(config), library, view.before, view.after, notes, tell)
+
+
+def _with_graph(config: Config) -> Config:
+    """The config with which an answer has its graph. Raises UsageError for a system that makes none."""
+    if not systems.card(config.system).graph:
+        makers = ", ".join(name for name in systems.SYSTEMS if systems.card(name).graph)
+        hint = f"--format graphml goes with --system {makers}"
+        raise UsageError(f"--system {config.system} makes no graph", hint=hint)
+    return replace(config, graph=True)
 
 
 def warm(

@@ -111,6 +111,12 @@ def _html(answer: Result, around: Sequence[Nearby], config: Config, _view: View)
         stream.talk("this is a page for a browser: > answer.html keeps it")
 
 
+def _graphml(answer: Result, _around: Sequence[Nearby], _config: Config, _view: View) -> None:
+    from smartsearch.output import graph
+
+    stream.write([graph.graphml(answer)])
+
+
 def complain(
     answer: Result, named: Sequence[str] = (), said: set[str] | None = None, *, weakly: bool = False
 ) -> None:
@@ -200,9 +206,10 @@ FORMATS = {
     "md": _markdown,
     "context": _context,
     "html": _html,
+    "graphml": _graphml,
 }
 """What writes an answer in each format of `--format`. A new format is a line here."""
-WHOLE = ("json", "jsonl", "html")
+WHOLE = ("json", "jsonl", "html", "graphml")
 """Formats that programs read: no line of `--explain` follows."""
 
 

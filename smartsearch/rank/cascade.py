@@ -23,7 +23,7 @@ from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.head import among, head
 from smartsearch.rank.learned import FAR, features, weighted
-from smartsearch.rank.text import shown
+from smartsearch.rank.text import seen_by, shown
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.likely import FIRST, PART, by_likelihood, likeliest, worth_more
 from smartsearch.retrieve.semantic import Scorer
@@ -100,11 +100,11 @@ def rank(
     size = _pool_size(config, wide, deep)
     read = candidates if size is None else likeliest(candidates, corpus, counts or {}, size)
     pool = [c.index for c in read]
-    windows = dict(zip(pool, scored_windows(question, corpus, pool, shown(config)), strict=True))
 
     def score(name: str, over: Sequence[int]) -> _Scored:
         start = time.perf_counter()
-        values = best_windows(question, [windows[i] for i in over], scorers[name])
+        windows = scored_windows(question, corpus, over, seen_by(scorers[name], shown(config)))
+        values = best_windows(question, windows, scorers[name])
         spent = (time.perf_counter() - start) * 1000.0
         return _Scored(dict(zip(over, values.tolist(), strict=True)), spent)
 
@@ -126,8 +126,6 @@ def rank(
             ranked = len(pool)
             beside = _after_best(scored[guide].by_index, following) if following else []
             if beside:
-                more = scored_windows(question, corpus, beside, shown(config))
-                windows.update(zip(beside, more, strict=True))
                 scored = {name: some.beside(score(name, beside)) for name, some in scored.items()}
                 candidates = (*candidates, *(Candidate(i, (), 0.0, 0) for i in beside))
                 pool += beside

@@ -43,12 +43,16 @@ def uncalibrated(scores: NDArray[np.float64], scorer: object) -> NDArray[np.floa
 
 
 class OnnxCrossEncoder:
-    """A cross-encoder from a folder with `model.onnx`, `tokenizer.json` and `config.json`."""
+    """A cross-encoder from a folder with `model.onnx`, `tokenizer.json` and `config.json`.
+
+    `before` says how many turns before a turn it was trained to see.
+    """
 
     def __init__(self, folder: Path, threads: int, file: str = FILES[0]) -> None:
         self._model = OnnxModel(folder, threads, file)
         self._max_length = int(self._model.config["max_length"])
         self.calibration: tuple[float, float] = tuple(self._model.config.get("calibration", (1.0, 0.0)))
+        self.before = int(self._model.config.get("before", 1))
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """Scores of `texts` in their order, shape (n,). Long turns are read up to the pair's limit.

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from smartsearch.config import Config
 from smartsearch.types import Corpus, Turn
 
 CONTEXT_CHARACTERS = 120
-"""How much of the previous turn's end is shown: a reply often means something only after a question,
+"""How much of the end of a turn before is shown: a reply often means something only after a question,
 and the question stands at the end of the turn before."""
+BEFORE = 4
+"""The most turns before that a cross-encoder sees of a short turn: people write in bursts, and the question
+is not always the last turn. ColBERT sees one: what its vectors match should be the turn's own."""
+SHORT = 200
+"""Characters of a short turn and of what stands before it; a longer one is shown with one turn before."""
+LEAST = 20
+"""Characters that are left when one turn more is still shown."""
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -20,20 +27,25 @@ MONTHS = (
 
 @dataclass(frozen=True)
 class Shown:
-    """What scorers see of a turn: its date, the end of the turn `before`, and a long one in `windows`."""
+    """What scorers see of a turn: its date, the ends of the turns `before`, and a long one in `windows`."""
 
     date: bool = True
-    before: bool = True
+    before: int = 1
     windows: bool = True
 
 
-SHOWN, PLAIN = Shown(), Shown(date=False, before=False, windows=False)
+SHOWN, PLAIN = Shown(), Shown(date=False, before=0, windows=False)
 """Ours, and the paper's: the turn alone, a long one whole, of which a scorer reads what its length allows."""
 
 
 def shown(config: Config) -> Shown:
     """What the config lets scorers see."""
-    return Shown("date" in config.beside, "before" in config.beside, config.windows)
+    return Shown("date" in config.beside, int("before" in config.beside), config.windows)
+
+
+def seen_by(scorer: object, show: Shown) -> Shown:
+    """`show` with as many turns before as `scorer` says it was trained with (else one), if any are shown."""
+    return replace(show, before=getattr(scorer, "before", 1)) if show.before else show
 
 
 def spoken_date(time: str) -> str:
@@ -57,32 +69,41 @@ def body(turn: Turn) -> str:
     return f"{turn.text} (image: {turn.caption})" if turn.caption else turn.text
 
 
-def context_of(previous: Turn | None) -> str:
-    """` | Ben: ...end of the turn before`, or nothing where there is none."""
-    if previous is None or not previous.text:
-        return ""
-    end = previous.text
-    if len(end) > CONTEXT_CHARACTERS:
-        end = "..." + end[-CONTEXT_CHARACTERS:].partition(" ")[2]
-    name = f"{previous.speaker}: " if previous.speaker else ""
-    return f" | {name}{end}"
+def context_of(turn: Turn, before: Sequence[Turn]) -> str:
+    """` | Ben: ...end of the turn before | Ann: ...the one before that`; `before` is the nearest first."""
+    room, shown = max(CONTEXT_CHARACTERS, SHORT - len(turn.text)), ""
+    for said in before:
+        if not said.text:
+            break
+        end = said.text
+        most = min(CONTEXT_CHARACTERS, room - len(shown))
+        if len(end) > most:
+            end = "..." + end[-most:].partition(" ")[2]
+        shown += f" | {said.speaker}: {end}" if said.speaker else f" | {end}"
+        if room - len(shown) < LEAST:
+            break
+    return shown
 
 
-def scored_text(turn: Turn, previous: Turn | None = None, show: Shown = SHOWN) -> str:
-    """`[8 May 2023] Ann: text (image: caption) | Ben: ...end of the turn before`.
+def scored_text(turn: Turn, before: Sequence[Turn] = (), show: Shown = SHOWN) -> str:
+    """`[8 May 2023] Ann: text (image: caption) | Ben: ...end of the turn before | Ann: ...the one before`.
 
     The turn comes first so that a scorer's length limit cuts the context, not the turn. Of a turn too
-    long for one text `rank.windows` makes several.
+    long for one text `rank.windows` makes several. `before` are the turns before, the nearest first.
     """
-    return " ".join(f"{heading(turn, show)}{body(turn)}{context_of(previous)}".split())
+    return " ".join(f"{heading(turn, show)}{body(turn)}{context_of(turn, before)}".split())
 
 
 def scored_texts(corpus: Corpus, indices: Sequence[int], show: Shown = SHOWN) -> list[str]:
     """The scored text of each turn in `indices`."""
-    return [scored_text(corpus.turns[i], turn_before(corpus, i, show), show) for i in indices]
+    return [scored_text(corpus.turns[i], turns_before(corpus, i, show), show) for i in indices]
 
 
-def turn_before(corpus: Corpus, index: int, show: Shown) -> Turn | None:
-    """The turn before in the session, where it is shown."""
-    before = corpus.previous[index] if show.before else -1
-    return corpus.turns[before] if before >= 0 else None
+def turns_before(corpus: Corpus, index: int, show: Shown) -> tuple[Turn, ...]:
+    """The turns before in the session that may be shown, the nearest first."""
+    found: list[Turn] = []
+    before = corpus.previous[index]
+    while before >= 0 and len(found) < show.before:
+        found.append(corpus.turns[before])
+        before = corpus.previous[before]
+    return tuple(found)

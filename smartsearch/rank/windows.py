@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.rank.text import SHOWN, Shown, body, context_of, heading, scored_text, turn_before
+from smartsearch.rank.text import SHOWN, Shown, body, context_of, heading, scored_text, turns_before
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Corpus, Turn
 
@@ -39,7 +39,7 @@ def pieces(text: str) -> int:
 
 
 @lru_cache(maxsize=16384)
-def windows(turn: Turn, previous: Turn | None = None, show: Shown = SHOWN) -> tuple[str, ...]:
+def windows(turn: Turn, before: tuple[Turn, ...] = (), show: Shown = SHOWN) -> tuple[str, ...]:
     """The texts that stand for a turn, in its order: one, as `scored_text`, unless it is too long for one.
 
     Each of several begins with `[date] Speaker:`; only the first shows the end of the turn before.
@@ -47,8 +47,8 @@ def windows(turn: Turn, previous: Turn | None = None, show: Shown = SHOWN) -> tu
     head, said = heading(turn, show), body(turn)
     short = len(head) + len(said) <= WHOLE_PIECES or pieces(head) + pieces(said) <= WHOLE_PIECES
     if short or not show.windows:
-        return (scored_text(turn, previous, show),)
-    context = context_of(previous)
+        return (scored_text(turn, before, show),)
+    context = context_of(turn, before)
     room = max(WINDOW_PIECES - pieces(head), WINDOW_PIECES // 2)
     first = max(room - pieces(context), WINDOW_PIECES // 2)
     return tuple(
@@ -86,7 +86,7 @@ def _ends(text: str, word: re.Match[str], following: re.Match[str]) -> bool:
 
 def all_windows(corpus: Corpus, indices: Sequence[int], show: Shown = SHOWN) -> list[tuple[str, ...]]:
     """The windows of each turn in `indices`."""
-    return [windows(corpus.turns[i], turn_before(corpus, i, show), show) for i in indices]
+    return [windows(corpus.turns[i], turns_before(corpus, i, show), show) for i in indices]
 
 
 def scored_windows(

@@ -26,6 +26,7 @@ SYSTEMS = {
     "grep": _BASELINES,
     "full_context": _BASELINES,
     "xmemory": "smartsearch.systems.xmemory",
+    "qrmem": "smartsearch.systems.qrmem",
 }
 """By name, the module of each. The plain searches share one."""
 

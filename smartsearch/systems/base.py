@@ -36,7 +36,7 @@ class Card:
 
     `extra` is the extra of the install that it needs. `whole` says that it reads every turn: large
     transcripts are parsed for it and not scanned. `keeps` says that its memory is worth a folder in the
-    user's cache.
+    user's cache. `graph` says that its answers have a graph where one is asked for.
     """
 
     name: str
@@ -47,6 +47,12 @@ class Card:
     extra: str = ""
     whole: bool = True
     keeps: bool = False
+    graph: bool = False
+
+    @property
+    def shown(self) -> str:
+        """Its name in answers and tables: of a published system that runs by rule not the bare one."""
+        return f"{self.name}-rule" if self.paper and self.fidelity == "rule" else self.name
 
 
 class Memory(Protocol):

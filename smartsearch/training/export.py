@@ -12,6 +12,7 @@ import numpy as np
 
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
+from smartsearch.rank.text import BEFORE
 from smartsearch.training.bert import first_token_logits
 from smartsearch.training.quantise import POSITIONS, Feed, quantise
 from smartsearch.training.sample import SAMPLE
@@ -74,6 +75,7 @@ def export_crossencoder(trained: Path, work: Path) -> dict[str, Any]:
     return {
         "kind": "crossencoder",
         "max_length": 128,
+        "before": BEFORE,
         "truncation": "only_second",
         "output": "logits",
         "heads": int(inner.config.num_attention_heads),

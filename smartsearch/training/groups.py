@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from smartsearch.rank.colbert import OnnxColbert
-from smartsearch.rank.text import scored_text, spoken_date
-from smartsearch.training.chats import Chat, Group, Labelled
+from smartsearch.rank.text import BEFORE, spoken_date
+from smartsearch.rank.windows import windows
+from smartsearch.training.chats import FURTHER, Chat, Group, Labelled
 from smartsearch.training.names import pick_names, replace_names
 from smartsearch.training.overlap import COMMON, Overlap, crop, words
 from smartsearch.training.questions import first_person
@@ -27,7 +29,8 @@ class Mix:
 
     The mean of `long` bounds the cost of training; search shows a turn's first 128 tokens instead.
     `lower` and `terse` are the shares of questions in lower case and of which only the content words stay,
-    `when` of those that get their turn's date, `mine` of those about User that are asked with "I".
+    `when` of those that get their turn's date, `mine` of those about User that are asked with "I"; `windows`
+    is the share of groups whose long turns are shown as search shows them, one window, and not cropped.
     """
 
     wrong: int = 7
@@ -38,6 +41,7 @@ class Mix:
     terse: float = 0.12
     when: float = 0.12
     mine: float = 0.15
+    windows: float = 0.5
 
 
 COMPLETE = Mix(long=(75,), dated=0.85, context=0.85, when=0.06)
@@ -56,6 +60,10 @@ def terse(question: str) -> str:
     return " ".join(kept) if len(kept) > 1 else question
 
 
+def _shared(about: set[str]) -> Callable[[str], int]:
+    return lambda text: len(words(text) & about)
+
+
 def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, rng: random.Random) -> Group:
     """The turns `chosen`, the right one first, as models read them; names, dates and case are varied."""
     question, mapping, right = asked.question, dict[str, str](), chat.turns[chosen[0]]
@@ -68,19 +76,24 @@ def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, r
         mapping = pick_names(names, rng, question)
     dated = rng.random() < mix.dated
     context = asked.context or rng.random() < mix.context
-    limit = rng.choice(mix.long)
+    limit, windowed = rng.choice(mix.long), rng.random() < mix.windows
     query, wanted = words(asked.question), words(asked.question) | words(asked.answer)
     date = spoken_date(right.time) if dated else ""
     if date and DATABLE.match(question) and rng.random() < mix.when:
         question = question[:-1].rstrip() + _when(date, rng) + "?"
 
     def text(i: int) -> str:
-        turn, before = chat.turns[i], chat.turns[i - 1] if i else None
-        if before is not None and before.session != turn.session:
-            before = None
-        about = wanted if i == chosen[0] else query if rng.random() < 0.5 else set()
-        turn = replace(turn, text=crop(turn.text, about, limit), time=turn.time if dated else "")
-        return replace_names(scored_text(turn, before if context else None), mapping)
+        turn = replace(chat.turns[i], time=chat.turns[i].time if dated else "")
+        above = chat.turns[max(0, i - BEFORE) : i][::-1] if context else ()
+        before = tuple(takewhile(lambda said: said.session == turn.session, above))
+        about = wanted if i == chosen[0] else query
+        if not windowed:
+            turn = replace(
+                turn, text=crop(turn.text, about if i == chosen[0] or rng.random() < 0.5 else set(), limit)
+            )
+        shown, near = (max(windows(turn, some), key=_shared(about)) for some in (before, before[:1]))
+        further = shown.removeprefix(near) if shown.startswith(near) else ""
+        return replace_names(f"{near}{FURTHER}{further}" if further else near, mapping)
 
     question = replace_names(question, mapping)
     if rng.random() < mix.lower:
@@ -124,7 +137,9 @@ def make_trials(chats: Sequence[Chat], most: int, candidates: int, rng: random.R
     Short chats borrow turns of other held-out chats of their source. Rendered as search does:
     dated, with context, long turns not cropped.
     """
-    shown = Mix(long=(100_000,), dated=0.9, context=1.0, lower=0.1, terse=0.0, when=0.0, mine=0.0)
+    shown = Mix(
+        long=(100_000,), dated=0.9, context=1.0, lower=0.1, terse=0.0, when=0.0, mine=0.0, windows=0.0
+    )
     mix = replace(shown, wrong=candidates - 1)
     pool = [(chat, asked) for chat in chats for asked in chat.questions if asked.kind != "fact"]
     trials = []

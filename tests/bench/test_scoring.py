@@ -70,7 +70,7 @@ def test_another_model_text_or_context_is_scored_anew(tools, tmp_path: Path):
         assert read_by(tools, one.corpus) == 0
         models = tools.models | {"ce": replace(tools.models["ce"], revision="other")}
         assert read_by(replace(tools, models=models), one.corpus) == 1
-        assert read_by(tools, one.corpus, Shown(before=False)) == 1
+        assert read_by(tools, one.corpus, Shown(before=0)) == 1
         assert read_by(tools, one.corpus, PLAIN) == 1
         assert read_by(tools, group("Oscar the cat", "a dog").corpus) == 1
 

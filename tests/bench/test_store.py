@@ -53,7 +53,7 @@ def test_the_key_of_a_corpus_changes_with_all_that_is_read_of_it():
         {"session": "s2"},
     ):
         assert corpus_digest(Corpus((turns[0], replace(turns[1], **change)))) != base, change
-    assert corpus_digest(Corpus(turns), Shown(before=False)) != base
+    assert corpus_digest(Corpus(turns), Shown(before=0)) != base
     assert (
         corpus_digest(
             Corpus((replace(turns[0], path="elsewhere.txt"), replace(turns[1], path="elsewhere.txt")))

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from smartsearch.rank.text import CONTEXT_CHARACTERS, PLAIN, Shown, scored_text, scored_texts, spoken_date
+from smartsearch.rank.text import (
+    CONTEXT_CHARACTERS,
+    PLAIN,
+    SHORT,
+    SHOWN,
+    Shown,
+    scored_text,
+    scored_texts,
+    seen_by,
+    spoken_date,
+)
 from smartsearch.types import Corpus, Turn
 
 
@@ -20,16 +32,35 @@ def test_dates_read_as_people_say_them(time, said):
 def test_the_turn_comes_first_and_the_turn_before_as_context():
     turn = Turn("Yes, two.", "Ben", "2023-05-08", caption="a cat")
     assert (
-        scored_text(turn, Turn("Any pets?", "Ann"))
+        scored_text(turn, [Turn("Any pets?", "Ann")])
         == "[8 May 2023] Ben: Yes, two. (image: a cat) | Ann: Any pets?"
     )
+
+
+def test_a_short_turn_is_shown_with_several_before_and_a_long_one_with_one():
+    burst = [Turn("or three", "Ben"), Turn("hm", "Ben"), Turn("Any pets?", "Ann"), Turn("hi", "Ann")]
+    assert (
+        scored_text(Turn("two", "Ben"), burst)
+        == "Ben: two | Ben: or three | Ben: hm | Ann: Any pets? | Ann: hi"
+    )
+    long = Turn("two " * 60, "Ben")
+    assert scored_text(long, [Turn("word " * 30 + "pets?", "Ann"), *burst]).count(" | ") == 1
+    assert len(scored_text(Turn("two"), [Turn("word " * 30)] * 4)) < SHORT + 20
+
+
+@pytest.mark.parametrize(("before", "shown"), [(0, "c"), (1, "c | b"), (4, "c | b | a")])
+def test_a_scorer_sees_as_many_turns_before_as_it_was_trained_with(before, shown):
+    corpus = Corpus((Turn("a"), Turn("b"), Turn("c")))
+    assert scored_texts(corpus, [2], seen_by(SimpleNamespace(before=before), SHOWN)) == [shown]
+    assert scored_texts(corpus, [2], seen_by(SimpleNamespace(before=before), PLAIN)) == ["c"]
+    assert seen_by(object(), SHOWN) == SHOWN
 
 
 @pytest.mark.parametrize(
     ("show", "said"),
     [
         (PLAIN, "Ben: Yes, two."),
-        (Shown(before=False), "[8 May 2023] Ben: Yes, two."),
+        (Shown(before=0), "[8 May 2023] Ben: Yes, two."),
         (Shown(date=False), "Ben: Yes, two. | Ann: Any pets?"),
     ],
 )
@@ -39,7 +70,7 @@ def test_date_and_turn_before_can_be_left_out(show, said):
 
 
 def test_of_a_long_turn_before_only_the_end_is_shown():
-    text = scored_text(Turn("Yes."), Turn("word " * 100 + "pets?", "Ann"))
+    text = scored_text(Turn("Yes."), [Turn("word " * 100 + "pets?", "Ann")])
     context = text.split(" | ")[1]
     assert context.startswith("Ann: ...word")
     assert context.endswith("pets?")

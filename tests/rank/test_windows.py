@@ -36,7 +36,7 @@ def test_pieces_are_letters_by_seven_digits_by_three_and_signs_alone():
 
 
 def test_a_turn_that_fits_is_the_text_it_always_was():
-    before = Turn("Any plans?", "Ilya")
+    before = (Turn("Any plans?", "Ilya"),)
     for text in ("", "Yes.", "word " * 100, "two  spaces\nand a line"):
         turn = Turn(text, "Mara", "2024-05-08", caption="a cat")
         assert windows(turn, before) == (scored_text(turn, before),)
@@ -44,7 +44,7 @@ def test_a_turn_that_fits_is_the_text_it_always_was():
 
 def test_the_limit_counts_the_head_and_the_turn_but_not_the_context():
     """`Mara: ` is 2 pieces: 130 more fit, whatever was said before."""
-    before = Turn("Any plans for the long weekend? " * 3, "Ilya")
+    before = (Turn("Any plans for the long weekend? " * 3, "Ilya"),)
     assert windows(Turn("dog " * 130, "Mara"), before) == (scored_text(Turn("dog " * 130, "Mara"), before),)
     assert len(windows(Turn("dog " * 131, "Mara"), before)) == 2
     assert WHOLE_PIECES == 132
@@ -73,7 +73,7 @@ def test_a_sentence_that_is_longer_is_cut_between_words_and_a_word_inside():
 
 
 def test_only_the_first_window_shows_the_turn_before():
-    texts = windows(Turn(FILLER * 20, "Mara"), Turn("Where is the key?", "Ilya"))
+    texts = windows(Turn(FILLER * 20, "Mara"), (Turn("Where is the key?", "Ilya"),))
     assert texts[0].endswith(" | Ilya: Where is the key?")
     assert not any("|" in text for text in texts[1:])
 
@@ -93,7 +93,7 @@ PARTS = ("dog ", "flowerpots ", "end. ", "line\n", "x=", "12.345", "五月", "na
 )
 def test_no_window_is_too_long_and_nothing_is_lost(text, speaker, before):
     turn = Turn(text, speaker, "2024-05-08")
-    previous = Turn(before, "Ilya")
+    previous = (Turn(before, "Ilya"),)
     texts = windows(turn, previous)
     if len(texts) > 1:
         assert max(map(pieces, texts)) <= WINDOW_PIECES
@@ -130,7 +130,7 @@ def test_a_long_turn_can_be_read_whole():
 
 def test_windows_follow_the_session_as_context():
     corpus = chat("Any pets?", FILLER * 20)
-    (shown,), (hidden,) = all_windows(corpus, [1]), all_windows(corpus, [1], Shown(before=False))
+    (shown,), (hidden,) = all_windows(corpus, [1]), all_windows(corpus, [1], Shown(before=0))
     assert shown[0].endswith("| Mara: Any pets?")
     assert not any("pets" in text for text in hidden)
 

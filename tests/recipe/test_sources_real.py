@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,12 +73,30 @@ def test_written_questions_name_messages_by_their_place(train: Path, monkeypatch
     written = train / "asked.jsonl"
     written.write_text(json.dumps(record) + "\n")
     monkeypatch.setattr(sources_real, "ASKED", written)
-    (chat,) = asked(train / "chitchat")
+    (chat,) = asked(train)
     (one,) = chat.questions
     assert (chat.turns[one.gold[0]].text, one.complete) == (SAID[3], True)
     assert len(chat.turns) == 5
     same = {held_out(found) for found in read_real(train, random.Random(1)) if found.source != "irc"}
     assert len(same) == 1  # a person's stretches are all on one side
+
+
+def test_questions_over_another_source_name_a_chat_and_its_first_turn(
+    train: Path, monkeypatch: pytest.MonkeyPatch
+):
+    place = {"source": "irc", "chat": "train-2004-12-25.train-c.ascii", "first": 1, "turns": 2}
+    one = {"question": "how many coats?", "kind": "reply", "gold": [1], "related": []}
+    gone = {**place, "source": "realmem", "chat": "nobody"}
+    written = train / "asked.jsonl"
+    written.write_text("".join(json.dumps({**at, "questions": [one]}) + "\n" for at in (place, gone)))
+    monkeypatch.setattr(sources_real, "ASKED", written)
+    (chat,) = asked(train)
+    assert (chat.source, [turn.text for turn in chat.turns][1]) == (
+        "asked irc",
+        "sand it, then three thin coats",
+    )
+    assert not held_out(chat)
+    assert held_out(replace(chat, id=chat.id.replace("train-2", "dev-2")))
 
 
 def test_a_conversation_is_held_out_with_the_person_that_it_is_asked_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from smartsearch.training.chats import Chat, Labelled
+from smartsearch.training.chats import FURTHER, Chat, Labelled
 from smartsearch.training.groups import Mix, make_groups, render_group, terse
 from smartsearch.training.overlap import Overlap, crop, words
 from smartsearch.training.wrong import wrong_turns
@@ -72,6 +72,12 @@ def test_dates_and_context_are_shown_to_all_texts_of_a_group_or_to_none() -> Non
         group = render_group(CHAT, ASKED, [5, 1, 2, 4], Mix(), random.Random(seed))
         assert len({text.startswith("[") for text in group.texts}) == 1
         assert len({" | " in text for text in group.texts}) == 1
+
+
+def test_further_turns_before_stand_behind_a_mark() -> None:
+    turns = tuple(Turn(text) for text in ("one", "two", "three"))
+    group = render_group(Chat("x", "c", turns), Labelled("q?", (2,)), [2, 1], PLAIN, random.Random(0))
+    assert group.texts == [f"three | two{FURTHER} | one", "two | one"]
 
 
 def test_the_turn_before_is_context_only_within_its_session() -> None:

@@ -12,8 +12,10 @@ from smartsearch.serve.warm.wire import Answer, Request
 from smartsearch.types import (
     Budget,
     Dropped,
+    Graph,
     Hit,
     HopTrace,
+    Link,
     ModelInfo,
     Nearby,
     Result,
@@ -50,6 +52,8 @@ def there_and_back(kind, value):
         (Answer, Answer(RESULT, (Nearby(4, (TURN,), ()),))),
         (Answer, Answer(Result("", "", (), Budget("none", 0, 0, 0.0, 0.0, 0), Trace()))),
         (Answer, Answer(replace(RESULT, trace=Trace(models=(ModelInfo("a", "b", "c", "d"),))))),
+        (Answer, Answer(replace(RESULT, trace=Trace(own={"mode": "kn", "read": 7, "more": [True, None]})))),
+        (Answer, Answer(replace(RESULT, graph=Graph(HIT.terms, (Link(0, 0, (0,)),), (TURN,))))),
         (
             Request,
             Request("q", Scope(("a", "-"), globs=("*",)), Config(rank=(), alpha=0.5), places=((1, 2),)),

@@ -1,0 +1,229 @@
+"""From the question's entities to the segments that answer: the paper's three walks over the graph.
+
+Where its algorithm 1 is silent or stops at nothing: the frontier is that of all entities so far; a walk ends
+where no entity leads on, or after `TRIALS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.systems.qrmem.graph import EntityGraph
+
+WINDOW = 4096
+"""Tokens of the segments that a reader is given at most, as in the paper."""
+IMPORTANT = 0.5
+"""Of it, what the question's own entities may fill, so that room is left to walk on; ours."""
+TRIALS = 5
+"""Entities that a walk adds at most; the paper names no number, its figure 4 gains nothing after."""
+HIGH = 0.9
+"""Graph expansion follows an edge whose similarity is at least this share of the highest; ours."""
+
+Stopped = Literal["answerable", "exhausted", "window", "trials"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether segments answer the question, and if not, what they lack."""
+
+    answerable: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a walk needs of one question.
+
+    `order` has the segments, the nearest to the question first, `tokens` their sizes. `similarity` compares a
+    text with every fact of the graph, `judge` reads segments.
+    """
+
+    question: str
+    graph: EntityGraph
+    order: Sequence[int]
+    tokens: Mapping[int, int]
+    similarity: Callable[[str], NDArray[np.float64]]
+    judge: Callable[[Sequence[int]], Verdict]
+    window: int = WINDOW
+
+    def fitting(self, segments: Iterable[int], room: float) -> list[int]:
+        """The first segments that fit into so many tokens; the first of all whatever its size."""
+        kept: list[int] = []
+        for segment in segments:
+            room -= self.tokens[segment]
+            if room < 0 and kept:
+                break
+            kept.append(segment)
+        return kept
+
+
+@dataclass(frozen=True)
+class Step:
+    """An entity that joined: by which fact, how near that was to what was asked, and what had been lacking.
+
+    `segments` are those that came with it.
+    """
+
+    entity: str
+    fact: int
+    score: float
+    reason: str
+    segments: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Route:
+    """Where a walk ended: the segments of the question's entities, those added with their scores, each step.
+
+    `stopped` says why it ended, `answerable` whether the last segments were judged to answer.
+    """
+
+    important: tuple[int, ...]
+    added: Mapping[int, float] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+    answerable: bool = False
+    stopped: Stopped = "exhausted"
+
+    @property
+    def segments(self) -> tuple[int, ...]:
+        """All of them, those of the question's entities first."""
+        return (*self.important, *self.added)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """An entity that could join, by the fact that is most like what is asked."""
+
+    entity: str
+    fact: int
+    score: float
+
+
+Propose = Callable[[EntityGraph, Sequence[str], Sequence[int], NDArray[np.float64]], Iterable[Lead]]
+"""The entities that could join those that are known, given the segments read and every fact's similarity."""
+
+
+def along_edges(
+    graph: EntityGraph, entities: Sequence[str], segments: Sequence[int], scores: NDArray[np.float64]
+) -> Iterable[Lead]:
+    """Those that an edge joins to one that is known (KN)."""
+    return (_lead(name, edge.facts, scores) for name, edge in graph.beside(entities))
+
+
+def in_segments(
+    graph: EntityGraph, entities: Sequence[str], segments: Sequence[int], scores: NDArray[np.float64]
+) -> Iterable[Lead]:
+    """Those that the segments read so far mention, whatever they are related to (TE)."""
+    named: dict[str, list[int]] = {}
+    for place, fact in enumerate(graph.facts):
+        for name in graph.meant(fact.mentions) if fact.segment in segments else ():
+            named.setdefault(name, []).append(place)
+    return (_lead(name, facts, scores) for name, facts in named.items() if name not in entities)
+
+
+def _lead(entity: str, facts: Sequence[int], scores: NDArray[np.float64]) -> Lead:
+    best = max(facts, key=lambda fact: scores[fact])
+    return Lead(entity, best, float(scores[best]))
+
+
+def important(ground: Ground, entities: Sequence[str]) -> list[int]:
+    """The segments of the question's entities up to IMPORTANT of the window, the rarest entity's first.
+
+    Without any entity the nearest segments stand in for them.
+    """
+    known = sorted((ground.graph.entities[name] for name in entities), key=lambda one: len(one.segments))
+    named = [segment for one in known for segment in ground.order if segment in one.segments]
+    return ground.fitting(dict.fromkeys(named or ground.order), ground.window * IMPORTANT)
+
+
+def navigate(
+    ground: Ground,
+    entities: Sequence[str],
+    propose: Propose = along_edges,
+    *,
+    trials: int = TRIALS,
+    reflect: bool = True,
+    drops: bool = True,
+) -> Route:
+    """Segments are added entity by entity until they answer the question (algorithm 1).
+
+    What is asked is the question, what the segments lack, and the entities so far; without `reflect` the
+    question alone. Over the window the lowest of the added segments are dropped; without `drops` the walk
+    ends there.
+    """
+    start, entities = important(ground, entities), list(entities)
+    added: dict[int, float] = {}
+    steps: list[Step] = []
+
+    def route(answerable: bool, stopped: Stopped) -> Route:
+        return Route(tuple(start), added, tuple(steps), answerable, stopped)
+
+    while True:
+        read = [*start, *added]
+        verdict = ground.judge(read)
+        if verdict.answerable:
+            return route(True, "answerable")
+        if len(steps) == trials:
+            return route(False, "trials")
+        asked = " ".join([ground.question, verdict.reason, *entities]) if reflect else ground.question
+        new = {name: one.segments - set(read) for name, one in ground.graph.entities.items()}
+        leads = propose(ground.graph, entities, read, ground.similarity(asked))
+        best = max((lead for lead in leads if new[lead.entity]), key=lambda lead: lead.score, default=None)
+        if best is None:
+            return route(False, "exhausted")
+        more = dict.fromkeys((s for s in ground.order if s in new[best.entity]), best.score)
+        entities.append(best.entity)
+        steps.append(Step(best.entity, best.fact, best.score, verdict.reason, tuple(more)))
+        wanted = added | more
+        added = _filtered(ground, start, wanted, drops=drops)
+        if len(added) < len(wanted) and not (drops and added):
+            return route(False, "window")
+
+
+def _filtered(
+    ground: Ground, start: Sequence[int], added: Mapping[int, float], *, drops: bool
+) -> dict[int, float]:
+    """Of the added segments those that fit beside the first ones, which stay: the highest, or the oldest."""
+    room = ground.window - sum(ground.tokens[segment] for segment in start)
+    best = sorted(added, key=lambda segment: -added[segment]) if drops else list(added)
+    kept = ground.fitting(best, room) if best and ground.tokens[best[0]] <= room else []
+    return {segment: added[segment] for segment in kept}
+
+
+def expand(ground: Ground, entities: Sequence[str], steps: int = TRIALS) -> Route:
+    """Graph expansion search: edges like the question are followed, what they lead to widens the question,
+    and that fetches segments; they are judged once (GES)."""
+    start, known = important(ground, entities), list(entities)
+    scores = ground.similarity(ground.question)
+    followed: list[Step] = []
+    stopped: Stopped = "trials"
+    while len(followed) < steps:
+        leads = along_edges(ground.graph, known, (), scores)
+        best = max(leads, key=lambda lead: lead.score, default=None)
+        if best is None or best.score < HIGH * scores.max():
+            stopped = "exhausted"
+            break
+        known.append(best.entity)
+        followed.append(Step(best.entity, best.fact, best.score, "", ()))
+    found = _fetched(ground, " ".join([ground.question, *known]))
+    verdict = ground.judge(list(found))
+    kept = tuple(segment for segment in start if segment in found)
+    added = {segment: score for segment, score in found.items() if segment not in kept}
+    return Route(
+        kept, added, tuple(followed), verdict.answerable, "answerable" if verdict.answerable else stopped
+    )
+
+
+def _fetched(ground: Ground, asked: str) -> dict[int, float]:
+    """The segments that fit into the window, by their sentence that is most like what is asked."""
+    scores = ground.similarity(asked)
+    nearest: dict[int, float] = dict.fromkeys(ground.order, -np.inf)
+    for fact, score in zip(ground.graph.facts, scores.tolist(), strict=True):
+        nearest[fact.segment] = max(nearest[fact.segment], score)
+    best = sorted(nearest, key=lambda segment: -nearest[segment])
+    return {segment: nearest[segment] for segment in ground.fitting(best, ground.window)}

@@ -1,0 +1,139 @@
+"""What the paper asks a language model, by rule: what segments say and whether they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.config import Config
+from smartsearch.models.tools import Tools
+from smartsearch.rank.text import shown
+from smartsearch.rank.windows import best_windows, scored_windows
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.retrieve.semantic import Scorer
+from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
+from smartsearch.systems.qrmem.navigate import Ground, Verdict
+from smartsearch.systems.qrmem.segments import Segments
+from smartsearch.systems.qrmem.sentences import ENTITIES, Sentence, accepted, cloze, mentions, sentences
+from smartsearch.systems.smartsearch import pipeline
+from smartsearch.types import Query, Result, fold
+
+ANSWERS = 0.5
+"""The cross-encoder's score from which a turn counts as an answer: more likely than not."""
+
+
+class Once:
+    """A scorer for one question that reads each text once."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer, self._known = scorer, dict[str, float]()
+
+    @property
+    def calibration(self) -> tuple[float, float]:
+        """The scorer's own."""
+        return getattr(self._scorer, "calibration", (1.0, 0.0))
+
+    def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """The score of each text."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, self._scorer(question, new).tolist(), strict=True))
+        return np.array([self._known[text] for text in texts])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with what is searched for it: `scope` has its segments, the nearest first, by their turns
+    that may be found."""
+
+    query: Query
+    haystack: Haystack
+    memory: Segments
+    scope: Mapping[int, tuple[int, ...]]
+    config: Config
+    tools: Tools
+
+
+def nearest(question: str, haystack: Haystack, config: Config, tools: Tools) -> Result:
+    """What our own search finds: the best turn is its hit, the others, in order, are hidden behind it.
+
+    The cross-encoder is kept for what the walk reaches, and no tokens are counted but of the one.
+    """
+    rankers = tuple(name for name in config.rank if name != "ce") or config.rank
+    most = config.colbert_turns if config.candidates else 0
+    wide = replace(config, rank=rankers, candidates=most, truncate="none", limit=1, order="rank", compress=())
+    return pipeline.search(question, haystack, wide, tools)
+
+
+def scope(
+    found: Sequence[int], haystack: Haystack, memory: Segments, most: int
+) -> dict[int, tuple[int, ...]]:
+    """The `most` segments whose turns were found first, 0 for every segment, with those turns of each that
+    may be found."""
+    order = dict.fromkeys(memory.of_turn[index] for index in found)
+    if most == 0:
+        order |= dict.fromkeys(memory.of_turn[index] for index in haystack.indices)
+    indices = haystack.indices
+    there = indices if isinstance(indices, range) else frozenset(indices)
+    chosen = list(order)[: most or None]
+    return {segment: tuple(i for i in memory.turns[segment] if i in there) for segment in chosen}
+
+
+def related(asked: Asked) -> EntityGraph:
+    """The question's graph: entities of its segments, and of their sentences whose questions are new.
+
+    Without an update no question is asked; without open entities only names are entities.
+    """
+    config, query = asked.config, asked.query
+    placed = [(s, one) for s, turns in asked.scope.items() for i in turns for one in _sentences(asked, i)]
+    open_ones = config.qrmem != "no-open-entities"
+    update = open_ones and config.qrmem != "no-update"
+    new = accepted(cloze(one) for _, one in placed) if update else set()
+    return graph(
+        [
+            Fact(segment, one, mentions(one, query, asked=open_ones, updated=place in new))
+            for place, (segment, one) in enumerate(placed)
+        ]
+    )
+
+
+def _sentences(asked: Asked, index: int) -> tuple[Sentence, ...]:
+    config, turn = asked.config, asked.haystack.corpus.turns[index]
+    return sentences(index, turn, asked.tools.parser, shown(config), config.hop_characters)
+
+
+def ground(asked: Asked, made: EntityGraph, crossencoder: Scorer | None) -> Ground:
+    """What a walk over the graph needs: ColBERT says what is alike, the cross-encoder what answers."""
+    scorers = asked.tools.scorers
+    compare = scorers["colbert"] if "colbert" in scorers else next(iter(scorers.values()))
+    texts = [fact.sentence.text for fact in made.facts]
+    tokens = {s: sum(asked.memory.tokens[i] for i in turns) for s, turns in asked.scope.items()}
+
+    def similarity(text: str) -> NDArray[np.float64]:
+        return compare(text, texts) if texts else np.zeros(0)
+
+    def judge(segments: Sequence[int]) -> Verdict:
+        return judged(asked, [i for segment in segments for i in asked.scope[segment]], crossencoder)
+
+    return Ground(asked.query.text, made, list(asked.scope), tokens, similarity, judge)
+
+
+def judged(asked: Asked, turns: Sequence[int], crossencoder: Scorer | None) -> Verdict:
+    """Answerable where the turns hold every name and noun asked for and one likely answers, by the
+    cross-encoder; without one, where one turn holds all. Else what they lack, or their best turn does."""
+    corpus, terms = asked.haystack.corpus, asked.query.terms
+    wanted = {key(term.text): term.text for term in terms if term.kind in ENTITIES}
+    texts = [fold(corpus.turns[index].spoken) for index in turns]
+    if crossencoder is None:
+        scores = np.array([sum(term in text for term in wanted) / max(len(wanted), 1) for text in texts])
+    else:
+        windows = scored_windows(asked.query.text, corpus, turns, shown(asked.config))
+        scores = best_windows(asked.query.text, windows, crossencoder)
+    best = texts[int(scores.argmax())]
+    lacking = [said for term, said in wanted.items() if not any(term in text for text in texts)]
+    unsaid = [said for term, said in wanted.items() if term not in best]
+    answers = scores.max() >= (1.0 if crossencoder is None else ANSWERS)
+    return Verdict(bool(answers and not lacking), " ".join(lacking or unsaid))

@@ -1,0 +1,170 @@
+"""QRMeM on one page, by rule: scope, graph, navigation, and the turns of the segments that were reached."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from smartsearch.config import Config
+from smartsearch.models.tools import Tools
+from smartsearch.rank.cascade import Ranking, rank
+from smartsearch.rank.promote import promoted
+from smartsearch.rank.truncate import truncate
+from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
+from smartsearch.retrieve.semantic import Scorer
+from smartsearch.systems.qrmem import rules
+from smartsearch.systems.qrmem.graph import EntityGraph
+from smartsearch.systems.qrmem.navigate import TRIALS, Ground, Route, expand, in_segments, navigate
+from smartsearch.systems.qrmem.rules import Asked
+from smartsearch.systems.qrmem.segments import Segments
+from smartsearch.types import Graph, Hit, HopTrace, Link, Result, Term, paired
+
+NAME = "qrmem-rule"
+"""What its answers and scores are called (`Card.shown`): no language model read anything."""
+ENTITY = "ENTITY"
+
+
+def search(question: str, haystack: Haystack, memory: Segments, config: Config, tools: Tools) -> Result:
+    """The turns of the segments that the walk reached, ranked and cut to the budget."""
+    began, question = time.perf_counter(), paired(question)
+    near = rules.nearest(question, haystack, config, tools)
+    query = tools.parser.parse(question, config)
+    found = [hit.index for hit in (*near.hits, *near.budget.hidden)]
+    scope = rules.scope(found, haystack, memory, config.qrmem_scope)
+    asked = Asked(query, haystack, memory, scope, config, tools)
+    scorers = {name: rules.Once(tools.scorers[name]) for name in config.rank if name in tools.scorers}
+    made = rules.related(asked)
+    entities = made.meant(term.text for term in query.terms)
+    route = Route(())
+    if scope:
+        route = walked(rules.ground(asked, made, scorers.get("ce")), entities, config.qrmem)
+    searched = time.perf_counter()
+    ranking = ranked(asked, route, scorers)
+    hops, first = _steps(asked, route, entities)
+    hits = _hits(asked, ranking, route, first)
+    walked_by = {made.facts[step.fact].sentence.turn for step in route.steps}
+    kept, budget = truncate(hits, config, tools.tokenizer, walked_by)
+    if config.order == "time":
+        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
+    ended = time.perf_counter()
+    spent = {"retrieve": searched - began, "rank": ended - searched, "total": ended - began}
+    trace = replace(
+        near.trace,
+        terms=query.terms,
+        hops=hops,
+        candidates=len(hits),
+        timing_ms={stage: seconds * 1000.0 for stage, seconds in spent.items()} | dict(ranking.timing_ms),
+        models=tuple(tools.models[name] for name in ("parser", *config.rank) if name in tools.models),
+        degraded=(*near.trace.degraded, "qrmem by rule: no language model read the segments"),
+        own=_own(asked, made, route),
+    )
+    return replace(
+        near,
+        hits=kept,
+        budget=budget,
+        trace=trace,
+        warnings=(*near.warnings, *(["a turn was cut to fit the budget"] if budget.cut_text else [])),
+        system=NAME,
+        confidence=None,
+        weak=False,
+        graph=drawn(asked, made, route, entities) if config.graph else None,
+    )
+
+
+def walked(ground: Ground, entities: Sequence[str], way: str) -> Route:
+    """The walk that `--qrmem` names."""
+    if way == "te":
+        return navigate(ground, entities, in_segments, drops=False)
+    if way == "ges":
+        return expand(ground, entities)
+    trials = 0 if way == "no-navigation" else TRIALS
+    return navigate(ground, entities, trials=trials, reflect=way != "no-reflection")
+
+
+def ranked(asked: Asked, route: Route, scorers: Mapping[str, Scorer]) -> Ranking:
+    """The turns of the segments in our rankers' order."""
+    config, corpus, fusion = asked.config, asked.haystack.corpus, asked.tools.fusion
+    turns = {index for segment in route.segments for index in asked.scope[segment]}
+    words = grep(asked.haystack, asked.query.terms, mode=config.mode, word_boundary=config.word_boundary)
+    counts = Counter(term for inside in words.values() for term in inside)
+    found: Found = {} if config.mode == "and" else {index: {} for index in sorted(turns)}
+    merge(found, {index: inside for index, inside in words.items() if index in turns})
+    candidates = by_match_weight(found, config.typed)
+    ranking = rank(asked.query.text, candidates, corpus, scorers, config, fusion, counts)
+    return promoted(ranking, corpus.turns, config.speaker, config.speaker_rank)
+
+
+def _parts(route: Route, entities: Sequence[str]) -> list[tuple[HopTrace, tuple[int, ...]]]:
+    """The walk step by step with the segments of each: those of the question's entities, of every entity that
+    joined, with what had been lacking as its source, and those fetched in the end (GES)."""
+    own = tuple(Term(name, ENTITY, 1.0) for name in entities)
+    made = [(HopTrace(1, "entities", own, 0, 0), route.important)]
+    for number, step in enumerate(route.steps, start=2):
+        term = Term(step.entity, ENTITY, step.score, number, step.reason)
+        made.append((HopTrace(number, "walk", (term,), 0, 0), step.segments))
+    brought = {segment for _, segments in made for segment in segments}
+    fetched = tuple(segment for segment in route.added if segment not in brought)
+    return [*made, *([(HopTrace(len(made) + 1, "fetch", (), 0, 0), fetched)] if fetched else [])]
+
+
+def _steps(
+    asked: Asked, route: Route, entities: Sequence[str]
+) -> tuple[tuple[HopTrace, ...], dict[int, int]]:
+    """The steps with the turns that each brought, and the step that brought a segment first."""
+    first: dict[int, int] = {}
+    hops, total = [], 0
+    for hop, segments in _parts(route, entities):
+        new = [segment for segment in segments if segment not in first]
+        first |= dict.fromkeys(new, hop.hop)
+        turns = sum(len(asked.scope[segment]) for segment in new)
+        total += turns
+        hops.append(replace(hop, found=turns, total=total))
+    return tuple(hops), first
+
+
+def _hits(asked: Asked, ranking: Ranking, route: Route, first: Mapping[int, int]) -> list[Hit]:
+    """The ranked turns, each with the step that brought its segment and the score this had by it."""
+    hits = []
+    pairs = zip(ranking.candidates, ranking.scores, strict=True)
+    for place, (candidate, scores) in enumerate(pairs, start=1):
+        segment, turn = asked.memory.of_turn[candidate.index], asked.haystack.corpus.turns[candidate.index]
+        if segment in route.added:
+            scores = replace(scores, more={**scores.more, NAME: route.added[segment]})
+        hits.append(Hit(place, turn, scores, candidate.terms, first[segment], candidate.index))
+    return hits
+
+
+def _own(asked: Asked, made: EntityGraph, route: Route) -> dict[str, Any]:
+    """What the trace tells of QRMeM alone; no word of the transcripts."""
+    return {
+        "fidelity": "rule",
+        "mode": asked.config.qrmem,
+        "segments": len(asked.memory.turns),
+        "scope": len(asked.scope),
+        "entities": len(made.entities),
+        "edges": len(made.edges),
+        "read": len(route.segments),
+        "answerable": route.answerable,
+        "stopped": route.stopped,
+    }
+
+
+def drawn(asked: Asked, made: EntityGraph, route: Route, entities: Sequence[str]) -> Graph:
+    """The graph to be shown: each entity with the number of segments that name it and when it was taken."""
+    taken = dict.fromkeys(entities, 1) | {step.entity: n for n, step in enumerate(route.steps, start=2)}
+    nodes = [
+        Term(name, ENTITY, float(len(one.segments)), taken.get(name, 0))
+        for name, one in made.entities.items()
+    ]
+    places = {name: place for place, name in enumerate(made.entities)}
+    said_in = [fact.sentence.turn for fact in made.facts]
+    turns = {index: place for place, index in enumerate(dict.fromkeys(said_in))}
+    links = []
+    for edge in made.edges:
+        said = dict.fromkeys(turns[said_in[fact]] for fact in edge.facts)
+        one, other = (places[name] for name in edge.ends)
+        links.append(Link(one, other, tuple(said)))
+    return Graph(tuple(nodes), tuple(links), tuple(asked.haystack.corpus.turns[index] for index in turns))
