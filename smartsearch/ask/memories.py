@@ -34,7 +34,10 @@ _MEMORIES: WeakKeyDictionary[Haystack, dict[tuple[str, str], Memory]] = WeakKeyD
 
 @dataclass(frozen=True)
 class Held:
-    """A memory on disk: of which system and paths, its statistics when it was last used, its size."""
+    """A memory on disk: of which system and paths, its statistics when it was last used, its size.
+
+    Without statistics it was begun and not ended.
+    """
 
     system: str
     paths: tuple[str, ...]
@@ -51,11 +54,12 @@ def memory(
     key = (system.card.name, system.fingerprint)
     if key not in held:
         folder = _made(system, scope, config)
+        about = {"system": key[0], "paths": _real(scope), "statistics": {}}
+        if folder and not (folder / _ABOUT).exists():  # so that one that is stopped can be listed and removed
+            _note(folder, about)
         held[key] = made = system.prepare(haystack, folder, progress)
-        statistics = getattr(made, "statistics", None)
-        if folder and statistics is not None:
-            with suppress(OSError):
-                _note(folder, {"system": key[0], "paths": _real(scope), "statistics": statistics})
+        if folder:
+            _note(folder, about | {"statistics": getattr(made, "statistics", {})})
     return held[key]
 
 
@@ -115,5 +119,6 @@ def _made(system: System, scope: Scope, config: Config) -> Path | None:
 def _note(folder: Path, about: dict[str, Any]) -> None:
     """Write what the folder is of, whole or not at all."""
     part = folder / f"{_ABOUT}.{os.getpid()}"
-    part.write_text(json.dumps(about), encoding="utf-8")
-    part.replace(folder / _ABOUT)
+    with suppress(OSError):
+        part.write_text(json.dumps(about), encoding="utf-8")
+        part.replace(folder / _ABOUT)

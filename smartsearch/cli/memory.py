@@ -54,7 +54,10 @@ def build(paths: Paths = None, system: Named = "xmemory", json: AsJson = False) 
 
 @memory.command()
 def status(system: Named = "", json: AsJson = False) -> int:
-    """List the memories there are: of which system and paths, how much they hold, and their bytes."""
+    """List the memories there are: of which system and paths, how much they hold, and their bytes.
+
+    One that was stopped before its end has its bytes alone.
+    """
     from smartsearch.ask import memories
 
     found = memories.held(system)
@@ -125,8 +128,15 @@ def _prepared(config: Config, scope: Scope) -> tuple[Haystack, Kept]:
 
 
 def _list(found: list[Held], as_json: bool) -> None:
+    counted = dict.fromkeys(name for one in found for name in one.statistics)
+    unknown = None if as_json else "-"
     rows = [
-        {"system": one.system, "paths": list(one.paths), **one.statistics, "bytes": one.bytes}
+        {
+            "system": one.system,
+            "paths": list(one.paths),
+            **{name: one.statistics.get(name, unknown) for name in counted},
+            "bytes": one.bytes,
+        }
         for one in found
     ]
     show.table("memories", rows, as_json=as_json)
