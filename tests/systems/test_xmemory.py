@@ -128,6 +128,9 @@ def test_only_what_is_new_is_worked_on_and_what_is_gone_is_forgotten(tmp_path, m
     _, _, fewer = made(chat(0, 2), tmp_path)
     assert (fewer.new, fewer.gone, len(worked)) == (0, 2, 4)
     assert fewer.statistics["semantics"] == 8
+    [file] = tmp_path.glob("*.sqlite*")
+    assert b"number 2" in file.read_bytes()
+    assert b"number 1" not in file.read_bytes()
     assert not any("number 1" in place.fact.text for place in fewer.semantics.values())
     assert set(fewer.themes.theme.values()) == set(fewer.themes.members)
 
@@ -144,7 +147,9 @@ def test_a_memory_is_read_as_it_was_and_other_settings_have_their_own(tmp_path):
     assert [hit.index for hit in system.search(QUESTION, haystack, again, Config(system="xmemory")).hits] == [
         hit.index for hit in fresh.hits
     ]
+    [before] = tmp_path.glob("*.sqlite")
     assert made(turns, tmp_path, xmemory_cap=8)[2].new == 30
+    assert before not in tmp_path.iterdir()
 
 
 def test_a_damaged_file_begins_anew(tmp_path):

@@ -43,14 +43,19 @@ class System:
     card: Card = CARD
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
-        """The memory of all turns; with a `folder`, what it has is read, and what is new is written."""
+        """The memory of all turns; with a `folder`, what it has is read, and what is new is written.
+
+        The folder then has no other: one of other settings could quote what was deleted since.
+        """
         from smartsearch.runtime import private
 
-        path = folder / f"{self.fingerprint}.sqlite" if folder else None
         if folder is None:
-            return self._made(corpus, path, progress)
+            return self._made(corpus, None, progress)
         with private.alone(folder, wait=True):
-            return self._made(corpus, path, progress)
+            for path in folder.glob("*.sqlite*"):
+                if not path.name.startswith(self.fingerprint):
+                    path.unlink(missing_ok=True)
+            return self._made(corpus, folder / f"{self.fingerprint}.sqlite", progress)
 
     def _made(self, corpus: Haystack, path: Path | None, progress: Progress) -> Memory:
         from smartsearch.systems.xmemory import rule

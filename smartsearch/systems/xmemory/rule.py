@@ -147,9 +147,10 @@ def _line(turn: Turn) -> str:
 
 
 def name(texts: Iterable[str], most: int = 4) -> str:
-    """What a theme is called: the words that most of its facts have, the earliest of equals."""
+    """What a theme is called: the words that most of its facts have, the earliest of equals, no speakers."""
     counts: Counter[str] = Counter()
     for text in texts:
-        said = [word for word in words(text) if len(word) > 2 and not word.isdigit()]
+        statement = text.partition(": ")[2] or text
+        said = [word for word in words(statement) if len(word) > 2 and not word.isdigit()]
         counts.update(list(dict.fromkeys(word for word in said if word not in stop_words())))
     return ", ".join(word for word, _ in counts.most_common(most))

@@ -45,6 +45,7 @@ class Store:
             with _telling(path):
                 self._db.execute("pragma journal_mode = wal")
                 self._db.execute("pragma synchronous = normal")
+                self._db.execute("pragma secure_delete = on")  # of what is deleted no text stays in the file
                 (version,) = self._db.execute("pragma user_version").fetchone()
                 if version not in (0, VERSION):
                     raise CacheError(f"{path} is of another version", hint="`smartsearch memory remove PATH`")
