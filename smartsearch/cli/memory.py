@@ -130,7 +130,7 @@ def _prepared(config: Config, scope: Scope) -> tuple[Haystack, Kept]:
 def _list(found: list[Held], as_json: bool) -> None:
     counted = dict.fromkeys(name for one in found for name in one.statistics)
     unknown = None if as_json else "-"
-    rows = [
+    rows: list[dict[str, object]] = [
         {
             "system": one.system,
             "paths": list(one.paths),

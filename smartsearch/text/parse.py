@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,8 @@ NAME = 4
 FIRST_PERSON = frozenset(("i", "we", "my", "our", "me", "us"))
 STATED = 3
 """Words that a statement has at least."""
-_SENTENCE = re.compile(r"\S[^\n]*?(?:[.!?…]+[\"'”’)\]*]*(?=\s|$)|(?=\n)|$)")
+SENTENCE_END = re.compile(r"(?:(?<=[.!?…。！？])|(?<=[.!?…。！？][\"'”’)\]*]))\s|\n")
+"""The space behind a sentence, or the end of a line."""
 ARTICLES = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "his", "her", "their"))
 
 
@@ -145,11 +147,13 @@ class Parser:
         """The sentences of a turn with a verb and a name, a number or a first person; no questions."""
         doc = self._doc(text)
         stated = []
-        for found in _SENTENCE.finditer(doc.text):
-            sentence = found.group()
-            span = doc.char_span(*found.span(), alignment_mode="expand")
-            if span is None or "?" in sentence[-3:] or len(sentence.split()) < STATED:
+        ends = [0, *(found.end() for found in SENTENCE_END.finditer(doc.text)), len(doc.text)]
+        for start, end in pairwise(ends):
+            sentence = doc.text[start:end].strip()
+            if "?" in sentence[-3:] or len(sentence.split()) < STATED:
                 continue
+            start += doc.text[start:end].index(sentence)
+            span = doc.char_span(start, start + len(sentence), alignment_mode="expand")
             verb = any(token.pos_ in ("VERB", "AUX") for token in span)
             if verb and any(token.ent_type_ or token.lower_ in FIRST_PERSON for token in span):
                 stated.append(sentence)

@@ -97,6 +97,6 @@ def test_a_theme_is_called_by_the_words_most_facts_have():
 @pytest.mark.models
 def test_the_shipped_parser_finds_statements():
     parser = load_tools(Config()).parser
-    text = "Where did you go? I moved to Lisbon in 2019.\nGreat! Maria teaches biology at school. Yes ok."
-    assert parser.statements(text) == ["I moved to Lisbon in 2019.", "Maria teaches biology at school."]
+    text = 'Where did you go? I moved to Lisbon in 2019.\nGreat! Maria said "I teach biology." Yes ok.'
+    assert parser.statements(text) == ["I moved to Lisbon in 2019.", 'Maria said "I teach biology."']
     assert parser.statements("") == []
