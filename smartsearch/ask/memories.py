@@ -68,9 +68,9 @@ def held(systems: str = "") -> list[Held]:
     return [one for one in _all() if systems in ("", one.system)]
 
 
-def of(name: str, scope: Scope) -> Held | None:
-    """The memory that a system keeps of these files, if it does."""
-    return next((one for one in held(name) if one.folder == _place(name, scope)), None)
+def of(name: str, scope: Scope) -> list[Held]:
+    """The memories that a system keeps of these paths, whichever of the files below them were asked."""
+    return [one for one in held(name) if list(one.paths) == _real(scope)]
 
 
 def remove(one: Held) -> None:
@@ -120,5 +120,6 @@ def _note(folder: Path, about: dict[str, Any]) -> None:
     """Write what the folder is of, whole or not at all."""
     part = folder / f"{_ABOUT}.{os.getpid()}"
     with suppress(OSError):
+        part.touch(mode=0o600)
         part.write_text(json.dumps(about), encoding="utf-8")
         part.replace(folder / _ABOUT)

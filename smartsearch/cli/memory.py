@@ -47,8 +47,7 @@ def build(paths: Paths = None, system: Named = "xmemory", json: AsJson = False) 
     _prepared(config, scope)
     from smartsearch.ask import memories
 
-    made = memories.of(system, scope)
-    _list([made] if made else [], json)
+    _list(memories.of(system, scope), json)
     return ExitCode.FOUND
 
 
@@ -60,6 +59,8 @@ def status(system: Named = "", json: AsJson = False) -> int:
     """
     from smartsearch.ask import memories
 
+    if system:
+        _keeping(system)
     found = memories.held(system)
     if not (found or json):
         stream.talk("there is no memory; `smartsearch memory build PATH` makes one")
@@ -79,28 +80,35 @@ def show_parts(paths: Paths = None, system: Named = "xmemory", json: AsJson = Fa
 
 @memory.command()
 def remove(paths: Paths = None, system: Named = "xmemory", json: AsJson = False) -> int:
-    """Take the memory of PATH off the disk; the chats themselves are not touched."""
+    """Take what is kept of PATH off the disk, with any --glob; the chats themselves are not touched."""
     from smartsearch.ask import memories
 
     _, scope = _asked(system, paths)
     gone = memories.of(system, scope)
-    if gone is None:
+    if not gone:
         stream.warn(f"{system} keeps no memory of {', '.join(scope.paths)}")
         return ExitCode.NOTHING
-    memories.remove(gone)
-    _list([gone], json)
+    for one in gone:
+        memories.remove(one)
+    _list(gone, json)
     return ExitCode.FOUND
 
 
-def _asked(system: str, paths: list[str] | None) -> tuple[Config, Scope]:
-    """The settings and files that are meant. Raises ConfigError, and UsageError for a system without one."""
+def _keeping(system: str) -> None:
+    """Raises ConfigError where there is no such system, UsageError where it keeps no memory."""
     from smartsearch import systems
-    from smartsearch.ask.scope import Written
-    from smartsearch.config import build as configured
 
     if not systems.card(system).keeps:
         keeping = ", ".join(name for name in systems.SYSTEMS if systems.card(name).keeps)
         raise UsageError(f"{system} keeps no memory", hint=f"one of {keeping}")
+
+
+def _asked(system: str, paths: list[str] | None) -> tuple[Config, Scope]:
+    """The settings and files that are meant. Raises ConfigError, and UsageError for a system without one."""
+    from smartsearch.ask.scope import Written
+    from smartsearch.config import build as configured
+
+    _keeping(system)
     config = configured({"system": system})
     if not config.cache_bytes:
         raise UsageError("the cache is off", hint="leave out SMARTSEARCH_CACHE=off")

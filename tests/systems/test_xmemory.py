@@ -236,7 +236,7 @@ def test_a_memory_is_built_listed_shown_and_removed(run, chats, known_words, cac
     assert (built["system"], built["messages"]) == ("xmemory", 4)
     assert built["paths"] == [str(chats / "chat.txt")]
     [folder] = cache.iterdir()
-    assert {path.stat().st_mode & 0o077 for path in (cache, folder)} == {0}
+    assert {path.stat().st_mode & 0o077 for path in (cache, folder, *folder.iterdir())} == {0}
     assert built["bytes"] >= sum(path.stat().st_size for path in folder.glob("*.sqlite"))
     asked = run("query", "the dog", "chat.txt", "--system", "xmemory", "--json")
     assert asked.record["trace"]["new_episodes"] == 0
@@ -245,6 +245,9 @@ def test_a_memory_is_built_listed_shown_and_removed(run, chats, known_words, cac
     assert rows[0]["level"] == "theme"
     assert {"chat.txt:1"} <= {row["turn"] for row in rows}
     assert [one["system"] for one in run("memory", "status", "--json").record["memories"]] == ["xmemory"]
+    run("query", "the dog", "chat.txt", "--exclude", "*.json", "--system", "xmemory")
+    assert len(list(cache.iterdir())) == 2
+    (chats / "chat.txt").unlink()
     assert run("memory", "remove", "chat.txt").code == 0
     assert not list(cache.iterdir())
     assert run("memory", "remove", "chat.txt").code == 1
@@ -279,9 +282,10 @@ def test_a_file_that_changed_costs_only_what_is_new_in_it(run, chats, known_word
 
 
 def test_a_system_without_a_memory_has_none_to_build(run, chats):
-    ran = run("memory", "build", "chat.txt", "--system", "bm25")
-    assert ran.code == 2
-    assert "xmemory" in ran.err
+    for words in (("build", "chat.txt"), ("status",)):
+        ran = run("memory", *words, "--system", "bm25")
+        assert ran.code == 2
+        assert "xmemory" in ran.err
 
 
 def test_batch_and_answer_take_it(run, chats, known_words, cache, tmp_path):

@@ -41,6 +41,8 @@ class Store:
         """Open or make the file; without a path it is in memory. Raises CacheError where it is damaged."""
         self.path = path
         try:
+            if path:
+                path.touch(mode=0o600)
             self._db = sqlite3.connect(path or ":memory:", isolation_level=None, timeout=60.0)
             with _telling(path):
                 self._db.execute("pragma journal_mode = wal")
@@ -52,7 +54,7 @@ class Store:
                 self._db.executescript(_SCHEMA)
                 self._db.execute(f"pragma user_version = {VERSION}")
                 self.next_semantic, self.next_theme = self._db.execute("select * from following").fetchone()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise CacheError(f"{path} cannot be opened: {error}", hint="room on that disk") from error
 
     def close(self) -> None:
