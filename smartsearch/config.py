@@ -49,6 +49,8 @@ class Reads:
 RANKERS = {"ce": Reads(0.7, head=True), "colbert": Reads(0.3)}  # paper 3.3
 """The scorers that `rank` may name. The default is the paper's two, whatever else stands here."""
 COMPRESSIONS = ("dates", "speakers", "repeats")
+WITHOUT = ("split", "merge", "stage1", "stage2")
+"""Parts of xMemory that can be left out."""
 BESIDE = ("date", "before")
 """What scorers may see beside a turn."""
 COUNT_OR_ALL = "N|all"
@@ -101,6 +103,16 @@ class Config:
     system: str = _find(
         "smartsearch", "Which memory system answers.", "Ranking", metavar="NAME", trusted=True
     )
+
+    xmemory_without: tuple[str, ...] = _find(
+        (),
+        "xmemory without these parts: themes are not split, not merged; facts (stage1) or episodes (stage2) "
+        "are the nearest, not chosen.",
+        "Ranking",
+        metavar=f"{','.join(WITHOUT)}",
+        shown="none",
+    )
+    xmemory_cap: int = _find(12, lowest=1)  # facts of a theme (paper: Fano's bound gives 11.5; 8 to 14 tried)
 
     typed: bool = _find(  # docs/decisions/0016
         True,
@@ -424,7 +436,7 @@ def check(config: Config) -> Config:
             raise ConfigError(f"{name} is {value!r}", hint=f"one of {', '.join(allowed)}")
     if len(set(config.rank) & set(RANKERS)) < len(config.rank):
         raise ConfigError(f"rank is {','.join(config.rank)!r}", hint=f"some of {','.join(RANKERS)}, or none")
-    for name, known in (("compress", COMPRESSIONS), ("beside", BESIDE)):
+    for name, known in (("compress", COMPRESSIONS), ("beside", BESIDE), ("xmemory_without", WITHOUT)):
         if set(getattr(config, name)) - set(known):
             said = ",".join(getattr(config, name))
             raise ConfigError(f"{name} is {said!r}", hint=f"some of {','.join(known)}, or none")

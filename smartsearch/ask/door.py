@@ -9,11 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from smartsearch import systems
+from smartsearch.ask import memories
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config, beyond_paper
@@ -22,8 +21,7 @@ from smartsearch.transcripts.nearby import nearby
 from smartsearch.types import Nearby, Result, Turn
 
 if TYPE_CHECKING:
-    from smartsearch.retrieve.grep import Haystack
-    from smartsearch.systems.base import Memory, System
+    from smartsearch.systems.base import Progress, System
 
 Opening = Callable[[], "System"]
 """Gives the system; called after the transcripts are read, so that its models can load meanwhile."""
@@ -43,10 +41,6 @@ class Found:
     memory: str = ""
 
 
-_MEMORIES: WeakKeyDictionary[Haystack, dict[tuple[str, str], Memory]] = WeakKeyDictionary()
-"""Of transcripts that are held, what systems made of them."""
-
-
 def find(
     question: str,
     scope: Scope,
@@ -56,8 +50,11 @@ def find(
     before: int = 0,
     after: int = 0,
     notes: tuple[str, ...] = (),
+    progress: Progress = quietly,
 ) -> Found:
     """What the config's system finds, with up to so many turns around each hit; `notes` are told with it.
+
+    `progress` hears of a memory that has to be made first.
 
     Raises SmartsearchError: nothing can be read, no such name, a model is missing, time is up.
     """
@@ -66,10 +63,10 @@ def find(
     if systems.card(config.system).whole:
         library.read_whole(scope)
     try:
-        found = _found(question, scope, config, opening, library, before, after)
+        found = _found(question, scope, config, opening, library, before, after, progress)
     except NotByLine as error:
         library.read_whole(scope)
-        found = _found(question, scope, config, opening, library, before, after)
+        found = _found(question, scope, config, opening, library, before, after, progress)
         if isinstance(error, IndexFault):
             warnings = (error.message, *found.result.warnings)
             found = replace(found, result=replace(found.result, warnings=warnings))
@@ -93,13 +90,14 @@ def _found(
     library: Library,
     before: int,
     after: int,
+    progress: Progress,
 ) -> Found:
     start = time.perf_counter()
     haystack = library.haystack(scope)
     read = time.perf_counter()
     system = opening()
     loaded = time.perf_counter()
-    memory = _memory(system, haystack, config)
+    memory = memories.memory(system, haystack, scope, config, progress)
     prepared = time.perf_counter()
     result = system.search(question, haystack, memory, config)
     spent = {"read": read - start, "load": loaded - read, "ingest": prepared - loaded}
@@ -125,27 +123,3 @@ def _not_the_paper(config: Config) -> list[str]:
     names = f"{', '.join(other[:4])}{', ...' if len(other) > 4 else ''}"
     said = f"the paper's models, not the paper: {names} differ; --as paper is the paper (docs/paper.md)"
     return [said] if other else []
-
-
-def _memory(system: System, haystack: Haystack, config: Config) -> Memory:
-    """What the system makes of the transcripts, made once while they are held."""
-    held = _MEMORIES.setdefault(haystack, {})
-    key = (system.card.name, system.fingerprint)
-    if key not in held:
-        held[key] = system.prepare(haystack, _folder(system, config), quietly)
-    return held[key]
-
-
-def _folder(system: System, config: Config) -> Path | None:
-    """Where the system may keep what it makes, if anywhere."""
-    if not (system.card.keeps and config.cache_bytes):
-        return None
-    from smartsearch.errors import CacheError
-    from smartsearch.runtime import private
-
-    try:
-        folder = private.home("systems") / system.card.name
-        private.make(folder)
-    except (CacheError, OSError):
-        return None
-    return folder

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch import systems
-from smartsearch.bench.store import digest
+from smartsearch.bench.store import corpus_digest, digest
 from smartsearch.config import FIELDS, Config, check
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
 from smartsearch.models import profiles, store
@@ -85,9 +85,10 @@ class Running:
     @cached_property
     def memory(self) -> Memory:
         """What the system makes of the turns before the first question."""
-        if self._folder:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        return self.system.prepare(self._haystack, self._folder, quietly)
+        folder = self._folder and self._folder / corpus_digest(self._haystack.corpus)[:16]
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+        return self.system.prepare(self._haystack, folder, quietly)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -87,6 +87,9 @@ COMMANDS = {
     "cache": Command(
         "cache", "cache", "Show, fill or clear the vectors of turns that are kept for the next questions."
     ),
+    "memory": Command(
+        "memory", "memory", "Build, show or remove what a system such as xmemory keeps of your chats."
+    ),
     "config": Command("config", "config", "Show the settings and where each value came from."),
     "doctor": Command(
         "doctor",

@@ -160,7 +160,7 @@ class Settings:
             raise UsageError(f"--as {like} and --preset {preset} disagree", hint=f"--as {like}")
         if given.get("rank") is not None:
             given["rank"] = () if given["rank"] == "none" else tuple(given["rank"].split(","))
-        for name in ("compress", "beside"):
+        for name in ("compress", "beside", "xmemory_without"):
             if given.get(name) is not None:
                 given[name] = tuple(part for part in given[name].split(",") if part not in ("", "none"))
         for name in COUNTS:

@@ -35,6 +35,7 @@ from smartsearch.output.show import View
 from smartsearch.runtime import ending
 from smartsearch.runtime.deadline import deadline
 from smartsearch.runtime.extras import needs
+from smartsearch.systems.base import Progress
 from smartsearch.types import Result
 
 JSON_FORMATS = ("json", "jsonl")
@@ -120,7 +121,8 @@ def searched(
             return told
         notes = (f"answered without the warm process: {cold}",) if cold else ()
         library = Library(stdin)
-        return find(question, source, config, loading(config), library, view.before, view.after, notes)
+        tell = saying(config, quiet=view.quiet)
+        return find(question, source, config, loading(config), library, view.before, view.after, notes, tell)
 
 
 def _with_graph(config: Config) -> Config:
@@ -235,11 +237,12 @@ def _in_order(
     library = Library(_standard_input(source.paths))
     system = loading(config)
     complained: set[str] = set()
+    tell = saying(config, quiet=progress.quiet)
 
     def answer(question: batch.Question) -> Result:
         own, how = filters.written.own(question, source, config)
         with deadline(config.timeout):
-            result = find(question.text, own, how, system, library).result
+            result = find(question.text, own, how, system, library, progress=tell).result
         if not progress.quiet:
             show.complain(result, own.paths, complained)
         return result
@@ -300,6 +303,20 @@ def _standard_input(paths: Sequence[str]) -> BinaryIO | None:
     if sys.stdin.isatty():
         stream.talk("reading standard input; end it with Ctrl-D")
     return sys.stdin.buffer
+
+
+def saying(config: Config, *, quiet: bool) -> Progress:
+    """Says once that a system has to take in what is new before it can answer, and how much that is."""
+    told = quiet
+
+    def progress(_done: int, of: int) -> None:
+        nonlocal told
+        if not told:
+            ahead = f"`smartsearch memory build PATH --system {config.system}` does that ahead"
+            stream.talk(f"{config.system} takes in what is new first, {of:,} parts; {ahead}")
+        told = True
+
+    return progress
 
 
 def loading(config: Config) -> Opening:

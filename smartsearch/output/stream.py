@@ -217,15 +217,18 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def counted(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A count on standard error, on a terminal only; yields what is told how many are done, of how many."""
+def counted(title: str) -> Iterator[Callable[..., None]]:
+    """A count on standard error, on a terminal only; yields what is told how many are done, of how many.
+
+    What it is told beside that stands behind them.
+    """
     if not sys.stderr.isatty():
         yield lambda *_: None
         return
     from rich.console import Console
 
     with Console(stderr=True).status(title) as shown:
-        yield lambda done, total: shown.update(f"{title}: {done:,} of {total:,}")
+        yield lambda done, total, more="": shown.update(f"{title}: {done:,} of {total:,}{more}")
 
 
 @contextmanager

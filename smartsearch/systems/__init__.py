@@ -25,6 +25,7 @@ SYSTEMS = {
     "bm25_minilm_rrf": _BASELINES,
     "grep": _BASELINES,
     "full_context": _BASELINES,
+    "xmemory": "smartsearch.systems.xmemory",
     "qrmem": "smartsearch.systems.qrmem",
 }
 """By name, the module of each. The plain searches share one."""

@@ -6,10 +6,10 @@ Then `--system NAME` serves in `query`, `answer`, `batch`, `serve`, `mcp` and `b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -67,6 +67,17 @@ class Memory(Protocol):
         """Hexadecimal, or empty where there is nothing but the transcripts themselves."""
 
 
+class Kept(Memory, Protocol):
+    """The memory of a system that `keeps`, as `smartsearch memory` shows it."""
+
+    @property
+    def statistics(self) -> Mapping[str, float]:
+        """How much it holds of each kind."""
+
+    def outline(self) -> Sequence[Mapping[str, Any]]:
+        """Its parts, a row each; `turn` is the index of the first turn that one comes from, or -1."""
+
+
 class Empty:
     """The memory of a system that reads the transcripts themselves."""
 
@@ -88,8 +99,9 @@ class System(Protocol):
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """The memory of all turns of `corpus.corpus`, whatever may be found of them.
 
-        `folder` is the system's own, for it to keep what was costly, None for nothing. Turns that it holds
-        already, of an earlier state of the transcripts, are not worked on again. Raises SmartsearchError.
+        `folder` is the system's own, of these transcripts alone, for it to keep what was costly, None for
+        nothing. Turns that it holds already, of an earlier state of the transcripts, are not worked on again;
+        `progress` is called only where there are others. Raises SmartsearchError.
         """
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,11 @@ LONGEST_TURN = 100_000
 """The same of a turn; spaCy takes some 10 KB of memory a character."""
 NAME = 4
 """Words that a name may have."""
+FIRST_PERSON = frozenset(("i", "we", "my", "our", "me", "us"))
+STATED = 3
+"""Words that a statement has at least."""
+SENTENCE_END = re.compile(r"(?:(?<=[.!?…。！？])|(?<=[.!?…。！？][\"'”’)\]*]))\s|\n")
+"""The space behind a sentence, or the end of a line."""
 ARTICLES = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "his", "her", "their"))
 
 
@@ -135,6 +142,22 @@ class Parser:
             _trimmed(span) for text in texts for span in self._doc(text).ents if span.label_ in HOP_LABELS
         )
         return _unique(text for text in spans if text)
+
+    def statements(self, text: str) -> list[str]:
+        """The sentences of a turn with a verb and a name, a number or a first person; no questions."""
+        doc = self._doc(text)
+        stated = []
+        ends = [0, *(found.end() for found in SENTENCE_END.finditer(doc.text)), len(doc.text)]
+        for start, end in pairwise(ends):
+            sentence = doc.text[start:end].strip()
+            if "?" in sentence[-3:] or len(sentence.split()) < STATED:
+                continue
+            start += doc.text[start:end].index(sentence)
+            span = doc.char_span(start, start + len(sentence), alignment_mode="expand")
+            verb = any(token.pos_ in ("VERB", "AUX") for token in span)
+            if verb and any(token.ent_type_ or token.lower_ in FIRST_PERSON for token in span):
+                stated.append(sentence)
+        return stated
 
     def nouns(self, texts: Sequence[str]) -> list[tuple[str, int]]:
         """Surface nouns and proper nouns with the number of turns each stands in, most frequent first."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from smartsearch.rank.text import Shown, heading
-from smartsearch.text.parse import Parser
+from smartsearch.text.parse import SENTENCE_END, Parser
 from smartsearch.types import Query, Turn, fold
 
 ALIKE = 0.6
@@ -21,7 +21,6 @@ MENTIONS = 12
 ENTITIES = ("PROPN", "NOUN", "ENT", "TOKEN", "PHRASE", "CODE", "NUMBER", "COMPOUND")
 """The kinds of the question's terms that name something; verbs do not."""
 
-_END = re.compile(r"(?<=[.!?…。！？])\s|\n")
 _WORD = re.compile(r"\w+")
 
 
@@ -53,7 +52,7 @@ def sentences(index: int, turn: Turn, parser: Parser, show: Shown, most: int) ->
     head = heading(turn, show)
     return tuple(
         Sentence(head, part, index, (*speaker, *_within(part, names)), tuple(_within(part, nouns)))
-        for part in filter(None, map(str.strip, _END.split(text)))
+        for part in filter(None, map(str.strip, SENTENCE_END.split(text)))
     )
 
 

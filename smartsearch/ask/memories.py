@@ -1,0 +1,125 @@
+"""What systems make of transcripts: made once while these are held, and kept in the user's cache.
+
+A folder a system and choice of files, `$XDG_CACHE_HOME/smartsearch/systems/NAME-...`, for this user only. All
+in it can be made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from smartsearch.ask.scope import Scope
+from smartsearch.config import Config
+from smartsearch.errors import CacheError
+from smartsearch.runtime import private
+from smartsearch.systems.base import quietly
+
+if TYPE_CHECKING:
+    from smartsearch.retrieve.grep import Haystack
+    from smartsearch.systems.base import Memory, Progress, System
+
+_ABOUT = "about.json"
+_MEMORIES: WeakKeyDictionary[Haystack, dict[tuple[str, str], Memory]] = WeakKeyDictionary()
+"""Of transcripts that are held, what systems made of them."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A memory on disk: of which system and paths, its statistics when it was last used, its size.
+
+    Without statistics it was begun and not ended.
+    """
+
+    system: str
+    paths: tuple[str, ...]
+    statistics: dict[str, float]
+    bytes: int
+    folder: Path
+
+
+def memory(
+    system: System, haystack: Haystack, scope: Scope, config: Config, progress: Progress = quietly
+) -> Memory:
+    """What the system makes of the transcripts; `progress` is called only where there is something to do."""
+    held = _MEMORIES.setdefault(haystack, {})
+    key = (system.card.name, system.fingerprint)
+    if key not in held:
+        folder = _made(system, scope, config)
+        about = {"system": key[0], "paths": _real(scope), "statistics": {}}
+        if folder and not (folder / _ABOUT).exists():  # so that one that is stopped can be listed and removed
+            _note(folder, about)
+        held[key] = made = system.prepare(haystack, folder, progress)
+        if folder:
+            _note(folder, about | {"statistics": getattr(made, "statistics", {})})
+    return held[key]
+
+
+def held(systems: str = "") -> list[Held]:
+    """The memories on disk, of all systems or one. Raises CacheError where there can be no cache."""
+    return [one for one in _all() if systems in ("", one.system)]
+
+
+def of(name: str, scope: Scope) -> list[Held]:
+    """The memories that a system keeps of these paths, whichever of the files below them were asked."""
+    return [one for one in held(name) if list(one.paths) == _real(scope)]
+
+
+def remove(one: Held) -> None:
+    """Take a memory off the disk, once no process works on it. Raises CacheError."""
+    try:
+        with private.alone(one.folder, wait=True):
+            shutil.rmtree(one.folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise CacheError(f"{one.folder} cannot be removed: {error.strerror}") from error
+
+
+def _all() -> Iterator[Held]:
+    for path in sorted(private.home("systems").glob(f"*/{_ABOUT}")):
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            private.check((path.parent,))
+            about = json.loads(path.read_text(encoding="utf-8"))
+            size = sum(file.stat().st_size for file in path.parent.iterdir())
+            yield Held(str(about["system"]), tuple(about["paths"]), about["statistics"], size, path.parent)
+
+
+def _place(name: str, scope: Scope) -> Path:
+    """The folder of a system's memory of these files."""
+    chosen = [_real(scope), scope.globs, scope.excludes, scope.input_format]
+    digest = hashlib.blake2b(json.dumps(chosen).encode(), digest_size=8).hexdigest()
+    return private.home("systems") / f"{name}-{digest}"
+
+
+def _real(scope: Scope) -> list[str]:
+    return sorted({os.path.realpath(path) for path in scope.paths})
+
+
+def _made(system: System, scope: Scope, config: Config) -> Path | None:
+    """The folder for this memory, made; None where there is none, or standard input is read."""
+    if not (system.card.keeps and config.cache_bytes) or "-" in scope.paths:
+        return None
+    try:
+        folder = _place(system.card.name, scope)
+        private.make(folder)
+    except (CacheError, OSError):
+        return None
+    return folder
+
+
+def _note(folder: Path, about: dict[str, Any]) -> None:
+    """Write what the folder is of, whole or not at all."""
+    part = folder / f"{_ABOUT}.{os.getpid()}"
+    with suppress(OSError):
+        part.touch(mode=0o600)
+        part.write_text(json.dumps(about), encoding="utf-8")
+        part.replace(folder / _ABOUT)

@@ -1,0 +1,150 @@
+"""`smartsearch memory`: what systems keep of transcripts, built ahead, listed, shown and removed."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from smartsearch.errors import ExitCode, UsageError
+from smartsearch.output import show, stream
+from smartsearch.output.plain import where
+
+if TYPE_CHECKING:
+    from smartsearch.ask.memories import Held
+    from smartsearch.ask.scope import Scope
+    from smartsearch.config import Config
+    from smartsearch.retrieve.grep import Haystack
+    from smartsearch.systems.base import Kept
+
+memory = typer.Typer(help="Build, show or remove what a system such as xmemory keeps of your chats.")
+
+Paths = Annotated[
+    list[str] | None, typer.Argument(metavar="PATH", help="Files, folders, @NAMES.", show_default=".")
+]
+Named = Annotated[
+    str,
+    typer.Option("--system", metavar="NAME", help="A system that keeps a memory.", show_default="xmemory"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+@memory.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """Print the help where no command is given."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@memory.command()
+def build(paths: Paths = None, system: Named = "xmemory", json: AsJson = False) -> int:
+    """Take in the chats under PATH ahead of questions; only what is new costs anything.
+
+    One that was stopped, however, goes on where it was. It is kept below ~/.cache/smartsearch.
+    """
+    config, scope = _asked(system, paths)
+    _prepared(config, scope)
+    from smartsearch.ask import memories
+
+    _list(memories.of(system, scope), json)
+    return ExitCode.FOUND
+
+
+@memory.command()
+def status(system: Named = "", json: AsJson = False) -> int:
+    """List the memories there are: of which system and paths, how much they hold, and their bytes.
+
+    One that was stopped before its end has its bytes alone.
+    """
+    from smartsearch.ask import memories
+
+    if system:
+        _keeping(system)
+    found = memories.held(system)
+    if not (found or json):
+        stream.talk("there is no memory; `smartsearch memory build PATH` makes one")
+    _list(found, json)
+    return ExitCode.FOUND
+
+
+@memory.command(name="show")
+def show_parts(paths: Paths = None, system: Named = "xmemory", json: AsJson = False) -> int:
+    """Print the parts of the memory of PATH, built first where it must be, and the turn that each is from."""
+    haystack, made = _prepared(*_asked(system, paths))
+    turns = haystack.corpus.turns
+    rows = [{**row, "turn": where(turns[row["turn"]]) if row["turn"] >= 0 else ""} for row in made.outline()]
+    show.table("memory", rows, as_json=json)
+    return ExitCode.FOUND if rows else ExitCode.NOTHING
+
+
+@memory.command()
+def remove(paths: Paths = None, system: Named = "xmemory", json: AsJson = False) -> int:
+    """Take what is kept of PATH off the disk, with any --glob; the chats themselves are not touched."""
+    from smartsearch.ask import memories
+
+    _, scope = _asked(system, paths)
+    gone = memories.of(system, scope)
+    if not gone:
+        stream.warn(f"{system} keeps no memory of {', '.join(scope.paths)}")
+        return ExitCode.NOTHING
+    for one in gone:
+        memories.remove(one)
+    _list(gone, json)
+    return ExitCode.FOUND
+
+
+def _keeping(system: str) -> None:
+    """Raises ConfigError where there is no such system, UsageError where it keeps no memory."""
+    from smartsearch import systems
+
+    if not systems.card(system).keeps:
+        keeping = ", ".join(name for name in systems.SYSTEMS if systems.card(name).keeps)
+        raise UsageError(f"{system} keeps no memory", hint=f"one of {keeping}")
+
+
+def _asked(system: str, paths: list[str] | None) -> tuple[Config, Scope]:
+    """The settings and files that are meant. Raises ConfigError, and UsageError for a system without one."""
+    from smartsearch.ask.scope import Written
+    from smartsearch.config import build as configured
+
+    _keeping(system)
+    config = configured({"system": system})
+    if not config.cache_bytes:
+        raise UsageError("the cache is off", hint="leave out SMARTSEARCH_CACHE=off")
+    return config, Written().scope(paths, config)
+
+
+def _prepared(config: Config, scope: Scope) -> tuple[Haystack, Kept]:
+    """The transcripts and the memory of them, made as far as it is not there."""
+    from smartsearch.ask.library import Library
+    from smartsearch.ask.memories import memory as prepared
+    from smartsearch.cli.search import loading
+
+    system, library = loading(config), Library()
+    library.read_whole(scope)
+    haystack = library.haystack(scope)
+    began = time.monotonic()
+    with stream.counted(f"parts that {config.system} takes in") as tell:
+
+        def progress(done: int, of: int) -> None:
+            spent = time.monotonic() - began
+            tell(done, of, f", {spent / done * (of - done):,.0f} s left" if done else "")
+
+        made = prepared(system(), haystack, scope, config, progress)
+    return haystack, cast("Kept", made)
+
+
+def _list(found: list[Held], as_json: bool) -> None:
+    counted = dict.fromkeys(name for one in found for name in one.statistics)
+    unknown = None if as_json else "-"
+    rows: list[dict[str, object]] = [
+        {
+            "system": one.system,
+            "paths": list(one.paths),
+            **{name: one.statistics.get(name, unknown) for name in counted},
+            "bytes": one.bytes,
+        }
+        for one in found
+    ]
+    show.table("memories", rows, as_json=as_json)

@@ -1,0 +1,110 @@
+"""xMemory: messages, episodes, semantics and themes, kept in order as they come, and read top-down.
+
+By rule so far: no language model writes the memory or decides what is enough, and every answer says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smartsearch.systems.base import Card, Memory, Progress
+
+if TYPE_CHECKING:
+    from smartsearch.config import Config
+    from smartsearch.models.tools import Tools
+    from smartsearch.rank.sketches import Sketcher
+    from smartsearch.retrieve.grep import Haystack
+    from smartsearch.types import Result
+
+CARD = Card(
+    "xmemory",
+    "Episodes, facts and themes made of all turns; themes, then facts, then episodes while they help.",
+    paper="xMemory: Beyond RAG for Agent Memory, Retrieval by Decoupling and Aggregation",
+    fidelity="rule",
+    keeps=True,
+)
+
+
+@dataclass(frozen=True)
+class System:
+    """xMemory by rule, with SmartSearch's models: ColBERT embeds, the cross-encoder is the gate."""
+
+    tools: Tools
+    sketcher: Sketcher
+    fingerprint: str
+    cap: int
+    without: tuple[str, ...]
+    card: Card = CARD
+
+    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
+        """The memory of all turns; with a `folder`, what it has is read, and what is new is written.
+
+        The folder then has no other: one of other settings could quote what was deleted since.
+        """
+        from smartsearch.runtime import private
+
+        if folder is None:
+            return self._made(corpus, None, progress)
+        with private.alone(folder, wait=True):
+            for path in folder.glob("*.sqlite*"):
+                if not path.name.startswith(self.fingerprint):
+                    path.unlink(missing_ok=True)
+            return self._made(corpus, folder / f"{self.fingerprint}.sqlite", progress)
+
+    def _made(self, corpus: Haystack, path: Path | None, progress: Progress) -> Memory:
+        from smartsearch.systems.xmemory import rule
+        from smartsearch.systems.xmemory.embed import embedded
+        from smartsearch.systems.xmemory.ingest import ingest
+        from smartsearch.systems.xmemory.store import opened
+
+        turns = corpus.corpus.turns
+        store = opened(path)
+        themes = store.themes(
+            cap=self.cap, split="split" not in self.without, merge="merge" not in self.without
+        )
+        tell = partial(rule.episode, parser=self.tools.parser)
+        try:
+            return ingest(
+                turns, rule.spans(turns), store, themes, tell, partial(embedded, self.sketcher), progress
+            )
+        finally:
+            store.close()
+
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+        """The turns that themes, facts and episodes lead to."""
+        from smartsearch.systems.xmemory.embed import embedded
+        from smartsearch.systems.xmemory.ingest import XMemory
+        from smartsearch.systems.xmemory.search import search
+
+        assert isinstance(memory, XMemory)
+        return search(question, corpus, memory, config, self.tools, partial(embedded, self.sketcher))
+
+
+def card(name: str) -> Card:
+    """What it is."""
+    return CARD
+
+
+def load(config: Config, tools: Callable[[Config], Tools]) -> System:
+    """xMemory with the models of the config's profile. Raises ModelError where these do not do."""
+    from smartsearch.errors import ModelError
+
+    loaded = tools(config)
+    sketcher = getattr(loaded.scorers.get("colbert"), "sketcher", None)
+    if sketcher is None or "ce" not in loaded.scorers:
+        raise ModelError(
+            f"xmemory needs a cross-encoder and a ColBERT that keeps vectors, unlike {config.profile}",
+            hint="--profile embedded",
+            kind="model_unfit",
+        )
+    models = [(info.id, info.revision) for name, info in sorted(loaded.models.items()) if name != "ce"]
+    plastic = tuple(sorted({"split", "merge"} & set(config.xmemory_without)))
+    settings = json.dumps([models, config.xmemory_cap, plastic, 1])
+    identity = hashlib.blake2b(settings.encode(), digest_size=8).hexdigest()
+    return System(loaded, sketcher, identity, config.xmemory_cap, plastic)

@@ -1,0 +1,151 @@
+"""Transcripts to a memory: only what is new is worked on, and what is gone is forgotten."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.systems.base import Progress
+from smartsearch.systems.xmemory import rule
+from smartsearch.systems.xmemory.rule import Episode, Semantic
+from smartsearch.systems.xmemory.store import Store
+from smartsearch.systems.xmemory.themes import Themes
+from smartsearch.types import Turn
+
+AT_ONCE = 16
+"""Episodes whose semantics are embedded together."""
+
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+Tell = Callable[[str, Sequence[Turn]], Episode]
+"""Makes the record of an episode: from its key and its turns."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A semantic where it belongs: its id, itself, its episode, and the turns it comes from."""
+
+    id: int
+    fact: Semantic
+    episode: int
+    turns: tuple[int, ...]
+
+
+class XMemory:
+    """The four levels over a corpus: episodes in its order, semantics by id, and themes.
+
+    `new` and `gone` count the episodes that were worked on and forgotten to make it.
+    """
+
+    def __init__(
+        self,
+        episodes: Sequence[Episode],
+        runs: Sequence[range],
+        ids: Sequence[tuple[int, ...]],
+        themes: Themes,
+        new: int = 0,
+        gone: int = 0,
+    ) -> None:
+        self.episodes, self.runs, self.themes = episodes, runs, themes
+        self.new, self.gone = new, gone
+        self.semantics: dict[int, Place] = {
+            one: Place(one, fact, n, tuple(run[m] for m in fact.messages))
+            for n, (episode, run, own) in enumerate(zip(episodes, runs, ids, strict=True))
+            for one, fact in zip(own, episode.semantics, strict=True)
+        }
+        self.of_episode = ids
+        """The ids of the semantics of each episode."""
+        self.order = sorted(self.semantics)
+        """The ids of the semantics, as the rows of `vectors` stand."""
+
+    @cached_property
+    def vectors(self) -> NDArray[np.float64]:
+        """The unit vectors (n, dim) of the semantics."""
+        return np.stack([self.themes.vectors[one] for one in self.order])
+
+    @cached_property
+    def rows(self) -> Mapping[int, int]:
+        """The row of each semantic in `vectors`."""
+        return {one: row for row, one in enumerate(self.order)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of what is held and how it is put into themes."""
+        digest = hashlib.blake2b(digest_size=16)
+        for episode in self.episodes:
+            digest.update(episode.key.encode())
+        for one in self.order:
+            digest.update(f"{one} {self.themes.theme[one]} {self.semantics[one].fact.text}\n".encode())
+        return digest.hexdigest()
+
+    @property
+    def statistics(self) -> dict[str, float]:
+        """How large each level is, and the share of semantics that a split or merge took elsewhere."""
+        sizes = [len(members) for members in self.themes.members.values()]
+        return {
+            "messages": sum(map(len, self.runs)),
+            "episodes": len(self.episodes),
+            "semantics": len(self.semantics),
+            "themes": len(sizes),
+            "largest_theme": max(sizes, default=0),
+            "reassigned": round(self.themes.reassigned, 4),
+        }
+
+    def outline(self) -> list[dict[str, Any]]:
+        """Each theme, its semantics below it, each with its episode and the first turn it comes from."""
+        rows: list[dict[str, Any]] = []
+        for theme in self.themes.ids:
+            members = [self.semantics[one] for one in self.themes.members[theme]]
+            name = rule.name(place.fact.text for place in members)
+            rows.append({"level": "theme", "id": theme, "text": name, "source": "rule", "of": "", "turn": -1})
+            rows += [
+                {
+                    "level": "semantic",
+                    "id": place.id,
+                    "text": place.fact.text,
+                    "source": place.fact.source,
+                    "of": self.episodes[place.episode].title,
+                    "turn": place.turns[0],
+                }
+                for place in members
+            ]
+        return rows
+
+
+def ingest(
+    turns: Sequence[Turn],
+    runs: Sequence[range],
+    store: Store,
+    themes: Themes,
+    tell: Tell,
+    embed: Embed,
+    progress: Progress,
+) -> XMemory:
+    """The memory of `turns`, whose episodes are at `runs`: what `store` has of them, and what it lacks.
+
+    Episodes are forgotten and added one by one, in an order that what is held does not change, so that a
+    build that was ended half-way goes on as if it had not been.
+    """
+    keys = rule.keys(turns, runs)
+    held = set(store.keys())
+    gone, new = sorted(held - set(keys)), [n for n, key in enumerate(keys) if key not in held]
+    for key in gone:
+        store.drop(key, themes)
+    for start in range(0, len(new), AT_ONCE):
+        progress(start, len(new))
+        made = [tell(keys[n], turns[runs[n].start : runs[n].stop]) for n in new[start : start + AT_ONCE]]
+        vectors = embed([fact.text for episode in made for fact in episode.semantics])
+        ends = np.cumsum([len(episode.semantics) for episode in made])
+        for episode, own in zip(made, np.split(vectors, ends[:-1]), strict=True):
+            store.add(episode, own, themes)
+    if new:
+        progress(len(new), len(new))
+    known = {episode.key: (episode, ids) for episode, ids in store.episodes()}
+    whole = [known[key] for key in keys]
+    episodes, ids = [episode for episode, _ in whole], [own for _, own in whole]
+    return XMemory(episodes, runs, ids, themes, len(new), len(gone))

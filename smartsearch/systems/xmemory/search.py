@@ -1,0 +1,249 @@
+"""One question over a memory: themes, their semantics, the episodes behind them, and so to turns."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartsearch.config import Config
+from smartsearch.models.tools import Tools
+from smartsearch.rank.text import shown
+from smartsearch.rank.truncate import truncate
+from smartsearch.rank.windows import best_windows, scored_windows
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.retrieve.semantic import Scorer
+from smartsearch.systems.xmemory.ingest import Embed, XMemory
+from smartsearch.systems.xmemory.select import Choice, Gated, edges, gate, representatives
+from smartsearch.types import Cost, Hit, Query, Result, Scores, Trace, fold, paired
+
+CANDIDATES = 24
+"""Themes that Stage I chooses among, the most alike."""
+THEMES, SEMANTICS = 6, 20
+"""How many it chooses."""
+EPISODES = 20
+"""Episodes that Stage II looks at, at most."""
+SUPPORT = 0.1
+"""What each chosen semantic of an episode adds to its likeness to the question."""
+
+Vectors = NDArray[np.float64]
+
+
+@dataclass
+class Judge:
+    """Our cross-encoder as the reader that the gate asks; what it read of a question it remembers.
+
+    Uncertainty is the mean of two shares: the chance that none of the turns answers, and the weight of the
+    question's words that stand in none of them. It is a proxy for a reader's own, and the trace says so.
+    """
+
+    query: Query
+    corpus: Haystack
+    scorer: Scorer
+    config: Config
+    scores: dict[int, float] = field(default_factory=dict)
+
+    def __call__(self, turns: Sequence[int]) -> float:
+        """How unsure a reader of these turns is taken to be, in [0, 1]."""
+        self.read(turns)
+        unanswered = float(np.prod([1.0 - self.scores[turn] for turn in turns]))
+        terms = self.query.terms
+        weight = sum(term.weight for term in terms)
+        if not weight:
+            return unanswered
+        texts = [fold(self.corpus.corpus.turns[turn].spoken) for turn in turns]
+        missing = sum(t.weight for t in terms if not any(fold(t.text) in text for text in texts))
+        return (unanswered + missing / weight) / 2
+
+    def read(self, turns: Iterable[int]) -> None:
+        """Score those that were not read."""
+        fresh = [turn for turn in dict.fromkeys(turns) if turn not in self.scores]
+        scores = read(self.query.text, self.corpus, self.scorer, self.config, fresh)
+        self.scores.update(zip(fresh, scores.tolist(), strict=True))
+
+
+def read(question: str, corpus: Haystack, scorer: Scorer, config: Config, turns: Sequence[int]) -> Vectors:
+    """The score of each of these turns, as the pipeline reads them."""
+    windows = scored_windows(question, corpus.corpus, turns, shown(config))
+    return best_windows(question, windows, scorer)
+
+
+def search(
+    question: str, corpus: Haystack, memory: XMemory, config: Config, tools: Tools, embed: Embed
+) -> Result:
+    """The turns that the memory leads to, the likeliest first by the cross-encoder, cut as `config` says."""
+    start, question = time.perf_counter(), paired(question)
+    query = tools.parser.parse(question, config)
+    parsed = time.perf_counter()
+    asked = embed([question])[0].astype(np.float64)
+    among = corpus.indices if isinstance(corpus.indices, range) else frozenset(corpus.indices)
+    allowed = [one for one in memory.order if _found(memory.semantics[one].turns, among)]
+    themes, semantics = stage_one(asked, memory, allowed, greedy="stage1" not in config.xmemory_without)
+    judge = Judge(query, corpus, tools.scorers["ce"], config)
+    known = _turns(memory, semantics, among)
+    near = partial(read, query.text, corpus, tools.scorers["colbert"], config)
+    choices = ranked_episodes(memory, semantics, among, near)
+    gated = None
+    if "stage2" in config.xmemory_without:
+        turns = [*known, *(turn for choice in choices for turn in choice.messages)]
+    else:
+        gated = gate(known, choices, judge, fits=_fits(corpus, config))
+        turns = [*known, *_let_in(choices, gated)]
+    retrieved = time.perf_counter()
+    turns = list(dict.fromkeys(turns))
+    judge.read(turns)
+    turns.sort(key=lambda turn: (-judge.scores[turn], turn))
+    ranked = time.perf_counter()
+    hits = [
+        Hit(rank, corpus.corpus.turns[turn], Scores(more={"xmemory": judge.scores[turn]}), index=turn)
+        for rank, turn in enumerate(turns, start=1)
+    ]
+    kept, budget = truncate(hits, config, tools.tokenizer)
+    if config.order == "time":
+        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
+    ends = time.perf_counter()
+    times = {
+        "parse": parsed - start,
+        "retrieve": retrieved - parsed,
+        "rank": ranked - retrieved,
+        "truncate": ends - ranked,
+        "total": ends - start,
+    }
+    trace = Trace(
+        candidates=len(turns),
+        timing_ms={stage: seconds * 1000.0 for stage, seconds in times.items()},
+        models=tuple(tools.models[name] for name in ("parser", "ce", "colbert") if name in tools.models),
+        degraded=tuple(tools.notes()),
+        cost=Cost(),
+        own=told(memory, (len(themes), len(semantics), len(choices)), gated, config),
+    )
+    warnings = ("a turn was cut to fit the budget",) if budget.cut_text else ()
+    return Result(
+        question, config.profile, kept, budget, trace, config.cores, warnings=warnings, system="xmemory-rule"
+    )
+
+
+def stage_one(
+    asked: Vectors, memory: XMemory, allowed: Sequence[int], *, greedy: bool = True
+) -> tuple[list[int], list[int]]:
+    """Representative themes and semantics, by id, for a question's unit vector (dim,).
+
+    A theme is as like the question as the likest of its `allowed` semantics, and nothing else is chosen.
+    Without `greedy` both are the nearest.
+    """
+    if not allowed:
+        return [], []
+    held: dict[int, list[int]] = {}
+    near = dict(
+        zip(allowed, (memory.vectors[[memory.rows[one] for one in allowed]] @ asked).tolist(), strict=True)
+    )
+    for one in allowed:
+        held.setdefault(memory.themes.theme[one], []).append(one)
+    ids = memory.themes.ids
+    places = {theme: place for place, theme in enumerate(ids)}
+    likest = {theme: max(near[one] for one in own) for theme, own in held.items()}
+    best = sorted(likest, key=lambda theme: (-likest[theme], theme))[:CANDIDATES]
+    rows = [places[theme] for theme in best]
+    likeness = np.array([likest[theme] for theme in best])
+    picked = _picked(rows, memory.themes.centroids(ids), likeness, THEMES, greedy=greedy)
+    themes = [best[n] for n in picked]
+    own = [one for theme in themes for one in held[theme]]
+    rows = [memory.rows[one] for one in own]
+    picked = _picked(rows, memory.vectors, np.array([near[one] for one in own]), SEMANTICS, greedy=greedy)
+    return themes, [own[n] for n in picked]
+
+
+def _picked(
+    rows: Sequence[int], vectors: Vectors, likeness: Vectors, most: int, *, greedy: bool
+) -> list[int]:
+    """Places in `rows` of those chosen."""
+    if greedy:
+        return representatives(edges(rows, vectors), scaled(likeness), most)
+    return list(map(int, np.argsort(-likeness, kind="stable")[:most]))
+
+
+def ranked_episodes(
+    memory: XMemory,
+    semantics: Sequence[int],
+    among: Container[int],
+    likeness: Callable[[Sequence[int]], Vectors],
+) -> list[Choice[int]]:
+    """The episodes of these semantics by their likeness to the question and how many of these they have.
+
+    An episode is as like it as the likest of its messages. Its record is the turns that its semantics quote.
+    """
+    support = Counter(memory.semantics[one].episode for one in semantics)
+    messages = {episode: _found(memory.runs[episode], among) for episode in support}
+    turns = [turn for own in messages.values() for turn in own]
+    like = dict(zip(turns, likeness(turns).tolist(), strict=True))
+    likest = scaled(np.array([max(like[turn] for turn in messages[episode]) for episode in support]))
+    worth = {
+        episode: near + SUPPORT * count
+        for (episode, count), near in zip(support.items(), likest.tolist(), strict=True)
+    }
+    best = sorted(support, key=lambda episode: (-worth[episode], episode))[:EPISODES]
+    return [
+        Choice(episode, tuple(_turns(memory, memory.of_episode[episode], among)), tuple(messages[episode]))
+        for episode in best
+    ]
+
+
+def scaled(values: Vectors) -> Vectors:
+    """Values from 0 for the least to 1 for the most, as what is covered goes from 0 to 1."""
+    spread = values - values.min(initial=np.inf)
+    made: Vectors = spread / max(float(spread.max(initial=0.0)), 1e-9)
+    return made
+
+
+def _found(turns: Iterable[int], among: Container[int]) -> list[int]:
+    """Those that may be found, each once."""
+    return [turn for turn in dict.fromkeys(turns) if turn in among]
+
+
+def _turns(memory: XMemory, semantics: Iterable[int], among: Container[int]) -> list[int]:
+    """The turns that these semantics come from and that may be found."""
+    return _found((turn for one in semantics for turn in memory.semantics[one].turns), among)
+
+
+def _let_in(choices: Sequence[Choice[int]], gated: Gated | None) -> list[int]:
+    by_episode = {choice.episode: choice for choice in choices}
+    turns: list[int] = []
+    for one in gated.admitted if gated else ():
+        choice = by_episode[one.episode]
+        turns += choice.messages if one.opened else choice.record
+    return turns
+
+
+def _fits(corpus: Haystack, config: Config) -> Callable[[Sequence[int]], bool]:
+    words = corpus.corpus.turns
+    most = 0 if config.truncate == "none" else config.word_budget
+    return lambda turns: not most or sum(words[turn].words for turn in turns) <= most
+
+
+def told(
+    memory: XMemory, chosen: tuple[int, int, int], gated: Gated | None, config: Config
+) -> dict[str, object]:
+    """What the system says of itself and of this question, for the trace; `chosen` counts each level."""
+    own: dict[str, object] = {
+        "fidelity": "rule",
+        "embedder": "colbert, mean of a sketch",
+        "gate": "proxy: cross-encoder and words covered" if gated else "none",
+        **({"without": list(config.xmemory_without)} if config.xmemory_without else {}),
+        **memory.statistics,
+        "new_episodes": memory.new,
+        "gone_episodes": memory.gone,
+        **dict(zip(("chosen_themes", "chosen_semantics", "linked_episodes"), chosen, strict=True)),
+    }
+    if gated:
+        own |= {
+            "episodes_added": len(gated.admitted),
+            "episodes_opened": sum(one.opened for one in gated.admitted),
+            "uncertainty": [round(gated.before, 4), round(gated.after, 4)],
+            "gate_asked": gated.asked,
+        }
+    return own

@@ -1,0 +1,152 @@
+"""What a question is answered from: representatives by greedy coverage, then episodes while they help.
+
+Stage I and Stage II of the paper, as functions of numbers alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+ALPHA = 0.5
+"""Weight of what a choice newly covers, beside its likeness to the question."""
+NEIGHBOURS = 10
+"""Edges of a node of the kNN graph."""
+COVERED = 0.9
+"""Share of the candidates that is enough."""
+GAIN = 0.05
+"""By this share uncertainty has to fall for an episode, and again for its messages."""
+PATIENCE = 2
+"""Episodes in a row that may fail to help before it ends."""
+
+Matrix = NDArray[np.float64]
+T = TypeVar("T")
+
+
+def edges(candidates: Sequence[int], vectors: Matrix, neighbours: int = NEIGHBOURS) -> Matrix:
+    """The kNN graph among `candidates`, rows of unit `vectors` (n, dim), as weights (c, c).
+
+    Two are joined where one is among the nearest of the other in the whole graph; the weight is their
+    cosine, if that is above 0, and 1 of a node with itself. The rows are computed when they are asked for:
+    a graph that was kept would have to be mended with every insertion.
+    """
+    chosen = np.asarray(candidates, dtype=np.int64)
+    similar = vectors[chosen] @ vectors.T
+    similar[np.arange(len(chosen)), chosen] = -np.inf
+    most = min(neighbours, len(vectors) - 1)
+    joined = np.zeros(similar.shape, dtype=np.bool_)
+    if most > 0:
+        nearest = np.argpartition(-similar, most - 1, axis=1)[:, :most]
+        np.put_along_axis(joined, nearest, True, axis=1)
+    near = joined[:, chosen]
+    weights = np.where(near | near.T, np.maximum(similar[:, chosen], 0.0), 0.0)
+    np.fill_diagonal(weights, 1.0)
+    return weights
+
+
+def step_scores(weights: Matrix, likeness: Matrix, covered: NDArray[np.bool_], alpha: float) -> Matrix:
+    """Of each candidate alpha * (weights to nodes not yet covered) / Z + (1 - alpha) * likeness.
+
+    Z is the largest sum of weights that any candidate has.
+    """
+    new = weights[:, ~covered].sum(axis=1) / weights.sum(axis=1).max()
+    scores: Matrix = alpha * new + (1.0 - alpha) * likeness
+    return scores
+
+
+def representatives(
+    weights: Matrix, likeness: Matrix, most: int, *, alpha: float = ALPHA, enough: float = COVERED
+) -> list[int]:
+    """Places of up to `most` candidates, chosen one by one by `step_scores` until `enough` are covered.
+
+    A choice covers itself and all that it has an edge to.
+    """
+    covered = np.zeros(len(likeness), dtype=np.bool_)
+    chosen: list[int] = []
+    while len(chosen) < min(most, len(likeness)) and covered.mean() < enough:
+        scores = step_scores(weights, likeness, covered, alpha)
+        scores[chosen] = -np.inf
+        chosen.append(int(np.argmax(scores)))
+        covered |= weights[chosen[-1]] > 0
+    return chosen
+
+
+@dataclass(frozen=True)
+class Choice(Generic[T]):
+    """An episode as the gate sees it: its place, what it says in short, and its messages."""
+
+    episode: int
+    record: tuple[T, ...]
+    messages: tuple[T, ...]
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """An episode that was let in, with its messages where it was `opened`."""
+
+    episode: int
+    opened: bool
+
+
+@dataclass(frozen=True)
+class Gated:
+    """What the gate let in, how sure it was before and after, and what it asked."""
+
+    admitted: tuple[Admitted, ...]
+    before: float
+    after: float
+    asked: int
+
+
+def gate(
+    known: Iterable[T],
+    choices: Sequence[Choice[T]],
+    uncertainty: Callable[[Sequence[T]], float],
+    *,
+    gain: float = GAIN,
+    patience: int = PATIENCE,
+    fits: Callable[[Sequence[T]], bool] = lambda _: True,
+) -> Gated:
+    """Let episodes in, in their order, while each makes the reader surer than what is `known` so far.
+
+    An episode is let in where uncertainty falls by `gain` of itself, and opened where its messages have it
+    fall as much again. After `patience` in a row that do not help it ends, and where something whole does
+    not fit any more.
+    """
+    context = list(known)
+    before = level = uncertainty(context)
+    admitted: list[Admitted] = []
+    failed, asked = 0, 1
+    for choice in choices:
+        if failed == patience or level <= 0.0:
+            break
+        longer = _with(context, choice.record)
+        if not fits(longer):
+            break
+        fallen, asked = uncertainty(longer), asked + 1
+        if not _helps(level, fallen, gain):
+            failed += 1
+            continue
+        context, level, failed = longer, fallen, 0
+        opened = _with(context, choice.messages)
+        open_too = False
+        if level > 0.0 and fits(opened):
+            fallen, asked = uncertainty(opened), asked + 1
+            open_too = _helps(level, fallen, gain)
+        if open_too:
+            context, level = opened, fallen
+        admitted.append(Admitted(choice.episode, open_too))
+    return Gated(tuple(admitted), before, level, asked)
+
+
+def _helps(level: float, fallen: float, gain: float) -> bool:
+    return level - fallen >= gain * level
+
+
+def _with(context: Sequence[T], more: Iterable[T]) -> list[T]:
+    """`context` and what of `more` is not in it yet."""
+    return list(dict.fromkeys([*context, *more]))

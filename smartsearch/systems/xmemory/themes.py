@@ -1,0 +1,275 @@
+"""Themes: which semantics belong together, mended at every insertion (paper: attach, split, merge).
+
+A partition is worth f = Sparsity + Sem. Sparsity rewards themes of equal size, Sem those that are alike
+inside and neither too near to another theme nor too far from all.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+CAP = 12
+"""Semantics of a theme at most (paper: Fano's bound gives 11.5)."""
+SIZE = 6
+"""A theme over the cap is cut in 2 up to its size / SIZE parts, rounded up."""
+SEEDS = 3
+"""Starts of the clustering that cuts it."""
+TINY = 2
+"""Semantics up to which a theme may be merged with another."""
+NEAREST = 3
+"""Themes that a tiny one may be merged with."""
+EPS = 0.02
+"""Added to the median deviation of similarities, which is 0 where all are equal."""
+FIRST = 0.5
+"""Similarity from which a semantic joins its nearest theme, until KNOWN were seen."""
+SHARE, KNOWN = 0.6, 20
+"""From then on it joins where its similarity is above that of this share of those before it."""
+AROUND = 128
+"""Themes over which f is weighed, the nearest to those at stake: all, of a few conversations."""
+
+Vectors = NDArray[np.float64]
+
+
+def sparsity(sizes: Sequence[int]) -> float:
+    """N^2 / (K * sum of squared sizes), in (0, 1]; 1 where all K themes have the same size."""
+    squares = sum(size * size for size in sizes)
+    return sum(sizes) ** 2 / (len(sizes) * squares)
+
+
+def coherence(sums: Vectors, sizes: Sequence[int]) -> float:
+    """Sem: the mean over themes of (mean cosine of members with their centroid) times g.
+
+    `sums` (K, dim) are the sums of the members' unit vectors; their mean cosine with the centroid is the
+    length of the sum over the size. g = exp(-(s - median)^2 / (2 sigma^2)), where s is the similarity with
+    the nearest other theme and sigma the median absolute deviation of s + EPS; 1 for a single theme.
+    """
+    lengths = np.linalg.norm(sums, axis=1)
+    inside = lengths / np.asarray(sizes)
+    if len(sums) == 1:
+        return float(inside[0])
+    units = sums / np.maximum(lengths, 1e-12)[:, None]
+    similar = units @ units.T
+    np.fill_diagonal(similar, -np.inf)
+    nearest = similar.max(axis=1)
+    apart = nearest - np.median(nearest)
+    sigma = np.median(np.abs(apart)) + EPS
+    return float(np.mean(inside * np.exp(-(apart**2) / (2 * sigma**2))))
+
+
+def worth(sums: Vectors, sizes: Sequence[int]) -> float:
+    """f of a partition, in (0, 2]."""
+    return sparsity(sizes) + coherence(sums, sizes)
+
+
+def clusters(vectors: Vectors, parts: int, seed: int) -> list[list[int]]:
+    """Places of unit vectors (n, dim) in so many parts, none empty, by spherical k-means.
+
+    It starts with a vector, the `seed`-th of those least like the mean, and those least like any before.
+    """
+    start = int(np.argsort(vectors @ vectors.sum(axis=0), kind="stable")[seed % len(vectors)])
+    chosen = [start]
+    while len(chosen) < parts:
+        likeness = (vectors @ vectors[chosen].T).max(axis=1)
+        likeness[chosen] = np.inf
+        chosen.append(int(np.argmin(likeness)))
+    centres, labels = vectors[chosen], np.full(len(vectors), -1)
+    for _ in range(20):
+        likeness = vectors @ centres.T
+        likeness[chosen, range(parts)] = np.inf  # its first vector stays: no part is ever empty
+        fresh = likeness.argmax(axis=1)
+        if (fresh == labels).all():
+            break
+        labels = fresh
+        sums = np.stack([vectors[labels == part].sum(axis=0) for part in range(parts)])
+        centres = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+    return [np.flatnonzero(labels == part).tolist() for part in range(parts)]
+
+
+class Themes:
+    """The partition so far, mended at each insertion and removal.
+
+    It is a function of what was inserted and removed, in that order, and of nothing else: one that was kept
+    and read again goes on exactly as it would have.
+    """
+
+    def __init__(self, *, cap: int = CAP, split: bool = True, merge: bool = True) -> None:
+        self.cap, self._split, self._merge = cap, split, merge
+        self.members: dict[int, list[int]] = {}
+        """The semantics of each theme, ascending."""
+        self.theme: dict[int, int] = {}
+        """The theme of each semantic."""
+        self.moved: set[int] = set()
+        """Semantics that a split or a merge took to another theme."""
+        self.likeness: dict[int, float] = {}
+        """Of each semantic, how like its nearest theme it was when it came; of the first, not there."""
+        self.touched: set[int] = set()
+        """Semantics whose theme changed since this was last emptied."""
+        self.next = 0
+        self.vectors: dict[int, Vectors] = {}
+        self._seen: list[float] = []
+        self._units: Vectors = np.zeros((0, 0))
+        self._sums: Vectors = np.zeros((0, 0))
+
+    @classmethod
+    def restored(
+        cls,
+        rows: Iterable[tuple[int, int, bool, float | None, Vectors]],
+        following: int,
+        *,
+        cap: int = CAP,
+        split: bool = True,
+        merge: bool = True,
+    ) -> Themes:
+        """The themes of these semantics: id, theme, moved, likeness, vector; `following` is the next id."""
+        themes = cls(cap=cap, split=split, merge=merge)
+        for semantic, theme, moved, likeness, vector in rows:
+            themes.vectors[semantic] = vector
+            themes.members.setdefault(theme, []).append(semantic)
+            themes.theme[semantic] = theme
+            if moved:
+                themes.moved.add(semantic)
+            if likeness is not None:
+                themes.likeness[semantic] = likeness
+        themes.next = following
+        themes._seen = sorted(themes.likeness.values())
+        for theme, members in sorted(themes.members.items()):
+            themes._set(theme, sorted(members))
+        themes.touched.clear()
+        return themes
+
+    @property
+    def threshold(self) -> float:
+        """The similarity from which a semantic joins its nearest theme."""
+        return FIRST if len(self._seen) < KNOWN else self._seen[int(SHARE * len(self._seen))]
+
+    @property
+    def reassigned(self) -> float:
+        """The share of semantics that were taken to another theme."""
+        return len(self.moved) / len(self.theme) if self.theme else 0.0
+
+    @property
+    def ids(self) -> list[int]:
+        """The themes there are, ascending."""
+        return sorted(self.members)
+
+    def centroids(self, themes: Sequence[int]) -> Vectors:
+        """Unit vectors (n, dim) of these themes."""
+        return self._units[list(themes)]
+
+    def insert(self, semantic: int, vector: Vectors) -> None:
+        """Put a new semantic, of a unit vector (dim,), where it belongs, and mend what that upsets."""
+        self.vectors[semantic] = vector
+        target = self._nearest(vector)
+        if target is None:
+            target = self._new()
+        else:
+            likeness = float(self._units[target] @ vector)
+            joins = likeness >= self.threshold
+            self.likeness[semantic] = likeness
+            insort(self._seen, likeness)
+            target = target if joins else self._new()
+        self._set(target, [*self.members.get(target, []), semantic])
+        changed = self._cut(target) if self._split and len(self.members[target]) > self.cap else [target]
+        for theme in changed:
+            self._join(theme)
+
+    def remove(self, semantic: int) -> None:
+        """Forget a semantic; a theme without any is gone, a tiny one may be merged."""
+        theme = self.theme.pop(semantic)
+        left = [one for one in self.members[theme] if one != semantic]
+        del self.vectors[semantic]
+        self.moved.discard(semantic)
+        self.touched.discard(semantic)
+        if (likeness := self.likeness.pop(semantic, None)) is not None:
+            del self._seen[bisect_left(self._seen, likeness)]
+        self._set(theme, left)
+        if left:
+            self._join(theme)
+
+    def _new(self) -> int:
+        self.next += 1
+        return self.next - 1
+
+    def _nearest(self, vector: Vectors) -> int | None:
+        likeness = self._units[: self.next] @ vector if self.members else np.zeros(0)
+        ids = self.ids
+        return ids[int(np.argmax(likeness[ids]))] if ids else None
+
+    def _set(self, theme: int, members: list[int]) -> None:
+        """Let `members` be those of `theme`, new or old; without any it is gone."""
+        if not members:
+            del self.members[theme]
+            return
+        for one in members:
+            if self.theme.get(one) != theme:
+                self.theme[one] = theme
+                self.touched.add(one)
+        self.members[theme] = members
+        total = np.add.reduce(np.stack([self.vectors[one] for one in members]).astype(np.float64), axis=0)
+        self._room(theme, len(total))
+        self._sums[theme] = total
+        self._units[theme] = total / max(float(np.linalg.norm(total)), 1e-12)
+
+    def _room(self, theme: int, dimensions: int) -> None:
+        if theme >= len(self._units):
+            rows = max(64, 2 * (theme + 1))
+            for name in ("_sums", "_units"):
+                held = getattr(self, name)
+                grown = np.zeros((rows, dimensions))
+                grown[: len(held), : held.shape[1]] = held
+                setattr(self, name, grown)
+
+    def _cut(self, theme: int) -> list[int]:
+        """Split a theme into the parts of most worth, and give these; the largest keeps its place."""
+        members = self.members[theme]
+        vectors = np.stack([self.vectors[one] for one in members]).astype(np.float64)
+        choices = [
+            [[members[place] for place in part] for part in clusters(vectors, parts, seed)]
+            for parts in range(2, -(-len(members) // SIZE) + 1)
+            for seed in range(SEEDS)
+        ]
+        best = max(choices, key=lambda parts: self._worth([theme], parts))
+        parts = sorted(best, key=len, reverse=True)
+        made = [theme, *(self._new() for _ in parts[1:])]
+        for place, part in zip(made, parts, strict=True):
+            self.moved.update(part if place != theme else ())
+            self._set(place, part)
+        return made
+
+    def _join(self, theme: int) -> None:
+        """Merge a tiny theme with one of its nearest, or leave it, whichever is worth more."""
+        members = self.members.get(theme, [])
+        if not self._merge or not 0 < len(members) <= TINY:
+            return
+        near = [
+            one for one in self._near([theme], NEAREST) if len(self.members[one]) + len(members) <= self.cap
+        ]
+        best, most = None, self._worth([theme], [members]) if near else 0.0
+        for other in near:
+            value = self._worth([theme, other], [sorted([*members, *self.members[other]])])
+            if value > most:
+                best, most = other, value
+        if best is None:
+            return
+        smaller, larger = sorted((theme, best), key=lambda one: len(self.members[one]))
+        self.moved.update(self.members[smaller])
+        together = sorted([*self.members[smaller], *self.members[larger]])
+        self._set(smaller, [])
+        self._set(larger, together)
+
+    def _near(self, themes: Sequence[int], most: int) -> list[int]:
+        """The themes nearest to the first of `themes`, but for these, the nearest first."""
+        ids = [one for one in self.ids if one not in themes]
+        likeness = self._units[ids] @ self._units[themes[0]] if ids else np.zeros(0)
+        return [ids[n] for n in np.argsort(-likeness, kind="stable")[:most]]
+
+    def _worth(self, instead: Sequence[int], parts: Sequence[Sequence[int]]) -> float:
+        """f over the neighbourhood, were `parts` in the place of the themes `instead`."""
+        near = sorted(self._near(instead, AROUND))
+        fresh = [np.add.reduce(np.stack([self.vectors[one] for one in part]), axis=0) for part in parts]
+        sums = np.vstack([self._sums[near], np.stack(fresh)]) if near else np.stack(fresh)
+        return worth(sums, [*(len(self.members[one]) for one in near), *map(len, parts)])
