@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
-from smartsearch.rank.text import shown
+from smartsearch.rank.text import seen_by, shown
 from smartsearch.rank.truncate import truncate
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
@@ -69,7 +69,7 @@ class Judge:
 
 def read(question: str, corpus: Haystack, scorer: Scorer, config: Config, turns: Sequence[int]) -> Vectors:
     """The score of each of these turns, as the pipeline reads them."""
-    windows = scored_windows(question, corpus.corpus, turns, shown(config))
+    windows = scored_windows(question, corpus.corpus, turns, seen_by(scorer, shown(config)))
     return best_windows(question, windows, scorer)
 
 
