@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CARD = Card(
     "xmemory",
     "Episodes, facts and themes made of all turns; themes, then facts, then episodes while they help.",
-    paper="xMemory: Beyond RAG for Agent Memory, Retrieval by Decoupling and Aggregation",
+    paper="Beyond RAG for Agent Memory: Retrieval by Decoupling and Aggregation (arXiv 2602.02007)",
     fidelity="rule",
     keeps=True,
 )
