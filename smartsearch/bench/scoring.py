@@ -179,7 +179,7 @@ class Scoring:
         key = digest(self._model("colbert"), str(top), text, ready.key)
         held = self.store.get("nearest", key)
         if held is None:
-            windows = ready.windows(text, range(len(ready.corpus.turns)))
+            windows = ready.windows(text, range(len(ready.corpus.turns)), self._scorers["colbert"])
             scores = best_windows(text, windows, self._scorers["colbert"])
             held = np.argsort(-scores, kind="stable")[:top]
             self.store.put("nearest", key, held)
@@ -249,10 +249,11 @@ class _Whole:
 
     def __init__(self, scoring: Scoring, ready: Haystacked) -> None:
         self._scoring, self._ready = scoring, ready
+        self.before = getattr(scoring.tools.scorers["colbert"], "before", 1)
 
     def __call__(self, question: str, texts: Sequence[str]) -> Floats:
         turns = range(len(self._ready.corpus.turns))
-        sizes = [len(some) for some in self._ready.windows(question, turns)]
+        sizes = [len(some) for some in self._ready.windows(question, turns, self)]
         if len(texts) != sum(sizes):
             raise ValueError(f"{len(texts)} texts, {sum(sizes)} windows")
         return np.repeat(self._scoring.colbert(question, self._ready), sizes)

@@ -187,6 +187,11 @@ class Ranker(Late):
         return getattr(self.begin().result(), "sketcher", None)
 
     @property
+    def before(self) -> int:
+        """How many turns before a turn it was trained to see (rank/text.py)."""
+        return int(getattr(self.begin().result(), "before", 1))
+
+    @property
     def calibration(self) -> tuple[float, float]:
         """Scale and shift that made its output a chance; (1, 0) without these, as of any model of the hub."""
         return (1.0, 0.0) if self.needs_torch else getattr(self.begin().result(), "calibration", (1.0, 0.0))

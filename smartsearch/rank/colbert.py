@@ -85,6 +85,7 @@ class OnnxColbert:
     """A ColBERT from a folder with `model.onnx`, `tokenizer.json` and `config.json`.
 
     With `cache`, a folder, vectors of turns are kept there between processes, up to `limit` bytes.
+    `before` says how many turns before a turn it was trained to see.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class OnnxColbert:
     ) -> None:
         self._model = OnnxModel(folder, threads, file)
         config = self._model.config
+        self.before = int(config.get("before", 1))
         self._skip = np.asarray(config["skiplist_ids"], dtype=np.int64)
         identity = self._identity(folder, file) if cache else ""
         self._files = VectorFiles(cache, identity, limit) if cache else None

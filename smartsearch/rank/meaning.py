@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.sketches import Sketcher, Sketches
-from smartsearch.rank.text import SHOWN, Shown
+from smartsearch.rank.text import SHOWN, Shown, seen_by
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.semantic import Scorer, nearest
@@ -74,7 +74,7 @@ def read_ahead(haystack: Haystack, sketcher: Sketcher, most_new: int) -> int:
 
 
 def _sketches(haystack: Haystack, sketcher: Sketcher, show: Shown = SHOWN) -> Sketches:
-    held = _HELD.get(haystack)
+    held, show = _HELD.get(haystack), seen_by(sketcher, show)
     if held is None or held.sketcher is not sketcher or held.show != show:
         held = _HELD[haystack] = Sketches(haystack, sketcher, show)
     return held
@@ -83,7 +83,7 @@ def _sketches(haystack: Haystack, sketcher: Sketcher, show: Shown = SHOWN) -> Sk
 def _read(
     question: str, haystack: Haystack, indices: Sequence[int], scorer: Scorer, top: int, show: Shown
 ) -> list[int]:
-    windows = scored_windows(question, haystack.corpus, indices, show)
+    windows = scored_windows(question, haystack.corpus, indices, seen_by(scorer, show))
 
     def by_turn(question: str, _: Sequence[str]) -> NDArray[np.float64]:
         return best_windows(question, windows, scorer)

@@ -12,8 +12,8 @@ CONTEXT_CHARACTERS = 120
 """How much of the end of a turn before is shown: a reply often means something only after a question,
 and the question stands at the end of the turn before."""
 BEFORE = 4
-"""The most turns before that a cross-encoder sees of a short turn: people write in bursts, and the question
-is not always the last turn. ColBERT sees one: what its vectors match should be the turn's own."""
+"""The most turns before that a scorer sees of a short turn: people write in bursts, and the question is not
+always the last turn."""
 SHORT = 200
 """Characters of a short turn and of what stands before it; a longer one is shown with one turn before."""
 LEAST = 20

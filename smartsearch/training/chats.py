@@ -6,10 +6,6 @@ from dataclasses import dataclass
 
 from smartsearch.types import Turn
 
-FURTHER = "\f"
-"""Stands in a group's text before what only a cross-encoder sees: the turns before the one before. Tokenizers
-drop it."""
-
 
 @dataclass(frozen=True)
 class Labelled:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from smartsearch.models.store import minilm_folder
-from smartsearch.training.chats import FURTHER, Group
+from smartsearch.training.chats import Group
 from smartsearch.training.shipped import Scorer
 from smartsearch.training.start import NO_DROPOUT, freeze_words, in_parts
 
@@ -55,11 +55,6 @@ def loss_of(scores: Any, taught: Any, distil: float = DISTIL) -> Any:
     return contrast + distil * taught_loss
 
 
-def _near(text: str) -> str:
-    """What a ColBERT sees of a group's text."""
-    return text.partition(FURTHER)[0]
-
-
 class ColbertLearner:
     """A PyLate ColBERT in training, a `start.Learner`."""
 
@@ -96,7 +91,7 @@ class ColbertLearner:
         import torch
 
         taught = torch.tensor([self._teacher(drawn.question, drawn.texts) for drawn in batch])
-        texts = [_near(text) for drawn in batch for text in drawn.texts]
+        texts = [text for drawn in batch for text in drawn.texts]
         return loss_of(self._scores([drawn.question for drawn in batch], texts), taught, self._distil)
 
     def score(self, question: str, texts: list[str]) -> list[float]:
@@ -104,7 +99,7 @@ class ColbertLearner:
         import torch
 
         with torch.inference_mode():
-            return list(self._scores([question], list(map(_near, texts)))[0].tolist())
+            return list(self._scores([question], texts)[0].tolist())
 
     def _scores(self, questions: Sequence[str], texts: Sequence[str]) -> Any:
         """[questions, texts] MaxSim."""

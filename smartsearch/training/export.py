@@ -103,6 +103,7 @@ def export_colbert(trained: Path, work: Path) -> dict[str, Any]:
     )
     return {
         "kind": "colbert",
+        "before": BEFORE,
         "dim": int(dense.out_features),
         "query_length": int(model.query_length),
         "document_length": int(model.document_length),

@@ -11,7 +11,7 @@ from itertools import takewhile
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.text import BEFORE, spoken_date
 from smartsearch.rank.windows import windows
-from smartsearch.training.chats import FURTHER, Chat, Group, Labelled
+from smartsearch.training.chats import Chat, Group, Labelled
 from smartsearch.training.names import pick_names, replace_names
 from smartsearch.training.overlap import COMMON, Overlap, crop, words
 from smartsearch.training.questions import first_person
@@ -91,9 +91,7 @@ def render_group(chat: Chat, asked: Labelled, chosen: Sequence[int], mix: Mix, r
             turn = replace(
                 turn, text=crop(turn.text, about if i == chosen[0] or rng.random() < 0.5 else set(), limit)
             )
-        shown, near = (max(windows(turn, some), key=_shared(about)) for some in (before, before[:1]))
-        further = shown.removeprefix(near) if shown.startswith(near) else ""
-        return replace_names(f"{near}{FURTHER}{further}" if further else near, mapping)
+        return replace_names(max(windows(turn, before), key=_shared(about)), mapping)
 
     question = replace_names(question, mapping)
     if rng.random() < mix.lower:

@@ -15,6 +15,8 @@ from smartsearch.models import loading, manifest, profiles, store
 from smartsearch.output import record
 from smartsearch.rank.cache.vector_folder import usage
 from smartsearch.rank.crossencoder import uncalibrated
+from smartsearch.rank.text import SHOWN, seen_by
+from smartsearch.rank.windows import scored_windows
 from smartsearch.runtime import ending, extras
 from smartsearch.systems.smartsearch.pipeline import search
 from tests.conftest import haystack
@@ -141,6 +143,17 @@ def test_a_limit_on_memory_that_is_too_low_is_told_before_anything_is_loaded(mon
     with pytest.raises(ModelError, match=r"the limit on memory \(ulimit -v\) is 585 MiB") as caught:
         loading.load_tools(Config())
     assert (caught.value.kind, caught.value.hint[:10]) == ("memory", "ulimit -v ")
+
+
+@pytest.mark.parametrize(("name", "role"), [("ce", "crossencoder"), ("colbert", "colbert")])
+def test_a_loaded_ranker_tells_how_many_turns_before_it_sees_and_gets_them(tmp_path, parsed, name, role):
+    ours = tiny.onnx_folder(tmp_path / name, role)
+    config = json.loads((ours / "config.json").read_text())
+    (ours / "config.json").write_text(json.dumps(config | {"before": 3}))
+    scorer = loading.load_tools(Config(**{role: str(ours)})).scorers[name]
+    corpus = haystack("Mara: rain", "Ilya: dog", "Mara: sun", "Ilya: tea").corpus
+    read = scored_windows("dog", corpus, [3], seen_by(scorer, SHOWN))
+    assert read == [["Ilya: tea | Mara: sun | Ilya: dog | Mara: rain"]]
 
 
 def test_a_loaded_ranker_tells_its_calibration(tmp_path, parsed):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from smartsearch.training.chats import FURTHER, Chat, Labelled
+from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.groups import Mix, make_groups, render_group, terse
 from smartsearch.training.overlap import Overlap, crop, words
 from smartsearch.training.wrong import wrong_turns
@@ -77,7 +77,7 @@ def test_dates_and_context_are_shown_to_all_texts_of_a_group_or_to_none() -> Non
 def test_further_turns_before_stand_behind_a_mark() -> None:
     turns = tuple(Turn(text) for text in ("one", "two", "three"))
     group = render_group(Chat("x", "c", turns), Labelled("q?", (2,)), [2, 1], PLAIN, random.Random(0))
-    assert group.texts == [f"three | two{FURTHER} | one", "two | one"]
+    assert group.texts == ["three | two | one", "two | one"]
 
 
 def test_the_turn_before_is_context_only_within_its_session() -> None:

@@ -32,6 +32,11 @@ class Once:
         self._scorer, self._known = scorer, dict[str, float]()
 
     @property
+    def before(self) -> int:
+        """The scorer's own."""
+        return getattr(self._scorer, "before", 1)
+
+    @property
     def calibration(self) -> tuple[float, float]:
         """The scorer's own."""
         return getattr(self._scorer, "calibration", (1.0, 0.0))
