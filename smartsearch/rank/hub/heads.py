@@ -1,0 +1,109 @@
+"""Which attention heads of a model rank, in a file beside it: for that model alone, to its revision."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from smartsearch.errors import ModelError
+
+FORMAT = "smartsearch heads 1"
+FILE = "heads.json"
+"""Its name in a model's folder."""
+_WRITTEN = re.compile(r"(\d+)-(\d+)")
+"""A head as the paper writes it: layer-head, both from 0."""
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The heads (layer, head) that rank in a model, best first, and what they were found on.
+
+    `layers` and `width` are how many layers and heads a layer the model has. `trained` says that the model was
+    trained to rank with them: it then needs no calibration.
+    """
+
+    model: str
+    revision: str
+    data: str
+    layers: int
+    width: int
+    heads: tuple[tuple[int, int], ...]
+    trained: bool = False
+
+    def by_layer(self) -> dict[int, tuple[int, ...]]:
+        """The heads of each layer that has some."""
+        layers = sorted({layer for layer, _ in self.heads})
+        return {at: tuple(sorted(head for layer, head in self.heads if layer == at)) for at in layers}
+
+
+def write(path: Path, heads: Heads) -> None:
+    """Write the file, whole or not at all."""
+    named = [f"{layer}-{head}" for layer, head in heads.heads]
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    part.write_text(json.dumps({"format": FORMAT, **asdict(heads), "heads": named}, indent=1) + "\n", "utf-8")
+    part.replace(path)
+
+
+def read(path: Path) -> Heads:
+    """What the file says. Raises ModelError where it is none."""
+    try:
+        said = json.loads(path.read_bytes())
+        if said.pop("format") != FORMAT:
+            raise ValueError("another format")
+        found = Heads(**{**said, "heads": _pairs(said["heads"])})
+        if not found.heads or not all(l < found.layers and h < found.width for l, h in found.heads):
+            raise ValueError("heads that its model has not")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise ModelError(f"{path} is no file of heads: {error}", hint=DETECT, kind="model_heads") from error
+    return found
+
+
+DETECT = "`smartsearch qrranker detect` makes one"
+
+
+def _pairs(written: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Heads as the paper writes them. Raises ValueError, TypeError."""
+    found = [_WRITTEN.fullmatch(one) for one in written]
+    if not all(found):
+        raise ValueError(f"no head: {written!r:.80}")
+    return tuple((int(one[1]), int(one[2])) for one in found if one)
+
+
+PUBLISHED = (
+    *("20-15", "21-11", "17-27", "23-10", "22-4", "21-10", "21-8", "21-18"),
+    *("18-15", "18-19", "17-25", "17-17", "24-13", "17-4", "19-12", "21-31"),
+)
+"""The paper's heads of Qwen3-4B-Instruct-2507, of 36 layers and 32 heads a layer; its trained model keeps 25."""
+BASE, TRAINED = "Qwen/Qwen3-4B-Instruct-2507", "MindscapeRAG/QRRanker"
+SEEN = {
+    BASE: "1,000 questions of NarrativeQA (paper)",
+    TRAINED: "MuSiQue and NarrativeQA (paper); its card lists LoCoMo",
+}
+
+
+def published(model: str, revision: str, config: Mapping[str, Any]) -> Heads | None:
+    """The paper's heads, of its two models alone; None for any other."""
+    shape = {BASE: (36, 32), TRAINED: (25, 32)}.get(model)
+    if shape != (config.get("num_hidden_layers"), config.get("num_attention_heads")):
+        return None
+    return Heads(model, revision, SEEN[model], *shape, _pairs(PUBLISHED), model == TRAINED)
+
+
+def check(heads: Heads, path: Path | None, model: str, revision: str, layers: int, width: int) -> None:
+    """That the heads are of this model. Raises ModelError (model_heads)."""
+    where = path or "the list of heads"
+    if heads.revision != revision:
+        raise ModelError(
+            f"{where} is of {heads.model} at {heads.revision}, not of {model} at {revision}: heads of one "
+            "model say nothing of another's",
+            hint=DETECT,
+            kind="model_heads",
+        )
+    if (heads.layers, heads.width) != (layers, width):
+        has = f"{layers} layers of {width} heads, not {heads.layers} of {heads.width}"
+        raise ModelError(f"{where} does not fit: {model} has {has}", hint=DETECT, kind="model_heads")

@@ -1,0 +1,142 @@
+"""QRRanker's scorer: how much the chosen heads of a language model look from the question at each text.
+
+"Query-focused and Memory-aware Reranker for Long Context Processing" (arXiv 2602.12192). One run over all
+texts; nothing is generated.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from numpy.typing import NDArray
+
+from smartsearch.errors import ModelError, SmartsearchError
+from smartsearch.rank.hub import attention
+from smartsearch.rank.hub.folder import described
+from smartsearch.rank.hub.heads import Heads
+from smartsearch.rank.hub.listwise import CONTENT_FREE, Context, Note, context
+from smartsearch.rank.hub.network import loaded
+
+TEXT_TOKENS = 60
+"""About how many tokens a turn has in the context, for the estimate."""
+
+
+class Reader:
+    """A causal language model whose attention can be read.
+
+    `layers` and `width` are its layers and heads a layer, `longest` the most tokens it reads at once.
+    """
+
+    def __init__(self, folder: Path, name: str, threads: int, dtype: str = "float32") -> None:
+        torch.set_num_threads(threads)
+        model = described(folder, name)
+        with _memory(name):
+            self.tokenizer, self.network = loaded(model, transformers.AutoModel, getattr(torch, dtype))
+            self.network.to("cuda" if torch.cuda.is_available() else "cpu")
+        if not self.tokenizer.is_fast:
+            raise model.unfit("has a tokenizer that does not tell where its tokens stand", "one with tokenizer.json")
+        self.name = name
+        self.layers, self.width = attention.check(self.network, name)
+        self.longest = int(getattr(self.network.config, "max_position_embeddings", 0)) or 10**9
+
+    def context(self, question: str, texts: Sequence[str], notes: Sequence[Note] = ()) -> Context:
+        """What it reads. Raises ModelError where that is longer than it can."""
+        read = context(self.tokenizer, question, texts, notes)
+        if len(read.ids) > self.longest:
+            raise ModelError(
+                f"{len(texts)} texts and the question are {len(read.ids):,} tokens, and {self.name} reads "
+                f"{self.longest:,} at most",
+                hint=f"--qr-candidates {max(1, len(texts) * self.longest // len(read.ids) - 1)}, or another model",
+                kind="model_length",
+            )
+        return read
+
+    def masses(self, read: Context, wanted: dict[int, tuple[int, ...]]) -> Any:
+        """What each wanted head sends from the question to each text: (heads, texts), layer after layer.
+
+        With gradients where torch has them on. Raises SmartsearchError (memory).
+        """
+        with _memory(self.name):
+            seen = attention.rows(self.network, read.ids, range(*read.question), wanted)
+            return torch.cat([attention.mass(seen[layer], read.texts) for layer in sorted(wanted)])
+
+
+class QRRanker:
+    """The scorer of a model with its heads: all texts in one context, in the order given."""
+
+    before = 0
+    """The texts stand beside each other: none shows the turns before."""
+
+    def __init__(self, reader: Reader, heads: Heads) -> None:
+        self.reader, self.heads = reader, heads
+
+    def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Scores between 0 and 1, as `scores` without notes."""
+        return self.scores(question, texts)
+
+    def scores(self, question: str, texts: Sequence[str], notes: Sequence[Note] = ()) -> NDArray[np.float64]:
+        """The score of each text: the best is 1, the worst 0, and 0 all where they do not differ.
+
+        Heads that were not trained find something in any list: what they give a question without content is
+        taken off.
+        """
+        if not texts:
+            return np.zeros(0)
+        raw = self.raw(question, texts, notes)
+        if not self.heads.trained:
+            raw = raw - self.raw(CONTENT_FREE, texts, notes)
+        low, high = raw.min(), raw.max()
+        return (raw - low) / (high - low) if high > low else np.zeros(len(texts))
+
+    def raw(self, question: str, texts: Sequence[str], notes: Sequence[Note] = ()) -> NDArray[np.float64]:
+        """The sum over the heads of what each sends from the question to each text (paper, section 3)."""
+        with torch.inference_mode():
+            read = self.reader.context(question, texts, notes)
+            masses = self.reader.masses(read, self.heads.by_layer())
+        total: NDArray[np.float64] = masses.sum(0).double().cpu().numpy()
+        return total
+
+    def seconds(self, texts: int) -> float:
+        """About how long a question takes on this CPU, from the operations of the layers run; 0 on a GPU."""
+        network, last = self.reader.network, max(self.heads.by_layer())
+        if next(network.parameters()).is_cuda:
+            return 0.0
+        tokens, width = (texts + 1) * TEXT_TOKENS, network.config.hidden_size
+        per_layer = (_weights(network) - _weights(network.get_input_embeddings())) / self.reader.layers
+        operations = (last + 1) * (2 * per_layer * tokens + 2 * width * tokens**2)
+        return (1 if self.heads.trained else 2) * operations / _speed(next(network.parameters()).dtype)
+
+
+def _weights(module: Any) -> int:
+    return sum(int(weights.numel()) for weights in module.parameters())
+
+
+def _speed(dtype: Any, size: int = 512) -> float:
+    """Operations a second of this machine, from products of two matrices."""
+    one = torch.rand(size, size).to(dtype)
+    begin = time.perf_counter()
+    for _ in range(8):
+        one @ one
+    return 8 * 2 * size**3 / (time.perf_counter() - begin)
+
+
+@contextmanager
+def _memory(name: str) -> Iterator[None]:
+    """Torch's ways to say that memory is out, as an error a user can act on."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not isinstance(error, (MemoryError, torch.OutOfMemoryError)) and "alloc" not in str(error):
+            raise
+        raise SmartsearchError(
+            f"there is not enough memory to run {name}",
+            hint="fewer texts (--qr-candidates), a smaller model, or SMARTSEARCH_QR_DTYPE=bfloat16",
+            kind="memory",
+        ) from error
