@@ -39,14 +39,20 @@ OTHER_PREFIXES = ("LLM_", "READER_", "JUDGE_")
 class Reads:
     """What a scorer is to the fused order: its weight in RRF, and how much it reads.
 
-    It reads every candidate, or where others do, only the best by the first of those (`head`).
+    It reads every candidate, or where others do, only the best by the first of those (`head`), or of the
+    order of all others the first few: as many as the setting `first` says.
     """
 
     weight: float
     head: bool = False
+    first: str = ""
 
 
-RANKERS = {"ce": Reads(0.7, head=True), "colbert": Reads(0.3)}  # paper 3.3
+RANKERS = {  # paper 3.3
+    "ce": Reads(0.7, head=True),
+    "colbert": Reads(0.3),
+    "qr": Reads(0.7, head=True, first="qr_candidates"),  # as the cross-encoder; nothing was tuned
+}
 """The scorers that `rank` may name. The default is the paper's two, whatever else stands here."""
 COMPRESSIONS = ("dates", "speakers", "repeats")
 WITHOUT = ("split", "merge", "stage1", "stage2")
@@ -282,6 +288,28 @@ class Config:
         metavar=COUNT_OR_ALL,
     )
 
+    # QRRanker (docs/systems.md)
+    qr_model: str = _rank(
+        "",
+        f"qrranker's causal language model: folder as ./PATH, or hub id; {needs('hub')}.",
+        "Ranking",
+        metavar="MODEL",
+        shown="none",
+        trusted=True,
+    )
+    qr_heads: str = _rank(
+        "",
+        "Which heads of that model rank: a file of `qrranker detect`, as ./PATH.",
+        "Ranking",
+        metavar="FILE",
+        shown="heads.json of the model's folder",
+        trusted=True,
+    )
+    qr_candidates: int = _rank(  # the paper's
+        50, "How many of our first turns qrranker reads, all at once.", "Ranking", lowest=1
+    )
+    qr_dtype: str = _rank("float32", choices=("float32", "bfloat16"))  # half the memory; on most CPUs slower
+
     # Truncate (paper 3.4)
     truncate: str = _cut(
         "adaptive",
@@ -384,7 +412,7 @@ class Config:
 
 FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 """Every setting by its name."""
-MODELS = ("profile", "parser", "crossencoder", "colbert")
+MODELS = ("profile", "parser", "crossencoder", "colbert", "qr_model", "qr_heads")
 """Settings that decide which weights are loaded."""
 
 

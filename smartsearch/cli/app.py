@@ -90,6 +90,9 @@ COMMANDS = {
     "memory": Command(
         "memory", "memory", "Build, show or remove what a system such as xmemory keeps of your chats."
     ),
+    "qrranker": Command(
+        "qrranker", "qrranker", "Fetch a language model for --system qrranker, find its heads, train them."
+    ),
     "config": Command("config", "config", "Show the settings and where each value came from."),
     "doctor": Command(
         "doctor",

@@ -35,7 +35,7 @@ from smartsearch.output.show import View
 from smartsearch.runtime import ending
 from smartsearch.runtime.deadline import deadline
 from smartsearch.runtime.extras import needs
-from smartsearch.systems.base import Progress
+from smartsearch.systems.base import Progress, System
 from smartsearch.types import Result
 
 JSON_FORMATS = ("json", "jsonl")
@@ -122,7 +122,8 @@ def searched(
         notes = (f"answered without the warm process: {cold}",) if cold else ()
         library = Library(stdin)
         tell = saying(config, quiet=view.quiet)
-        return find(question, source, config, loading(config), library, view.before, view.after, notes, tell)
+        opening = loading(config, quiet=view.quiet)
+        return find(question, source, config, opening, library, view.before, view.after, notes, tell)
 
 
 def _with_graph(config: Config) -> Config:
@@ -235,7 +236,7 @@ def _in_order(
         )
     done = batch.resume(out) if resume and out else batch.Done()
     library = Library(_standard_input(source.paths))
-    system = loading(config)
+    system = loading(config, quiet=progress.quiet)
     complained: set[str] = set()
     tell = saying(config, quiet=progress.quiet)
 
@@ -319,11 +320,21 @@ def saying(config: Config, *, quiet: bool) -> Progress:
     return progress
 
 
-def loading(config: Config) -> Opening:
-    """Begin to load the system and its models in the background."""
+def loading(config: Config, *, quiet: bool = True) -> Opening:
+    """Begin to load the system and its models in the background; what it has to tell first is said once."""
     from smartsearch.models import loading
 
-    return in_background(lambda: systems.load(config, loading.load_tools))
+    opening, told = in_background(lambda: systems.load(config, loading.load_tools)), quiet
+
+    def opened() -> System:
+        nonlocal told
+        system = opening()
+        if (notice := getattr(system, "notice", "")) and not told:
+            stream.talk(notice)
+        told = True
+        return system
+
+    return opened
 
 
 def _stop(error: SearchTimeout, *, as_json: bool) -> NoReturn:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from smartsearch.config import Config, is_path
 from smartsearch.errors import CacheError, ModelError, SmartsearchError
-from smartsearch.models import manifest, profiles, store, vetting
+from smartsearch.models import causal, manifest, profiles, store, vetting
 from smartsearch.models.profiles import SCORERS
 from smartsearch.models.store import ModelRef
 from smartsearch.runtime import extras
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LEAST_ROOM, ROOM_A_CORE = 600 * 2**20, 32 * 2**20
 """Bytes of addresses that the shipped models and their libraries take, and more for each core's thread."""
-OTHERS: dict[str, Callable[[Config], Scorer]] = {}
+OTHERS: dict[str, Callable[[Config], Scorer]] = {"qr": lambda config: causal.ranker(config)[0]}
 """What loads each scorer of `RANKERS` that is no model of a profile; called when it is first named."""
 TOKENIZER = "wordpiece-30522 (bert-base-uncased)"
 """What tokens are counted with, whatever the profile, so that counts compare."""
@@ -149,6 +149,11 @@ class Late:
         there = self._future is not None and self._future.done() and self._future.exception() is None
         return getattr(self.begin().result(), "note", "") if there else ""
 
+    @property
+    def before(self) -> int:
+        """How many turns before a turn it was trained to see (rank/text.py)."""
+        return int(getattr(self.begin().result(), "before", 1))
+
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """The score of each text."""
         return self.begin().result()(question, texts)
@@ -185,11 +190,6 @@ class Ranker(Late):
     def sketcher(self) -> Sketcher | None:
         """What makes sketches of texts (rank/sketches.py), where the scorer does."""
         return getattr(self.begin().result(), "sketcher", None)
-
-    @property
-    def before(self) -> int:
-        """How many turns before a turn it was trained to see (rank/text.py)."""
-        return int(getattr(self.begin().result(), "before", 1))
 
     @property
     def calibration(self) -> tuple[float, float]:

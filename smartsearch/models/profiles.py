@@ -78,15 +78,15 @@ def profile_of(config: Config) -> Profile:
 
 
 def fingerprints(config: Config) -> dict[str, str]:
-    """What the models of the config's profile are, to the byte, by `parser`, `ce` and `colbert`.
+    """What the models of the config's profile are, to the byte, by `parser`, `ce`, `colbert` and `qr`.
 
     For whoever keeps scores: a model that was trained again in its old place is another. Those that are
     not on this machine are left out.
     """
-    models = profile_of(config)
+    models = profile_of(config) | ({"qrranker": ModelRef.typed(config.qr_model)} if config.qr_model else {})
     return {
         name: store.fingerprint(role, models[role], folder)
-        for name, role in {"parser": "parser", **SCORERS}.items()
+        for name, role in {"parser": "parser", **SCORERS, "qr": "qrranker"}.items()
         if role in models and (folder := store.locate(role, models[role])) is not None
     }
 
@@ -113,6 +113,8 @@ def missing(role: str, ref: ModelRef) -> ModelError:
         said, hint = f"the shipped {role} is not in {ref.shipped}", "install smartsearch again"
     elif ref.given and not is_path(ref.name) and Path(ref.name).is_dir():
         hint = f"./{ref.name} if the folder is meant, or --profile embedded"
+    elif role == "qrranker" and ref.on_hub:
+        hint = f"smartsearch qrranker pull {ref.asked}, or the folder of a model"
     elif pulling or (ref.on_hub and role != "parser"):
         hint = f"smartsearch models pull {(pulling or [ref.asked])[0]}, or --profile embedded"
     else:
@@ -134,15 +136,17 @@ def path(profile: str, role: str) -> Path:
     return located(role, models[role])
 
 
-def pull(name: str, tell: Callable[[str], None], revision: str = "") -> list[ModelStatus]:
+def pull(name: str, tell: Callable[[str], None], revision: str = "", role: str = "") -> list[ModelStatus]:
     """Fetch the models of a profile that are not here, or a ranker by its id. `tell` is told sizes before.
+
+    `role` is what a model by its id is for; without one its files say so.
 
     Raises ModelError when the hub is out of reach, has no such model or only one that cannot rank,
     SmartsearchError (kind "package") without what runs them.
     """
     ref = ModelRef.typed(name)
     if ref.on_hub:
-        return [_pull_model(replace(ref, revision=revision or ref.revision), tell)]
+        return [_pull_model(replace(ref, revision=revision or ref.revision), tell, role)]
     if revision:
         raise UsageError(
             "--revision is for a model, not a profile", hint="OWNER/NAME, a model's id on the hub"
@@ -159,12 +163,12 @@ def pull(name: str, tell: Callable[[str], None], revision: str = "") -> list[Mod
     return status(name)
 
 
-def _pull_model(ref: ModelRef, tell: Callable[[str], None]) -> ModelStatus:
+def _pull_model(ref: ModelRef, tell: Callable[[str], None], role: str) -> ModelStatus:
     """Fetch a ranker, or what has changed of it; which role it fits is found out from its files."""
     extras.require("hub", ref.name)
-    store.fetch("", ref, tell)
+    store.fetch(role, ref, tell)
     folder = located("model", ref)
-    role = hub.role(hub.described(folder))
+    role = role or hub.role(hub.described(folder))
     info = store.info(role, ref, folder)
     size = store.size(folder)
     return ModelStatus("", role, ref.asked, info.revision, info.precision, str(folder), size, "ok")

@@ -139,10 +139,10 @@ def info(role: str, ref: ModelRef, folder: Path) -> ModelInfo:
     if ref.shipped:
         revision = manifest.revision(folder.name) if whole(folder, deep=False) else "modified"
         return ModelInfo(role, ref.name, revision, precision)
-    return ModelInfo(role, ref.name, _commit(folder) or _fingerprint(folder), precision)
+    return ModelInfo(role, ref.name, commit(folder) or _fingerprint(folder), precision)
 
 
-def _commit(folder: Path) -> str:
+def commit(folder: Path) -> str:
     """The commit of a snapshot in the hub's cache, which names its bytes; empty for any other folder."""
     return folder.name if folder.parent.name == "snapshots" else ""
 
@@ -159,7 +159,7 @@ def _fingerprint(folder: Path) -> str:
 def fingerprint(role: str, ref: ModelRef, folder: Path) -> str:
     """What a model is, to the byte: reads every file unless a commit of the hub names them."""
     known = info(role, ref, folder)
-    if _commit(folder) or (ref.shipped and whole(folder, deep=True)):
+    if commit(folder) or (ref.shipped and whole(folder, deep=True)):
         return f"{known.role} {known.id} {known.revision} {known.precision}"
     listed = json.dumps(manifest.files(folder), sort_keys=True)
     return f"{known.role} {known.id} bytes-{hashlib.sha256(listed.encode()).hexdigest()} {known.precision}"

@@ -4,7 +4,7 @@ Both rankers over every candidate is the paper's way (`candidates` 0) and runs t
 threads. The default spends less: ColBERT scores all, the cross-encoder the best of them (head.py), one after
 the other because the second needs the first, and of a large corpus only for as long as it finds better ones
 (docs/decisions/0002). A third scorer joins those that read all or those that read the best of them
-(`RANKERS` in config.py); then RRF fuses.
+(`RANKERS` in config.py); then RRF fuses. A listwise one reads the first few of the others' order at last.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def rank(
     Of a turn a scorer reads the windows of `scored_windows`; the best one counts. `fusion` holds the weights
     of the learned fusion of these two, if there is one.
     """
-    names = [name for name in config.rank if name in scorers]
+    last = [name for name in config.rank if name in scorers and RANKERS[name].first]
+    names = [name for name in config.rank if name in scorers and name not in last]
     wide = [name for name in RANKERS if name in names and not RANKERS[name].head]
     deep = [name for name in names if name not in wide]
     degraded: list[str] = []
@@ -142,6 +143,10 @@ def rank(
     learned = _learned(scored, corpus, fusion) if fusion and config.fuse == "learned" else {}
     if "ce" in scored and not config.calibrate:
         scored["ce"] = scored["ce"].uncalibrated(scorers["ce"])
+    for name in last:
+        ours = _fused(candidates, scored, config, (), learned).candidates
+        first = [candidate.index for candidate in ours[: getattr(config, RANKERS[name].first)]]
+        scored[name], learned = score(name, first), {}
     return _fused(candidates, scored, config, tuple(degraded), learned)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ class Reader:
             self.tokenizer, self.network = loaded(model, transformers.AutoModel, getattr(torch, dtype))
             self.network.to("cuda" if torch.cuda.is_available() else "cpu")
         if not self.tokenizer.is_fast:
-            raise model.unfit("has a tokenizer that does not tell where its tokens stand", "one with tokenizer.json")
+            said = "has a tokenizer that does not tell where its tokens stand"
+            raise model.unfit(said, "one with tokenizer.json")
         self.name = name
         self.layers, self.width = attention.check(self.network, name)
         self.longest = int(getattr(self.network.config, "max_position_embeddings", 0)) or 10**9
@@ -53,7 +55,7 @@ class Reader:
             raise ModelError(
                 f"{len(texts)} texts and the question are {len(read.ids):,} tokens, and {self.name} reads "
                 f"{self.longest:,} at most",
-                hint=f"--qr-candidates {max(1, len(texts) * self.longest // len(read.ids) - 1)}, or another model",
+                hint=f"--qr-candidates {_fitting(len(texts), len(read.ids), self.longest)}, or another model",
                 kind="model_length",
             )
         return read
@@ -64,8 +66,9 @@ class Reader:
         With gradients where torch has them on. Raises SmartsearchError (memory).
         """
         with _memory(self.name):
-            seen = attention.rows(self.network, read.ids, range(*read.question), wanted)
-            return torch.cat([attention.mass(seen[layer], read.texts) for layer in sorted(wanted)])
+            keep = partial(attention.mass, spans=read.texts)
+            found = attention.rows(self.network, read.ids, range(*read.question), wanted, keep)
+            return torch.cat([found[layer] for layer in sorted(wanted)])
 
 
 class QRRanker:
@@ -111,7 +114,13 @@ class QRRanker:
         tokens, width = (texts + 1) * TEXT_TOKENS, network.config.hidden_size
         per_layer = (_weights(network) - _weights(network.get_input_embeddings())) / self.reader.layers
         operations = (last + 1) * (2 * per_layer * tokens + 2 * width * tokens**2)
-        return (1 if self.heads.trained else 2) * operations / _speed(next(network.parameters()).dtype)
+        runs = 1 if self.heads.trained else 2
+        return float(runs * operations / _speed(next(network.parameters()).dtype))
+
+
+def _fitting(texts: int, tokens: int, longest: int) -> int:
+    """About how many of these texts the model would read."""
+    return max(1, texts * longest // tokens - 1)
 
 
 def _weights(module: Any) -> int:

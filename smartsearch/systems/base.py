@@ -85,7 +85,10 @@ class Empty:
 
 
 class System(Protocol):
-    """A memory system, its models loaded."""
+    """A memory system, its models loaded.
+
+    It may have a `notice`: what a person should know before asking it, such as how long that takes.
+    """
 
     @property
     def card(self) -> Card:

@@ -27,14 +27,14 @@ def there(kind: str) -> bool:
     return hasattr(transformers, f"{kind}Config")
 
 
-def network(kind: str, seed: int = 0, **said: object) -> torch.nn.Module:
+def network(kind: str, seed: int = 0, sharp: float = 12.0, **said: object) -> torch.nn.Module:
     """A base model of an architecture, its attention sharp enough that heads differ."""
     torch.manual_seed(seed)
     config = getattr(transformers, f"{kind}Config")(**SHAPE | said)
     made = getattr(transformers, f"{kind}Model")(config).eval()
     for name, weights in made.named_parameters():
         if weights.dim() == 2 and ("q_proj" in name or "k_proj" in name):
-            weights.data *= 12
+            weights.data *= sharp
     return made
 
 
@@ -48,7 +48,7 @@ def bytelevel() -> Tokenizer:
 
 
 def bytefallback() -> Tokenizer:
-    """A token a letter, bytes for letters that it does not know, a mark for blanks: as Llama 2 and Mistral."""
+    """A token a letter, bytes for unknown letters, a mark for blanks: as Llama 2 and Mistral have them."""
     words = ["<pad>", "<unk>", *(f"<0x{n:02X}>" for n in range(256)), "▁", *"abcdefghijklmnopqrstuvwxyz"]
     ids = {word: n for n, word in enumerate(words)}
     made = Tokenizer(models.BPE(ids, [], byte_fallback=True, unk_token="<unk>"))

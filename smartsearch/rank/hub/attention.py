@@ -7,7 +7,7 @@ the rows asked for alone, never tokens by tokens: memory grows with the length o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -16,23 +16,24 @@ from torch.overrides import TorchFunctionMode
 
 from smartsearch.errors import ModelError
 
-Rows = dict[int, Any]
-"""By layer the attention weights of the heads asked for, each (heads, rows, tokens), float32."""
 _ARGUMENTS = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
 """The order in which torch's attention takes them."""
 
 
-class _Enough(Exception):  # noqa: N818 - no error
+class _Enough(Exception):
     """The last layer that anybody asked for has attended."""
 
 
-class _Watch(TorchFunctionMode):
+class _Watch(TorchFunctionMode):  # type: ignore[misc]
     """Takes the rows `at` of the wanted heads of each layer, and ends the run at the layer `last`."""
 
-    def __init__(self, wanted: Mapping[int, Sequence[int]], at: range, last: int) -> None:
+    def __init__(
+        self, wanted: Mapping[int, Sequence[int]], at: range, last: int, keep: Callable[[Any], Any]
+    ) -> None:
         super().__init__()
-        self.wanted, self.at, self.last = wanted, at, last
-        self.layers, self.heads, self.rows = 0, 0, Rows()
+        self.wanted, self.at, self.last, self.keep = wanted, at, last, keep
+        self.layers, self.heads = 0, 0
+        self.rows: dict[int, Any] = {}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         given = kwargs or {}
@@ -41,7 +42,7 @@ class _Watch(TorchFunctionMode):
         call = dict(zip(_ARGUMENTS, args)) | given
         layer, self.layers, self.heads = self.layers, self.layers + 1, call["query"].shape[1]
         if layer in self.wanted:
-            self.rows[layer] = _weights(call, self.wanted[layer], self.at)
+            self.rows[layer] = self.keep(_weights(call, self.wanted[layer], self.at))
         if layer == self.last:
             raise _Enough
         return func(*args, **given)
@@ -65,21 +66,28 @@ def _weights(call: Mapping[str, Any], heads: Sequence[int], at: range) -> Any:
     return logits.softmax(-1)
 
 
-def rows(network: Any, ids: Sequence[int], at: range, wanted: Mapping[int, Sequence[int]]) -> Rows:
+def rows(
+    network: Any,
+    ids: Sequence[int],
+    at: range,
+    wanted: Mapping[int, Sequence[int]],
+    keep: Callable[[Any], Any] = lambda weights: weights,
+) -> dict[int, Any]:
     """What the heads `wanted` (by layer, from 0) see from the tokens at `at` of the context `ids`.
 
-    The run ends in the last wanted layer: those behind it would change nothing. With gradients where torch
-    has them on.
+    By layer what `keep` makes of the weights (heads, rows, tokens), float32. The run ends in the last wanted
+    layer: those behind it would change nothing. With gradients where torch has them on.
     """
-    watch = _Watch(wanted, at, max(wanted))
+    watch = _Watch(wanted, at, max(wanted), keep)
     _run(network, ids, watch)
     return watch.rows
 
 
 def mass(weights: Any, spans: Sequence[tuple[int, int]]) -> Any:
-    """What each head sends to each span of tokens, mean over the rows: (heads, rows, tokens) to (heads, spans).
+    """What each head sends to each span of tokens, mean over the rows: (heads, spans).
 
-    The chunk score of the paper (section 3): a sum over a chunk's tokens, a mean over the question's.
+    `weights` are (heads, rows, tokens). The paper's score of a chunk (section 3): a sum over its tokens, a
+    mean over the question's.
     """
     tokens = torch.arange(weights.shape[-1], device=weights.device)[:, None]
     ends = torch.tensor(spans, device=weights.device).reshape(-1, 2)
@@ -94,21 +102,24 @@ def check(network: Any, name: str) -> tuple[int, int]:
     ones.
     """
     layers = int(network.config.num_hidden_layers)
-    watch = _Watch({0: (0,)}, range(2), layers)
+    watch = _Watch({0: (0,)}, range(2), layers, lambda weights: weights)
     with torch.no_grad():
         _run(network, [1, 2, 3], watch)
     if watch.layers != layers:
-        raise _unfit(name, f"{watch.layers} of its {layers} layers use torch's attention, in which heads are read")
+        said = f"{watch.layers} of its {layers} layers use torch's attention, in which heads are read"
+        raise _unfit(name, said)
     if watch.rows[0][0, 0, 1:].any() or watch.rows[0][0, 1, 2:].any():
         raise _unfit(name, "its tokens see later ones: it is no causal language model")
     return layers, watch.heads
 
 
 def _run(network: Any, ids: Sequence[int], watch: _Watch) -> None:
+    """One run. Without the mask of ones some versions of transformers look for several texts in the one, by a
+    mask of tokens by tokens."""
     given = torch.tensor([list(ids)], device=next(network.parameters()).device)
     try:
         with watch:
-            network(input_ids=given, use_cache=False)
+            network(input_ids=given, attention_mask=torch.ones_like(given), use_cache=False)
     except _Enough:
         return
 

@@ -23,8 +23,8 @@ _WRITTEN = re.compile(r"(\d+)-(\d+)")
 class Heads:
     """The heads (layer, head) that rank in a model, best first, and what they were found on.
 
-    `layers` and `width` are how many layers and heads a layer the model has. `trained` says that the model was
-    trained to rank with them: it then needs no calibration.
+    `layers` and `width` are how many layers and heads a layer the model has. `trained`: the model was
+    trained to rank with them, and needs no calibration.
     """
 
     model: str
@@ -56,7 +56,9 @@ def read(path: Path) -> Heads:
         if said.pop("format") != FORMAT:
             raise ValueError("another format")
         found = Heads(**{**said, "heads": _pairs(said["heads"])})
-        if not found.heads or not all(l < found.layers and h < found.width for l, h in found.heads):
+        if not found.heads or not all(
+            layer < found.layers and head < found.width for layer, head in found.heads
+        ):
             raise ValueError("heads that its model has not")
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(f"{path} is no file of heads: {error}", hint=DETECT, kind="model_heads") from error
@@ -78,7 +80,7 @@ PUBLISHED = (
     *("20-15", "21-11", "17-27", "23-10", "22-4", "21-10", "21-8", "21-18"),
     *("18-15", "18-19", "17-25", "17-17", "24-13", "17-4", "19-12", "21-31"),
 )
-"""The paper's heads of Qwen3-4B-Instruct-2507, of 36 layers and 32 heads a layer; its trained model keeps 25."""
+"""The paper's heads of Qwen3-4B-Instruct-2507, of 36 layers of 32 heads; its trained model keeps 25."""
 BASE, TRAINED = "Qwen/Qwen3-4B-Instruct-2507", "MindscapeRAG/QRRanker"
 SEEN = {
     BASE: "1,000 questions of NarrativeQA (paper)",

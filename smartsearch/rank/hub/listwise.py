@@ -1,8 +1,8 @@
-"""The one text in which a language model reads all candidates and the question, and where each stands in it."""
+"""The one text in which a language model reads all candidates and the question; where each stands in it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,8 @@ class Context:
 def context(tokenizer: Any, question: str, texts: Sequence[str], notes: Sequence[Note] = ()) -> Context:
     """Notes, numbered passages in the order given, the question last (paper, section 3)."""
     chosen = covering(notes, len(texts), lambda text: len(tokenizer.encode(text, add_special_tokens=False)))
-    written = f"{BEFORE_NOTES}{''.join(f'- {note.text}' + chr(10) for note in chosen)}\n" if chosen else ""
+    listed = "".join(f"- {note.text}\n" for note in chosen)
+    written = f"{BEFORE_NOTES}{listed}\n" if chosen else ""
     written += BEFORE_TEXTS
     places = []
     for number, text in enumerate(texts, start=1):
@@ -70,20 +71,22 @@ def token_spans(offsets: Sequence[Span], places: Sequence[Span]) -> list[Span]:
     return found
 
 
-def covering(notes: Sequence[Note], texts: int, count: Any, most: int = PREFIX_TOKENS) -> list[Note]:
+def covering(
+    notes: Sequence[Note], texts: int, count: Callable[[str], int], most: int = PREFIX_TOKENS
+) -> list[Note]:
     """Of the notes those that cover most passages not yet covered, in the order given, `most` tokens in all.
 
     `count` gives a text's tokens. A note that does not fit is left out; one that covers nothing new too.
     """
-    left: Collection[int] = frozenset(range(texts))
-    waiting, chosen, room = list(range(len(notes))), [], most
+    left, room = set(range(texts)), most
+    waiting, chosen = list(range(len(notes))), list[int]()
     while waiting:
-        best = max(waiting, key=lambda place: len(notes[place].covers & frozenset(left)))
+        best = max(waiting, key=lambda place: len(left & notes[place].covers))
         waiting.remove(best)
-        new = notes[best].covers & frozenset(left)
-        cost = count(notes[best].text) + 2 if new else 0
-        if not new:
+        if not left & notes[best].covers:
             break
+        cost = count(notes[best].text) + 2
         if cost <= room:
-            chosen, room, left = [*chosen, best], room - cost, frozenset(left) - new
+            chosen.append(best)
+            left, room = left - notes[best].covers, room - cost
     return [notes[place] for place in sorted(chosen)]

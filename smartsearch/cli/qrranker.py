@@ -1,0 +1,213 @@
+"""`smartsearch qrranker`: a language model fetched, its heads that rank found, and trained."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from click import Choice
+
+from smartsearch.errors import ExitCode, UsageError
+from smartsearch.output import show, stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from smartsearch.config import Config
+    from smartsearch.training.listwise import Sample
+
+qrranker = typer.Typer(help="Fetch a language model for --system qrranker, find its heads, train them.")
+
+WHAT = "`smartsearch qrranker`"
+WAYS = ("qk", "full", "lora")
+"""What is trained (training/listwise.py)."""
+Data = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="DATA",
+        help="Questions with gold turns, as `bench` takes them.",
+        show_default="conversations written for smartsearch",
+    ),
+]
+Model = Annotated[
+    str,
+    typer.Option("--qr-model", metavar="MODEL", help="A folder as ./PATH, or a hub id.", show_default=False),
+]
+Limit = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Most questions to learn from, and to measure on.")
+]
+Candidates = Annotated[
+    int, typer.Option("--qr-candidates", min=2, metavar="N", help="How many of our first turns a list has.")
+]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Of the questions that are drawn.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Threads the models use.", show_default="all cores")]
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+@qrranker.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """Print the help where no command is given."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@qrranker.command()
+def pull(
+    name: Annotated[str, typer.Argument(help="The id of a causal language model.", show_default=False)],
+    revision: Annotated[str, typer.Option(help="A branch, tag or commit.", show_default="main")] = "",
+    json: AsJson = False,
+) -> int:
+    """Fetch a causal language model from the model hub: its weights, never code that it brings.
+
+    Its size is told before. MindscapeRAG/QRRanker, the paper's own, lists LoCoMo among its training
+    data.
+    """
+    from smartsearch.models import profiles
+    from smartsearch.models.store import ModelRef
+
+    if not ModelRef.typed(name).on_hub:
+        raise UsageError(f"{name!r} is no id of the model hub", hint="OWNER/NAME")
+    rows = profiles.pull(name, stream.talk, revision, "qrranker")
+    show.table("models", [dataclasses.asdict(row) for row in rows], as_json=json)
+    return ExitCode.FOUND
+
+
+@dataclass(frozen=True)
+class Task:
+    """Questions to learn from and to measure on, and the name of the data they are of."""
+
+    data: str
+    learned: list[Sample]
+    measured: list[Sample]
+
+    def recall(self, name: str, order: Callable[[Sample], Sequence[int]]) -> dict[str, object]:
+        """The row of an order: R@3, 5 and 10 over the questions held out."""
+        from smartsearch.training import listwise
+
+        return {"order": name, "questions": len(self.measured), **listwise.recall(self.measured, order)}
+
+
+def _task(data: str | None, config: Config, limit: int, seed: int) -> Task:
+    """The questions of the data, each with the list that our own search gives the model."""
+    from smartsearch.models import loading
+    from smartsearch.training import listwise
+
+    if data is None:
+        named, asked = "conversations written for smartsearch", list(listwise.written())
+    else:
+        from smartsearch.bench.datasets import open_dataset
+
+        dataset = open_dataset(data)
+        groups = [(g.corpus, [(q.text, q.gold) for q in g.questions]) for g in dataset.groups()]
+        named, asked = f"{dataset.name} {dataset.sha256[:12]}", list(listwise.apart(groups))
+    return Task(named, *listwise.samples(asked, config, loading.load_tools(config), limit, seed))
+
+
+@qrranker.command()
+def detect(
+    data: Data = None,
+    *,
+    qr_model: Model,
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="The file of heads.")
+    ] = "heads.json",
+    heads: Annotated[int, typer.Option(min=1, metavar="N", help="How many heads.")] = 16,
+    limit: Limit = 1000,
+    qr_candidates: Candidates = 50,
+    seed: Seed = 13,
+    threads: Threads = None,
+    json: AsJson = False,
+) -> int:
+    """Find the heads of a model that look from a question to the turns that answer it.
+
+    What is printed is measured on questions held out: how many of the right turns come first in the order of
+    our own search, and by these heads. It needs `pip install 'smartsearch[hub]'`.
+    """
+    from smartsearch.config import build
+    from smartsearch.models import causal
+    from smartsearch.rank.hub.heads import Heads, write
+
+    config = build({"qr_model": qr_model, "qr_candidates": qr_candidates, "threads": threads})
+    reader, info = causal.opened(config, WHAT)
+    from smartsearch.rank.qrranker import QRRanker
+    from smartsearch.training import listwise
+
+    task = _task(data, config, limit, seed)
+    with stream.progress(len(task.learned), wanted=True) as step:
+        scores = listwise.detect(reader, task.learned, heads, step)
+    found = Heads(info.id, info.revision, task.data, reader.layers, reader.width, tuple(scores))
+    write(Path(out), found)
+    rows = [
+        task.recall("smartsearch", listwise.as_found),
+        task.recall("heads", listwise.by_heads(QRRanker(reader, found))),
+    ]
+    show.table("recall", rows, as_json=json)
+    best = ", ".join(f"{layer}-{head} ({score:.3f})" for (layer, head), score in list(scores.items())[:4])
+    stream.talk(f"wrote {out}, {len(scores)} heads found on {len(task.learned)} questions: {best}, ...")
+    return ExitCode.FOUND
+
+
+@qrranker.command()
+def train(
+    data: Data = None,
+    *,
+    qr_model: Model,
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FOLDER", help="The new model's folder.", show_default=False)
+    ],
+    qr_heads: Annotated[
+        str,
+        typer.Option("--qr-heads", metavar="FILE", help="Its heads.", show_default="heads.json beside it"),
+    ] = "",
+    way: Annotated[
+        str,
+        typer.Option(
+            "--train",
+            metavar="|".join(WAYS),
+            click_type=Choice(WAYS),
+            help="Query and key projections of the layers with heads, all weights, or adapters (peft).",
+        ),
+    ] = "qk",
+    epochs: Annotated[int, typer.Option(min=1, metavar="N", help="How often each question is seen.")] = 1,
+    rate: Annotated[float, typer.Option(min=0.0, metavar="X", help="The learning rate; the paper's.")] = 1e-5,
+    limit: Limit = 1000,
+    qr_candidates: Candidates = 50,
+    seed: Seed = 13,
+    threads: Threads = None,
+    json: AsJson = False,
+) -> int:
+    """Train a model to rank with its heads, by the paper's loss, into a new folder with its own heads.json.
+
+    What is printed is measured on questions held out, before and after. It needs `pip install
+    'smartsearch[hub]'`.
+    """
+    folder = Path(out)
+    if folder.exists():
+        raise UsageError(f"{out} is there already", hint="another --out")
+    from smartsearch.config import build
+    from smartsearch.models import causal
+
+    said = {"qr_model": qr_model, "qr_heads": qr_heads, "qr_candidates": qr_candidates, "threads": threads}
+    config = build(said)
+    before, _ = causal.ranker(config, WHAT)
+    from smartsearch.rank.qrranker import QRRanker
+    from smartsearch.training import listwise
+
+    task = _task(data, config, limit, seed)
+    rows = [
+        task.recall("smartsearch", listwise.as_found),
+        task.recall("heads as they were", listwise.by_heads(before)),
+    ]
+    with stream.progress(epochs * len(task.learned), wanted=True) as step:
+        plan = listwise.Plan(way, epochs, rate, seed=seed)
+        listwise.train(before.reader, before.heads, task.learned, plan, lambda _loss: step())
+    data = f"{before.heads.data}; trained on {task.data}"
+    after = dataclasses.replace(before.heads, model=folder.name, data=data, trained=True)
+    listwise.save(before.reader, after, folder)
+    rows.append(task.recall("heads trained", listwise.by_heads(QRRanker(before.reader, after))))
+    show.table("recall", rows, as_json=json)
+    stream.talk(f"wrote {out}; --system qrranker --qr-model {folder.absolute()} ranks with it")
+    return ExitCode.FOUND

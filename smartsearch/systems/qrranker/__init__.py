@@ -1,0 +1,78 @@
+"""QRRanker (arXiv 2602.12192): a language model's attention orders the first turns of our own search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from smartsearch.systems.base import Card, Empty, Memory, Progress
+
+if TYPE_CHECKING:
+    from smartsearch.config import Config
+    from smartsearch.models.tools import Tools
+    from smartsearch.rank.qrranker import QRRanker
+    from smartsearch.retrieve.grep import Haystack
+    from smartsearch.types import ModelInfo, Result
+
+CARD = Card(
+    "qrranker",
+    "What attention heads of a causal language model send from the question to each of our first turns.",
+    paper="Query-focused and Memory-aware Reranker for Long Context Processing",
+    needs="torch",
+    fidelity="approximate",
+    extra="hub",
+    whole=False,
+)
+SLOW = 5.0
+"""Seconds a question from which they are told before."""
+
+
+class System:
+    """The method of the paper with a model and its heads, over what SmartSearch finds with `tools`."""
+
+    card = CARD
+
+    def __init__(self, tools: Tools, ranker: QRRanker, info: ModelInfo, candidates: int) -> None:
+        self.tools, self.ranker, self.info = tools, ranker, info
+        layers, seconds = max(ranker.heads.by_layer()) + 1, ranker.seconds(candidates)
+        self.notice = (
+            f"qrranker: about {seconds / 60:.1f} minutes a question on this CPU, {candidates} turns through "
+            f"{layers} of {ranker.heads.layers} layers of {info.id}; --qr-candidates takes fewer"
+            if seconds > SLOW
+            else ""
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """Of its model and heads."""
+        import hashlib
+
+        said = repr((self.info, self.ranker.heads)).encode()
+        return hashlib.blake2b(said, digest_size=8).hexdigest()
+
+    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
+        """Nothing: every question reads the transcripts themselves."""
+        return Empty()
+
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+        """The turns that SmartSearch finds, the first of them in the order of the heads."""
+        from smartsearch.systems.qrranker.search import search
+
+        return search(question, corpus, config, self.tools, self.ranker, self.info)
+
+
+def card(name: str) -> Card:
+    """What it is."""
+    return CARD
+
+
+def load(config: Config, tools: Callable[[Config], Tools]) -> System:
+    """QRRanker with the config's model. Raises ModelError where it has none, or no heads of it."""
+    from dataclasses import replace
+
+    from smartsearch.models import causal
+
+    rankers = tuple(name for name in config.rank if name != "qr")
+    loaded = tools(replace(config, rank=rankers))
+    return System(loaded, *causal.ranker(config, "--system qrranker"), config.qr_candidates)

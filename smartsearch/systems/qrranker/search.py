@@ -1,0 +1,87 @@
+"""QRRanker on one page: our own search, its first turns in one context, their order by the heads, the cut."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from smartsearch.config import Config
+from smartsearch.models.tools import Tools
+from smartsearch.rank.qrranker import QRRanker
+from smartsearch.rank.text import shown
+from smartsearch.rank.truncate import truncate
+from smartsearch.rank.windows import scored_windows
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.smartsearch import pipeline
+from smartsearch.types import Hit, ModelInfo, Result, paired
+
+NAME, UNTRAINED = "qrranker", "qrranker-untrained"
+"""What its answers are called: the paper tells heads that were only found (QRHeads) from those trained."""
+SCORE = "qr"
+
+
+def search(
+    question: str, haystack: Haystack, config: Config, tools: Tools, ranker: QRRanker, info: ModelInfo
+) -> Result:
+    """The first `qr_candidates` turns of our own search by the heads, the others behind, cut as ours are."""
+    began, question = time.perf_counter(), paired(question)
+    ours, first, rest = first_turns(question, haystack, config, tools)
+    searched = time.perf_counter()
+    values = ranker.scores(question, texts(question, first, haystack, config))
+    read = [
+        replace(hit, scores=replace(hit.scores, more={**hit.scores.more, SCORE: float(value)}))
+        for hit, value in zip(first, values, strict=True)
+    ]
+    ranked = sorted(read, key=lambda hit: -hit.scores.more[SCORE])
+    hits = [replace(hit, rank=rank) for rank, hit in enumerate((*ranked, *rest), start=1)]
+    sure = {hit.index for hit in ranked if hit.scores.more[SCORE] >= config.alpha}
+    scored = time.perf_counter()
+    kept, budget = truncate(hits, config, tools.tokenizer, sure)
+    if config.order == "time":
+        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
+    spent = {SCORE: scored - searched, "total": time.perf_counter() - began}
+    heads = ranker.heads
+    untrained = () if heads.trained else ("the heads of qrranker were found and not trained (QRHeads)",)
+    trace = replace(
+        ours.trace,
+        timing_ms=ours.trace.timing_ms | {name: seconds * 1000.0 for name, seconds in spent.items()},
+        models=(*ours.trace.models, info),
+        degraded=(*ours.trace.degraded, *untrained),
+        own={
+            "fidelity": "approximate",
+            "trained": heads.trained,
+            "heads": len(heads.heads),
+            "layers": max(heads.by_layer()) + 1,
+            "found_on": heads.data,
+            "read": len(read),
+        },
+    )
+    return replace(
+        ours,
+        hits=kept,
+        budget=budget,
+        trace=trace,
+        warnings=(*ours.warnings, *(["a turn was cut to fit the budget"] if budget.cut_text else [])),
+        system=NAME if heads.trained else UNTRAINED,
+        confidence=None,
+        weak=False,
+    )
+
+
+def first_turns(
+    question: str, haystack: Haystack, config: Config, tools: Tools
+) -> tuple[Result, tuple[Hit, ...], tuple[Hit, ...]]:
+    """What our own search says, its first `qr_candidates` hits, and the others."""
+    rankers = tuple(name for name in config.rank if name != SCORE)
+    whole = replace(config, rank=rankers, truncate="none", limit=1, order="rank", compress=())
+    ours = pipeline.search(question, haystack, whole, tools)
+    found = (*ours.hits, *ours.budget.hidden)
+    return ours, found[: config.qr_candidates], found[config.qr_candidates :]
+
+
+def texts(question: str, hits: Sequence[Hit], haystack: Haystack, config: Config) -> list[str]:
+    """What the model reads of each hit: a turn without those before, the likeliest part of a long one."""
+    show = replace(shown(config), before=QRRanker.before)
+    read = scored_windows(question, haystack.corpus, [hit.index for hit in hits], show)
+    return [some[0] for some in read]

@@ -1,0 +1,188 @@
+"""QRRanker through the commands, with a tiny random model: what it orders, tells and refuses."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from smartsearch.models import causal
+from smartsearch.rank.hub import heads
+from smartsearch.rank.hub.heads import Heads
+from smartsearch.systems import qrranker
+from tests.rank import causal_models
+
+pytestmark = pytest.mark.torch
+TALK = (
+    "Ann: Where did you leave the canoe?",
+    "Ben: In the shed behind the bakery, the canoe I mean.",
+    "Ann: And the paddles of the canoe?",
+    "Ben: They hang in the kitchen, beside the canoe plans.",
+    "Ann: Good.",
+)
+ASKED = "Where is the canoe?"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = causal_models.saved(tmp_path_factory.mktemp("model"), "Llama", max_position_embeddings=1024)
+    found = Heads("tiny", causal.revision(folder), "made up", 3, 4, ((1, 3), (0, 2)))
+    heads.write(folder / heads.FILE, found)
+    return folder
+
+
+@pytest.fixture
+def talk(tmp_path):
+    (tmp_path / "talk.txt").write_text("\n".join(TALK), encoding="utf-8")
+    return tmp_path / "talk.txt"
+
+
+@pytest.fixture
+def ask(run, talk, model):
+    def asked(*options, model=model):
+        named = ("--qr-model", str(model)) if model else ()
+        return run("query", ASKED, str(talk), "--system", "qrranker", *named, "--threads", "1", *options)
+
+    return asked
+
+
+def test_the_first_turns_come_in_the_order_of_the_heads_and_the_others_behind(ask):
+    found = ask("--json", "--qr-candidates", "3", "--truncate", "none").record
+    assert found["system"] == "qrranker-untrained"
+    scored = [hit["scores"]["qr"] for hit in found["hits"] if "qr" in hit["scores"]]
+    assert scored == sorted(scored, reverse=True)
+    assert (scored[0], scored[-1], len(scored)) == (1.0, 0.0, 3)
+    assert len(found["hits"]) == 5
+    assert "made up" in json.dumps(found["trace"])
+    assert found["hits"][0]["scores"]["ce"] is not None
+
+
+def test_it_says_that_its_heads_were_not_trained(ask, model, tmp_path):
+    assert "not trained" in ask("--explain").out + ask("--explain").err
+    other = shutil.copytree(model, tmp_path / "trained")
+    known = heads.read(other / heads.FILE)
+    heads.write(other / heads.FILE, replace(known, trained=True))
+    assert ask("--json", model=other).record["system"] == "qrranker"
+
+
+def test_as_a_third_ranker_it_is_fused_with_the_two(run, talk, model, monkeypatch):
+    from smartsearch.models import loading
+    from tests.cli.fakes import fake_tools
+
+    def tools(config, *, cache=True):
+        known = fake_tools(config)
+        return replace(known, scorers={**known.scorers, "qr": loading.OTHERS["qr"](config)})
+
+    monkeypatch.setattr(loading, "load_tools", tools)
+    named = ("--qr-model", str(model), "--rank", "ce,colbert,qr", "--qr-candidates", "2", "--threads", "1")
+    found = run("query", ASKED, str(talk), *named, "--json").record
+    assert found["system"] == "smartsearch"
+    scores = [hit["scores"] for hit in found["hits"]]
+    assert sum("qr" in one for one in scores) == 2
+    assert all(one["ce"] is not None and one["colbert"] is not None for one in scores)
+    assert [one["rrf"] for one in scores] == sorted((one["rrf"] for one in scores), reverse=True)
+
+
+def test_how_long_it_takes_is_told_before_where_that_is_long(ask, monkeypatch):
+    assert "minutes" not in ask().err
+    monkeypatch.setattr(qrranker, "SLOW", 0.0)
+    assert "qrranker: about 0.0 minutes a question on this CPU, 50 turns through 2 of 3 layers" in ask().err
+    assert "minutes" not in ask("-q").err
+
+
+WRONG = ("none", "missing", "id", "no heads", "another's heads", "no model", "short", "half")
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_cannot_be_is_an_error_that_says_what_to_try(ask, model, tmp_path, what):
+    folder = shutil.copytree(model, tmp_path / "model")
+    options, named = (), folder
+    if what == "none":
+        named, said = None, ("needs a causal language model", "--qr-model ./FOLDER")
+    elif what == "missing":
+        named, said = tmp_path / "nowhere", ("is not on this machine", "")
+    elif what == "id":
+        named, said = "acme/qr-4b", ("'acme/qr-4b' is not on this", "smartsearch qrranker pull acme/qr-4b")
+    elif what == "no heads":
+        (folder / heads.FILE).unlink()
+        said = ("nobody has found the heads", "qrranker detect")
+    elif what == "another's heads":
+        causal_models.network("Llama", seed=1, max_position_embeddings=1024).save_pretrained(folder)
+        said = ("say nothing of another's", "qrranker detect")
+    elif what == "no model":
+        (folder / "config.json").write_text("{}")
+        said = ("cannot be loaded as a causal language model", "config.json")
+    elif what == "half":
+        weights = folder / "model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:2000])
+        said = ("cannot be loaded as a causal language model", "config.json")
+    else:
+        folder = causal_models.saved(tmp_path / "short", "Llama", max_position_embeddings=128)
+        shape = Heads("tiny", causal.revision(folder), "made up", 3, 4, ((1, 3),))
+        heads.write(folder / heads.FILE, shape)
+        named, said = folder, ("128 at most", "--qr-candidates")
+    ran = ask(*options, model=named)
+    assert ran.code == 2
+    assert all(part in ran.err for part in said), ran.err
+
+
+def test_heads_of_a_file_are_named_as_a_path(ask, model, tmp_path):
+    file = shutil.copy(model / heads.FILE, tmp_path / "other.json")
+    assert ask("--qr-heads", str(file)).code == 0
+    ran = ask("--qr-heads", "other.json")
+    assert ran.code == 2
+    assert "--qr-heads ./other.json" in ran.err
+
+
+@pytest.fixture
+def questions(tmp_path):
+    """Two conversations with a question each."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    lines = []
+    for number in (1, 2):
+        (folder / f"{number}.txt").write_text("\n".join(TALK), encoding="utf-8")
+        gold = [f"{number}.txt:2"]
+        lines += [
+            json.dumps({"id": f"q{number}", "question": ASKED, "gold": gold, "paths": [f"{number}.txt"]})
+        ]
+    (folder / "questions.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+def test_heads_are_found_trained_and_then_rank(run, ask, model, questions, tmp_path):
+    bare = shutil.copytree(model, tmp_path / "bare")
+    (bare / heads.FILE).unlink()
+    file, new = tmp_path / "found.json", tmp_path / "new"
+    options = ("--qr-model", str(bare), "--threads", "1", "--json")
+    found = run("qrranker", "detect", str(questions), *options, "--heads", "3", "-o", str(file))
+    assert found.code == 0, found.err
+    assert {row["order"] for row in found.record["recall"]} == {"smartsearch", "heads"}
+    assert all(
+        0 <= row["R@3"] <= row["R@10"] <= 1 and row["questions"] == 1 for row in found.record["recall"]
+    )
+    known = heads.read(file)
+    assert (len(known.heads), known.trained, known.layers, known.width) == (3, False, 3, 4)
+    assert known.data.startswith("data ")
+    assert ask("--qr-heads", str(file), model=bare).code == 0
+    line = ("qrranker", "train", str(questions), *options, "--qr-heads", str(file), "-o", str(new))
+    trained = run(*line)
+    assert trained.code == 0, trained.err
+    assert [row["order"] for row in trained.record["recall"]] == [
+        "smartsearch",
+        "heads as they were",
+        "heads trained",
+    ]
+    assert ask("--json", model=new).record["system"] == "qrranker"
+    again = run(*line)
+    assert again.code == 2
+    assert "is there already" in again.out
+    assert ask("--qr-heads", str(file), model=new).code == 2
+
+
+def test_an_id_is_pulled_and_nothing_else(run):
+    ran = run("qrranker", "pull", "embedded")
+    assert ran.code == 2
+    assert "no id of the model hub" in ran.err
