@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +21,45 @@ from smartsearch.errors import CacheError
 from smartsearch.systems.xmemory.rule import Episode, Semantic
 from smartsearch.systems.xmemory.themes import Themes
 
-VERSION = 1
+if TYPE_CHECKING:
+    from smartsearch.llm import Spent
+
+VERSION = 2
 _SCHEMA = """
 create table if not exists episodes (
     key text primary key, messages integer not null, title text not null, time text not null,
-    source text not null) without rowid;
+    content text not null, source text not null) without rowid;
 create table if not exists semantics (
     id integer primary key, episode text not null, text text not null, messages text not null,
     source text not null, vector blob not null, theme integer not null, moved integer not null,
     likeness real);
 create index if not exists of_episode on semantics (episode);
 create table if not exists following (semantic integer not null, theme integer not null);
+create table if not exists boundaries (
+    key text primary key, starts text not null, source text not null) without rowid;
+create table if not exists names (theme integer primary key, key text not null, name text not null,
+    source text not null);
+create table if not exists spent (calls integer, cached integer, prompt_tokens integer,
+    completion_tokens integer, estimated integer);
 insert into following select 0, 0 where not exists (select 1 from following);
 """
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """Which of some messages begin an episode, counted from the first, and who said so."""
+
+    starts: tuple[int, ...]
+    source: str
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a theme is called, the key of the facts that it had then, and who said so."""
+
+    key: str
+    name: str
+    source: str
 
 
 class Store:
@@ -80,17 +108,56 @@ class Store:
             "select id, episode, text, messages, source from semantics order by id"
         ):
             facts.setdefault(key, []).append((one, Semantic(text, tuple(json.loads(messages)), source)))
-        for key, messages, title, time, source in self._rows("select * from episodes"):
+        for key, messages, title, time, content, source in self._rows("select * from episodes"):
             own = facts.get(key, [])
-            made = Episode(key, messages, title, time, tuple(fact for _, fact in own), source)
+            made = Episode(key, messages, title, time, tuple(fact for _, fact in own), content, source)
             yield made, tuple(one for one, _ in own)
+
+    def boundaries(self) -> dict[str, Boundaries]:
+        """What a model said of where episodes begin, by the key of the messages that it saw."""
+        return {
+            key: Boundaries(tuple(json.loads(starts)), source)
+            for key, starts, source in self._rows("select * from boundaries")
+        }
+
+    def bound(self, made: Mapping[str, Boundaries]) -> None:
+        """Keep more of that."""
+        rows = [(key, json.dumps(one.starts), one.source) for key, one in made.items()]
+        self._each("insert or replace into boundaries values (?, ?, ?)", rows)
+
+    def names(self) -> dict[int, Named]:
+        """What a model called themes."""
+        return {theme: Named(*more) for theme, *more in self._rows("select * from names")}
+
+    def name(self, made: Mapping[int, Named]) -> None:
+        """Keep more of that."""
+        self._each("insert or replace into names values (?, ?, ?, ?)", [(n, *astuple(m)) for n, m in made.items()])
+
+    def forget(self, table: Literal["boundaries", "names"], gone: Iterable[str | int]) -> None:
+        """Take these out of the file."""
+        column = "key" if table == "boundaries" else "theme"
+        self._each(f"delete from {table} where {column} = ?", [(one,) for one in sorted(gone)])  # type: ignore[type-var]
+
+    def spend(self, more: Spent) -> None:
+        """Count what a language model was asked to make the memory."""
+        self._each("insert into spent values (?, ?, ?, ?, ?)", [astuple(more)])
+
+    @property
+    def spent(self) -> Spent:
+        """All that it was asked, ever."""
+        from smartsearch.llm import Spent
+
+        columns = ", ".join(f"coalesce(sum({field.name}), 0)" for field in fields(Spent))
+        [row] = self._rows(f"select {columns} from spent")
+        return Spent(*row)
 
     def add(self, episode: Episode, vectors: NDArray[np.float32], themes: Themes) -> None:
         """Put an episode and its semantics, with their vectors, into the file and into `themes`."""
         first = self.next_semantic
         with self._change(themes):
-            values = (episode.key, episode.messages, episode.title, episode.time, episode.source)
-            self._db.execute("insert into episodes values (?, ?, ?, ?, ?)", values)
+            told = (episode.title, episode.time, episode.content, episode.source)
+            values = (episode.key, episode.messages, *told)
+            self._db.execute("insert into episodes values (?, ?, ?, ?, ?, ?)", values)
             for one, (fact, vector) in enumerate(zip(episode.semantics, vectors, strict=True), start=first):
                 themes.insert(one, vector.astype(np.float64))
                 row = (one, episode.key, fact.text, json.dumps(fact.messages), fact.source, vector.tobytes())
@@ -127,6 +194,10 @@ class Store:
             self._db.execute("commit")
         self.next_theme = themes.next
         themes.touched.clear()
+
+    def _each(self, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
+        with _telling(self.path):
+            self._db.executemany(sql, rows)
 
     def _rows(self, sql: str, *values: object) -> Iterable[tuple]:  # type: ignore[type-arg]
         with _telling(self.path):

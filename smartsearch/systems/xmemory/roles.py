@@ -1,0 +1,235 @@
+"""A language model in the paper's roles: it ends episodes, records them, takes facts out, and names themes.
+
+Each reply stands for itself: where one cannot be used, the rule does that part, and it is marked as the rule's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby, pairwise
+from typing import TypeVar
+
+from smartsearch.llm import Asker, LLMError
+from smartsearch.systems.base import Progress
+from smartsearch.systems.xmemory import prompts, rule
+from smartsearch.systems.xmemory.prompts import Begins, Fact, Facts, Name, Record
+from smartsearch.systems.xmemory.rule import LONGEST_STATEMENT, Episode, Semantic
+from smartsearch.systems.xmemory.store import Boundaries, Named, Store
+from smartsearch.text.parse import Parser
+from smartsearch.types import Turn
+
+WINDOW = 24
+"""Messages that are looked at together for where episodes begin."""
+BEFORE = 4
+"""Messages before them that are shown too."""
+LONGEST = 15
+"""Messages of an episode at most (paper: usually up to 10 or 15)."""
+AT_ONCE = 32
+"""Replies that are waited for before they are kept."""
+MOST_FACTS = 30
+"""Of an episode."""
+TOKENS = {"boundary": 1000, "record": 1000, "facts": 2500, "name": 200}
+"""Of a reply at most."""
+ALONE = Boundaries((), "rule")
+"""Of a session of one message."""
+
+K, T = TypeVar("K"), TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Window:
+    """Messages of one session, those from `start` to be placed, and those from `first` shown before them."""
+
+    first: int
+    start: int
+    stop: int
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is a session of one message, about which there is nothing to ask."""
+        return self.stop - self.first == 1
+
+    def key(self, turns: Sequence[Turn]) -> str:
+        """What tells it from others wherever it stands."""
+        return f"{self.start - self.first}-{rule.key_of(turns[self.first : self.stop])}"
+
+
+def windows(turns: Sequence[Turn]) -> Iterator[Window]:
+    """All messages, cut where sessions end and after every WINDOW of one.
+
+    So what is said later changes no window but the last of its session.
+    """
+    for _, places in groupby(range(len(turns)), lambda n: turns[n].place):
+        session = list(places)
+        first, stop = session[0], session[-1] + 1
+        for start in range(first, stop, WINDOW):
+            yield Window(max(first, start - BEFORE), start, min(start + WINDOW, stop))
+
+
+def runs(turns: Sequence[Turn], found: Mapping[Window, Boundaries]) -> list[range]:
+    """The episodes: one begins with each session, where one was found to, and where it would be too long."""
+    starts: list[int] = []
+    for window, boundaries in found.items():
+        for n in range(window.start, window.stop):
+            if n == window.first or n - window.start in boundaries.starts or n - starts[-1] >= LONGEST:
+                starts.append(n)
+    return [range(*ends) for ends in pairwise([*starts, len(turns)])]
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The model that writes the memory, and the parser of the rule."""
+
+    asker: Asker
+    parser: Parser
+
+    def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
+        """The episodes as runs of turns; windows that `store` lacks are asked about, those gone forgotten."""
+        keys, held = {window: window.key(turns) for window in windows(turns)}, store.boundaries()
+        store.forget("boundaries", held.keys() - keys.values())
+        lacking = {key: window for window, key in keys.items() if key not in held and not window.alone}
+        jobs = {key: partial(self._begins, turns, window) for key, window in lacking.items()}
+        held |= self._kept(jobs, lambda key: _ruled(turns, lacking[key]), store, store.bound, progress)
+        return runs(turns, {window: held.get(key, ALONE) for window, key in keys.items()})
+
+    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]], store: Store) -> list[Episode]:
+        """The episodes of these keys and messages."""
+        records = self._each([partial(self._record, turns) for _, turns in told], store)
+        facts = self._each(
+            [
+                partial(self._facts, turns, "" if isinstance(record, LLMError) else record.content)
+                for (_, turns), record in zip(told, records, strict=True)
+            ],
+            store,
+        )
+        return [
+            _episode(rule.episode(key, turns, self.parser), record, own)
+            for (key, turns), record, own in zip(told, records, facts, strict=True)
+        ]
+
+    def names(self, themes: Mapping[int, Sequence[str]], store: Store, progress: Progress) -> dict[int, Named]:
+        """What the themes of these facts are called; only those that changed since are named anew."""
+        keys = {theme: _digest(texts) for theme, texts in themes.items()}
+        held = {theme: named for theme, named in store.names().items() if keys.get(theme) == named.key}
+        store.forget("names", store.names().keys() - held.keys())
+        jobs = {
+            theme: partial(self._name, themes[theme], key) for theme, key in keys.items() if theme not in held
+        }
+
+        def ruled(theme: int) -> Named:
+            return Named(keys[theme], rule.name(themes[theme]), "rule")
+
+        return held | self._kept(jobs, ruled, store, store.name, progress)
+
+    def _kept(
+        self,
+        jobs: Mapping[K, Callable[[], T]],
+        ruled: Callable[[K], T],
+        store: Store,
+        keep: Callable[[Mapping[K, T]], None],
+        progress: Progress,
+    ) -> dict[K, T]:
+        """What the jobs give, or what is `ruled` instead, kept as it comes."""
+        made: dict[K, T] = {}
+        names = list(jobs)
+        for at in range(0, len(names), AT_ONCE):
+            progress(at, len(names))
+            batch = names[at : at + AT_ONCE]
+            replies = self._each([jobs[one] for one in batch], store)
+            fresh = {
+                one: ruled(one) if isinstance(reply, LLMError) else reply
+                for one, reply in zip(batch, replies, strict=True)
+            }
+            keep(fresh)
+            made |= fresh
+        return made
+
+    def _each(self, jobs: Sequence[Callable[[], T]], store: Store) -> list[T | LLMError]:
+        """What the jobs give, and what they took counted in the store, whatever becomes of them."""
+        before = self.asker.spent
+        try:
+            return self.asker.each(jobs)
+        finally:
+            store.spend(self.asker.spent - before)
+
+    def _begins(self, turns: Sequence[Turn], window: Window) -> Boundaries:
+        before, own = turns[window.first : window.start], turns[window.start : window.stop]
+        numbers = range(len(before) + 1, len(before) + len(own) + 1)
+
+        def check(reply: Begins) -> str:
+            wrong = [begin.message for begin in reply.begins if begin.message not in numbers]
+            return f"message {wrong[0]} is none of {numbers[0]} to {numbers[-1]}" if wrong else ""
+
+        asked, most = prompts.boundary(before, own), TOKENS["boundary"]
+        reply = self.asker.parsed(asked, Begins, max_tokens=most, check=check)
+        starts = {begin.message - numbers[0] for begin in reply.begins}
+        return Boundaries(tuple(sorted(starts)), "llm")
+
+    def _record(self, turns: Sequence[Turn]) -> Record:
+        check = partial(_record_fault, {turn.date for turn in turns})
+        return self.asker.parsed(prompts.record(turns), Record, max_tokens=TOKENS["record"], check=check)
+
+    def _facts(self, turns: Sequence[Turn], told: str) -> list[Fact]:
+        asked, check = prompts.facts(turns, told), partial(_facts_fault, len(turns))
+        return self.asker.parsed(asked, Facts, max_tokens=TOKENS["facts"], check=check).facts
+
+    def _name(self, texts: Sequence[str], key: str) -> Named:
+        def check(reply: Name) -> str:
+            return "" if 0 < len(reply.name.strip()) <= 80 else "a name has 2 to 5 words"
+
+        asked = prompts.name(texts)
+        reply = self.asker.parsed(asked, Name, max_tokens=TOKENS["name"], check=check)
+        return Named(key, _line(reply.name), "llm")
+
+
+def _record_fault(days: Set[str], record: Record) -> str:
+    """What is wrong with the record of messages of these days."""
+    if not (record.title.strip() and record.content.strip()):
+        return "title and content are to be told"
+    if record.time[:10] not in days:
+        return f"time {record.time!r} is that of no message"
+    return ""
+
+
+def _facts_fault(messages: int, reply: Facts) -> str:
+    """What is wrong with the facts of an episode of so many messages: above all those that come from none."""
+    for n, fact in enumerate(reply.facts, start=1):
+        if not 0 < len(fact.text.strip()) <= LONGEST_STATEMENT:
+            return f"fact {n} has no text, or more than {LONGEST_STATEMENT} characters"
+        if not fact.messages or any(not 0 < message <= messages for message in fact.messages):
+            return f"fact {n} comes from messages {fact.messages}; the episode has 1 to {messages}"
+    return "" if len(reply.facts) <= MOST_FACTS else f"more than {MOST_FACTS} facts"
+
+
+def _episode(ruled: Episode, record: Record | LLMError, facts: Sequence[Fact] | LLMError) -> Episode:
+    """The episode as the model tells it; what it does not tell is as it is by rule.
+
+    Where nothing in it lasts, what was told of it is its only fact: each episode can be found.
+    """
+    made = ruled
+    if not isinstance(record, LLMError):
+        title, content = _line(record.title), _line(record.content)
+        made = replace(made, title=title, content=content, time=record.time, source="llm")
+    if isinstance(facts, LLMError):
+        return made
+    own = [Semantic(_line(fact.text), tuple(sorted({n - 1 for n in fact.messages})), "llm") for fact in facts]
+    if not own and made.content:
+        own = [Semantic(made.content, tuple(range(made.messages)), "llm")]
+    return replace(made, semantics=tuple(own) or made.semantics)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return hashlib.blake2b("\n".join(texts).encode(), digest_size=12).hexdigest()
+
+
+def _ruled(turns: Sequence[Turn], window: Window) -> Boundaries:
+    found = rule.spans(turns[window.first : window.stop])
+    before = window.start - window.first
+    return Boundaries(tuple(run.start - before for run in found if run.start >= before), "rule")
