@@ -17,9 +17,11 @@ from smartsearch.systems.base import Card, Memory, Progress
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
+    from smartsearch.llm import Asker
     from smartsearch.models.tools import Tools
     from smartsearch.rank.sketches import Sketcher
     from smartsearch.retrieve.grep import Haystack
+    from smartsearch.systems.xmemory.ingest import Author
     from smartsearch.types import Result
 
 CARD = Card(
@@ -40,6 +42,7 @@ class System:
     fingerprint: str
     cap: int
     without: tuple[str, ...]
+    asker: Asker | None = None
     card: Card = CARD
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
@@ -58,23 +61,28 @@ class System:
             return self._made(corpus, folder / f"{self.fingerprint}.sqlite", progress)
 
     def _made(self, corpus: Haystack, path: Path | None, progress: Progress) -> Memory:
-        from smartsearch.systems.xmemory import rule
         from smartsearch.systems.xmemory.embed import embedded
         from smartsearch.systems.xmemory.ingest import ingest
         from smartsearch.systems.xmemory.store import opened
 
-        turns = corpus.corpus.turns
         store = opened(path)
         themes = store.themes(
             cap=self.cap, split="split" not in self.without, merge="merge" not in self.without
         )
-        tell = partial(rule.episode, parser=self.tools.parser)
+        embed = partial(embedded, self.sketcher)
         try:
-            return ingest(
-                turns, rule.spans(turns), store, themes, tell, partial(embedded, self.sketcher), progress
-            )
+            return ingest(corpus.corpus.turns, self._author(), store, themes, embed, progress)
         finally:
             store.close()
+
+    def _author(self) -> Author:
+        if self.asker is None:
+            from smartsearch.systems.xmemory.ingest import ByRule
+
+            return ByRule(self.tools.parser)
+        from smartsearch.systems.xmemory.roles import Writer
+
+        return Writer(self.asker, self.tools.parser)
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
         """The turns that themes, facts and episodes lead to."""
@@ -83,7 +91,8 @@ class System:
         from smartsearch.systems.xmemory.search import search
 
         assert isinstance(memory, XMemory)
-        return search(question, corpus, memory, config, self.tools, partial(embedded, self.sketcher))
+        embed = partial(embedded, self.sketcher)
+        return search(question, corpus, memory, config, self.tools, embed, self.asker)
 
 
 def card(name: str) -> Card:

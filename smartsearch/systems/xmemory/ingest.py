@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,58 @@ from numpy.typing import NDArray
 from smartsearch.systems.base import Progress
 from smartsearch.systems.xmemory import rule
 from smartsearch.systems.xmemory.rule import Episode, Semantic
-from smartsearch.systems.xmemory.store import Store
+from smartsearch.systems.xmemory.store import Named, Store
 from smartsearch.systems.xmemory.themes import Themes
+from smartsearch.text.parse import Parser
 from smartsearch.types import Turn
 
 AT_ONCE = 16
 """Episodes whose semantics are embedded together."""
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-Tell = Callable[[str, Sequence[Turn]], Episode]
-"""Makes the record of an episode: from its key and its turns."""
+
+
+class Author(Protocol):
+    """Who writes the memory. What is costly it keeps in the store, and does not make again."""
+
+    def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
+        """The episodes of a corpus as runs of turns, in order; every turn is in one."""
+
+    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]], store: Store) -> list[Episode]:
+        """The episodes of these keys and messages."""
+
+    def names(
+        self, themes: Mapping[int, Sequence[str]], store: Store, progress: Progress
+    ) -> Mapping[int, Named]:
+        """What the themes of these facts are called; none where it is no matter to keep them."""
+
+    def statistics(self, store: Store) -> Mapping[str, float]:
+        """What it tells of itself."""
+
+
+@dataclass(frozen=True)
+class ByRule:
+    """The author that asks nobody."""
+
+    parser: Parser
+
+    def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
+        """As `Author` says."""
+        return rule.spans(turns)
+
+    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]], store: Store) -> list[Episode]:
+        """As `Author` says."""
+        return [rule.episode(key, turns, self.parser) for key, turns in told]
+
+    def names(
+        self, themes: Mapping[int, Sequence[str]], store: Store, progress: Progress
+    ) -> Mapping[int, Named]:
+        """None: they are made when they are shown."""
+        return {}
+
+    def statistics(self, store: Store) -> Mapping[str, float]:
+        """None."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -50,9 +92,11 @@ class XMemory:
         themes: Themes,
         new: int = 0,
         gone: int = 0,
+        names: Mapping[int, Named] | None = None,
+        own: Mapping[str, float] | None = None,
     ) -> None:
         self.episodes, self.runs, self.themes = episodes, runs, themes
-        self.new, self.gone = new, gone
+        self.new, self.gone, self._names, self._own = new, gone, names or {}, own or {}
         self.semantics: dict[int, Place] = {
             one: Place(one, fact, n, tuple(run[m] for m in fact.messages))
             for n, (episode, run, own) in enumerate(zip(episodes, runs, ids, strict=True))
@@ -94,6 +138,7 @@ class XMemory:
             "themes": len(sizes),
             "largest_theme": max(sizes, default=0),
             "reassigned": round(self.themes.reassigned, 4),
+            **self._own,
         }
 
     def outline(self) -> list[dict[str, Any]]:
@@ -101,8 +146,8 @@ class XMemory:
         rows: list[dict[str, Any]] = []
         for theme in self.themes.ids:
             members = [self.semantics[one] for one in self.themes.members[theme]]
-            name = rule.name(place.fact.text for place in members)
-            rows.append({"level": "theme", "id": theme, "text": name, "source": "rule", "of": "", "turn": -1})
+            name, source = self._name(theme, members)
+            rows.append({"level": "theme", "id": theme, "text": name, "source": source, "of": "", "turn": -1})
             rows += [
                 {
                     "level": "semantic",
@@ -116,21 +161,21 @@ class XMemory:
             ]
         return rows
 
+    def _name(self, theme: int, members: Sequence[Place]) -> tuple[str, str]:
+        if named := self._names.get(theme):
+            return named.name, named.source
+        return rule.name(place.fact.text for place in members), "rule"
+
 
 def ingest(
-    turns: Sequence[Turn],
-    runs: Sequence[range],
-    store: Store,
-    themes: Themes,
-    tell: Tell,
-    embed: Embed,
-    progress: Progress,
+    turns: Sequence[Turn], author: Author, store: Store, themes: Themes, embed: Embed, progress: Progress
 ) -> XMemory:
-    """The memory of `turns`, whose episodes are at `runs`: what `store` has of them, and what it lacks.
+    """The memory of `turns`: what `store` has of them, and what it lacks, as the author writes it.
 
     Episodes are forgotten and added one by one, in an order that what is held does not change, so that a
     build that was ended half-way goes on as if it had not been.
     """
+    runs = author.spans(turns, store, progress)
     keys = rule.keys(turns, runs)
     held = set(store.keys())
     gone, new = sorted(held - set(keys)), [n for n, key in enumerate(keys) if key not in held]
@@ -138,7 +183,8 @@ def ingest(
         store.drop(key, themes)
     for start in range(0, len(new), AT_ONCE):
         progress(start, len(new))
-        made = [tell(keys[n], turns[runs[n].start : runs[n].stop]) for n in new[start : start + AT_ONCE]]
+        told = [(keys[n], turns[runs[n].start : runs[n].stop]) for n in new[start : start + AT_ONCE]]
+        made = author.episodes(told, store)
         vectors = embed([fact.text for episode in made for fact in episode.semantics])
         ends = np.cumsum([len(episode.semantics) for episode in made])
         for episode, own in zip(made, np.split(vectors, ends[:-1]), strict=True):
@@ -148,4 +194,7 @@ def ingest(
     known = {episode.key: (episode, ids) for episode, ids in store.episodes()}
     whole = [known[key] for key in keys]
     episodes, ids = [episode for episode, _ in whole], [own for _, own in whole]
-    return XMemory(episodes, runs, ids, themes, len(new), len(gone))
+    texts = {one: fact.text for made, own in whole for one, fact in zip(own, made.semantics, strict=True)}
+    named = {theme: [texts[one] for one in themes.members[theme]] for theme in themes.ids}
+    names = author.names(named, store, progress)
+    return XMemory(episodes, runs, ids, themes, len(new), len(gone), names, author.statistics(store))

@@ -1,6 +1,6 @@
 """A language model in the paper's roles: it ends episodes, records them, takes facts out, and names themes.
 
-Each reply stands for itself: where one cannot be used, the rule does that part, and it is marked as the rule's.
+Each reply stands for itself: where one cannot be used, the rule does that part, and it is marked as its own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ TOKENS = {"boundary": 1000, "record": 1000, "facts": 2500, "name": 200}
 ALONE = Boundaries((), "rule")
 """Of a session of one message."""
 
-K, T = TypeVar("K"), TypeVar("T")
+K = TypeVar("K")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,9 @@ class Writer:
             for (key, turns), record, own in zip(told, records, facts, strict=True)
         ]
 
-    def names(self, themes: Mapping[int, Sequence[str]], store: Store, progress: Progress) -> dict[int, Named]:
+    def names(
+        self, themes: Mapping[int, Sequence[str]], store: Store, progress: Progress
+    ) -> dict[int, Named]:
         """What the themes of these facts are called; only those that changed since are named anew."""
         keys = {theme: _digest(texts) for theme, texts in themes.items()}
         held = {theme: named for theme, named in store.names().items() if keys.get(theme) == named.key}
@@ -123,6 +126,17 @@ class Writer:
             return Named(keys[theme], rule.name(themes[theme]), "rule")
 
         return held | self._kept(jobs, ruled, store, store.name, progress)
+
+    def statistics(self, store: Store) -> dict[str, float]:
+        """What fell back to the rule, and what the memory took of the model in all."""
+        spent = store.spent
+        return {
+            **{f"{kind}_by_rule": count for kind, count in store.by_rule().items()},
+            "ingest_calls": spent.calls,
+            "ingest_cached": spent.cached,
+            "ingest_tokens_in": spent.prompt_tokens,
+            "ingest_tokens_out": spent.completion_tokens,
+        }
 
     def _kept(
         self,

@@ -131,12 +131,14 @@ class Store:
 
     def name(self, made: Mapping[int, Named]) -> None:
         """Keep more of that."""
-        self._each("insert or replace into names values (?, ?, ?, ?)", [(n, *astuple(m)) for n, m in made.items()])
+        self._each(
+            "insert or replace into names values (?, ?, ?, ?)", [(n, *astuple(m)) for n, m in made.items()]
+        )
 
     def forget(self, table: Literal["boundaries", "names"], gone: Iterable[str | int]) -> None:
         """Take these out of the file."""
         column = "key" if table == "boundaries" else "theme"
-        self._each(f"delete from {table} where {column} = ?", [(one,) for one in sorted(gone)])  # type: ignore[type-var]
+        self._each(f"delete from {table} where {column} = ?", [(one,) for one in sorted(gone)])
 
     def spend(self, more: Spent) -> None:
         """Count what a language model was asked to make the memory."""
@@ -150,6 +152,12 @@ class Store:
         columns = ", ".join(f"coalesce(sum({field.name}), 0)" for field in fields(Spent))
         [row] = self._rows(f"select {columns} from spent")
         return Spent(*row)
+
+    def by_rule(self) -> dict[str, int]:
+        """How many of each kind the rule made."""
+        tables = ("boundaries", "episodes", "semantics", "names")
+        count = "select count(*) from {} where source = 'rule'"
+        return {table: n for table in tables for (n,) in self._rows(count.format(table))}
 
     def add(self, episode: Episode, vectors: NDArray[np.float32], themes: Themes) -> None:
         """Put an episode and its semantics, with their vectors, into the file and into `themes`."""
