@@ -34,10 +34,8 @@ class Author(Protocol):
     def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]], store: Store) -> list[Episode]:
         """The episodes of these keys and messages."""
 
-    def names(
-        self, themes: Mapping[int, Sequence[str]], store: Store, progress: Progress
-    ) -> Mapping[int, Named]:
-        """What the themes of these facts are called; none where it is no matter to keep them."""
+    def names(self, store: Store, progress: Progress) -> Mapping[int, Named]:
+        """What the themes are called; none where that is made when it is shown."""
 
     def statistics(self, store: Store) -> Mapping[str, float]:
         """What it tells of itself."""
@@ -57,10 +55,8 @@ class ByRule:
         """As `Author` says."""
         return [rule.episode(key, turns, self.parser) for key, turns in told]
 
-    def names(
-        self, themes: Mapping[int, Sequence[str]], store: Store, progress: Progress
-    ) -> Mapping[int, Named]:
-        """None: they are made when they are shown."""
+    def names(self, store: Store, progress: Progress) -> Mapping[int, Named]:
+        """None."""
         return {}
 
     def statistics(self, store: Store) -> Mapping[str, float]:
@@ -122,7 +118,7 @@ class XMemory:
         """A digest of what is held and how it is put into themes."""
         digest = hashlib.blake2b(digest_size=16)
         for episode in self.episodes:
-            digest.update(episode.key.encode())
+            digest.update(f"{episode.key}{episode.content}".encode())
         for one in self.order:
             digest.update(f"{one} {self.themes.theme[one]} {self.semantics[one].fact.text}\n".encode())
         return digest.hexdigest()
@@ -194,7 +190,5 @@ def ingest(
     known = {episode.key: (episode, ids) for episode, ids in store.episodes()}
     whole = [known[key] for key in keys]
     episodes, ids = [episode for episode, _ in whole], [own for _, own in whole]
-    texts = {one: fact.text for made, own in whole for one, fact in zip(own, made.semantics, strict=True)}
-    named = {theme: [texts[one] for one in themes.members[theme]] for theme in themes.ids}
-    names = author.names(named, store, progress)
+    names = author.names(store, progress)
     return XMemory(episodes, runs, ids, themes, len(new), len(gone), names, author.statistics(store))

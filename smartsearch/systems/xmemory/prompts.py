@@ -100,11 +100,10 @@ class Name(_Reply):
     name: str
 
 
-def boundary(before: Sequence[Turn], turns: Sequence[Turn]) -> list[Message]:
-    """Asks which of `turns` begin an episode; they are numbered on from those `before` them."""
-    first, last = len(before) + 1, len(before) + len(turns)
-    task = f"Say it of the messages {first} to {last}; what stands before them was placed already."
-    return _messages(_BOUNDARY, f"{task if before else ''}\n{_quoted([*before, *turns], SKIMMED)}")
+def boundary(turns: Sequence[Turn], before: int) -> list[Message]:
+    """Asks which of `turns` begin an episode; so many of the first are there to be seen only."""
+    task = f"Say it of the messages {before + 1} to {len(turns)}; what stands before them was placed already."
+    return _messages(_BOUNDARY, f"{task if before else ''}\n{_quoted(turns, SKIMMED)}")
 
 
 def record(turns: Sequence[Turn]) -> list[Message]:

@@ -31,7 +31,7 @@ AT_ONCE = 32
 """Replies that are waited for before they are kept."""
 MOST_FACTS = 30
 """Of an episode."""
-TOKENS = {"boundary": 1000, "record": 1000, "facts": 2500, "name": 200}
+TOKENS = {"boundary": 500, "record": 600, "facts": 1500, "name": 60}
 """Of a reply at most."""
 ALONE = Boundaries((), "rule")
 """Of a session of one message."""
@@ -48,15 +48,6 @@ class Window:
     start: int
     stop: int
 
-    @property
-    def alone(self) -> bool:
-        """Whether it is a session of one message, about which there is nothing to ask."""
-        return self.stop - self.first == 1
-
-    def key(self, turns: Sequence[Turn]) -> str:
-        """What tells it from others wherever it stands."""
-        return f"{self.start - self.first}-{rule.key_of(turns[self.first : self.stop])}"
-
 
 def windows(turns: Sequence[Turn]) -> Iterator[Window]:
     """All messages, cut where sessions end and after every WINDOW of one.
@@ -70,14 +61,36 @@ def windows(turns: Sequence[Turn]) -> Iterator[Window]:
             yield Window(max(first, start - BEFORE), start, min(start + WINDOW, stop))
 
 
-def runs(turns: Sequence[Turn], found: Mapping[Window, Boundaries]) -> list[range]:
+def keyed(turns: Sequence[Turn]) -> dict[Window, str]:
+    """All windows in order, each with what tells it from others wherever it stands."""
+    return {
+        window: f"{window.start - window.first}-{rule.key_of(turns[window.first : window.stop])}"
+        for window in windows(turns)
+    }
+
+
+def unplaced(keys: Mapping[Window, str], store: Store) -> dict[str, Window]:
+    """The windows about which `store` knows nothing; one message alone raises no question."""
+    held = store.boundaries()
+    return {key: one for one, key in keys.items() if key not in held and one.stop - one.first > 1}
+
+
+def runs(keys: Mapping[Window, str], found: Mapping[str, Boundaries]) -> list[range]:
     """The episodes: one begins with each session, where one was found to, and where it would be too long."""
     starts: list[int] = []
-    for window, boundaries in found.items():
-        for n in range(window.start, window.stop):
-            if n == window.first or n - window.start in boundaries.starts or n - starts[-1] >= LONGEST:
+    stop = 0
+    for window, key in keys.items():
+        own, stop = found.get(key, ALONE).starts, window.stop
+        for n in range(window.start, stop):
+            if n == window.first or n - window.start in own or n - starts[-1] >= LONGEST:
                 starts.append(n)
-    return [range(*ends) for ends in pairwise([*starts, len(turns)])]
+    return [range(*ends) for ends in pairwise([*starts, stop])]
+
+
+def unnamed(store: Store) -> dict[int, list[str]]:
+    """The themes that have other facts than when they were named, or no name, with their facts."""
+    held = {theme: named.key for theme, named in store.names().items()}
+    return {theme: texts for theme, texts in store.themed().items() if held.get(theme) != _digest(texts)}
 
 
 @dataclass(frozen=True)
@@ -89,12 +102,12 @@ class Writer:
 
     def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
         """The episodes as runs of turns; windows that `store` lacks are asked about, those gone forgotten."""
-        keys, held = {window: window.key(turns) for window in windows(turns)}, store.boundaries()
-        store.forget("boundaries", held.keys() - keys.values())
-        lacking = {key: window for window, key in keys.items() if key not in held and not window.alone}
+        keys = keyed(turns)
+        lacking = unplaced(keys, store)
+        store.forget("boundaries", store.boundaries().keys() - keys.values())
         jobs = {key: partial(self._begins, turns, window) for key, window in lacking.items()}
-        held |= self._kept(jobs, lambda key: _ruled(turns, lacking[key]), store, store.bound, progress)
-        return runs(turns, {window: held.get(key, ALONE) for window, key in keys.items()})
+        self._kept(jobs, lambda key: by_rule(turns, lacking[key]), store, store.bound, progress)
+        return runs(keys, store.boundaries())
 
     def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]], store: Store) -> list[Episode]:
         """The episodes of these keys and messages."""
@@ -111,21 +124,17 @@ class Writer:
             for (key, turns), record, own in zip(told, records, facts, strict=True)
         ]
 
-    def names(
-        self, themes: Mapping[int, Sequence[str]], store: Store, progress: Progress
-    ) -> dict[int, Named]:
-        """What the themes of these facts are called; only those that changed since are named anew."""
-        keys = {theme: _digest(texts) for theme, texts in themes.items()}
-        held = {theme: named for theme, named in store.names().items() if keys.get(theme) == named.key}
-        store.forget("names", store.names().keys() - held.keys())
-        jobs = {
-            theme: partial(self._name, themes[theme], key) for theme, key in keys.items() if theme not in held
-        }
+    def names(self, store: Store, progress: Progress) -> dict[int, Named]:
+        """What the themes are called; only those that changed since are named anew."""
+        lacking = unnamed(store)
+        store.forget("names", store.names().keys() - store.themed().keys())
+        jobs = {theme: partial(self._name, texts) for theme, texts in lacking.items()}
 
-        def ruled(theme: int) -> Named:
-            return Named(keys[theme], rule.name(themes[theme]), "rule")
+        def by_rule(theme: int) -> Named:
+            return Named(_digest(lacking[theme]), rule.name(lacking[theme]), "rule")
 
-        return held | self._kept(jobs, ruled, store, store.name, progress)
+        self._kept(jobs, by_rule, store, store.name, progress)
+        return store.names()
 
     def statistics(self, store: Store) -> dict[str, float]:
         """What fell back to the rule, and what the memory took of the model in all."""
@@ -141,25 +150,23 @@ class Writer:
     def _kept(
         self,
         jobs: Mapping[K, Callable[[], T]],
-        ruled: Callable[[K], T],
+        instead: Callable[[K], T],
         store: Store,
         keep: Callable[[Mapping[K, T]], None],
         progress: Progress,
-    ) -> dict[K, T]:
-        """What the jobs give, or what is `ruled` instead, kept as it comes."""
-        made: dict[K, T] = {}
+    ) -> None:
+        """Keep what the jobs give, as it comes; where one gives nothing usable, what there is `instead`."""
         names = list(jobs)
         for at in range(0, len(names), AT_ONCE):
             progress(at, len(names))
             batch = names[at : at + AT_ONCE]
             replies = self._each([jobs[one] for one in batch], store)
-            fresh = {
-                one: ruled(one) if isinstance(reply, LLMError) else reply
-                for one, reply in zip(batch, replies, strict=True)
-            }
-            keep(fresh)
-            made |= fresh
-        return made
+            keep(
+                {
+                    one: instead(one) if isinstance(reply, LLMError) else reply
+                    for one, reply in zip(batch, replies, strict=True)
+                }
+            )
 
     def _each(self, jobs: Sequence[Callable[[], T]], store: Store) -> list[T | LLMError]:
         """What the jobs give, and what they took counted in the store, whatever becomes of them."""
@@ -170,14 +177,14 @@ class Writer:
             store.spend(self.asker.spent - before)
 
     def _begins(self, turns: Sequence[Turn], window: Window) -> Boundaries:
-        before, own = turns[window.first : window.start], turns[window.start : window.stop]
-        numbers = range(len(before) + 1, len(before) + len(own) + 1)
+        before, shown = window.start - window.first, turns[window.first : window.stop]
+        numbers = range(before + 1, len(shown) + 1)
 
         def check(reply: Begins) -> str:
             wrong = [begin.message for begin in reply.begins if begin.message not in numbers]
             return f"message {wrong[0]} is none of {numbers[0]} to {numbers[-1]}" if wrong else ""
 
-        asked, most = prompts.boundary(before, own), TOKENS["boundary"]
+        asked, most = prompts.boundary(shown, before), TOKENS["boundary"]
         reply = self.asker.parsed(asked, Begins, max_tokens=most, check=check)
         starts = {begin.message - numbers[0] for begin in reply.begins}
         return Boundaries(tuple(sorted(starts)), "llm")
@@ -190,13 +197,13 @@ class Writer:
         asked, check = prompts.facts(turns, told), partial(_facts_fault, len(turns))
         return self.asker.parsed(asked, Facts, max_tokens=TOKENS["facts"], check=check).facts
 
-    def _name(self, texts: Sequence[str], key: str) -> Named:
+    def _name(self, texts: Sequence[str]) -> Named:
         def check(reply: Name) -> str:
             return "" if 0 < len(reply.name.strip()) <= 80 else "a name has 2 to 5 words"
 
         asked = prompts.name(texts)
         reply = self.asker.parsed(asked, Name, max_tokens=TOKENS["name"], check=check)
-        return Named(key, _line(reply.name), "llm")
+        return Named(_digest(texts), _line(reply.name), "llm")
 
 
 def _record_fault(days: Set[str], record: Record) -> str:
@@ -218,12 +225,12 @@ def _facts_fault(messages: int, reply: Facts) -> str:
     return "" if len(reply.facts) <= MOST_FACTS else f"more than {MOST_FACTS} facts"
 
 
-def _episode(ruled: Episode, record: Record | LLMError, facts: Sequence[Fact] | LLMError) -> Episode:
+def _episode(plain: Episode, record: Record | LLMError, facts: Sequence[Fact] | LLMError) -> Episode:
     """The episode as the model tells it; what it does not tell is as it is by rule.
 
     Where nothing in it lasts, what was told of it is its only fact: each episode can be found.
     """
-    made = ruled
+    made = plain
     if not isinstance(record, LLMError):
         title, content = _line(record.title), _line(record.content)
         made = replace(made, title=title, content=content, time=record.time, source="llm")
@@ -243,7 +250,8 @@ def _digest(texts: Sequence[str]) -> str:
     return hashlib.blake2b("\n".join(texts).encode(), digest_size=12).hexdigest()
 
 
-def _ruled(turns: Sequence[Turn], window: Window) -> Boundaries:
+def by_rule(turns: Sequence[Turn], window: Window) -> Boundaries:
+    """Where episodes begin by rule."""
     found = rule.spans(turns[window.first : window.stop])
     before = window.start - window.first
     return Boundaries(tuple(run.start - before for run in found if run.start >= before), "rule")

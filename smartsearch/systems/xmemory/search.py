@@ -281,7 +281,7 @@ def told(
     by = GATES[reader.by if reader else ""] if gated else "none"
     own: dict[str, object] = {
         "fidelity": "approximate" if reader else "rule",
-        **({"model": reader.asker.client.endpoint.model} if reader else {}),
+        **({"model": reader.asker.endpoint.model} if reader else {}),
         "embedder": "colbert, mean of a sketch",
         "gate": by,
         **({"without": list(config.xmemory_without)} if config.xmemory_without else {}),

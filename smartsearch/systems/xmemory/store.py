@@ -113,6 +113,13 @@ class Store:
             made = Episode(key, messages, title, time, tuple(fact for _, fact in own), content, source)
             yield made, tuple(one for one, _ in own)
 
+    def themed(self) -> dict[int, list[str]]:
+        """The facts of each theme."""
+        facts: dict[int, list[str]] = {}
+        for theme, text in self._rows("select theme, text from semantics order by theme, id"):
+            facts.setdefault(theme, []).append(text)
+        return facts
+
     def boundaries(self) -> dict[str, Boundaries]:
         """What a model said of where episodes begin, by the key of the messages that it saw."""
         return {

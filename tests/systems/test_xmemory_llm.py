@@ -1,0 +1,283 @@
+"""xMemory with a language model: a server on this machine that answers by rule from what it is asked."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import re
+import signal
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from smartsearch import systems
+from smartsearch.config import Config
+from smartsearch.errors import CacheError
+from smartsearch.llm import LLMError
+from smartsearch.models import loading
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.base import quietly
+from smartsearch.systems.xmemory import roles
+from smartsearch.systems.xmemory.store import Store
+from smartsearch.types import Corpus, Turn
+from tests.llm_server import llm_server, said, says, shape, status
+from tests.systems.xmemory import chat, session, tools
+
+QUESTION = "Which seedlings and compost in the garden?"
+
+
+def lines(body):
+    """The JSON lines of a request."""
+    return [json.loads(line) for line in body["messages"][1]["content"].splitlines() if line[:1] in '{"']
+
+
+def messages(body):
+    """The messages that a request quotes."""
+    return [line for line in lines(body) if "n" in line]
+
+
+def begins(body):
+    """An episode with each purchase."""
+    found = [m["n"] for m in messages(body) if m["text"].startswith("I bought") and m["n"] > placed(body)]
+    return {"begins": [{"message": n, "why": "topic"} for n in found]}
+
+
+def placed(body):
+    """How many of the messages were placed before."""
+    stated = re.search(r"of the messages (\d+) to", body["messages"][1]["content"])
+    return int(stated[1]) - 1 if stated else 0
+
+
+def record(body):
+    first = messages(body)[0]
+    return {"title": f"On {first['time'][:10]}", "content": f"{first['who']} shopped.", "time": first["time"]}
+
+
+def facts(body):
+    own = [m for m in messages(body) if m["text"].startswith("I ")]
+    return {"facts": [{"text": f"{m['who']} {m['text'][2:]}", "messages": [m["n"]]} for m in own]}
+
+
+def name(body):
+    return {"name": f"About {lines(body)[0].split()[-1]}"}
+
+
+ROLES = {"Begins": begins, "Record": record, "Facts": facts, "Name": name}
+
+
+def obliging(body, **instead):
+    """Answers as each role should, or as `instead` says; unsure of drafts as far as it has read little."""
+    role = shape(body)
+    if not role:
+        return instead.get("draft", draft)(body)
+    made = {**ROLES, **instead}[role](body)
+    return made if callable(made) else json.dumps(made)
+
+
+def draft(body):
+    return says("42", shares=[[1 - 0.5 / len(lines(body))]])
+
+
+@pytest.fixture(scope="module")
+def running():
+    with llm_server(obliging) as server:
+        yield server
+
+
+@pytest.fixture
+def server(running, monkeypatch):
+    monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", running.url)
+    monkeypatch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
+    running.reply = obliging
+    return running.reset()
+
+
+def answering(server, **instead):
+    server.reply = lambda body: obliging(body, **instead)
+
+
+def made(turns, folder=None, **settings):
+    system = systems.load(Config(system="xmemory", llm=True, **settings), tools)
+    haystack = Haystack(Corpus(tuple(turns)))
+    return system, haystack, system.prepare(haystack, folder, quietly)
+
+
+def answer(turns, **settings):
+    system, haystack, memory = made(turns, **settings)
+    return system.search(QUESTION, haystack, memory, Config(system="xmemory", llm=True, **settings))
+
+
+def asked(server, role=""):
+    return [body for body in server.requests if shape(body) == role]
+
+
+def test_the_model_writes_every_level_and_each_leads_back_to_turns(server):
+    turns = chat(*range(4))
+    system, _, memory = made(turns)
+    assert (system.card.shown, system.card.fidelity) == ("xmemory", "approximate")
+    assert [episode.title for episode in memory.episodes] == [f"On 2024-01-0{n}" for n in range(1, 5)]
+    for place in memory.semantics.values():
+        [turn] = place.turns
+        assert turn in memory.runs[place.episode]
+        assert place.fact.text == f"{turns[turn].speaker} {turns[turn].text[2:]}"
+    shown = memory.outline()
+    assert {row["source"] for row in shown} == {"llm"}
+    assert all(row["text"].startswith("About ") for row in shown if row["level"] == "theme")
+    assert memory.statistics["ingest_calls"] == len(server.requests)
+
+
+def test_what_ends_an_episode_is_the_models_to_say_and_a_session_ends_one_anyway(server):
+    turns = chat(0, 1)
+    assert made(turns)[2].runs == [range(6), range(6, 12)]
+    answering(server, Begins=lambda body: {"begins": [{"message": 4, "why": "gap"}]})
+    assert made(turns, cache=0)[2].runs == [range(3), range(3, 6), range(6, 9), range(9, 12)]
+
+
+def test_long_sessions_are_seen_by_windows_that_later_messages_do_not_change():
+    turns = [Turn(f"word {n}", session="s", path="p") for n in range(60)]
+    seen = list(roles.windows([*turns, Turn("else", session="t", path="p")]))
+    assert [(one.first, one.start, one.stop) for one in seen] == [
+        (0, 0, 24),
+        (20, 24, 48),
+        (44, 48, 60),
+        (60, 60, 61),
+    ]
+    keys = roles.keyed(turns)
+    longer = roles.keyed([*turns, Turn("more", session="s", path="p")])
+    assert list(keys.values())[:2] == list(longer.values())[:2]
+    assert list(keys.values())[2] != list(longer.values())[2]
+    assert [len(run) for run in roles.runs(keys, {})] == [15, 15, 15, 15]
+    found = {key: roles.Boundaries((2,), "llm") for key in keys.values()}
+    assert [run.start for run in roles.runs(keys, found)] == [0, 2, 17, 26, 41, 50]
+
+
+def test_a_message_placed_before_is_not_placed_again(server):
+    turns = [Turn(f"I bought {n}" if n in (22, 30) else "yes", session="s", path="p") for n in range(40)]
+    assert [run.start for run in made(turns)[2].runs] == [0, 15, 22, 30]
+    first, second = sorted(asked(server, "Begins"), key=placed)
+    assert (placed(first), placed(second), len(messages(second))) == (0, 4, 20)
+
+
+def test_a_fact_from_no_message_of_the_episode_is_sent_back(server):
+    def wrong_first(body):
+        right = facts(body)
+        if len(body["messages"]) == 2:
+            right["facts"][0]["messages"] = [7]
+        return right
+
+    answering(server, Facts=wrong_first)
+    memory = made(chat(0))[2]
+    assert [place.fact.source for place in memory.semantics.values()] == ["llm"] * 4
+    first, second = asked(server, "Facts")
+    assert "fact 1 comes from messages [7]; the episode has 1 to 6" in said(second)
+
+
+@pytest.mark.parametrize(
+    ("role", "bad", "kind"),
+    [
+        ("Record", lambda body: says("I cannot help with that."), "episodes"),
+        ("Record", lambda body: {**record(body), "time": "2031-01-01"}, "episodes"),
+        ("Record", lambda body: {**record(body), "content": " "}, "episodes"),
+        ("Facts", lambda body: says('{"facts": [{"text": '), "semantics"),
+        ("Facts", lambda body: {"facts": [{"text": "Somebody says so.", "messages": []}]}, "semantics"),
+        ("Facts", lambda body: status(400, "the context is too long"), "semantics"),
+        ("Begins", lambda body: says(None, finish="content_filter"), "boundaries"),
+        ("Begins", lambda body: {"begins": [{"message": 9, "why": "topic"}]}, "boundaries"),
+    ],
+)
+def test_what_the_model_cannot_do_is_done_by_rule_and_marked(server, role, bad, kind):
+    """Of three sessions, in one the role fails each time."""
+    turns = chat(0, 1, 2)
+
+    def sometimes(body):
+        return bad(body) if any("number 1." in m["text"] for m in messages(body)) else ROLES[role](body)
+
+    answering(server, **{role: sometimes})
+    result = answer(turns, truncate="none")
+    memory = made(turns)[2]
+    fell = {name: count for name, count in memory.statistics.items() if name.endswith("_by_rule") and count}
+    assert fell == {f"{kind}_by_rule": 4 if kind == "semantics" else 1}
+    assert [f"{kind}_by_rule" in result.trace.own, result.system] == [True, "xmemory"]
+    assert any("the rule made them" in warning for warning in result.warnings)
+    assert {turn for place in memory.semantics.values() for turn in place.turns} == {
+        n for n, turn in enumerate(turns) if turn.text.startswith("I ")
+    }
+    rows = {row["id"]: row["source"] for row in memory.outline() if row["level"] == "semantic"}
+    assert sorted(set(rows.values())) == (["llm", "rule"] if kind == "semantics" else ["llm"])
+    assert [episode.source for episode in memory.episodes].count("rule") == (kind == "episodes")
+
+
+def test_an_episode_without_a_lasting_fact_can_be_found_all_the_same(server):
+    answering(server, Facts=lambda body: {"facts": []})
+    memory = made(chat(0))[2]
+    [place] = memory.semantics.values()
+    assert (place.fact.text, place.turns, place.fact.source) == ("Ann shopped.", (0, 1, 2, 3, 4, 5), "llm")
+
+
+def test_a_key_that_is_refused_ends_it_and_what_was_kept_stays(server, tmp_path):
+    server.reply = lambda body: status(401) if len(server.requests) > 9 else obliging(body)
+    with pytest.raises(LLMError, match="refused the key"):
+        made(chat(*range(20)), tmp_path)
+    answered, failed = server.requests[:9], server.requests[9:]
+    assert len(failed) <= 4
+    server.reply = obliging
+    assert made(chat(*range(20)), tmp_path)[2].statistics["episodes"] == 20
+    assert not [body for body in server.requests[9 + len(failed) :] if body in answered]
+
+
+def test_the_thirteenth_fact_splits_a_theme(server):
+    """Facts all alike, twelve and thirteen."""
+
+    def alike(count):
+        def reply(body):
+            return {
+                "facts": [{"text": f"Ann grows tomatoes {'too ' * n}", "messages": [1]} for n in range(count)]
+            }
+
+        return reply
+
+    answering(server, Facts=alike(12))
+    twelve = made(chat(0), cache=0)[2].statistics
+    assert (twelve["themes"], twelve["reassigned"]) == (1, 0.0)
+    answering(server, Facts=alike(13))
+    thirteen = made(chat(0), cache=0)[2].statistics
+    assert thirteen["themes"] > 1
+    assert thirteen["largest_theme"] <= 12
+    assert thirteen["reassigned"] > 0.0
+
+
+def read(body):
+    """How many records and messages of the chats a draft is made from."""
+    known = [line for line in lines(body) if isinstance(line, str)]
+    return sum("shopped." in line for line in known), sum(line.startswith("[") for line in known)
+
+
+@pytest.mark.parametrize(
+    ("entropy", "expected"),
+    [
+        ({}, (0, 0, 3)),  # nothing helps: it gives up after two episodes
+        ({(1, 0): 0.5}, (1, 0, 5)),  # the first record helps, its messages do not, nor do two more
+        ({(1, 0): 0.5, (1, 6): 0.2}, (1, 1, 5)),  # the messages help too
+        ({(1, 0): 0.5, (1, 6): 0.2, (2, 6): 0.0}, (2, 1, 4)),  # and then it is sure
+    ],
+)
+def test_the_models_entropy_drives_the_gate(server, entropy, expected):
+    """`entropy`: bits after so many records and messages; 1 for any other."""
+
+    def table(body):
+        bits = entropy.get(read(body), 1.0)
+        return says("42", shares=[[1.0]] * (100 - round(100 * bits)) + [[0.5, 0.5]] * round(100 * bits))
+
+    answering(server, draft=table)
+    result = answer(chat(*range(12)), truncate="none")
+    own = result.trace.own
+    assert own["gate"].startswith("logprobs")
+    assert (own["episodes_added"], own["episodes_opened"], own["gate_asked"]) == expected
+    last = min(entropy.values(), default=1.0)
+    assert own["uncertainty"] == pytest.approx([math.log(2), last * math.log(2)], abs=1e-3)
+    assert result.trace.cost.model_calls == expected[2] == len(asked(server))
+    assert own["ingest_calls"] == len(server.requests) - expected[2]
