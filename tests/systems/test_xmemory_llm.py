@@ -16,6 +16,7 @@ import pytest
 from smartsearch import systems
 from smartsearch.config import Config
 from smartsearch.llm import LLMError
+from smartsearch.models import loading
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import quietly
 from smartsearch.systems.xmemory import prompts, roles
@@ -24,6 +25,7 @@ from tests.llm_server import llm_server, said, says, shape, status
 from tests.systems.test_xmemory import dies
 from tests.systems.xmemory import chat, session, tools
 
+SAMPLES = Path(__file__).parents[2] / "docs" / "samples"
 QUESTION = "Which seedlings and compost in the garden?"
 
 
@@ -124,7 +126,7 @@ def test_the_model_writes_every_level_and_each_leads_back_to_turns(server):
     shown = memory.outline()
     assert {row["source"] for row in shown} == {"llm"}
     assert all(row["text"].startswith("About ") for row in shown if row["level"] == "theme")
-    assert memory.statistics["ingest_calls"] == len(server.requests)
+    assert system.asker.spent.calls == len(server.requests)
 
 
 def test_what_ends_an_episode_is_the_models_to_say_and_a_session_ends_one_anyway(server):
@@ -279,7 +281,6 @@ def test_the_models_entropy_drives_the_gate(server, entropy, expected):
     last = min(entropy.values(), default=1.0)
     assert own["uncertainty"] == pytest.approx([math.log(2), last * math.log(2)], abs=1e-3)
     assert result.trace.cost.model_calls == expected[2] == len(asked(server))
-    assert own["ingest_calls"] == len(server.requests) - expected[2]
 
 
 def test_without_log_probabilities_drafts_that_agree_are_sure_and_others_not(server):
@@ -374,10 +375,9 @@ def test_a_memory_that_is_gone_is_made_again_of_the_replies_that_were_kept(serve
     calls = len(server.requests)
     [file] = tmp_path.glob("*.sqlite")
     file.unlink()
-    _, _, again = made(chat(*range(6)), tmp_path)
-    assert len(server.requests) == calls
+    system, _, again = made(chat(*range(6)), tmp_path)
+    assert len(server.requests) == calls == system.asker.spent.cached
     assert again.outline() == first.outline()
-    assert again.statistics["ingest_cached"] == again.statistics["ingest_calls"] == calls
 
 
 def test_what_will_be_sent_is_told_before_it_is(server, tmp_path):
@@ -419,3 +419,30 @@ def test_a_message_cannot_end_its_quotation():
     long = Turn("x" * 100_000)
     assert sum(len(m["content"]) for m in prompts.record([long, long])) < prompts.READ + 2000
     assert "88,000 characters more" in prompts.record([long, long])[1]["content"]
+
+
+def test_the_whole_of_the_sample_chats_with_its_calls_and_tokens(server, run, monkeypatch, tmp_path):
+    """Each reply of the server says 10 tokens read and 2 written."""
+    monkeypatch.setattr(loading, "load_tools", tools)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    answering(server, Begins=lambda body: {"begins": [{"message": 6, "why": "topic"}]})
+    ask = ("query", QUESTION, str(SAMPLES), "--system", "xmemory", "--llm", "--json")
+    ran = run(*ask)
+    told, sent = ran.record, len(server.requests)
+    own, ingest, cost = told["trace"], told["ingest_cost"], told["cost"]
+    assert (told["system"], own["fidelity"]) == ("xmemory", "approximate")
+    counts = {role: len(asked(server, role)) for role in ROLES}
+    assert counts == {"Begins": 11, "Record": 23, "Facts": 23, "Name": own["themes"]}
+    assert (own["messages"], own["episodes"]) == (170, 23)
+    assert cost["model_calls"] == own["gate_asked"] == len(asked(server))
+    made = sum(counts.values())
+    assert ingest == {"model_calls": made, "tokens_in": 10 * made, "tokens_out": 2 * made}
+    estimate = re.search(r"sends about (\d+) calls, [\d,]+ tokens \(\d+ episodes\), then ", ran.err)
+    assert made <= int(estimate[1])
+    again = run(*ask)
+    assert again.record["ingest_cost"]["model_calls"] == 0
+    assert len(server.requests) == sent
+    [listed] = run("memory", "status", "--json").record["memories"]
+    assert (listed["model_calls"], listed["episodes"], listed["names_by_rule"]) == (made, 23, 0)
+    shown = run("memory", "show", str(SAMPLES), "--llm", "--json").record["memory"]
+    assert {row["source"] for row in shown} == {"llm"}

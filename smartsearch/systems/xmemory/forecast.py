@@ -10,7 +10,7 @@ from smartsearch.llm import Asker, Message, rough_tokens
 from smartsearch.llm.asking import SAMPLES
 from smartsearch.systems.base import Plan
 from smartsearch.systems.xmemory import prompts, roles, rule
-from smartsearch.systems.xmemory.search import EPISODES
+from smartsearch.systems.xmemory.search import EPISODES, SEMANTICS
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Turn
 
@@ -49,15 +49,18 @@ def ingest(turns: Sequence[Turn], store: Store) -> Plan:
 
 
 def question(turns: Sequence[Turn], config: Config, asker: Asker) -> Plan:
-    """What a question would send at most: the reader is asked about each episode and about its messages."""
+    """What a question would send at most: the reader is asked about each episode and about its messages.
+
+    It knows some facts at first, and in the end what the budget lets in.
+    """
     if not turns or "stage2" in config.xmemory_without:
-        return Plan(unit="a question")
+        return Plan()
     drafts = SAMPLES if "logprobs" in asker.client.unsupported else 1
     calls = drafts * (1 + 2 * min(EPISODES, len(turns)))
     most = sum(rough_tokens(turn.rendered) for turn in turns)
     if config.truncate != "none":
         most = min(most, math.ceil(config.word_budget * TOKENS_OF_WORD))
-    return Plan(calls, calls * (most + FRAME), calls * DRAFT, "a question")
+    return Plan(calls, calls * (FRAME + (SEMANTICS * FACT + most) // 2), calls * DRAFT)
 
 
 def _names(new: int, gone: int, store: Store) -> int:

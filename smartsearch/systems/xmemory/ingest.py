@@ -31,7 +31,7 @@ class Author(Protocol):
     def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
         """The episodes of a corpus as runs of turns, in order; every turn is in one."""
 
-    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]], store: Store) -> list[Episode]:
+    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
         """The episodes of these keys and messages."""
 
     def names(self, store: Store, progress: Progress) -> Mapping[int, Named]:
@@ -51,7 +51,7 @@ class ByRule:
         """As `Author` says."""
         return rule.spans(turns)
 
-    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]], store: Store) -> list[Episode]:
+    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
         """As `Author` says."""
         return [rule.episode(key, turns, self.parser) for key, turns in told]
 
@@ -180,7 +180,7 @@ def ingest(
     for start in range(0, len(new), AT_ONCE):
         progress(start, len(new))
         told = [(keys[n], turns[runs[n].start : runs[n].stop]) for n in new[start : start + AT_ONCE]]
-        made = author.episodes(told, store)
+        made = author.episodes(told)
         vectors = embed([fact.text for episode in made for fact in episode.semantics])
         ends = np.cumsum([len(episode.semantics) for episode in made])
         for episode, own in zip(made, np.split(vectors, ends[:-1]), strict=True):

@@ -106,18 +106,15 @@ class Writer:
         lacking = unplaced(keys, store)
         store.forget("boundaries", store.boundaries().keys() - keys.values())
         jobs = {key: partial(self._begins, turns, window) for key, window in lacking.items()}
-        self._kept(jobs, lambda key: by_rule(turns, lacking[key]), store, store.bound, progress)
+        self._kept(jobs, lambda key: by_rule(turns, lacking[key]), store.bound, progress)
         return runs(keys, store.boundaries())
 
-    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]], store: Store) -> list[Episode]:
+    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
         """The episodes of these keys and messages."""
-        records = self._each([partial(self._record, turns) for _, turns in told], store)
-        facts = self._each(
-            [
-                partial(self._facts, turns, "" if isinstance(record, LLMError) else record.content)
-                for (_, turns), record in zip(told, records, strict=True)
-            ],
-            store,
+        records = self.asker.each([partial(self._record, turns) for _, turns in told])
+        contents = ["" if isinstance(record, LLMError) else record.content for record in records]
+        facts = self.asker.each(
+            [partial(self._facts, turns, content) for (_, turns), content in zip(told, contents, strict=True)]
         )
         return [
             _episode(rule.episode(key, turns, self.parser), record, own)
@@ -133,25 +130,17 @@ class Writer:
         def by_rule(theme: int) -> Named:
             return Named(_digest(lacking[theme]), rule.name(lacking[theme]), "rule")
 
-        self._kept(jobs, by_rule, store, store.name, progress)
+        self._kept(jobs, by_rule, store.name, progress)
         return store.names()
 
     def statistics(self, store: Store) -> dict[str, float]:
-        """What fell back to the rule, and what the memory took of the model in all."""
-        spent = store.spent
-        return {
-            **{f"{kind}_by_rule": count for kind, count in store.by_rule().items()},
-            "ingest_calls": spent.calls,
-            "ingest_cached": spent.cached,
-            "ingest_tokens_in": spent.prompt_tokens,
-            "ingest_tokens_out": spent.completion_tokens,
-        }
+        """What fell back to the rule."""
+        return {f"{kind}_by_rule": count for kind, count in store.by_rule().items()}
 
     def _kept(
         self,
         jobs: Mapping[K, Callable[[], T]],
         instead: Callable[[K], T],
-        store: Store,
         keep: Callable[[Mapping[K, T]], None],
         progress: Progress,
     ) -> None:
@@ -160,21 +149,13 @@ class Writer:
         for at in range(0, len(names), AT_ONCE):
             progress(at, len(names))
             batch = names[at : at + AT_ONCE]
-            replies = self._each([jobs[one] for one in batch], store)
+            replies = self.asker.each([jobs[one] for one in batch])
             keep(
                 {
                     one: instead(one) if isinstance(reply, LLMError) else reply
                     for one, reply in zip(batch, replies, strict=True)
                 }
             )
-
-    def _each(self, jobs: Sequence[Callable[[], T]], store: Store) -> list[T | LLMError]:
-        """What the jobs give, and what they took counted in the store, whatever becomes of them."""
-        before = self.asker.spent
-        try:
-            return self.asker.each(jobs)
-        finally:
-            store.spend(self.asker.spent - before)
 
     def _begins(self, turns: Sequence[Turn], window: Window) -> Boundaries:
         before, shown = window.start - window.first, turns[window.first : window.stop]

@@ -10,9 +10,9 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,6 @@ from numpy.typing import NDArray
 from smartsearch.errors import CacheError
 from smartsearch.systems.xmemory.rule import Episode, Semantic
 from smartsearch.systems.xmemory.themes import Themes
-
-if TYPE_CHECKING:
-    from smartsearch.llm import Spent
 
 VERSION = 2
 _SCHEMA = """
@@ -39,8 +36,6 @@ create table if not exists boundaries (
     key text primary key, starts text not null, source text not null) without rowid;
 create table if not exists names (theme integer primary key, key text not null, name text not null,
     source text not null);
-create table if not exists spent (calls integer, cached integer, prompt_tokens integer,
-    completion_tokens integer, estimated integer);
 insert into following select 0, 0 where not exists (select 1 from following);
 """
 
@@ -146,19 +141,6 @@ class Store:
         """Take these out of the file."""
         column = "key" if table == "boundaries" else "theme"
         self._each(f"delete from {table} where {column} = ?", [(one,) for one in sorted(gone)])
-
-    def spend(self, more: Spent) -> None:
-        """Count what a language model was asked to make the memory."""
-        self._each("insert into spent values (?, ?, ?, ?, ?)", [astuple(more)])
-
-    @property
-    def spent(self) -> Spent:
-        """All that it was asked, ever."""
-        from smartsearch.llm import Spent
-
-        columns = ", ".join(f"coalesce(sum({field.name}), 0)" for field in fields(Spent))
-        [row] = self._rows(f"select {columns} from spent")
-        return Spent(*row)
 
     def by_rule(self) -> dict[str, int]:
         """How many of each kind the rule made."""
