@@ -171,6 +171,7 @@ def ingest(
     Episodes are forgotten and added one by one, in an order that what is held does not change, so that a
     build that was ended half-way goes on as if it had not been.
     """
+    progress = _onward(progress)
     runs = author.spans(turns, store, progress)
     keys = rule.keys(turns, runs)
     held = set(store.keys())
@@ -192,3 +193,16 @@ def ingest(
     episodes, ids = [episode for episode, _ in whole], [own for _, own in whole]
     names = author.names(store, progress)
     return XMemory(episodes, runs, ids, themes, len(new), len(gone), names, author.statistics(store))
+
+
+def _onward(progress: Progress) -> Progress:
+    """Progress over steps, each of which begins with nothing done: what those before it did stays done."""
+    before = last = 0
+
+    def tell(done: int, of: int) -> None:
+        nonlocal before, last
+        if not done:
+            before, last = before + last, of
+        progress(before + done, before + of)
+
+    return tell
