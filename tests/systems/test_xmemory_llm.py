@@ -9,6 +9,7 @@ import random
 import re
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -283,6 +284,21 @@ def test_the_models_entropy_drives_the_gate(server, entropy, expected):
     assert result.trace.cost.model_calls == expected[2] == len(asked(server))
 
 
+@pytest.mark.parametrize("truncate", ["none", "fixed"])
+def test_the_reader_is_given_no_more_than_the_budget_however_the_answer_is_cut(server, truncate):
+    """Six messages of 130 words an episode, of which each makes it surer: those of two fit 2,000 words."""
+    long = [replace(turn, text=f"{turn.text} {'and so on ' * 40}") for turn in chat(*range(12))]
+    answering(
+        server,
+        Facts=lambda body: {"facts": [{"text": messages(body)[0]["text"][:30], "messages": [1]}]},
+        draft=lambda body: says("42", shares=[[1 - 0.5 / 2 ** len(lines(body))]]),
+    )
+    own = answer(long, truncate=truncate, budget=2000, xmemory_without=("stage1",)).trace.own
+    assert own["linked_episodes"] > 3
+    assert own["episodes_opened"] == 2
+    assert max(len(body["messages"][1]["content"].split()) for body in asked(server)) < 2050
+
+
 def test_without_log_probabilities_drafts_that_agree_are_sure_and_others_not(server):
     answering(server, draft=lambda body: says("Compost." if body.get("seed") else "compost"))
     own = answer(chat(*range(4))).trace.own
@@ -415,7 +431,13 @@ def test_another_model_and_the_rule_have_their_own_memory(server, monkeypatch):
 def test_secrets_are_masked_before_they_are_sent_and_in_what_is_kept(server):
     turns = [
         *session(0),
-        Turn("I use the password: hunter2Xy9", "Ann", "2024-01-01T10:09:00", session="s0", path="chat.json"),
+        Turn(
+            "I use the password: hunter2Xy9 here",
+            "Ann",
+            "2024-01-01T10:09:00",
+            session="s0",
+            path="chat.json",
+        ),
     ]
     system, haystack, memory = made(turns, redact=True)
     system.search("password: hunter2Xy9", haystack, memory, Config(system="xmemory", llm=True, redact=True))

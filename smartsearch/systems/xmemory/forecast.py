@@ -57,9 +57,8 @@ def question(turns: Sequence[Turn], config: Config, asker: Asker) -> Plan:
         return Plan()
     drafts = SAMPLES if "logprobs" in asker.client.unsupported else 1
     calls = drafts * (1 + 2 * min(EPISODES, len(turns)))
-    most = sum(rough_tokens(turn.rendered) for turn in turns)
-    if config.truncate != "none":
-        most = min(most, math.ceil(config.word_budget * TOKENS_OF_WORD))
+    said = sum(rough_tokens(turn.rendered) for turn in turns)
+    most = min(said, math.ceil(config.word_budget * TOKENS_OF_WORD))
     return Plan(calls, calls * (FRAME + (SEMANTICS * FACT + most) // 2), calls * DRAFT)
 
 

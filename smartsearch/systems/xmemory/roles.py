@@ -117,7 +117,7 @@ class Writer:
             [partial(self._facts, turns, content) for (_, turns), content in zip(told, contents, strict=True)]
         )
         return [
-            _episode(rule.episode(key, turns, self.parser), record, own)
+            self._episode(key, turns, record, own)
             for (key, turns), record, own in zip(told, records, facts, strict=True)
         ]
 
@@ -186,6 +186,26 @@ class Writer:
         reply = self.asker.parsed(asked, Name, max_tokens=TOKENS["name"], check=check)
         return Named(_digest(texts), _line(reply.name), "llm")
 
+    def _episode(
+        self, key: str, turns: Sequence[Turn], record: Record | LLMError, facts: Sequence[Fact] | LLMError
+    ) -> Episode:
+        """The episode as the model tells it; what it does not tell is as it is by rule.
+
+        Where nothing in it lasts, what was told of it is its only fact: each episode can be found.
+        """
+        made = Episode(key, len(turns), "", "", ())
+        if isinstance(record, LLMError) or isinstance(facts, LLMError):
+            made = rule.episode(key, turns, self.parser)
+        if not isinstance(record, LLMError):
+            title, content = _line(record.title), _line(record.content)
+            made = replace(made, title=title, content=content, time=record.time, source="llm")
+        if isinstance(facts, LLMError):
+            return made
+        own = [Semantic(_line(f.text), tuple(sorted({n - 1 for n in f.messages})), "llm") for f in facts]
+        if not own and made.content:
+            own = [Semantic(made.content, tuple(range(len(turns))), "llm")]
+        return replace(made, semantics=tuple(own) or made.semantics)
+
 
 def _record_fault(days: Set[str], record: Record) -> str:
     """What is wrong with the record of messages of these days."""
@@ -204,23 +224,6 @@ def _facts_fault(messages: int, reply: Facts) -> str:
         if not fact.messages or any(not 0 < message <= messages for message in fact.messages):
             return f"fact {n} comes from messages {fact.messages}; the episode has 1 to {messages}"
     return "" if len(reply.facts) <= MOST_FACTS else f"more than {MOST_FACTS} facts"
-
-
-def _episode(plain: Episode, record: Record | LLMError, facts: Sequence[Fact] | LLMError) -> Episode:
-    """The episode as the model tells it; what it does not tell is as it is by rule.
-
-    Where nothing in it lasts, what was told of it is its only fact: each episode can be found.
-    """
-    made = plain
-    if not isinstance(record, LLMError):
-        title, content = _line(record.title), _line(record.content)
-        made = replace(made, title=title, content=content, time=record.time, source="llm")
-    if isinstance(facts, LLMError):
-        return made
-    own = [Semantic(_line(fact.text), tuple(sorted({n - 1 for n in fact.messages})), "llm") for fact in facts]
-    if not own and made.content:
-        own = [Semantic(made.content, tuple(range(made.messages)), "llm")]
-    return replace(made, semantics=tuple(own) or made.semantics)
 
 
 def _line(text: str) -> str:

@@ -115,13 +115,12 @@ def search(
     known = _turns(memory, semantics, among)
     near = partial(read, query.text, corpus, tools.scorers["colbert"], config)
     choices = ranked_episodes(memory, semantics, among, near)
-    reader, gated = _reader(query.text, memory, corpus, asker), None
+    reader, gated = _reader(query.text, memory, corpus, config, asker), None
     if "stage2" in config.xmemory_without:
         turns = [*known, *(turn for choice in choices for turn in choice.messages)]
     else:
-        fits = _fits(corpus, config)
-        gated = reader.gated(semantics, choices, fits) if reader else None
-        gated = gated or gate(known, choices, judge, fits=fits)
+        gated = reader.gated(semantics, choices) if reader else None
+        gated = gated or gate(known, choices, judge, fits=_fits(corpus, config))
         turns = [*known, *_let_in(choices, gated)]
     retrieved = time.perf_counter()
     turns = list(dict.fromkeys(turns))
@@ -158,12 +157,14 @@ def search(
     )
 
 
-def _reader(question: str, memory: XMemory, corpus: Haystack, asker: Asker | None) -> Reader | None:
+def _reader(
+    question: str, memory: XMemory, corpus: Haystack, config: Config, asker: Asker | None
+) -> Reader | None:
     if asker is None:
         return None
     from smartsearch.systems.xmemory.reader import Reader
 
-    return Reader(question, memory, corpus.corpus.turns, asker)
+    return Reader(question, memory, corpus.corpus.turns, asker, config.word_budget)
 
 
 def _replaced(memory: XMemory, reader: Reader | None) -> list[str]:
