@@ -36,7 +36,7 @@ class Reader:
         """
         if not choices:
             return None
-        facts = [self.memory.semantics[one].fact.text for one in semantics]
+        facts = dict.fromkeys(self.memory.semantics[one].fact.text for one in semantics)
         before = self.asker.spent
         try:
             return gate(facts, list(map(self._offered, choices)), self, fits=self._fits)
