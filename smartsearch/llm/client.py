@@ -24,6 +24,8 @@ from smartsearch.runtime import extras
 
 TIMEOUT = 120.0
 """Seconds a server may stay silent: a long context on a local model takes a minute to read."""
+CONNECT = 20.0
+"""Seconds in which a server has to take up the connection."""
 RETRIES = 4
 """Tries after the first, 1, 2, 4 and 8 seconds apart where the server names no wait."""
 LONGEST_WAIT = 120.0
@@ -66,7 +68,7 @@ class Client:
     ) -> None:
         """Sends nothing yet. Raises LLMError "llm_missing" without the openai package."""
         require()
-        from openai import DefaultHttpxClient, OpenAI
+        from openai import DefaultHttpxClient, OpenAI, Timeout
 
         self.endpoint, self.cache = endpoint, cache
         self._timeout, self._retries, self._wait, self._count = timeout, retries, wait, count
@@ -83,7 +85,7 @@ class Client:
         self._openai = OpenAI(
             base_url=endpoint.base_url,
             api_key=endpoint.key or "none",
-            timeout=timeout,
+            timeout=Timeout(timeout, connect=min(timeout, CONNECT)),
             max_retries=0,
             http_client=http,
         )
@@ -258,7 +260,9 @@ class Client:
             sent = _without(request, self._unsupported)
             try:
                 return create(**sent)
-            except openai.APITimeoutError:
+            except openai.APITimeoutError as error:
+                if type(error.__cause__).__name__ == "ConnectTimeout":
+                    raise self._refusals.error("does not take up connections", absent=True) from None
                 what = f"gave no answer in {self._timeout:g} seconds"
                 raise self._refusals.error(what, silent=True) from None
             except (openai.APIConnectionError, limits.Endless) as error:

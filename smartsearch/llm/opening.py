@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from smartsearch.config import Config
 
 
+PATIENCE = 600.0
+"""Seconds for a whole reply, which on a CPU has to wait for those asked at the same time."""
+RETRIES = 2
+"""Tries after the first."""
+
+
 def asker(config: Config) -> Asker:
     """What a system asks its language model through; nothing is sent yet, and elsewhere only where agreed.
 
@@ -22,7 +28,8 @@ def asker(config: Config) -> Asker:
     unless the cache is off. Raises LLMError "llm_missing".
     """
     endpoint = reader_endpoint()
-    made = Asker(Client(endpoint, _kept(config)), mask=_masked if config.redact else str)
+    client = Client(endpoint, _kept(config), timeout=PATIENCE, retries=RETRIES)
+    made = Asker(client, mask=_masked if config.redact else str)
     made.allowed = endpoint.agreed(config.trusted_hosts)
     return made
 
