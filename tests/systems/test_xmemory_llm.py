@@ -137,6 +137,12 @@ def test_what_ends_an_episode_is_the_models_to_say_and_a_session_ends_one_anyway
     assert made(turns, cache=0)[2].runs == [range(3), range(3, 6), range(6, 9), range(9, 12)]
 
 
+def test_another_record_is_another_memory(server):
+    first = made(chat(0), cache=0)[2].fingerprint
+    answering(server, Record=lambda body: {**record(body), "content": "Ann sold it all."})
+    assert made(chat(0), cache=0)[2].fingerprint != first
+
+
 def test_long_sessions_are_seen_by_windows_that_later_messages_do_not_change():
     turns = [Turn(f"word {n}", session="s", path="p") for n in range(60)]
     seen = list(roles.windows([*turns, Turn("else", session="t", path="p")]))
@@ -310,13 +316,20 @@ def test_without_log_probabilities_drafts_that_agree_are_sure_and_others_not(ser
     assert len({body["seed"] for body in asked(server) if "seed" in body}) == 5
 
 
-def test_a_model_that_drafts_nothing_is_stood_in_for_and_that_is_said(server):
-    answering(server, draft=lambda body: says(None))
+@pytest.mark.parametrize("good", [0, 1])
+def test_a_model_that_drafts_nothing_is_stood_in_for_and_that_is_said(server, good):
+    answering(server, draft=lambda body: says(None) if len(asked(server)) > good else draft(body))
     result = answer(chat(*range(4)))
     assert result.hits
     assert result.trace.own["gate"].startswith("proxy")
-    assert result.trace.cost.model_calls == 1
+    assert result.trace.cost.model_calls == good + 1
     assert any("the cross-encoder stood in" in warning for warning in result.warnings)
+
+
+def test_a_key_that_is_refused_is_no_reason_to_answer_by_rule(server):
+    answering(server, draft=lambda body: status(401))
+    with pytest.raises(LLMError, match="refused the key"):
+        answer(chat(0))
 
 
 def test_a_session_that_is_added_costs_only_itself_and_the_names_of_its_themes(server, tmp_path):
@@ -335,6 +348,10 @@ def test_a_session_that_is_added_costs_only_itself_and_the_names_of_its_themes(s
     assert {shape(body) for body in server.requests[before:]} <= {"Name"}
     [file] = tmp_path.glob("*.sqlite")
     assert b"number 0." not in file.read_bytes()
+    with closing(sqlite3.connect(file)) as database:
+        assert database.execute("select count(*) from boundaries").fetchone() == (12,)
+        named = {theme for (theme,) in database.execute("select theme from names")}
+    assert named == set(fewer.themes.ids)
 
 
 def test_a_message_that_is_added_to_a_session_changes_its_last_episode_alone(server, tmp_path):
