@@ -111,6 +111,10 @@ def remove(paths: Paths = None, system: Named = "xmemory", json: AsJson = False)
         return ExitCode.NOTHING
     for one in gone:
         memories.remove(one)
+    if any(one.asked for one in gone):
+        from smartsearch import llm
+
+        stream.talk(f"the language model's replies stay in {llm.replies_folder()}; delete it to forget them")
     _list(gone, json)
     return ExitCode.FOUND
 
