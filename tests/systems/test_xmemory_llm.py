@@ -365,6 +365,13 @@ def test_a_message_that_is_added_to_a_session_changes_its_last_episode_alone(ser
     assert (more.new, more.gone, len(more.runs)) == (1, 1, 3)
 
 
+def test_sessions_that_say_the_same_are_asked_about_once(server):
+    twice = [*session(0), *[replace(turn, path="backup.json") for turn in session(0)]]
+    memory = made(twice)[2]
+    assert [len(asked(server, role)) for role in ("Begins", "Record", "Facts")] == [1, 1, 1]
+    assert [place.turns for place in memory.semantics.values()] == [(n,) for n in (0, 1, 3, 4, 6, 7, 9, 10)]
+
+
 def kept():
     """How many replies are kept."""
     path = Path(os.environ["XDG_DATA_HOME"], "smartsearch", "llm", "replies", "replies.sqlite")
@@ -404,14 +411,21 @@ def test_killed_at_any_point_it_goes_on_to_the_same_memory_and_no_reply_is_paid_
     assert found.outline() == expected.outline()
 
 
-def test_a_memory_that_is_gone_is_made_again_of_the_replies_that_were_kept(server, tmp_path):
+@pytest.mark.parametrize("offline", ["", "1"])
+def test_a_memory_that_is_gone_is_made_again_of_the_replies_that_were_kept(
+    server, tmp_path, monkeypatch, offline
+):
     _, _, first = made(chat(*range(6)), tmp_path)
     calls = len(server.requests)
     [file] = tmp_path.glob("*.sqlite")
     file.unlink()
+    monkeypatch.setenv("SMARTSEARCH_LLM_OFFLINE", offline)
     system, _, again = made(chat(*range(6)), tmp_path)
     assert len(server.requests) == calls == system.asker.spent.cached
     assert again.outline() == first.outline()
+    if offline:
+        with pytest.raises(LLMError, match="no reply to this request is kept"):
+            made(chat(7))
 
 
 def test_what_will_be_sent_is_told_before_it_is(server, tmp_path):

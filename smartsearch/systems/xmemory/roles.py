@@ -110,16 +110,15 @@ class Writer:
         return runs(keys, store.boundaries())
 
     def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
-        """The episodes of these keys and messages."""
-        records = self.asker.each([partial(self._record, turns) for _, turns in told])
+        """The episodes of these keys and messages; those that say the same are asked about once."""
+        said = {_said(key): turns for key, turns in told}
+        records = self.asker.each([partial(self._record, turns) for turns in said.values()])
         contents = ["" if isinstance(record, LLMError) else record.content for record in records]
         facts = self.asker.each(
-            [partial(self._facts, turns, content) for (_, turns), content in zip(told, contents, strict=True)]
+            [partial(self._facts, *both) for both in zip(said.values(), contents, strict=True)]
         )
-        return [
-            self._episode(key, turns, record, own)
-            for (key, turns), record, own in zip(told, records, facts, strict=True)
-        ]
+        made = dict(zip(said, zip(records, facts, strict=True), strict=True))
+        return [self._episode(key, turns, *made[_said(key)]) for key, turns in told]
 
     def names(self, store: Store, progress: Progress) -> dict[int, Named]:
         """What the themes are called; only those that changed since are named anew."""
@@ -224,6 +223,11 @@ def _facts_fault(messages: int, reply: Facts) -> str:
         if not fact.messages or any(not 0 < message <= messages for message in fact.messages):
             return f"fact {n} comes from messages {fact.messages}; the episode has 1 to {messages}"
     return "" if len(reply.facts) <= MOST_FACTS else f"more than {MOST_FACTS} facts"
+
+
+def _said(key: str) -> str:
+    """The part of an episode's key that others have that say the same."""
+    return key.partition("-")[0]
 
 
 def _line(text: str) -> str:
