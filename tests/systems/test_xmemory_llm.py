@@ -21,6 +21,7 @@ from smartsearch.models import loading
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import quietly
 from smartsearch.systems.xmemory import prompts, roles
+from smartsearch.systems.xmemory.store import Note, Store
 from smartsearch.types import Corpus, Turn
 from tests.llm_server import llm_server, said, says, shape, status
 from tests.systems.test_xmemory import dies
@@ -157,7 +158,7 @@ def test_long_sessions_are_seen_by_windows_that_later_messages_do_not_change():
     assert list(keys.values())[:2] == list(longer.values())[:2]
     assert list(keys.values())[2] != list(longer.values())[2]
     assert [len(run) for run in roles.runs(keys, {})] == [15, 15, 15, 15]
-    found = {key: roles.Boundaries((2,), "llm") for key in keys.values()}
+    found = {key: Note([2], "llm") for key in keys.values()}
     assert [run.start for run in roles.runs(keys, found)] == [0, 2, 17, 26, 41, 50]
 
 
@@ -349,10 +350,9 @@ def test_a_session_that_is_added_costs_only_itself_and_the_names_of_its_themes(s
     assert {shape(body) for body in server.requests[before:]} <= {"Name"}
     [file] = tmp_path.glob("*.sqlite")
     assert b"number 0." not in file.read_bytes()
-    with closing(sqlite3.connect(file)) as database:
-        assert database.execute("select count(*) from boundaries").fetchone() == (4,)
-        named = {theme for (theme,) in database.execute("select theme from names")}
-    assert named == set(fewer.themes.ids)
+    with closing(Store(file)) as store:
+        assert len(store.notes("boundaries")) == 4
+        assert len(store.notes("names")) == len(fewer.themes.ids)
 
 
 def test_a_message_that_is_added_to_a_session_changes_its_last_episode_alone(server, tmp_path):

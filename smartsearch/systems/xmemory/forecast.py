@@ -29,7 +29,7 @@ def ingest(turns: Sequence[Turn], store: Store) -> Plan:
     """What making what `store` lacks would send; where episodes will begin, the rule guesses."""
     windows = roles.keyed(turns)
     fresh = roles.unplaced(windows, store)
-    found = store.boundaries() | {key: roles.by_rule(turns, window) for key, window in fresh.items()}
+    found = store.notes("boundaries") | {key: roles.by_rule(turns, window) for key, window in fresh.items()}
     episodes = roles.runs(windows, found)
     keys, held = rule.keys(turns, episodes), set(store.keys())
     new = [turns[run.start : run.stop] for key, run in zip(keys, episodes, strict=True) if key not in held]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from smartsearch.systems.base import Progress
 from smartsearch.systems.xmemory import rule
 from smartsearch.systems.xmemory.rule import Episode, Semantic
-from smartsearch.systems.xmemory.store import Named, Store
+from smartsearch.systems.xmemory.store import Note, Store
 from smartsearch.systems.xmemory.themes import Themes
 from smartsearch.text.parse import Parser
 from smartsearch.types import Turn
@@ -34,7 +34,7 @@ class Author(Protocol):
     def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
         """The episodes of these keys and messages."""
 
-    def names(self, store: Store, progress: Progress) -> Mapping[int, Named]:
+    def names(self, store: Store, progress: Progress) -> Mapping[int, Note]:
         """What the themes are called; none where that is made when it is shown."""
 
     def statistics(self, store: Store) -> Mapping[str, float]:
@@ -55,7 +55,7 @@ class ByRule:
         """As `Author` says."""
         return [rule.episode(key, turns, self.parser) for key, turns in told]
 
-    def names(self, store: Store, progress: Progress) -> Mapping[int, Named]:
+    def names(self, store: Store, progress: Progress) -> Mapping[int, Note]:
         """None."""
         return {}
 
@@ -88,7 +88,7 @@ class XMemory:
         themes: Themes,
         new: int = 0,
         gone: int = 0,
-        names: Mapping[int, Named] | None = None,
+        names: Mapping[int, Note] | None = None,
         own: Mapping[str, float] | None = None,
     ) -> None:
         self.episodes, self.runs, self.themes = episodes, runs, themes
@@ -159,7 +159,7 @@ class XMemory:
 
     def _name(self, theme: int, members: Sequence[Place]) -> tuple[str, str]:
         if named := self._names.get(theme):
-            return named.name, named.source
+            return named.value, named.source
         return rule.name(place.fact.text for place in members), "rule"
 
 

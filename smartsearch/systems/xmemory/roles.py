@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, pairwise
-from typing import TypeVar
 
 from smartsearch.llm import Asker, LLMError
 from smartsearch.systems.base import Progress
 from smartsearch.systems.xmemory import prompts, rule
 from smartsearch.systems.xmemory.prompts import Begins, Fact, Facts, Name, Record
 from smartsearch.systems.xmemory.rule import LONGEST_STATEMENT, Episode, Semantic
-from smartsearch.systems.xmemory.store import Boundaries, Named, Store
+from smartsearch.systems.xmemory.store import Kind, Note, Store
 from smartsearch.text.parse import Parser
 from smartsearch.types import Turn
 
@@ -33,11 +32,6 @@ MOST_FACTS = 30
 """Of an episode."""
 TOKENS = {"boundary": 500, "record": 600, "facts": 1500, "name": 60}
 """Of a reply at most."""
-ALONE = Boundaries((), "rule")
-"""Of a session of one message."""
-
-K = TypeVar("K")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -71,26 +65,32 @@ def keyed(turns: Sequence[Turn]) -> dict[Window, str]:
 
 def unplaced(keys: Mapping[Window, str], store: Store) -> dict[str, Window]:
     """The windows about which `store` knows nothing; one message alone raises no question."""
-    held = store.boundaries()
+    held = store.notes("boundaries")
     return {key: one for one, key in keys.items() if key not in held and one.stop - one.first > 1}
 
 
-def runs(keys: Mapping[Window, str], found: Mapping[str, Boundaries]) -> list[range]:
+def runs(keys: Mapping[Window, str], found: Mapping[str, Note]) -> list[range]:
     """The episodes: one begins with each session, where one was found to, and where it would be too long."""
     starts: list[int] = []
     stop = 0
     for window, key in keys.items():
-        own, stop = found.get(key, ALONE).starts, window.stop
+        own, stop = found[key].value if key in found else (), window.stop
         for n in range(window.start, stop):
             if n == window.first or n - window.start in own or n - starts[-1] >= LONGEST:
                 starts.append(n)
     return [range(*ends) for ends in pairwise([*starts, stop])]
 
 
-def unnamed(store: Store) -> dict[int, list[str]]:
-    """The themes that have other facts than when they were named, or no name, with their facts."""
-    held = {theme: named.key for theme, named in store.names().items()}
-    return {theme: texts for theme, texts in store.themed().items() if held.get(theme) != _digest(texts)}
+def unnamed(store: Store) -> dict[str, list[str]]:
+    """The facts of themes that had others when they were named, or no name, by the key of these facts."""
+    held = store.notes("names")
+    themes = {named(texts): texts for texts in store.themed().values()}
+    return {key: texts for key, texts in themes.items() if key not in held}
+
+
+def named(texts: Sequence[str]) -> str:
+    """What tells these facts from others."""
+    return hashlib.blake2b("\n".join(texts).encode(), digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,10 @@ class Writer:
         """The episodes as runs of turns; windows that `store` lacks are asked about, those gone forgotten."""
         keys = keyed(turns)
         lacking = unplaced(keys, store)
-        store.forget("boundaries", store.boundaries().keys() - keys.values())
+        store.forget("boundaries", store.notes("boundaries").keys() - keys.values())
         jobs = {key: partial(self._begins, turns, window) for key, window in lacking.items()}
-        self._kept(jobs, lambda key: by_rule(turns, lacking[key]), store.bound, progress)
-        return runs(keys, store.boundaries())
+        self._noted("boundaries", jobs, lambda key: by_rule(turns, lacking[key]), store, progress)
+        return runs(keys, store.notes("boundaries"))
 
     def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
         """The episodes of these keys and messages; those that say the same are asked about once."""
@@ -120,43 +120,38 @@ class Writer:
         made = dict(zip(said, zip(records, facts, strict=True), strict=True))
         return [self._episode(key, turns, *made[_said(key)]) for key, turns in told]
 
-    def names(self, store: Store, progress: Progress) -> dict[int, Named]:
+    def names(self, store: Store, progress: Progress) -> dict[int, Note]:
         """What the themes are called; only those that changed since are named anew."""
-        lacking = unnamed(store)
-        store.forget("names", store.names().keys() - store.themed().keys())
-        jobs = {theme: partial(self._name, texts) for theme, texts in lacking.items()}
-
-        def by_rule(theme: int) -> Named:
-            return Named(_digest(lacking[theme]), rule.name(lacking[theme]), "rule")
-
-        self._kept(jobs, by_rule, store.name, progress)
-        return store.names()
+        lacking, keys = unnamed(store), {theme: named(texts) for theme, texts in store.themed().items()}
+        store.forget("names", store.notes("names").keys() - keys.values())
+        jobs = {key: partial(self._name, texts) for key, texts in lacking.items()}
+        self._noted("names", jobs, lambda key: Note(rule.name(lacking[key]), "rule"), store, progress)
+        notes = store.notes("names")
+        return {theme: notes[key] for theme, key in keys.items()}
 
     def statistics(self, store: Store) -> dict[str, float]:
         """What fell back to the rule."""
         return {f"{kind}_by_rule": count for kind, count in store.by_rule().items()}
 
-    def _kept(
+    def _noted(
         self,
-        jobs: Mapping[K, Callable[[], T]],
-        instead: Callable[[K], T],
-        keep: Callable[[Mapping[K, T]], None],
+        kind: Kind,
+        jobs: Mapping[str, Callable[[], Note]],
+        instead: Callable[[str], Note],
+        store: Store,
         progress: Progress,
     ) -> None:
-        """Keep what the jobs give, as it comes; where one gives nothing usable, what there is `instead`."""
-        names = list(jobs)
-        for at in range(0, len(names), AT_ONCE):
-            progress(at, len(names))
-            batch = names[at : at + AT_ONCE]
-            replies = self.asker.each([jobs[one] for one in batch])
-            keep(
-                {
-                    one: instead(one) if isinstance(reply, LLMError) else reply
-                    for one, reply in zip(batch, replies, strict=True)
-                }
+        """Note what the jobs give, as it comes; where one gives nothing usable, what there is `instead`."""
+        keys = list(jobs)
+        for at in range(0, len(keys), AT_ONCE):
+            progress(at, len(keys))
+            batch = keys[at : at + AT_ONCE]
+            replies = zip(batch, self.asker.each([jobs[key] for key in batch]), strict=True)
+            store.note(
+                kind, {key: instead(key) if isinstance(one, LLMError) else one for key, one in replies}
             )
 
-    def _begins(self, turns: Sequence[Turn], window: Window) -> Boundaries:
+    def _begins(self, turns: Sequence[Turn], window: Window) -> Note:
         before, shown = window.start - window.first, turns[window.first : window.stop]
         numbers = range(before + 1, len(shown) + 1)
 
@@ -167,7 +162,7 @@ class Writer:
         asked, most = prompts.boundary(shown, before), TOKENS["boundary"]
         reply = self.asker.parsed(asked, Begins, max_tokens=most, check=check)
         starts = {begin.message - numbers[0] for begin in reply.begins}
-        return Boundaries(tuple(sorted(starts)), "llm")
+        return Note(sorted(starts), "llm")
 
     def _record(self, turns: Sequence[Turn]) -> Record:
         check = partial(_record_fault, {turn.date for turn in turns})
@@ -177,13 +172,13 @@ class Writer:
         asked, check = prompts.facts(turns, told), partial(_facts_fault, len(turns))
         return self.asker.parsed(asked, Facts, max_tokens=TOKENS["facts"], check=check).facts
 
-    def _name(self, texts: Sequence[str]) -> Named:
+    def _name(self, texts: Sequence[str]) -> Note:
         def check(reply: Name) -> str:
             return "" if 0 < len(reply.name.strip()) <= 80 else "a name has 2 to 5 words"
 
         asked = prompts.name(texts)
         reply = self.asker.parsed(asked, Name, max_tokens=TOKENS["name"], check=check)
-        return Named(_digest(texts), _line(reply.name), "llm")
+        return Note(_line(reply.name), "llm")
 
     def _episode(
         self, key: str, turns: Sequence[Turn], record: Record | LLMError, facts: Sequence[Fact] | LLMError
@@ -234,12 +229,8 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _digest(texts: Sequence[str]) -> str:
-    return hashlib.blake2b("\n".join(texts).encode(), digest_size=12).hexdigest()
-
-
-def by_rule(turns: Sequence[Turn], window: Window) -> Boundaries:
+def by_rule(turns: Sequence[Turn], window: Window) -> Note:
     """Where episodes begin by rule."""
     found = rule.spans(turns[window.first : window.stop])
     before = window.start - window.first
-    return Boundaries(tuple(run.start - before for run in found if run.start >= before), "rule")
+    return Note([run.start - before for run in found if run.start >= before], "rule")

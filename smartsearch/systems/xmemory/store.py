@@ -10,9 +10,9 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,28 +32,21 @@ create table if not exists semantics (
     likeness real);
 create index if not exists of_episode on semantics (episode);
 create table if not exists following (semantic integer not null, theme integer not null);
-create table if not exists boundaries (
-    key text primary key, starts text not null, source text not null) without rowid;
-create table if not exists names (theme integer primary key, key text not null, name text not null,
-    source text not null);
+create table if not exists notes (
+    kind text not null, key text not null, value text not null, source text not null,
+    primary key (kind, key)) without rowid;
 insert into following select 0, 0 where not exists (select 1 from following);
 """
 
 
-@dataclass(frozen=True)
-class Boundaries:
-    """Which of some messages begin an episode, counted from the first, and who said so."""
-
-    starts: tuple[int, ...]
-    source: str
+Kind = Literal["boundaries", "names"]
 
 
 @dataclass(frozen=True)
-class Named:
-    """What a theme is called, the key of the facts that it had then, and who said so."""
+class Note:
+    """What was made of some texts, as JSON, and who made it: the rule or a language model."""
 
-    key: str
-    name: str
+    value: Any
     source: str
 
 
@@ -115,38 +108,28 @@ class Store:
             facts.setdefault(theme, []).append(text)
         return facts
 
-    def boundaries(self) -> dict[str, Boundaries]:
-        """What a model said of where episodes begin, by the key of the messages that it saw."""
-        return {
-            key: Boundaries(tuple(json.loads(starts)), source)
-            for key, starts, source in self._rows("select * from boundaries")
-        }
+    def notes(self, kind: Kind) -> dict[str, Note]:
+        """What was noted, by the key of the texts that it was made of."""
+        rows = self._rows("select key, value, source from notes where kind = ?", kind)
+        return {key: Note(json.loads(value), source) for key, value, source in rows}
 
-    def bound(self, made: Mapping[str, Boundaries]) -> None:
-        """Keep more of that."""
-        rows = [(key, json.dumps(one.starts), one.source) for key, one in made.items()]
-        self._each("insert or replace into boundaries values (?, ?, ?)", rows)
+    def note(self, kind: Kind, made: Mapping[str, Note]) -> None:
+        """Note more."""
+        rows = [(kind, key, json.dumps(one.value), one.source) for key, one in made.items()]
+        self._each("insert or replace into notes values (?, ?, ?, ?)", rows)
 
-    def names(self) -> dict[int, Named]:
-        """What a model called themes."""
-        return {theme: Named(*more) for theme, *more in self._rows("select * from names")}
-
-    def name(self, made: Mapping[int, Named]) -> None:
-        """Keep more of that."""
-        self._each(
-            "insert or replace into names values (?, ?, ?, ?)", [(n, *astuple(m)) for n, m in made.items()]
-        )
-
-    def forget(self, table: Literal["boundaries", "names"], gone: Iterable[str | int]) -> None:
-        """Take these out of the file."""
-        column = "key" if table == "boundaries" else "theme"
-        self._each(f"delete from {table} where {column} = ?", [(one,) for one in sorted(gone)])
+    def forget(self, kind: Kind, gone: Iterable[str]) -> None:
+        """Take these notes out of the file."""
+        self._each("delete from notes where kind = ? and key = ?", [(kind, key) for key in sorted(gone)])
 
     def by_rule(self) -> dict[str, int]:
         """How many of each kind the rule made."""
-        tables = ("boundaries", "episodes", "semantics", "names")
-        count = "select count(*) from {} where source = 'rule'"
-        return {table: n for table in tables for (n,) in self._rows(count.format(table))}
+        return {
+            "boundaries": sum(note.source == "rule" for note in self.notes("boundaries").values()),
+            "episodes": len(self._rows("select 1 from episodes where source = 'rule'")),
+            "semantics": len(self._rows("select 1 from semantics where source = 'rule'")),
+            "names": sum(note.source == "rule" for note in self.notes("names").values()),
+        }
 
     def add(self, episode: Episode, vectors: NDArray[np.float32], themes: Themes) -> None:
         """Put an episode and its semantics, with their vectors, into the file and into `themes`."""
@@ -196,7 +179,7 @@ class Store:
         with _telling(self.path):
             self._db.executemany(sql, rows)
 
-    def _rows(self, sql: str, *values: object) -> Iterable[tuple]:  # type: ignore[type-arg]
+    def _rows(self, sql: str, *values: object) -> list[tuple]:  # type: ignore[type-arg]
         with _telling(self.path):
             return self._db.execute(sql, values).fetchall()
 
