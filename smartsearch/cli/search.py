@@ -316,7 +316,8 @@ def saying(config: Config, *, quiet: bool) -> Progress:
     def progress(_done: int, of: int) -> None:
         nonlocal told
         if not told:
-            ahead = f"`smartsearch memory build PATH --system {config.system}` does that ahead"
+            asking = " --llm" if config.llm else ""
+            ahead = f"`smartsearch memory build PATH --system {config.system}{asking}` does that ahead"
             stream.talk(f"{config.system} takes in what is new first, {of:,} parts; {ahead}")
         told = True
 
