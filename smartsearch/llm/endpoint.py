@@ -19,12 +19,16 @@ _NETWORK_NAME = re.compile(r"[a-z][a-z0-9-]*(?:(?:\.[a-z0-9-]+)*\.(?:local|lan|i
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model is. `prefix` begins the names of the variables it came from, for error messages."""
+    """Where a model is. `prefix` begins the names of the variables it came from, for error messages.
+
+    `offline`: nothing is to be sent, kept replies are all there is (SMARTSEARCH_LLM_OFFLINE).
+    """
 
     base_url: str
     model: str
     key: str = field(default="", repr=False)
     prefix: str = "SMARTSEARCH_LLM"
+    offline: bool = False
 
     @property
     def url(self) -> str:
@@ -81,7 +85,8 @@ def reader_endpoint(env: Mapping[str, str] | None = None, model: str = "") -> En
     if not key and url.rstrip("/") in (openai_url.rstrip("/"), OPENAI):
         key = env.get("OPENAI_API_KEY", "").strip()
     model = model or env.get("SMARTSEARCH_LLM_MODEL", "").strip()
-    return _checked(Endpoint(url, model, key), "SMARTSEARCH_LLM_KEY (or OPENAI_API_KEY)")
+    offline = env.get("SMARTSEARCH_LLM_OFFLINE", "").strip() not in ("", "0")
+    return _checked(Endpoint(url, model, key, offline=offline), "SMARTSEARCH_LLM_KEY (or OPENAI_API_KEY)")
 
 
 def judge_endpoint(reader: Endpoint, env: Mapping[str, str] | None = None, model: str = "") -> Endpoint:
@@ -96,7 +101,7 @@ def judge_endpoint(reader: Endpoint, env: Mapping[str, str] | None = None, model
     if not key and url.rstrip("/") == reader.base_url.rstrip("/"):
         key = reader.key
     model = model or env.get(f"{prefix}_MODEL", "").strip() or reader.model
-    return _checked(Endpoint(url, model, key, prefix), f"{prefix}_KEY")
+    return _checked(Endpoint(url, model, key, prefix, reader.offline), f"{prefix}_KEY")
 
 
 def _checked(endpoint: Endpoint, key_name: str) -> Endpoint:
