@@ -11,6 +11,9 @@ import time
 import pytest
 from pydantic import BaseModel
 
+from smartsearch import llm
+from smartsearch.config import Config
+from smartsearch.errors import UsageError
 from smartsearch.llm import Asker, Client, Endpoint, LLMError, ReplyCache, Spent, reader_endpoint
 from smartsearch.llm.entropy import answer_entropy, token_entropy
 from tests.llm_server import half, hangs, llm_server, raw, said, says, shape, status
@@ -261,3 +264,28 @@ def test_of_two_moments_the_difference_is_what_was_spent_between():
     assert after - before == Spent(3, 0, 40, 5, 1)
     assert (after - before) + before == after
     assert (after.cost.model_calls, after.cost.tokens_in, after.cost.tokens_out) == (5, 70, 9)
+
+
+def test_nothing_leaves_this_machine_that_nobody_agreed_to():
+    away = Asker(Client(Endpoint("http://api.example.com/v1", "tiny", "key")))
+    with pytest.raises(UsageError, match="nobody agreed") as caught:
+        asked(away, "a")
+    assert (caught.value.kind, away.spent) == ("not_sent", Spent())
+
+
+def test_the_asker_of_a_config(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
+    monkeypatch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
+    made = llm.asker(Config(redact=True))
+    made.reply([{"role": "user", "content": "my password is hunter2-Kolibri"}], max_tokens=9)
+    assert "hunter2" not in said(server.requests[0])
+    assert "[redacted: password]" in said(server.requests[0])
+    kept = tmp_path / "smartsearch/llm/replies"
+    assert kept.stat().st_mode & 0o777 == 0o700
+    assert (kept / "replies.sqlite").exists()
+    monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", "http://api.example.com/v1")
+    monkeypatch.setenv("SMARTSEARCH_LLM_KEY", "key")
+    assert not llm.asker(Config()).allowed
+    assert llm.asker(Config(trusted_hosts=("API.example.com",))).allowed
+    assert llm.asker(Config(cache=False)).client.cache is None

@@ -8,6 +8,7 @@ from smartsearch.llm.asking import Asker, Spent, Uncertainty
 from smartsearch.llm.client import RETRIES, TIMEOUT, Client, require
 from smartsearch.llm.endpoint import Endpoint, judge_endpoint, reader_endpoint
 from smartsearch.llm.faults import LLMError
+from smartsearch.llm.opening import asker
 from smartsearch.llm.replies import Message, Reply, ReplyCache, rough_tokens
 
 __all__ = (
@@ -22,6 +23,7 @@ __all__ = (
     "ReplyCache",
     "Spent",
     "Uncertainty",
+    "asker",
     "judge_endpoint",
     "reader_endpoint",
     "require",

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from smartsearch.errors import UsageError
 from smartsearch.llm.client import Client
 from smartsearch.llm.entropy import answer_entropy
 from smartsearch.llm.faults import LLMError
@@ -74,10 +75,16 @@ def no_objection(_value: object) -> str:
 
 
 class Asker:
-    """One endpoint, asked at most `at_once` times at the same time. Safe to use from several threads."""
+    """One endpoint, asked at most `at_once` times at the same time. Safe to use from several threads.
 
-    def __init__(self, client: Client, *, at_once: int = 4) -> None:
+    `mask` is what becomes of texts before they are sent. It sends to this machine alone until `allowed`.
+    """
+
+    def __init__(self, client: Client, *, at_once: int = 4, mask: Callable[[str], str] = str) -> None:
         self.client = client
+        self.endpoint = client.endpoint
+        self.allowed = client.endpoint.agreed(())
+        self._mask = mask
         self._at_once = at_once
         self._places = threading.BoundedSemaphore(at_once)
         self._lock = threading.Lock()
@@ -121,9 +128,8 @@ class Asker:
                 f"Your reply cannot be used: {wrong}. Give a whole new one: the JSON object, nothing else."
             )
             asked = [*messages, *_said(reply), {"role": "user", "content": again}]
-        where = f"{self.client.endpoint.url} (model {self.client.endpoint.model})"
         raise LLMError(
-            f"{where} gave no usable {model.__name__} in {len(TEMPERATURES)} tries: {wrong}",
+            f"{self._where} gave no usable {model.__name__} in {len(TEMPERATURES)} tries: {wrong}",
             hint="a larger model, or one whose thinking is turned off",
             kind="llm_json",
         )
@@ -177,14 +183,17 @@ class Asker:
             raise next((one for one in general if one.kind != "llm_stopped"), general[0])
         return done
 
+    @property
+    def _where(self) -> str:
+        return f"{self.endpoint.url} (model {self.endpoint.model})"
+
     def _draft(
         self, messages: Sequence[Message], max_tokens: int, temperature: float, more: Mapping[str, Any]
     ) -> Reply:
         reply = self._asked(messages, max_tokens, temperature, more)
         if not reply.text.strip():
-            where = f"{self.client.endpoint.url} (model {self.client.endpoint.model})"
             hint = "a model that thinks first does not do here, unless that is turned off"
-            raise LLMError(f"{where} said nothing in {max_tokens} tokens", hint=hint, kind="llm_reply")
+            raise LLMError(f"{self._where} said nothing in {max_tokens} tokens", hint=hint, kind="llm_reply")
         return reply
 
     def _asked(
@@ -194,7 +203,11 @@ class Asker:
         temperature: float,
         more: Mapping[str, Any] | None = None,
     ) -> Reply:
+        if not self.allowed:
+            hint = f"agree to {self.endpoint.url} first: trusted_hosts, or --yes"
+            raise UsageError("nothing was sent, because nobody agreed", hint=hint, kind="not_sent")
         stop = getattr(self._job, "stop", None)
+        messages = [{**message, "content": self._mask(message["content"])} for message in messages]
         with self._places:
             reply = self.client.complete(
                 messages,
