@@ -1,0 +1,61 @@
+"""What one question will send to a language model at most, told before anything is sent."""
+
+from __future__ import annotations
+
+import json
+from math import ceil
+
+from smartsearch.llm import rough_tokens
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.base import Plan
+from smartsearch.systems.qrmem import prompts
+from smartsearch.systems.qrmem.navigate import TRIALS, WINDOW
+from smartsearch.systems.qrmem.prompts import ASK, OPEN, RELATE, SUMMARY, UPDATE, Role
+from smartsearch.systems.qrmem.roles import NAMES
+from smartsearch.systems.qrmem.segments import Segments
+from smartsearch.systems.qrmem.summaries import TOGETHER, windows
+
+
+def plan(haystack: Haystack, memory: Segments, scope: int, way: str) -> Plan:
+    """Of the largest segments and longest conversations: which ones it will be, the question decides."""
+    indices = haystack.indices
+    there = indices if isinstance(indices, range) else frozenset(indices)
+    sizes = [sum(memory.tokens[i] for i in turns if i in there) for turns in memory.turns]
+    chosen = sorted((min(size, WINDOW) for size in sizes if size), reverse=True)[: scope or None]
+    count, read = len(chosen), sum(chosen) + len(chosen) * SUMMARY.tokens
+    runs = sorted((len(every) for every in windows(haystack, memory).values()), reverse=True)[:count]
+    opens = way != "no-open-entities"
+    updates = opens and way != "no-update"
+    # A role, how often it is asked at most, and the tokens that all its requests quote together.
+    rows = [
+        (SUMMARY, sum(runs), sum(runs) * WINDOW),
+        (SUMMARY, sum(map(_above, runs)), sum(map(_above, runs)) * TOGETHER * SUMMARY.tokens),
+        (OPEN, count * opens, read),
+        (RELATE, count, read + count * OPEN.tokens),
+        (ASK, count * updates, read + count * (OPEN.tokens + RELATE.tokens)),
+        (UPDATE, count * updates, read + count * (OPEN.tokens + ASK.tokens)),
+        (prompts.SAME, 1, NAMES * 30),
+        (prompts.MERGE, count, count * (WINDOW + TOGETHER * SUMMARY.tokens)),
+        (prompts.JUDGE, TRIALS + 1 if way not in ("ges", "no-navigation") else 1, (TRIALS + 1) * WINDOW),
+        (prompts.PROPOSE, TRIALS * (way == "te"), TRIALS * WINDOW),
+        (prompts.ELABORATE, int(way == "ges"), RELATE.tokens),
+    ]
+    asked = [(role, calls, quoted) for role, calls, quoted in rows if calls and count]
+    return Plan(
+        sum(calls for _, calls, _ in asked),
+        sum(quoted + calls * _told(role) for role, calls, quoted in asked),
+        sum(calls * role.tokens for role, calls, _ in asked),
+        f"{count} segment{'s' * (count != 1)}",
+    )
+
+
+def _above(runs: int) -> int:
+    """The summaries of summaries of so many."""
+    more = ceil(runs / TOGETHER) if runs > 1 else 0
+    return more + _above(more) if more else 0
+
+
+def _told(role: Role) -> int:
+    """Tokens of a role's task and of the shape of its replies."""
+    shape = json.dumps(role.shape.model_json_schema())
+    return rough_tokens(shape) + sum(rough_tokens(one["content"]) for one in role.messages({}))
