@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from math import ceil
+from typing import Any
 
 from smartsearch.llm import rough_tokens
 from smartsearch.retrieve.grep import Haystack
@@ -27,7 +28,7 @@ def plan(haystack: Haystack, memory: Segments, scope: int, way: str) -> Plan:
     opens = way != "no-open-entities"
     updates = opens and way != "no-update"
     # A role, how often it is asked at most, and the tokens that all its requests quote together.
-    rows = [
+    rows: list[tuple[Role[Any], int, int]] = [
         (SUMMARY, sum(runs), sum(runs) * WINDOW),
         (SUMMARY, sum(map(_above, runs)), sum(map(_above, runs)) * TOGETHER * SUMMARY.tokens),
         (OPEN, count * opens, read),
@@ -55,7 +56,7 @@ def _above(runs: int) -> int:
     return more + _above(more) if more else 0
 
 
-def _told(role: Role) -> int:
+def _told(role: Role[Any]) -> int:
     """Tokens of a role's task and of the shape of its replies."""
     shape = json.dumps(role.shape.model_json_schema())
     return rough_tokens(shape) + sum(rough_tokens(one["content"]) for one in role.messages({}))

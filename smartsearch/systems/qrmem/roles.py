@@ -78,13 +78,13 @@ class Part:
         for relation in relations[: prompts.RELATIONS]:
             one, other = (called.get(key(_short(end, NAME)), "") for end in (relation.one, relation.other))
             text = _short(relation.text, SAID)
-            if one and other and one != other and text:
+            if one and other and one != other and text and self.said:
                 kept.append(Relation(one=one, other=other, text=text))
         return replace(more, relations=(*self.relations, *kept))
 
     @property
     def facts(self) -> list[Fact]:
-        """Its sentences with what they mention; and what the model says of two, by the sentence nearest to it."""
+        """Its sentences with what they mention; and what the model says of two, by a sentence of both."""
         made = []
         for sentence, named in self.said:
             held = fold(sentence.said)
@@ -93,10 +93,8 @@ class Part:
             made.append(Fact(self.segment, sentence, every, relates=self.by_rule))
         for relation in self.relations:
             ends = (relation.one, relation.other)
-            source = max(
-                self.said, key=lambda said: sum(begins(fold(end), fold(said[0].text)) for end in ends)
-            )
-            sentence = Sentence("", relation.text, source[0].turn, ends, ())
+            turn = max((one for one, _ in self.said), key=partial(_naming, ends)).turn
+            sentence = Sentence("", relation.text, turn, ends, ())
             made.append(Fact(self.segment, sentence, ends, written=True))
         return made
 
@@ -315,6 +313,11 @@ class Roles:
         data = {"question": question, "entities": list(entities), "relations": said}
         [reply] = self._asked(prompts.ELABORATE, [data])
         return _short(reply.query, SAID) if reply else ground.elaborate(question, entities, facts)
+
+
+def _naming(ends: Sequence[str], sentence: Sentence) -> int:
+    """How many of two entities a sentence, or who says it, is about."""
+    return sum(begins(fold(end), fold(sentence.text)) for end in ends)
 
 
 def _short(text: str, most: int) -> str:

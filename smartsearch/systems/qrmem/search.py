@@ -156,7 +156,7 @@ def _steps(
 
 
 def _hits(asked: Asked, ranking: Ranking, route: Route, first: Mapping[int, int], name: str) -> list[Hit]:
-    """The ranked turns, each with the step that brought its segment and the score this had by it, by `name`."""
+    """The ranked turns, each with the step that brought its segment and this one's score there, by `name`."""
     hits = []
     pairs = zip(ranking.candidates, ranking.scores, strict=True)
     for place, (candidate, scores) in enumerate(pairs, start=1):
