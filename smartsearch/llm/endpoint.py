@@ -64,7 +64,7 @@ class Endpoint:
         return "" if address.is_global or address.is_multicast else "your network"
 
     def agreed(self, hosts: Sequence[str]) -> bool:
-        """Whether nobody need be asked: nothing is sent, it is this machine, or one of the trusted `hosts`."""
+        """Whether nobody need be asked: nothing is sent, it is this machine, or a trusted one of `hosts`."""
         near = self.offline or self.place == "this machine"
         return near or self.host in {host.strip().lower() for host in hosts}
 

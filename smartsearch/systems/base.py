@@ -75,6 +75,23 @@ class Plan:
     completion_tokens: int = 0
     unit: str = ""
 
+    def times(self, n: int) -> Plan:
+        """The same so often."""
+        return replace(
+            self,
+            calls=n * self.calls,
+            prompt_tokens=n * self.prompt_tokens,
+            completion_tokens=n * self.completion_tokens,
+        )
+
+    def __add__(self, other: Plan) -> Plan:
+        """Both, without a unit."""
+        return Plan(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
+
 
 class Memory(Protocol):
     """What a system holds of some transcripts between questions.
