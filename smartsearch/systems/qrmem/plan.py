@@ -12,7 +12,7 @@ from smartsearch.systems.base import Plan
 from smartsearch.systems.qrmem import prompts
 from smartsearch.systems.qrmem.navigate import TRIALS, WINDOW
 from smartsearch.systems.qrmem.prompts import ASK, OPEN, RELATE, SUMMARY, UPDATE, Role
-from smartsearch.systems.qrmem.roles import NAMES
+from smartsearch.systems.qrmem.roles import MERGED, NAMES
 from smartsearch.systems.qrmem.segments import Segments
 from smartsearch.systems.qrmem.summaries import TOGETHER, windows
 
@@ -22,7 +22,8 @@ def plan(haystack: Haystack, memory: Segments, scope: int, way: str) -> Plan:
     indices = haystack.indices
     there = indices if isinstance(indices, range) else frozenset(indices)
     sizes = [sum(memory.tokens[i] for i in turns if i in there) for turns in memory.turns]
-    chosen = sorted((min(size, WINDOW) for size in sizes if size), reverse=True)[: scope or None]
+    chosen = sorted((min(size, 2 * WINDOW) for size in sizes if size), reverse=True)[: scope or None]
+    judged = min(WINDOW, sum(chosen))
     count, read = len(chosen), sum(chosen) + len(chosen) * SUMMARY.tokens
     runs = sorted((len(every) for every in windows(haystack, memory).values()), reverse=True)[:count]
     opens = way != "no-open-entities"
@@ -35,10 +36,10 @@ def plan(haystack: Haystack, memory: Segments, scope: int, way: str) -> Plan:
         (RELATE, count, read + count * OPEN.tokens),
         (ASK, count * updates, read + count * (OPEN.tokens + RELATE.tokens)),
         (UPDATE, count * updates, read + count * (OPEN.tokens + ASK.tokens)),
-        (prompts.SAME, 1, NAMES * 30),
-        (prompts.MERGE, count, count * (WINDOW + TOGETHER * SUMMARY.tokens)),
-        (prompts.JUDGE, TRIALS + 1 if way not in ("ges", "no-navigation") else 1, (TRIALS + 1) * WINDOW),
-        (prompts.PROPOSE, TRIALS * (way == "te"), TRIALS * WINDOW),
+        (prompts.SAME, 1, min(NAMES, count * 2 * prompts.ENTITIES) * 30),
+        (prompts.MERGE, count, MERGED * read + count * RELATE.tokens),
+        (prompts.JUDGE, TRIALS + 1 if way not in ("ges", "no-navigation") else 1, (TRIALS + 1) * judged),
+        (prompts.PROPOSE, TRIALS * (way == "te"), TRIALS * judged),
         (prompts.ELABORATE, int(way == "ges"), RELATE.tokens),
     ]
     asked = [(role, calls, quoted) for role, calls, quoted in rows if calls and count]

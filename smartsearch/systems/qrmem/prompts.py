@@ -15,8 +15,9 @@ from pydantic import BaseModel, ConfigDict
 
 from smartsearch.llm import Endpoint, Message
 
-READ = 16_384
-"""Characters of transcripts in one request at most: the paper's window of 4,096 tokens."""
+READ = 32_768
+"""Characters of a segment, or of a run of them, at most: more than the window of 4,096 tokens, but for a turn
+that is longer than that."""
 ENTITIES, RELATIONS, QUESTIONS = 12, 12, 5
 """Most of each that are asked for of a segment."""
 

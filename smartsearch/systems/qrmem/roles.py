@@ -14,10 +14,9 @@ from typing import Any
 from smartsearch.llm import Asker, LLMError
 from smartsearch.systems.qrmem import prompts
 from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
-from smartsearch.systems.qrmem.navigate import WINDOW, Ground, Lead, Stand, Verdict, best, in_segments, naming
+from smartsearch.systems.qrmem.navigate import Ground, Lead, Stand, Verdict, best, in_segments, naming
 from smartsearch.systems.qrmem.prompts import Data, M, Relation, Role
 from smartsearch.systems.qrmem.rules import Asked, sentences_of
-from smartsearch.systems.qrmem.segments import SEGMENT_TOKENS
 from smartsearch.systems.qrmem.sentences import Sentence, accepted, begins, cloze, mentions, words
 from smartsearch.systems.qrmem.summaries import summaries, windows
 from smartsearch.types import fold
@@ -26,6 +25,8 @@ NAME, SAID = 80, 400
 """Characters kept of an entity's name, and of a description, a question or a reason."""
 NAMES = 150
 """Most names, those in most segments first, among which the model looks for two of one entity."""
+MERGED = 3
+"""Segments that are quoted where descriptions of one edge are merged; the paper merges two."""
 REFLECTING = ("kn", "te", "no-update", "no-open-entities")
 """The ways in which it matters what segments lack."""
 
@@ -283,10 +284,10 @@ class Roles:
         return replace(made, facts=tuple(facts))
 
     def _merge(self, made: EntityGraph, ends: tuple[str, str], places: Sequence[int]) -> Data:
-        """Descriptions of one pair, with the first segments they are of that the window holds."""
+        """Descriptions of one pair, with the first segments that they are of."""
         facts = [made.facts[place] for place in places]
         parts = [self._parts[segment] for segment in dict.fromkeys(fact.segment for fact in facts)]
-        parts = parts[: WINDOW // SEGMENT_TOKENS]
+        parts = parts[:MERGED]
         return {
             "question": self.asked.query.text,
             "background": list(dict.fromkeys(filter(None, (part.background for part in parts)))),
