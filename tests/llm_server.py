@@ -28,6 +28,7 @@ class LLMServer(ThreadingHTTPServer):
         self.script: list[Action] = []
         self.requests: list[Body] = []
         self.keys: list[str] = []
+        self.models: list[Body] | None = None
         self.released = threading.Event()
         self.lock = threading.Lock()
 
@@ -37,7 +38,7 @@ class LLMServer(ThreadingHTTPServer):
 
     def reset(self) -> LLMServer:
         """As new, for the next test: no script and nothing seen. A new server and client cost 30 ms."""
-        self.script, self.requests, self.keys = [], [], []
+        self.script, self.requests, self.keys, self.models = [], [], [], None
         return self
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -55,6 +56,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.keys.append(self.headers.get("Authorization", ""))
             action = self.server.script.pop(0) if self.server.script else says()
         action(self, body)
+
+    def do_GET(self) -> None:
+        """What it lists, `models` of the server: a body, or 404 where there is none."""
+        listed = self.server.models
+        self.send(404 if listed is None else 200, json.dumps({"data": listed}).encode())
 
     def send(self, status: int, content: bytes, length: int = 0, **headers: str) -> None:
         """`length`: the Content-Length told, where it is not that of `content`."""

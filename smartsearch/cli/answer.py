@@ -16,7 +16,7 @@ from smartsearch.cli.consent import ConsentOptions
 from smartsearch.cli.options import LLM, OUTPUT, FilterOptions, QueryOptions, TalkOptions, option
 from smartsearch.cli.search import searched
 from smartsearch.config import Config
-from smartsearch.errors import ExitCode
+from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import reply as shown
 from smartsearch.output import show, stream
 from smartsearch.output.show import View
@@ -100,6 +100,8 @@ def answer(
     from smartsearch.text.dates import today
 
     config = consent.ready(search.config(), yes=agreed.yes)
+    if ask.show_prompt and config.llm:
+        raise UsageError("--show-prompt sends nothing, and --llm does", hint="leave out one of them")
     endpoint = None if ask.show_prompt else _endpoint(ask, config, yes=agreed.yes)
     view = View("json" if ask.json else "text", ask.around, ask.around, quiet=progress.quiet)
     answer = searched(question, paths, config, filters, view, progress)

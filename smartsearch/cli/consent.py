@@ -79,6 +79,8 @@ def agreed_to(config: Config, *, yes: bool, asks: bool) -> Config:
     if not config.llm:
         return config
     found = endpoint(config, yes=yes, asks=asks)
+    if not asks:
+        stream.talk(f"what systems ask their language model goes to {_to(found)}")
     return replace(config, trusted_hosts=(*config.trusted_hosts, found.host)) if yes else config
 
 
@@ -120,8 +122,7 @@ def tell(
     """Say what goes where, of which `text`, and ask where that must be. Raises UsageError for a no."""
     if endpoint.offline:
         return
-    to = f"{endpoint.place}: {endpoint.url}" if endpoint.place else endpoint.url
-    stream.talk(f"sends {what} to {to} (model {endpoint.model})")
+    stream.talk(f"sends {what} to {_to(endpoint)}")
     if endpoint.place != "this machine" and not config.redact:
         from smartsearch.text.redact import kinds
 
@@ -141,6 +142,11 @@ def said(plan: Plan) -> str:
     tokens = plan.prompt_tokens + plan.completion_tokens
     unit = f" ({plan.unit})" if plan.unit else ""
     return f"{count(plan.calls, 'call')}, {tokens:,} tokens{unit}"
+
+
+def _to(endpoint: Endpoint) -> str:
+    to = f"{endpoint.place}: {endpoint.url}" if endpoint.place else endpoint.url
+    return f"{to} (model {endpoint.model})"
 
 
 def _trust(endpoint: Endpoint) -> str:

@@ -9,6 +9,7 @@ from smartsearch.llm.client import RETRIES, TIMEOUT, Client, require
 from smartsearch.llm.endpoint import Endpoint, judge_endpoint, reader_endpoint
 from smartsearch.llm.faults import LLMError
 from smartsearch.llm.opening import asker
+from smartsearch.llm.probe import probe
 from smartsearch.llm.replies import Message, Reply, ReplyCache, rough_tokens
 
 __all__ = (
@@ -25,6 +26,7 @@ __all__ = (
     "Uncertainty",
     "asker",
     "judge_endpoint",
+    "probe",
     "reader_endpoint",
     "require",
     "rough_tokens",

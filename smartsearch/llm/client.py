@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from smartsearch.llm import limits
 from smartsearch.llm.endpoint import Endpoint
@@ -36,6 +36,7 @@ _REFUSED = {
 }
 """What servers say where they do not know a parameter that few know. Without it they are asked again."""
 
+T = TypeVar("T")
 Wait = Callable[[threading.Event, float], bool]
 """Sleeps some seconds or until the event is set; says whether it was set."""
 
@@ -140,6 +141,20 @@ class Client:
         request |= {"stream": True, "stream_options": {"include_usage": True}}
         return self._patiently(lambda: self._streamed(request, say), threading.Event(), silent=False)
 
+    def models(self) -> dict[str, dict[str, Any]]:
+        """The models that the server lists, by name, with what it tells of each. Raises LLMError."""
+
+        def listed() -> dict[str, dict[str, Any]]:
+            raw = self._sent(self._openai.models.with_raw_response.list, {})
+            try:
+                return {
+                    str(model["id"]): dict(model) for model in json.loads(raw.http_response.content)["data"]
+                }
+            except (ValueError, LookupError, TypeError):
+                raise self._refusals.error("lists no models", kind="llm_reply", retryable=False) from None
+
+        return self._patiently(listed, threading.Event())
+
     def close(self) -> None:
         """Close the connections; the cache stays open."""
         self._openai.close()
@@ -155,7 +170,7 @@ class Client:
         }
         return request if seed is None else {**request, "seed": seed}
 
-    def _patiently(self, send: Callable[[], Reply], stop: threading.Event, *, silent: bool = True) -> Reply:
+    def _patiently(self, send: Callable[[], T], stop: threading.Event, *, silent: bool = True) -> T:
         """One request, sent again after what may pass: lost connections, 429, 5xx, broken JSON; `silent`: and
         after a server's silence."""
         if self.endpoint.offline:
