@@ -29,7 +29,7 @@ from smartsearch.types import Corpus, Cost, Turn
 from tests.cli.fakes import fake_tools
 from tests.llm_server import Body, half, llm_server, says, shape, status
 from tests.systems.test_qrmem import BRIDGE, QUESTION, conversations, texts
-from tests.systems.test_systems import TALK
+from tests.systems.test_systems import TALK, answered
 
 CHAIN = ("Tarkus", "Oona", "Mara")
 """The model wants to know more of the first of these that it read of."""
@@ -184,7 +184,6 @@ def test_a_bridge_of_three_hops_that_bm25_misses_is_walked_by_what_the_model_lac
     )
     assert not any("by rule" in said for said in (*result.warnings, *result.trace.degraded))
     calls = len(server.requests)
-    assert (result.trace.cost.model_calls, result.trace.cost.tokens_in) == (calls, 10 * calls)
     assert result.trace.own["asked"] == calls
     assert {hit.turn.text for hit in result.hits} <= set(BRIDGE)  # turns, and nothing that the model wrote
 
@@ -524,7 +523,7 @@ def test_the_sample_chats_from_end_to_end(server):
         server.reset().reply = Reader(judge=without_reason(never) if way == "ges" else never)
         config = Config(system="qrmem", llm=True, qrmem=way)
         _, planned = systems.load(config, fake_tools).plan(haystack, None, config)
-        result = found(haystack, question, qrmem=way)
+        result = answered(SAMPLES, question, system="qrmem", llm=True, qrmem=way, cache=False)
         asked = log(server)
         assert (asked["entities"], asked["relations"], asked["questions"], asked["same"]) == (12, 12, 12, 1)
         assert asked["merge"] > 1

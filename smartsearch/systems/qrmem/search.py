@@ -20,7 +20,7 @@ from smartsearch.systems.qrmem.graph import EntityGraph
 from smartsearch.systems.qrmem.navigate import TRIALS, Ground, Route, expand, in_segments, navigate
 from smartsearch.systems.qrmem.rules import Asked
 from smartsearch.systems.qrmem.segments import Segments
-from smartsearch.types import Cost, Graph, Hit, HopTrace, Link, Result, Term, Turn, paired
+from smartsearch.types import Graph, Hit, HopTrace, Link, Result, Term, Turn, paired
 
 if TYPE_CHECKING:
     from smartsearch.llm import Asker
@@ -48,13 +48,12 @@ def search(
     scope = rules.scope(found, haystack, memory, config.qrmem_scope)
     asked = Asked(query, haystack, memory, scope, config, tools)
     scorers = {name: rules.Once(tools.scorers[name]) for name in config.rank if name in tools.scorers}
-    roles, spent = _roles(asker, asked), asker.spent if asker else None
+    roles = _roles(asker, asked)
     made = roles.related() if roles else rules.related(asked)
     entities = made.meant(term.text for term in query.terms)
     route = Route(())
     if scope:
         route = walked(rules.ground(asked, made, scorers.get("ce")), entities, config.qrmem, roles)
-    cost = (asker.spent - spent).cost if asker and spent else Cost()
     by_rule = ["qrmem by rule: no language model read the segments"] if not roles or roles.failed else []
     name = RULE if by_rule else NAME
     searched = time.perf_counter()
@@ -75,7 +74,6 @@ def search(
         timing_ms={stage: seconds * 1000.0 for stage, seconds in timing.items()} | dict(ranking.timing_ms),
         models=tuple(tools.models[name] for name in ("parser", *config.rank) if name in tools.models),
         degraded=(*near.trace.degraded, *by_rule),
-        cost=cost,
         own=_own(asked, made, route, name) | (roles.own if roles else {}),
     )
     cut = ["a turn was cut to fit the budget"] if budget.cut_text else []
