@@ -110,7 +110,7 @@ class Reader:
         return {"entities": names(asked["missing"])}
 
     def elaborate(self, asked):
-        return {"query": f"{asked['question']} {' '.join(asked['entities'])} Lisbon"}
+        return {"text": f"{asked['question']} {' '.join(asked['entities'])} Lisbon"}
 
 
 def without_reason(judge):
@@ -334,7 +334,7 @@ def test_the_set_that_the_model_proposes_joins_at_once(server):
 
 
 def test_the_query_that_the_model_writes_fetches(server):
-    server.reply = Reader(judge=without_reason(never), elaborate=lambda asked: {"query": "zither zither"})
+    server.reply = Reader(judge=without_reason(never), elaborate=lambda asked: {"text": "zither zither"})
     said = [f"Mara met Petra {n} times {'word ' * 1000}" for n in range(5)]
     result = found(
         conversations(*said, "A zither"), "What does Mara know", qrmem="ges", qrmem_scope=0, truncate="none"
@@ -442,6 +442,18 @@ def test_a_conversation_is_summed_up_once_whatever_is_asked(server):
     server.reset()
     found(conversations(*BRIDGE), qrmem_scope=0)
     assert log(server)["summary"] == 0  # a conversation of one segment is its own background
+
+
+def test_a_question_that_was_asked_costs_nothing_again_and_is_replayed_offline(server, monkeypatch):
+    first = found(conversations(*BRIDGE), cache=True)
+    sent = len(server.requests)
+    assert found(conversations(*BRIDGE), cache=True).hits == first.hits
+    monkeypatch.setenv("SMARTSEARCH_LLM_OFFLINE", "1")
+    assert found(conversations(*BRIDGE), cache=True).hits == first.hits
+    assert len(server.requests) == sent
+    with pytest.raises(SmartsearchError) as caught:
+        found(conversations(*BRIDGE), "Where was the shed built", cache=True)
+    assert caught.value.kind == "llm_offline"
 
 
 def test_only_turns_that_may_be_found_are_sent_and_what_they_say_stays_data(server):

@@ -79,7 +79,7 @@ class _Reply(BaseModel):
 
 
 class Text(_Reply):
-    """A summary, or a merged description."""
+    """A summary, a merged description, or a query."""
 
     text: str
 
@@ -110,11 +110,8 @@ class Questions(_Reply):
     questions: list[str]
 
 
-class Update(_Reply):
+class Update(Entities, Relations):
     """What the answers to questions add."""
-
-    entities: list[str]
-    relations: list[Relation]
 
 
 class Same(_Reply):
@@ -136,12 +133,6 @@ class Judged(Answerable):
     missing: str
 
 
-class Elaborated(_Reply):
-    """A question in more words."""
-
-    query: str
-
-
 @dataclass(frozen=True)
 class Role(Generic[M]):
     """A role: its task, and the shape of its replies, their most tokens and what may be wrong in them."""
@@ -161,34 +152,28 @@ class Role(Generic[M]):
         ]
 
 
-def _written(reply: Text) -> str:
-    return "" if reply.text.strip() else "text is empty"
+def _told(reply: Text | Answerable) -> str:
+    """What a reply leaves empty and may not."""
+    if isinstance(reply, Text):
+        empty = "text" if not reply.text.strip() else ""
+    elif reply.answerable:
+        empty = "answer" if not reply.answer.strip() else ""
+    else:
+        empty = "missing" if isinstance(reply, Judged) and not reply.missing.strip() else ""
+    return f"{empty} is empty" if empty else ""
 
 
-def _answered(reply: Answerable) -> str:
-    return "answerable is true, and answer is empty" if reply.answerable and not reply.answer.strip() else ""
-
-
-def _told(reply: Judged) -> str:
-    untold = not reply.answerable and not reply.missing.strip()
-    return "answerable is false, and missing does not say why" if untold else _answered(reply)
-
-
-def _query(reply: Elaborated) -> str:
-    return "" if reply.query.strip() else "query is empty"
-
-
-SUMMARY = Role("summary", _SUMMARY, Text, 400, _written)
+SUMMARY = Role("summary", _SUMMARY, Text, 400, _told)
 OPEN = Role("entities", _ENTITIES, Entities, 400)
 RELATE = Role("relations", _RELATIONS, Relations, 1200)
 ASK = Role("questions", _QUESTIONS, Questions, 400)
 UPDATE = Role("update", _UPDATE, Update, 1200)
 SAME = Role("same", _SAME, Same, 1200)
-MERGE = Role("merge", _MERGE, Text, 300, _written)
+MERGE = Role("merge", _MERGE, Text, 300, _told)
 JUDGE = Role("judge", _JUDGE + _REASON, Judged, 300, _told)
-JUDGE_ALONE = Role("judge", _JUDGE, Answerable, 200, _answered)
+JUDGE_ALONE = Role("judge", _JUDGE, Answerable, 200, _told)
 PROPOSE = Role("propose", _PROPOSE, Entities, 200)
-ELABORATE = Role("elaborate", _ELABORATE, Elaborated, 200, _query)
+ELABORATE = Role("elaborate", _ELABORATE, Text, 200, _told)
 ROLES: tuple[Role[Any], ...] = (
     *(SUMMARY, OPEN, RELATE, ASK, UPDATE, SAME, MERGE, JUDGE, JUDGE_ALONE, PROPOSE, ELABORATE),
 )

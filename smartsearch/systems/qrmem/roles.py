@@ -252,9 +252,10 @@ class Roles:
         """The graph of the facts, in which names that the model says mean one entity are one."""
         made = graph(facts)
         names = sorted(made.entities, key=lambda name: -len(made.entities[name].segments))[:NAMES]
-        said = {name: fact.sentence.said[:NAME] for fact in facts if fact.written for name in fact.mentions}
         if len(names) < 2:
             return made
+        written = [fact for fact in facts if fact.written]
+        said = {name: fact.sentence.said[:NAME] for fact in written for name in made.meant(fact.mentions)}
         [reply] = self._asked(prompts.SAME, [{"names": names, "said": said}])
         same: dict[str, str] = {}
         for group in reply.groups if reply else ():
@@ -313,7 +314,7 @@ class Roles:
         said = [ground.graph.facts[place].sentence.text for place in facts]
         data = {"question": question, "entities": list(entities), "relations": said}
         [reply] = self._asked(prompts.ELABORATE, [data])
-        return _short(reply.query, SAID) if reply else ground.elaborate(question, entities, facts)
+        return _short(reply.text, SAID) if reply else ground.elaborate(question, entities, facts)
 
 
 def _naming(ends: Sequence[str], sentence: Sentence) -> int:
