@@ -124,6 +124,16 @@ def without_reason(judge):
     return judged
 
 
+def never(asked):
+    return {"answer": "", "answerable": False, "missing": "more of it"}
+
+
+def long_talk(*said: str) -> Haystack:
+    """One conversation of a segment a turn, so that it has a background."""
+    turns = [Turn(f"{text} {'word ' * 550}", path="x.jsonl", line=n) for n, text in enumerate(said)]
+    return Haystack(Corpus(tuple(turns)))
+
+
 @pytest.fixture(scope="module")
 def running():
     with llm_server() as server:
@@ -287,6 +297,22 @@ def test_what_goes_wrong_in_some_requests_costs_these_alone(server, fault):
     assert result.trace.own["answerable"]  # over these two by their sentences
 
 
+@pytest.mark.parametrize("broken", [role.name for role in prompts.ROLES if role is not prompts.JUDGE_ALONE])
+def test_any_role_may_fail_alone(server, broken):
+    way = {"propose": "te", "elaborate": "ges"}.get(broken, "kn")
+    server.reply = Reader(
+        **{"judge": without_reason(never) if way == "ges" else never, broken: lambda asked: "I cannot."}
+    )
+    haystack = long_talk("Mara met Petra", "Mara paid Petra", "Petra met Ilya", "That Ilya moved")
+    result = found(haystack, "What does Mara know", qrmem=way, qrmem_scope=0)
+    own = result.trace.own
+    assert own["rule"] == own[f"rule_{broken}"] == own[f"asked_{broken}"] > 0
+    assert result.hits
+    assert any(f": {broken} " in said for said in result.warnings)
+    by_rule = {hop.kind for hop in result.trace.hops[1:]} & {"walk-rule"}
+    assert bool(by_rule) is (broken in ("judge", "propose"))
+
+
 def test_a_server_that_refuses_the_key_or_is_not_there_ends_the_question(server, monkeypatch):
     server.script = [status(401)] * 20
     with pytest.raises(SmartsearchError) as caught:
@@ -296,10 +322,6 @@ def test_a_server_that_refuses_the_key_or_is_not_there_ends_the_question(server,
     monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", "http://127.0.0.1:9/v1")
     with pytest.raises(SmartsearchError):
         found(conversations(*BRIDGE), qrmem_scope=0)
-
-
-def never(asked):
-    return {"answer": "", "answerable": False, "missing": "more of it"}
 
 
 def test_a_walk_that_is_never_answered_ends_where_nothing_leads_on_or_after_its_trials(server):
@@ -417,12 +439,6 @@ def test_only_questions_unlike_those_before_are_answered_and_answers_add_to_the_
     }  # Petra's segment has no Mara: what it says of her is left out
     without, _ = graph_of(server, conversations("Mara sleeps there"), qrmem="no-update")
     assert "the shed" not in without.entities
-
-
-def long_talk(*said: str) -> Haystack:
-    """One conversation of a segment a turn, so that it has a background."""
-    turns = [Turn(f"{text} {'word ' * 550}", path="x.jsonl", line=n) for n, text in enumerate(said)]
-    return Haystack(Corpus(tuple(turns)))
 
 
 def test_a_conversation_is_summed_up_once_whatever_is_asked(server):

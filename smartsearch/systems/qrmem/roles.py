@@ -60,6 +60,20 @@ class Part:
         given = {name: told[name] for name in names}
         return {"background": self.background, "lines": self.lines, **given, **more}
 
+    @property
+    def asked(self) -> list[list[str]]:
+        """Its questions as words; by rule those that its sentences answer."""
+        if self.questions is None:
+            return [cloze(one) for one, _ in self.said]
+        return [words(question) for question in self.questions]
+
+    def asking(self, questions: Sequence[str] | None) -> Part:
+        """The part with these questions, None for no usable ones."""
+        if questions is None:
+            return replace(self, questions=None)
+        short = (_short(question, SAID) for question in questions[: prompts.QUESTIONS])
+        return replace(self, questions=tuple(filter(None, short)))
+
     def with_new(self, numbers: Collection[int]) -> Part:
         """The part with those of its questions alone that are new, or with the nouns of such sentences."""
         if self.questions is not None:
@@ -87,11 +101,15 @@ class Part:
     def facts(self) -> list[Fact]:
         """Its sentences with what they mention; and what the model says of two, by a sentence of both."""
         made = []
+        unsaid = dict.fromkeys(self.opened)  # in other words than the segment's: what they name stands in it
         for sentence, named in self.said:
             held = fold(sentence.said)
-            opened = (name for name in self.opened if begins(fold(name), held))
+            opened = [name for name in self.opened if begins(fold(name), held)]
             every = tuple(dict.fromkeys((*named, *opened)))
             made.append(Fact(self.segment, sentence, every, relates=self.by_rule))
+            unsaid = {name: None for name in unsaid if name not in opened}
+        if unsaid and self.said:
+            made.append(Fact(self.segment, self.said[0][0], tuple(unsaid), relates=False))
         for relation in self.relations:
             ends = (relation.one, relation.other)
             turn = max((one for one, _ in self.said), key=partial(_naming, ends)).turn
@@ -108,6 +126,7 @@ class Roles:
         self.asker, self.asked = asker, asked
         self.steps, self.by_rule = Counter[str](), Counter[str]()
         self._parts: dict[int, Part] = {}
+        self._unmerged = 0
 
     def related(self) -> EntityGraph:
         """The question's graph: an edge is a description of what relates two, or, by rule, a sentence."""
@@ -160,7 +179,8 @@ class Roles:
         """What the trace tells of it: steps by role, asked of the model and then done by rule."""
         asked = {f"asked_{role}": count for role, count in self.steps.items()}
         failed = {f"rule_{role}": count for role, count in self.by_rule.items()}
-        return {"asked": self.steps.total(), "rule": self.by_rule.total(), **asked, **failed}
+        total = {"asked": self.steps.total(), "rule": self.by_rule.total(), "unmerged": self._unmerged}
+        return total | asked | failed
 
     @property
     def warnings(self) -> list[str]:
@@ -223,24 +243,14 @@ class Roles:
             prompts.ASK,
             parts,
             lambda part: part.data("entities", "relations"),
-            lambda part, reply: replace(
-                part, questions=tuple(reply.questions[: prompts.QUESTIONS]) if reply else None
-            ),
+            lambda part, reply: part.asking(reply.questions if reply else None),
         )
         made = [
-            (place, number, asked)
-            for place, part in enumerate(parts)
-            for number, asked in enumerate(
-                map(words, part.questions)
-                if part.questions is not None
-                else (cloze(one) for one, _ in part.said)
-            )
+            (place, number, one) for place, part in enumerate(parts) for number, one in enumerate(part.asked)
         ]
-        new = accepted(asked for _, _, asked in made)
         kept = defaultdict(set)
-        for at in new:
-            place, number, _ = made[at]
-            kept[place].add(number)
+        for at in accepted(one for _, _, one in made):
+            kept[made[at][0]].add(made[at][1])
         return self._over(
             prompts.UPDATE,
             [part.with_new(kept[place]) for place, part in enumerate(parts)],
@@ -268,7 +278,8 @@ class Roles:
     def _merged(self, made: EntityGraph) -> EntityGraph:
         """The graph with one description for each edge that had several; its facts keep their segments.
 
-        Of the edges with most descriptions, as many as there are segments; others stay united as they are.
+        Of the edges with most descriptions, as many as there are segments; `unmerged` counts the others, which
+        stay united as they are.
         """
         several = {}
         for edge in made.edges:
@@ -276,6 +287,7 @@ class Roles:
             if len(written) > 1:
                 several[edge.ends] = written
         chosen = dict(sorted(several.items(), key=lambda item: -len(item[1]))[: len(self._parts)])
+        self._unmerged = len(several) - len(chosen)
         replies = self._asked(prompts.MERGE, [self._merge(made, *one) for one in chosen.items()])
         facts = list(made.facts)
         for places, reply in zip(chosen.values(), replies, strict=True):
