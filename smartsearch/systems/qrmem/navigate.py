@@ -22,7 +22,7 @@ IMPORTANT = 0.5
 TRIALS = 5
 """Entities that a walk adds at most; the paper names no number, its figure 4 gains nothing after."""
 HIGH = 0.9
-"""Graph expansion follows an edge whose similarity is at least this share of the highest; ours."""
+"""Graph expansion follows an edge whose similarity is at least this share of the highest edge's; ours."""
 
 Stopped = Literal["answerable", "exhausted", "window", "trials"]
 
@@ -239,11 +239,13 @@ def expand(ground: Ground, entities: Sequence[str], steps: int = TRIALS) -> Rout
     and that fetches segments; they are judged once (GES)."""
     start, known = important(ground, entities), list(entities)
     scores = ground.similarity(ground.question)
+    relating = [score for fact, score in zip(ground.graph.facts, scores, strict=True) if fact.relates]
+    high = HIGH * max(relating, default=0.0)
     followed: list[Step] = []
     stopped: Stopped = "trials"
     while len(followed) < steps:
         leads = best(along_edges(Stand(ground.graph, known, (), "", scores)))
-        if not leads or leads[0].score < HIGH * scores.max():
+        if not leads or leads[0].score < high:
             stopped = "exhausted"
             break
         known.append(leads[0].entity)

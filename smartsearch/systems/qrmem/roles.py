@@ -245,12 +245,11 @@ class Roles:
             lambda part: part.data("entities", "relations"),
             lambda part, reply: part.asking(reply.questions if reply else None),
         )
-        made = [
-            (place, number, one) for place, part in enumerate(parts) for number, one in enumerate(part.asked)
-        ]
+        every = [(place, number) for place, part in enumerate(parts) for number in range(len(part.asked))]
         kept = defaultdict(set)
-        for at in accepted(one for _, _, one in made):
-            kept[made[at][0]].add(made[at][1])
+        for at in accepted(one for part in parts for one in part.asked):
+            place, number = every[at]
+            kept[place].add(number)
         return self._over(
             prompts.UPDATE,
             [part.with_new(kept[place]) for place, part in enumerate(parts)],
@@ -278,8 +277,8 @@ class Roles:
     def _merged(self, made: EntityGraph) -> EntityGraph:
         """The graph with one description for each edge that had several; its facts keep their segments.
 
-        Of the edges with most descriptions, as many as there are segments; `unmerged` counts the others, which
-        stay united as they are.
+        Of the edges with most descriptions, as many as there are segments; the others, `unmerged`, are united
+        as they are.
         """
         several = {}
         for edge in made.edges:
