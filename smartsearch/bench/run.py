@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
@@ -56,8 +56,8 @@ class Outcome:
     `gold` and `ranked` (by ranking) hold turns by question, the best 100. `kept` has the ranked list of the
     reference row by question and what became of it, `read` which of it the cross-encoder has scored;
     `answered` the turns, best first, that rows leave to a reader, by row and question.
-    `systems` has the fingerprints of each rival, of its memory with them, one a haystack. `spent` has what
-    those that ask a language model took of it, for their memories (`ingest`) and for questions (`query`).
+    `systems` has the fingerprints of each rival, of its memory with them, one a haystack. `asked` has which
+    language model a rival asked, and what it took for its memories (`ingest`) and for questions (`query`).
     """
 
     spec: Spec
@@ -73,7 +73,7 @@ class Outcome:
     read: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
     answered: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     systems: dict[str, list[str]] = field(default_factory=dict)
-    spent: dict[str, dict[str, Spent]] = field(default_factory=dict)
+    asked: dict[str, dict[str, Any]] = field(default_factory=dict)
     columns: dict[tuple[str, ...], dict[str, list[float]]] = field(default_factory=dict)
 
     def add(self, key: tuple[str, ...], values: dict[str, float]) -> None:
@@ -115,6 +115,7 @@ def run(
     outcome = Outcome(spec)
     opened = {rival.name: rival.open(scoring.config, scoring.tools) for rival in spec.rivals}
     askers = {rival.name: cast("Asking", opened[rival.name]).asker for rival in spec.rivals if rival.asks}
+    ingest = dict.fromkeys(askers, Spent())
     for group in dataset.groups():
         counted = lru_cache(maxsize=None)(tokenizer.count)
         haystack = Haystacked(group.corpus, shown(scoring.config))
@@ -127,13 +128,14 @@ def run(
             before = askers[name].spent if name in askers else Spent()
             outcome.systems.setdefault(name, []).append(rival.fingerprint)
             if name in askers:
-                made = outcome.spent.setdefault(name, {"ingest": Spent()})
-                made["ingest"] += askers[name].spent - before
+                ingest[name] += askers[name].spent - before
         for question in group.questions:
             _one(question, prepared, ranked, outcome, Tokenizer(tokenizer.name, counted))
             step()
     for name, asker in askers.items():
-        outcome.spent[name]["query"] = asker.spent - outcome.spent[name]["ingest"]
+        both = {"ingest": ingest[name], "query": asker.spent - ingest[name]}
+        took = {part: asdict(spent) for part, spent in both.items()}
+        outcome.asked[name] = {"model": asker.endpoint.model, **took}
     return outcome
 
 

@@ -247,4 +247,4 @@ def test_a_rival_that_asks_a_model_needs_consent_and_what_it_took_is_in_the_reco
     assert {row["name"] for row in record["rows"]} == {"I3 ce B1:9", "scribe B1:9", "bm25 B1:9"}
     took = record["run"]["asked"]["scribe"]
     assert (took["ingest"]["calls"], took["query"]["calls"]) == (6, 4)
-    assert took["query"]["prompt_tokens"] == 40
+    assert (took["model"], took["query"]["prompt_tokens"]) == ("tiny", 40)
