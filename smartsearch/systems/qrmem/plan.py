@@ -9,7 +9,7 @@ from typing import Any
 from smartsearch.llm import rough_tokens
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Plan
-from smartsearch.systems.qrmem import prompts
+from smartsearch.systems.qrmem import prompts, rules
 from smartsearch.systems.qrmem.navigate import TRIALS, WINDOW
 from smartsearch.systems.qrmem.prompts import ASK, OPEN, RELATE, SUMMARY, UPDATE, Role
 from smartsearch.systems.qrmem.roles import MERGED, NAMES
@@ -19,15 +19,15 @@ from smartsearch.systems.qrmem.summaries import TOGETHER, windows
 
 def plan(haystack: Haystack, memory: Segments, scope: int, way: str) -> Plan:
     """Of the largest segments and longest conversations: which ones it will be, the question decides."""
-    indices = haystack.indices
-    there = indices if isinstance(indices, range) else frozenset(indices)
-    sizes = [sum(memory.tokens[i] for i in turns if i in there) for turns in memory.turns]
-    chosen = sorted((min(size, 2 * WINDOW) for size in sizes if size), reverse=True)[: scope or None]
+    every = rules.scope((), haystack, memory, 0).values()
+    sizes = (min(sum(memory.tokens[index] for index in turns), 2 * WINDOW) for turns in every)
+    chosen = sorted(sizes, reverse=True)[: scope or None]
     judged = min(WINDOW, sum(chosen))
     count, read = len(chosen), sum(chosen) + len(chosen) * SUMMARY.tokens
-    runs = sorted((len(every) for every in windows(haystack, memory).values()), reverse=True)[:count]
+    runs = sorted(map(len, windows(haystack, memory).values()), reverse=True)[:count]
     opens = way != "no-open-entities"
     updates = opens and way != "no-update"
+    judges = 1 if way in ("ges", "no-navigation") else TRIALS + 1
     # A role, how often it is asked at most, and the tokens that all its requests quote together.
     rows: list[tuple[Role[Any], int, int]] = [
         (SUMMARY, sum(runs), sum(runs) * WINDOW),
@@ -38,7 +38,7 @@ def plan(haystack: Haystack, memory: Segments, scope: int, way: str) -> Plan:
         (UPDATE, count * updates, read + count * (OPEN.tokens + ASK.tokens)),
         (prompts.SAME, 1, min(NAMES, count * 2 * prompts.ENTITIES) * 30),
         (prompts.MERGE, count, MERGED * read + count * RELATE.tokens),
-        (prompts.JUDGE, TRIALS + 1 if way not in ("ges", "no-navigation") else 1, (TRIALS + 1) * judged),
+        (prompts.JUDGE, judges, judges * judged),
         (prompts.PROPOSE, TRIALS * (way == "te"), TRIALS * judged),
         (prompts.ELABORATE, int(way == "ges"), RELATE.tokens),
     ]

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.qrmem import prompts
+from smartsearch.systems.qrmem import prompts, rules
 from smartsearch.systems.qrmem.navigate import WINDOW
 from smartsearch.systems.qrmem.prompts import Data, Role, Text
 from smartsearch.systems.qrmem.segments import Segments
@@ -24,15 +24,13 @@ def windows(
 ) -> dict[Place, list[list[str]]]:
     """The turns, of those that may be found, of each conversation as lines, by runs of segments that fit into
     the window. A conversation of one segment needs no background."""
-    turns, indices = haystack.corpus.turns, haystack.indices
-    there = indices if isinstance(indices, range) else frozenset(indices)
+    turns = haystack.corpus.turns
     made: dict[Place, list[list[str]]] = defaultdict(list)
     segments: dict[Place, int] = defaultdict(int)
     room: dict[Place, int] = {}
-    for every in memory.turns:
-        place = (turns[every[0]].path, turns[every[0]].conversation)
-        inside = [index for index in every if index in there]
-        if not inside or (places is not None and place not in places):
+    for inside in rules.scope((), haystack, memory, 0).values():
+        place = (turns[inside[0]].path, turns[inside[0]].conversation)
+        if places is not None and place not in places:
             continue
         tokens = sum(memory.tokens[index] for index in inside)
         if tokens > room.get(place, 0):
