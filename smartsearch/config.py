@@ -334,7 +334,7 @@ class Config:
         "-n",
         shown="all; on a terminal 5",
     )
-    graph: bool = _cut(False)  # the answer has the system's graph; --format graphml asks for it
+    graph: bool = _cut(False)  # the answer has the system's graph; --format graphml and html ask for it
 
     # Run
     redact: bool = _cut(
