@@ -90,7 +90,7 @@ def unnamed(store: Store) -> dict[str, list[str]]:
 
 def named(texts: Sequence[str]) -> str:
     """What tells these facts from others."""
-    return hashlib.blake2b("\n".join(texts).encode(), digest_size=12).hexdigest()
+    return hashlib.blake2b("\n".join(texts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True)
