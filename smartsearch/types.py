@@ -270,7 +270,8 @@ class Trace:
     """What every stage did, for `--explain` and JSON. Times are milliseconds, keyed by stage.
 
     Terms, hops, the fallback and `absent`, the question's terms that no turn has, are SmartSearch's; `own`
-    holds what another system tells of itself.
+    holds what another system tells of itself. `ingest` is what its memory took of a language model before the
+    question, where it asks one.
     """
 
     terms: tuple[Term, ...] = ()
@@ -281,17 +282,22 @@ class Trace:
     models: tuple[ModelInfo, ...] = ()
     degraded: tuple[str, ...] = ()
     cost: Cost = Cost()
+    ingest: Cost | None = None
     own: dict[str, Any] = field(default_factory=dict)
     absent: tuple[Term, ...] = ()
 
 
 @dataclass(frozen=True)
 class Link:
-    """Two nodes of a graph and the turns that relate them, by their places in it."""
+    """Two nodes of a graph and the turns that relate them, by their places in it.
+
+    `written`: what a language model wrote of the two, as a turn of nobody, so that it is masked as one.
+    """
 
     one: int
     other: int
     turns: tuple[int, ...]
+    written: Turn | None = None
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from smartsearch.ask import batch
 from smartsearch.ask.door import Found, Opening, find
 from smartsearch.ask.library import STDIN_BYTES, Library, in_background
 from smartsearch.ask.scope import Scope
-from smartsearch.cli import hits, words
+from smartsearch.cli import consent, hits, words
+from smartsearch.cli.consent import ConsentOptions
 from smartsearch.cli.options import (
     FilterOptions,
     OutputOptions,
@@ -75,15 +76,15 @@ def query(
     *,
     search: QueryOptions,
     filters: FilterOptions,
+    agreed: ConsentOptions,
     out: OutputOptions,
     progress: TalkOptions,
 ) -> int:
     """Print the turns that answer QUESTION, best first."""
-    config = search.config()
+    config = consent.ready(search.config(), yes=agreed.yes)
     view = out.view(few=not search.sets("limit"))
     view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
-    if view.format == "graphml":
-        config = _with_graph(config)
+    config = _with_graph(config, view.format)
     found = searched(question, paths, config, filters, view, progress)
     numbered = show.show(found.result, found.around, config, view)
     if numbered and config.cache:
@@ -113,7 +114,7 @@ def searched(
         stream.talk("standard input is not read: - as a PATH reads it")
     with (
         deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
-        stream.status("searching", wanted=progress.progress == "auto"),
+        stream.status("searching", wanted=progress.progress == "auto" and not consent.asked_for(config)),
     ):
         question = _utf8(question)
         told, cold, stdin = warm(question, source, config, view, stdin)
@@ -121,25 +122,28 @@ def searched(
             return told
         notes = (f"answered without the warm process: {cold}",) if cold else ()
         library = Library(stdin)
-        tell = saying(config, quiet=view.quiet)
-        opening = loading(config, quiet=view.quiet)
-        return find(question, source, config, opening, library, view.before, view.after, notes, tell)
+        tell, agree = saying(config, quiet=view.quiet), consent.agreeing(config)
+        opening, around = loading(config, quiet=view.quiet), (view.before, view.after)
+        return find(question, source, config, opening, library, *around, notes, tell, agree)
 
 
-def _with_graph(config: Config) -> Config:
-    """The config with which an answer has its graph. Raises UsageError for a system that makes none."""
-    if not systems.card(config.system).graph:
+def _with_graph(config: Config, format: str) -> Config:
+    """The config with which an answer has its graph, where the format shows one and the system makes one.
+
+    Raises UsageError where it makes none and the format is that of graphs."""
+    makes = systems.card(config.system).graph
+    if format == "graphml" and not makes:
         makers = ", ".join(name for name in systems.SYSTEMS if systems.card(name).graph)
         hint = f"--format graphml goes with --system {makers}"
         raise UsageError(f"--system {config.system} makes no graph", hint=hint)
-    return replace(config, graph=True)
+    return replace(config, graph=makes and format in ("graphml", "html"))
 
 
 def warm(
     question: str, source: Scope, config: Config, view: View = PLAIN, stdin: BinaryIO | None = None
 ) -> tuple[Found | None, str, BinaryIO | None]:
     """What the warm process answers, if one is wanted and there; else why not, and the rest of `stdin`."""
-    if config.daemon == "never":
+    if config.daemon == "never" or config.llm:  # its settings of a language model may be others
         return None, "", stdin
     from smartsearch.serve.warm import client, wire
 
@@ -191,6 +195,7 @@ def batch_command(
     *,
     search: SearchOptions,
     filters: FilterOptions,
+    agreed: ConsentOptions,
     folder: RunOptions,
     progress: TalkOptions,
 ) -> int:
@@ -202,7 +207,7 @@ def batch_command(
     """
     if resume and out is None:
         raise UsageError("--resume needs --out", hint="--out answers.jsonl --resume")
-    config = search.config()
+    config = consent.ready(search.config(), yes=agreed.yes, asks=False)
     if out is not None and _is_folder(out):
         from smartsearch.cli import runs as runs_cli
 
@@ -238,12 +243,12 @@ def _in_order(
     library = Library(_standard_input(source.paths))
     system = loading(config, quiet=progress.quiet)
     complained: set[str] = set()
-    tell = saying(config, quiet=progress.quiet)
+    tell, agree = saying(config, quiet=progress.quiet), consent.agreeing(config, many=True)
 
     def answer(question: batch.Question) -> Result:
         own, how = filters.written.own(question, source, config)
         with deadline(config.timeout):
-            result = find(question.text, own, how, system, library, progress=tell).result
+            result = find(question.text, own, how, system, library, progress=tell, agree=agree).result
         if not progress.quiet:
             show.complain(result, own.paths, complained)
         return result
@@ -313,7 +318,8 @@ def saying(config: Config, *, quiet: bool) -> Progress:
     def progress(_done: int, of: int) -> None:
         nonlocal told
         if not told:
-            ahead = f"`smartsearch memory build PATH --system {config.system}` does that ahead"
+            asking = " --llm" if config.llm else ""
+            ahead = f"`smartsearch memory build PATH --system {config.system}{asking}` does that ahead"
             stream.talk(f"{config.system} takes in what is new first, {of:,} parts; {ahead}")
         told = True
 
