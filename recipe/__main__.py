@@ -9,7 +9,7 @@ COMMANDS = {
     "all": "rounds",
     "crossencoder": "rankers",
     "colbert": "rankers",
-    **{name: name for name in ("data", "export", "evaluate", "overlap", "parser", "written")},
+    **{name: name for name in ("data", "export", "evaluate", "overlap", "parser", "written", "causal")},
     **{name: name for name in ("validate", "calibrate", "fusion", "confidence")},
 }
 """The file of each command."""
