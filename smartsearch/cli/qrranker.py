@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from smartsearch.config import Config
+    from smartsearch.rank.qrranker import Reader
     from smartsearch.training.listwise import Sample
 
 qrranker = typer.Typer(help="Fetch a language model for --system qrranker, find its heads, train them.")
@@ -37,7 +38,10 @@ Model = Annotated[
     typer.Option("--qr-model", metavar="MODEL", help="A folder as ./PATH, or a hub id.", show_default=False),
 ]
 Limit = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Most questions to learn from, and to measure on.")
+    int,
+    typer.Option(
+        min=1, metavar="N", help="Most questions to learn from, and to measure on; the paper has 1,000."
+    ),
 ]
 Candidates = Annotated[
     int, typer.Option("--qr-candidates", min=2, metavar="N", help="How many of our first turns a list has.")
@@ -90,7 +94,7 @@ class Task:
         return {"order": name, "questions": len(self.measured), **listwise.recall(self.measured, order)}
 
 
-def _task(data: str | None, config: Config, limit: int, seed: int) -> Task:
+def _task(data: str | None, config: Config, reader: Reader, limit: int, seed: int) -> Task:
     """The questions of the data, each with the list that our own search gives the model."""
     from smartsearch.models import loading
     from smartsearch.training import listwise
@@ -103,7 +107,9 @@ def _task(data: str | None, config: Config, limit: int, seed: int) -> Task:
         dataset = open_dataset(data)
         groups = [(g.corpus, [(q.text, q.gold) for q in g.questions]) for g in dataset.groups()]
         named, asked = f"{dataset.name} {dataset.sha256[:12]}", list(listwise.apart(groups))
-    return Task(named, *listwise.samples(asked, config, loading.load_tools(config), limit, seed))
+    tools = loading.load_tools(config)
+    with stream.progress(None, wanted=True, title="lists") as step:
+        return Task(named, *listwise.samples(asked, config, tools, reader, limit, seed, step))
 
 
 @qrranker.command()
@@ -115,7 +121,7 @@ def detect(
         str, typer.Option("--out", "-o", metavar="FILE", help="The file of heads.")
     ] = "heads.json",
     heads: Annotated[int, typer.Option(min=1, metavar="N", help="How many heads.")] = 16,
-    limit: Limit = 1000,
+    limit: Limit = 300,
     qr_candidates: Candidates = 50,
     seed: Seed = 13,
     threads: Threads = None,
@@ -135,7 +141,7 @@ def detect(
     from smartsearch.rank.qrranker import QRRanker
     from smartsearch.training import listwise
 
-    task = _task(data, config, limit, seed)
+    task = _task(data, config, reader, limit, seed)
     with stream.progress(len(task.learned), wanted=True) as step:
         scores = listwise.detect(reader, task.learned, heads, step)
     found = Heads(info.id, info.revision, task.data, reader.layers, reader.width, tuple(scores))
@@ -173,7 +179,7 @@ def train(
     ] = "qk",
     epochs: Annotated[int, typer.Option(min=1, metavar="N", help="How often each question is seen.")] = 1,
     rate: Annotated[float, typer.Option(min=0.0, metavar="X", help="The learning rate; the paper's.")] = 1e-5,
-    limit: Limit = 1000,
+    limit: Limit = 300,
     qr_candidates: Candidates = 50,
     seed: Seed = 13,
     threads: Threads = None,
@@ -196,7 +202,7 @@ def train(
     from smartsearch.rank.qrranker import QRRanker
     from smartsearch.training import listwise
 
-    task = _task(data, config, limit, seed)
+    task = _task(data, config, before.reader, limit, seed)
     rows = [
         task.recall("smartsearch", listwise.as_found),
         task.recall("heads as they were", listwise.by_heads(before)),

@@ -55,10 +55,17 @@ class Reader:
             raise ModelError(
                 f"{len(texts)} texts and the question are {len(read.ids):,} tokens, and {self.name} reads "
                 f"{self.longest:,} at most",
-                hint=f"--qr-candidates {_fitting(len(texts), len(read.ids), self.longest)}, or another model",
+                hint=f"--qr-candidates {max(1, self.fitting(question, texts) - 1)}, or another model",
                 kind="model_length",
             )
         return read
+
+    def fitting(self, question: str, texts: Sequence[str]) -> int:
+        """How many of the texts, from the first, it reads at once."""
+        most = len(texts)
+        while most and (tokens := len(context(self.tokenizer, question, texts[:most]).ids)) > self.longest:
+            most = min(most - 1, most * self.longest // tokens)
+        return most
 
     def masses(self, read: Context, wanted: dict[int, tuple[int, ...]]) -> Any:
         """What each wanted head sends from the question to each text: (heads, texts), layer after layer.
@@ -116,11 +123,6 @@ class QRRanker:
         operations = (last + 1) * (2 * per_layer * tokens + 2 * width * tokens**2)
         runs = 1 if self.heads.trained else 2
         return float(runs * operations / _speed(next(network.parameters()).dtype))
-
-
-def _fitting(texts: int, tokens: int, longest: int) -> int:
-    """About how many of these texts the model would read."""
-    return max(1, texts * longest // tokens - 1)
 
 
 def _weights(module: Any) -> int:

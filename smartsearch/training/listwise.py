@@ -83,12 +83,18 @@ def apart(groups: Sequence[tuple[Corpus, Sequence[tuple[str, Collection[int]]]]]
 
 
 def samples(
-    asked: Iterable[Asked], config: Config, tools: Tools, most: int, seed: int
+    asked: Iterable[Asked],
+    config: Config,
+    tools: Tools,
+    reader: Reader,
+    most: int,
+    seed: int,
+    step: Callable[[], None],
 ) -> tuple[list[Sample], list[Sample]]:
     """Up to `most` questions to learn from and as many held out, each with what our own search finds first.
 
-    They are drawn at random. One none of whose turns is found teaches nothing and is not learned from. Raises
-    InputError where a side has none.
+    They are drawn at random. One none of whose turns is found teaches nothing and is not learned from. A list
+    longer than the model reads ends sooner. Raises InputError where a side has none.
     """
     rng = random.Random(seed)
     found: list[list[Sample]] = []
@@ -98,8 +104,11 @@ def samples(
             (hay, text, gold) for hay, one in chats if one.held_out is out for text, gold in one.questions
         ]
         rng.shuffle(every)
-        drawn = (_sample(hay, text, gold, config, tools) for hay, text, gold in every)
-        side = list(islice((one for one in drawn if one.texts and (one.gold or out)), most))
+        drawn = (_sample(hay, text, gold, config, tools, reader) for hay, text, gold in every)
+        side = []
+        for one in islice((one for one in drawn if one.texts and (one.gold or out)), most):
+            side.append(one)
+            step()
         if not side:
             raise InputError(
                 f"the data has no question to {'measure' if out else 'learn'} on whose turns are found",
@@ -109,10 +118,14 @@ def samples(
     return found[0], found[1]
 
 
-def _sample(haystack: Haystack, question: str, gold: frozenset[int], config: Config, tools: Tools) -> Sample:
+def _sample(
+    haystack: Haystack, question: str, gold: frozenset[int], config: Config, tools: Tools, reader: Reader
+) -> Sample:
     _, hits, _ = first_turns(question, haystack, config, tools)
-    right = frozenset(place for place, hit in enumerate(hits) if hit.index in gold)
-    return Sample(question, tuple(texts(question, hits, haystack, config)), right, len(gold))
+    read = texts(question, hits, haystack, config)
+    read = read[: reader.fitting(question, read)]
+    right = frozenset(place for place in range(len(read)) if hits[place].index in gold)
+    return Sample(question, tuple(read), right, len(gold))
 
 
 def recall(samples: Sequence[Sample], order: Callable[[Sample], Sequence[int]]) -> dict[str, float]:

@@ -137,3 +137,12 @@ def test_a_fifth_of_the_conversations_is_held_out_of_one_alone_its_last_question
     sides = list(listwise.apart([(corpus, [*asked, ("without gold", set())])]))
     assert [[text for text, _ in one.questions] for one in sides] == [["q0", "q1", "q2", "q3"], ["q4"]]
     assert [one.held_out for one in listwise.apart([(corpus, asked)] * 6)] == [False] * 5 + [True]
+
+
+def test_a_list_longer_than_the_model_reads_ends_sooner(tmp_path):
+    reader = Reader(causal_models.saved(tmp_path, max_position_embeddings=300), "tiny", 1)
+    texts = ["rain and hail"] * 20
+    most = reader.fitting("Where?", texts)
+    assert 0 < most < 20
+    assert len(reader.context("Where?", texts[:most]).ids) <= 300
+    assert reader.fitting("Where?" * 100, texts) == 0
