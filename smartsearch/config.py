@@ -315,6 +315,11 @@ class Config:
     qr_candidates: int = _rank(  # the paper's
         50, "How many of our first turns qrranker reads, all at once.", "Ranking", lowest=1
     )
+    qr_memory: bool = _rank(
+        False,
+        "--system qrranker reads titles of xmemory's episodes before the turns, up to 512 tokens.",
+        "Ranking",
+    )
     qr_dtype: str = _rank("float32", choices=("float32", "bfloat16"))  # half the memory; on most CPUs slower
 
     # Truncate (paper 3.4)

@@ -186,3 +186,30 @@ def test_an_id_is_pulled_and_nothing_else(run):
     ran = run("qrranker", "pull", "embedded")
     assert ran.code == 2
     assert "no id of the model hub" in ran.err
+
+
+def test_with_a_memory_the_model_reads_what_the_episodes_are_about(ask, monkeypatch):
+    from smartsearch.models import loading
+    from smartsearch.rank import qrranker as scorer
+    from tests.systems import xmemory
+
+    monkeypatch.setattr(loading, "load_tools", xmemory.tools)
+    read = []
+    before = scorer.context
+
+    def spied(tokenizer, question, texts, notes=()):
+        read.append((question, notes))
+        return before(tokenizer, question, texts, notes)
+
+    monkeypatch.setattr(scorer, "context", spied)
+    plain = ask("--json").record
+    assert all(not notes for _, notes in read)
+    read.clear()
+    found = ask("--json", "--qr-memory").record
+    assert [question for question, _ in read] == [ASKED, "N/A"]
+    titles = [note.text for note in read[0][1]]
+    assert titles
+    assert all(title.strip() for title in titles)
+    assert frozenset().union(*(note.covers for note in read[0][1])) == set(range(5))
+    scores = [[hit["scores"]["qr"] for hit in one["hits"]] for one in (plain, found)]
+    assert scores[0] != scores[1]

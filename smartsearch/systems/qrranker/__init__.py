@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Empty, Memory, Progress
+from smartsearch.systems.base import Card, Empty, Memory, Progress, quietly
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -33,11 +33,12 @@ class System:
 
     card = CARD
 
-    def __init__(self, tools: Tools, ranker: QRRanker, info: ModelInfo, candidates: int) -> None:
-        self.tools, self.ranker, self.info = tools, ranker, info
-        layers, seconds = max(ranker.heads.by_layer()) + 1, ranker.seconds(candidates)
+    def __init__(self, tools: Tools, ranker: QRRanker, info: ModelInfo, config: Config) -> None:
+        self.tools, self.ranker, self.info, self.config = tools, ranker, info, config
+        turns = config.qr_candidates
+        layers, seconds = max(ranker.heads.by_layer()) + 1, ranker.seconds(turns)
         self.notice = (
-            f"qrranker: about {seconds / 60:.1f} minutes a question on this CPU, {candidates} turns through "
+            f"qrranker: about {seconds / 60:.1f} minutes a question on this CPU, {turns} turns through "
             f"{layers} of {ranker.heads.layers} layers of {info.id}; --qr-candidates takes fewer"
             if seconds > SLOW
             else ""
@@ -45,21 +46,26 @@ class System:
 
     @property
     def fingerprint(self) -> str:
-        """Of its model and heads."""
+        """Of its model and heads, and whether it has a memory."""
         import hashlib
 
-        said = repr((self.info, self.ranker.heads)).encode()
+        said = repr((self.info, self.ranker.heads, self.config.qr_memory)).encode()
         return hashlib.blake2b(said, digest_size=8).hexdigest()
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
-        """Nothing: every question reads the transcripts themselves."""
-        return Empty()
+        """Nothing, for every question reads the transcripts themselves; with `--qr-memory` xMemory's, which is
+        not kept."""
+        if not self.config.qr_memory:
+            return Empty()
+        from smartsearch.systems import xmemory
+
+        return xmemory.load(self.config, lambda _config: self.tools).prepare(corpus, None, quietly)
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
         """The turns that SmartSearch finds, the first of them in the order of the heads."""
         from smartsearch.systems.qrranker.search import search
 
-        return search(question, corpus, config, self.tools, self.ranker, self.info)
+        return search(question, corpus, memory, config, self.tools, self.ranker, self.info)
 
 
 def card(name: str) -> Card:
@@ -75,4 +81,4 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
 
     rankers = tuple(name for name in config.rank if name != "qr")
     loaded = tools(replace(config, rank=rankers))
-    return System(loaded, *causal.ranker(config, "--system qrranker"), config.qr_candidates)
+    return System(loaded, *causal.ranker(config, "--system qrranker"), config)

@@ -8,12 +8,15 @@ from dataclasses import replace
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
+from smartsearch.rank.hub.listwise import Note
 from smartsearch.rank.qrranker import QRRanker
-from smartsearch.rank.text import shown
+from smartsearch.rank.text import shown, spoken_date
 from smartsearch.rank.truncate import truncate
 from smartsearch.rank.windows import scored_windows
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.base import Memory
 from smartsearch.systems.smartsearch import pipeline
+from smartsearch.systems.xmemory.ingest import XMemory
 from smartsearch.types import Hit, ModelInfo, Result, paired
 
 NAME, UNTRAINED = "qrranker", "qrranker-untrained"
@@ -22,13 +25,20 @@ SCORE = "qr"
 
 
 def search(
-    question: str, haystack: Haystack, config: Config, tools: Tools, ranker: QRRanker, info: ModelInfo
+    question: str,
+    haystack: Haystack,
+    memory: Memory,
+    config: Config,
+    tools: Tools,
+    ranker: QRRanker,
+    info: ModelInfo,
 ) -> Result:
     """The first `qr_candidates` turns of our own search by the heads, the others behind, cut as ours are."""
     began, question = time.perf_counter(), paired(question)
     ours, first, rest = first_turns(question, haystack, config, tools)
     searched = time.perf_counter()
-    values = ranker.scores(question, texts(question, first, haystack, config))
+    before = notes(memory, first) if isinstance(memory, XMemory) else []
+    values = ranker.scores(question, texts(question, first, haystack, config), before)
     read = [
         replace(hit, scores=replace(hit.scores, more={**hit.scores.more, SCORE: float(value)}))
         for hit, value in zip(first, values, strict=True)
@@ -55,6 +65,7 @@ def search(
             "layers": max(heads.by_layer()) + 1,
             "found_on": heads.data,
             "read": len(read),
+            "notes": len(before),
         },
     )
     return replace(
@@ -78,6 +89,17 @@ def first_turns(
     ours = pipeline.search(question, haystack, whole, tools)
     found = (*ours.hits, *ours.budget.hidden)
     return ours, found[: config.qr_candidates], found[config.qr_candidates :]
+
+
+def notes(memory: XMemory, hits: Sequence[Hit]) -> list[Note]:
+    """What the episodes of the hits are about, in the chats' order, each with the hits that it covers."""
+    found = []
+    for episode, run in zip(memory.episodes, memory.runs, strict=True):
+        covers = frozenset(place for place, hit in enumerate(hits) if hit.index in run)
+        if covers:
+            date = spoken_date(episode.time)
+            found.append(Note(f"{date}: {episode.title}" if date else episode.title, covers))
+    return found
 
 
 def texts(question: str, hits: Sequence[Hit], haystack: Haystack, config: Config) -> list[str]:
