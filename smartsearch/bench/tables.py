@@ -102,8 +102,13 @@ def gap(row: Json, measure: str = "kept") -> str:
     if "against" not in row:
         return "reference"
     found = row["against"].get(measure, {})
-    p = found.get("p_holm")
-    return signed(found.get("difference")) + ("*" if p is not None and p < SIGNIFICANT else "")
+    return signed(found.get("difference")) + star(found)
+
+
+def star(against: Json) -> str:
+    """A star where a difference is significant."""
+    p = against.get("p_holm")
+    return "*" if p is not None and p < SIGNIFICANT else ""
 
 
 _FOUND = {"retrieved": "retrieved", "turn@5": "R@5", "turn@10": "R@10", f"turn@{TOP}": f"top {TOP}"}
