@@ -2,9 +2,9 @@
 
 QRMeM's two tests (arXiv 2406.13167) on chats by rule, for any system: does it matter whether an answer's
 support stands at the head, in the middle or at the tail, and how far apart its two turns are? Every fact is
-asked once in each chat of a test and stands once in each of its places, so that places compare fact by fact. The
-second turn shares a name with the first and no word with the question; the other facts of a chat, in the same
-words about other people, are what it may be taken for.
+asked once in each chat of a test and stands once in each of its places, so that places compare fact by fact.
+The second turn shares a name with the first and one word with the question; the other facts of a chat, in the
+same words about other people, are what it may be taken for.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def facts(chance: random.Random) -> list[tuple[str, str, str, str]]:
         made.append(
             (
                 first,
-                f"{other} {does}, would you believe it?",
-                f"How does the {tie} of {one} earn money?",
+                f"{other} {does} and makes good money, would you believe it?",
+                f"How does the {tie} of {one} make money?",
                 does,
             )
         )

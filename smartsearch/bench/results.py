@@ -161,17 +161,13 @@ def _compare(
 
 
 def _compared(outcome: Outcome, gold: Table, resampling: Resampling) -> dict[str, Any]:
-    """By system what it keeps at equal words, beside the reference's ranking, its blocks, and its memories.
-
-    Means of what covers an answer are over the questions whose answer every system covers (`covered_by_all`).
-    """
+    """By system what it keeps at equal words, beside the reference's ranking, its blocks, and its memories."""
     rows = {ranking(row.name): row for row in outcome.spec.compared}
     curves = {name: outcome.table("curve", row.retrieval.name, row.ranker.name) for name, row in rows.items()}
     base = ranking(outcome.spec.reference)
     pairs = {name: base for name in rows if name != base and base in rows}
     gaps = {words: _differences(pairs, str(words), curves, gold, resampling) for words in WORDS}
     blocks = {name: outcome.table("blocks", row.name) for name, row in rows.items()}
-    everywhere = np.all([np.isfinite(table[COST[0]]) for table in blocks.values()], axis=0)
     found: dict[str, Any] = {}
     for name, row in rows.items():
         recalls = _recalls(curves[name], [str(words) for words in WORDS], gold["turn"], resampling)
@@ -180,19 +176,22 @@ def _compared(outcome: Outcome, gold: Table, resampling: Resampling) -> dict[str
             "row": row.name,
             "kept": recalls,
             "against": {str(words): gaps[words].get(name, {}) for words in WORDS},
-            "blocks": _blocks(blocks[name], everywhere),
+            "blocks": _blocks(blocks[name], blocks[pairs.get(name, name)]),
             "memory": _memory(made) if made else None,
         }
-    return {"reference": base, "covered_by_all": int(everywhere.sum()), "systems": found} if found else {}
+    return {"reference": base, "systems": found} if found else {}
 
 
-def _blocks(table: Table, everywhere: Any) -> dict[str, float | None]:
-    """Shares of the blocks by gold turns in them, of answers covered, and what that costs on average."""
+def _blocks(table: Table, base: Table) -> dict[str, Any]:
+    """Shares of the blocks by gold turns in them, of answers covered, and what that costs on average.
+
+    The costs are the system's and the reference's, over the questions that both cover.
+    """
     total, wanted = max(1.0, table["blocks"].sum()), table["wanted"].sum()
-    covered = np.isfinite(table[COST[0]]).sum()
+    covered, known = (np.isfinite(one[COST[0]]) for one in (table, base))
     shares = {name: _number(table[name].sum() / total) for name in HITS}
-    means = {name: _mean(table[name][everywhere]) for name in COST}
-    return {**shares, "covered": _number(covered / wanted) if wanted else None, **means}
+    means = {name: [_mean(one[name][covered & known]) for one in (table, base)] for name in COST}
+    return {**shares, "covered": _number(covered.sum() / wanted) if wanted else None, **means}
 
 
 def _memory(made: Sequence[Made]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def compared(result: Json) -> Iterator[Table]:
         rows = {row["name"]: row for row in result["rows"]}
         systems = {name: (one, rows[one["row"]]) for name, one in found["systems"].items()}
         yield at_equal_words(result, found["reference"], systems)
-        yield evidence(found["covered_by_all"], systems)
+        yield evidence(systems)
         if len(next(iter(rows.values()))["by_category"]) > 1:
             yield by_category(systems)
 
@@ -69,21 +69,20 @@ def at_equal_words(result: Json, base: str, systems: Systems) -> Table:
     return Table("Systems at equal words", (*head, "calls", "LLM tokens"), tuple(lines), caption)
 
 
-def evidence(covered_by_all: int, systems: Systems) -> Table:
+def evidence(systems: Systems) -> Table:
     """How dense each system's context is, and how soon it covers the answer."""
     lines = []
     for one, row in systems.values():
         found, memory = one["blocks"], one["memory"] or {"sizes": {}}
         shares = (percent(found[key]) for key in ("one", "two", "more", "covered"))
-        cost = (short(found["cover blocks"]), number(found["cover tokens"]))
+        cost = (" / ".join(map(short, found["cover blocks"])), " / ".join(map(number, found["cover tokens"])))
         lines.append((named(row), *shares, *cost, percent(memory["sizes"].get("reassigned"))))
     head = ("system", "1 gold", "2", "more", "covered", "blocks", "tokens", "reassigned")
     caption = (
         "xMemory's measures. A block is what is kept of a chunk of at most 258 tokens; those with so many "
         "gold turns are told of questions that have two or more. covered: answers whose content words, of "
-        "those that anybody says, are all in the context. blocks, tokens: read until they are, means over "
-        f"the {number(covered_by_all)} questions that every system covers. reassigned: facts that a split or "
-        "merge took to another theme."
+        "those that anybody says, are all in the context. blocks, tokens: read until they are, mean, and the "
+        "reference's over the same questions. reassigned: facts that a split or merge took to another theme."
     )
     return Table("Evidence", head, tuple(lines), caption)
 
