@@ -161,7 +161,7 @@ def _compare(
 
 
 def _compared(outcome: Outcome, gold: Table, resampling: Resampling) -> dict[str, Any]:
-    """By system what it keeps at equal words, beside the reference's ranking, its blocks, and its memories."""
+    """By system what it keeps at equal words beside the reference, its blocks, and its memories."""
     rows = {ranking(row.name): row for row in outcome.spec.compared}
     curves = {name: outcome.table("curve", row.retrieval.name, row.ranker.name) for name, row in rows.items()}
     base = ranking(outcome.spec.reference)
