@@ -106,8 +106,7 @@ class Config:
 
     llm: bool = _run(  # of no part: the fingerprint of a system that asks one tells it from any other
         False,
-        "Let xmemory or qrmem ask a language model, as their papers do: it gets your chats "
-        "(docs/systems.md).",
+        "Let xmemory or qrmem ask a language model, as their papers do: it gets your chats (docs/answer.md).",
         "Language model",
         trusted=True,
     )

@@ -289,3 +289,26 @@ def test_the_asker_of_a_config(server, tmp_path, monkeypatch):
     assert not llm.asker(Config()).allowed
     assert llm.asker(Config(trusted_hosts=("API.example.com",))).allowed
     assert llm.asker(Config(cache=False)).client.cache is None
+
+
+def test_a_server_that_fails_again_and_again_counts_as_gone(server, asker):
+    server.reply = lambda body: status(503)
+    with pytest.raises(LLMError, match="503") as caught:
+        asked(asker, *map(str, range(99)))
+    assert (caught.value.kind, caught.value.general) == ("llm_unreachable", True)
+    assert 8 * 2 <= len(server.requests) <= 12 * 2
+    server.reply = lambda body: status(503) if int(said(body)) % 2 else "fine"
+    assert len(asked(asker, *map(str, range(40)))) == 40
+
+
+def test_an_interruption_does_not_wait_for_replies_on_their_way(server):
+    server.reply = lambda body: hangs
+    asker = Asker(Client(Endpoint(server.url, "tiny"), timeout=5.0, retries=0), at_once=2)
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        asker.each([interrupted, *[lambda: asker.reply(ASK, max_tokens=9).text] * 9])
+    assert time.monotonic() - began < 2.0

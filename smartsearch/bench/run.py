@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from smartsearch.bench.types import BenchQuestion, Dataset, Group, Indices
 from smartsearch.llm import Spent
 from smartsearch.rank.text import shown
 from smartsearch.rank.truncate import Tokenizer
-from smartsearch.systems.base import Card, System
+from smartsearch.systems.base import Asking, Card, System
 from smartsearch.systems.baselines import content_lemmas
 
 BUDGETS = (125, 250, 500, 750, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000)
@@ -84,7 +84,8 @@ class Outcome:
     `answered` the turns, best first, that rows leave to a reader, by row and question.
     `systems` has the fingerprints of each rival, of its memory with them, one a haystack, and `ingests` what
     each of its memories is and took. `spent` has what those that ask a language model took of it, for their
-    memories (`ingest`) and for questions (`query`), in whichever run they were asked.
+    memories (`ingest`) and for questions (`query`), in whichever run they were asked; `asked` that for the
+    record, with which model.
     """
 
     spec: Spec
@@ -102,6 +103,7 @@ class Outcome:
     systems: dict[str, list[str]] = field(default_factory=dict)
     ingests: dict[str, list[Made]] = field(default_factory=dict)
     spent: dict[str, dict[str, Spent]] = field(default_factory=dict)
+    asked: dict[str, dict[str, Any]] = field(default_factory=dict)
     columns: dict[tuple[str, ...], dict[str, list[float]]] = field(default_factory=dict)
 
     def add(self, key: tuple[str, ...], values: dict[str, float]) -> None:
@@ -171,6 +173,9 @@ def run(
         for question in group.questions:
             _one(question, prepared, ranked, outcome, Tokenizer(tokenizer.name, counted))
             step()
+    for name, parts in outcome.spent.items():
+        took = {part: asdict(spent) for part, spent in parts.items()}
+        outcome.asked[name] = {"model": cast("Asking", opened[name]).asker.endpoint.model, **took}
     return outcome
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -26,6 +27,8 @@ TEMPERATURES = (0.0, 0.2, 0.4, 0.6, 0.8)
 """Of the tries at JSON: QRMeM asks again at most 4 times, each time warmer."""
 TOP_LOGPROBS = 20
 """Tokens whose log-probabilities are asked for at each place: the most that servers give."""
+LOST = 8
+"""Requests in a row that a server fails, each after its retries, until it counts as not there."""
 SAMPLES, SAMPLE_TEMPERATURE = 5, 0.7
 """Drafts whose agreement is measured where a server gives no log-probabilities."""
 
@@ -89,6 +92,7 @@ class Asker:
         self._places = threading.BoundedSemaphore(at_once)
         self._lock = threading.Lock()
         self._spent = Spent()
+        self._failed = 0
         self._job = threading.local()
         """`stop` of the `each` that a thread works for."""
 
@@ -171,13 +175,14 @@ class Asker:
                     stop.set()
                 return error
 
-        with ThreadPoolExecutor(max(1, min(self._at_once, len(jobs)))) as pool:
-            try:
-                done = list(pool.map(run, jobs))
-            except BaseException:  # Ctrl-C, or what no job should raise
-                stop.set()
-                pool.shutdown(cancel_futures=True)
-                raise
+        pool = ThreadPoolExecutor(max(1, min(self._at_once, len(jobs))))
+        try:
+            done = list(pool.map(run, jobs))
+        except BaseException:  # Ctrl-C, a time limit: nobody waits for the replies on their way
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        pool.shutdown()
         general = [one for one in done if isinstance(one, LLMError) and one.general]
         if general:
             raise next((one for one in general if one.kind != "llm_stopped"), general[0])
@@ -208,19 +213,29 @@ class Asker:
             raise UsageError("nothing was sent, because nobody agreed", hint=hint, kind="not_sent")
         stop = getattr(self._job, "stop", None)
         messages = [{**message, "content": self._mask(message["content"])} for message in messages]
-        with self._places:
+        with self._places, self._counting():
             reply = self.client.complete(
                 messages,
                 max_tokens=max_tokens,
                 temperature=temperature,
                 stop=stop,
                 more=more,
-                keep_empty=True,
             )
         one = Spent(1, reply.cached, reply.prompt_tokens, reply.completion_tokens, reply.estimated)
         with self._lock:
             self._spent += one
         return reply
+
+    @contextmanager
+    def _counting(self) -> Iterator[None]:
+        """Makes the error of a server that fails again and again one that every other request would meet."""
+        try:
+            yield
+        except LLMError as error:
+            self._failed += error.retryable and not error.general
+            error.absent |= self._failed >= LOST
+            raise
+        self._failed = 0
 
 
 def _with_schema(messages: Sequence[Message], schema: Mapping[str, Any]) -> list[Message]:

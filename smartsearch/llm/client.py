@@ -24,6 +24,8 @@ from smartsearch.runtime import extras
 
 TIMEOUT = 120.0
 """Seconds a server may stay silent: a long context on a local model takes a minute to read."""
+CONNECT = 20.0
+"""Seconds in which a server has to take up the connection."""
 RETRIES = 4
 """Tries after the first, 1, 2, 4 and 8 seconds apart where the server names no wait."""
 LONGEST_WAIT = 120.0
@@ -66,7 +68,7 @@ class Client:
     ) -> None:
         """Sends nothing yet. Raises LLMError "llm_missing" without the openai package."""
         require()
-        from openai import DefaultHttpxClient, OpenAI
+        from openai import DefaultHttpxClient, OpenAI, Timeout
 
         self.endpoint, self.cache = endpoint, cache
         self._timeout, self._retries, self._wait, self._count = timeout, retries, wait, count
@@ -83,7 +85,7 @@ class Client:
         self._openai = OpenAI(
             base_url=endpoint.base_url,
             api_key=endpoint.key or "none",
-            timeout=timeout,
+            timeout=Timeout(timeout, connect=min(timeout, CONNECT)),
             max_retries=0,
             http_client=http,
         )
@@ -102,23 +104,22 @@ class Client:
         seed: int | None = None,
         stop: threading.Event | None = None,
         more: Mapping[str, Any] | None = None,
-        keep_empty: bool = False,
     ) -> Reply:
         """The model's reply to `messages`: from the cache, else from the server, with retries.
 
         A kept reply is found again for the same address, model, messages and parameters. An empty
-        reply is given back but kept only for `keep_empty`. `stop`, once set, lets a request on its way
-        finish and starts none. `more`: further parameters; a server that refuses `response_format` or
+        one is asked for again, but offline. `stop`, once set, lets a request on its way finish and starts
+        none. `more`: further parameters; a server that refuses `response_format` or
         `logprobs` is asked without. Raises LLMError, whose text never holds the key.
         """
         stop = threading.Event() if stop is None else stop
         request = self._request(messages, max_tokens, temperature, seed) | dict(more or {})
         key = _digest(self.endpoint.url, request)
         kept = self.cache.get(key) if self.cache else None
-        if kept is not None:
+        if kept is not None and (kept.text.strip() or self.endpoint.offline):
             return kept
         reply = self._patiently(lambda: self._once(request), stop)
-        if self.cache and (keep_empty or reply.text.strip()):
+        if self.cache:
             self.cache.put(key, reply)
         return reply
 
@@ -258,7 +259,9 @@ class Client:
             sent = _without(request, self._unsupported)
             try:
                 return create(**sent)
-            except openai.APITimeoutError:
+            except openai.APITimeoutError as error:
+                if type(error.__cause__).__name__ == "ConnectTimeout":
+                    raise self._refusals.error("does not take up connections", absent=True) from None
                 what = f"gave no answer in {self._timeout:g} seconds"
                 raise self._refusals.error(what, silent=True) from None
             except (openai.APIConnectionError, limits.Endless) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smartsearch.errors import CacheError
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
     from smartsearch.config import Config
 
 
+PATIENCE = 600.0
+"""Seconds for a whole reply, which on a CPU has to wait for those asked at the same time."""
+RETRIES = 2
+"""Tries after the first."""
+
+
 def asker(config: Config) -> Asker:
     """What a system asks its language model through; nothing is sent yet, and elsewhere only where agreed.
 
@@ -22,16 +29,22 @@ def asker(config: Config) -> Asker:
     unless the cache is off. Raises LLMError "llm_missing".
     """
     endpoint = reader_endpoint()
-    made = Asker(Client(endpoint, _kept(config)), mask=_masked if config.redact else str)
+    client = Client(endpoint, _kept(config), timeout=PATIENCE, retries=RETRIES)
+    made = Asker(client, mask=_masked if config.redact else str)
     made.allowed = endpoint.agreed(config.trusted_hosts)
     return made
+
+
+def replies_folder() -> Path:
+    """The folder of kept replies; it need not exist. Raises CacheError where none can be."""
+    return private.home("llm", "XDG_DATA_HOME", ".local/share") / "replies"
 
 
 def _kept(config: Config) -> ReplyCache | None:
     if not config.cache:
         return None
     try:
-        folder = private.home("llm", "XDG_DATA_HOME", ".local/share") / "replies"
+        folder = replies_folder()
         private.make(folder)
     except (CacheError, OSError):
         return None

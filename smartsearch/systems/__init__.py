@@ -44,7 +44,7 @@ def card(name: str) -> Card:
 
 
 def check(config: Config) -> None:
-    """Raise ConfigError where there is no such system, or none that asks a language model and is to."""
+    """Raise ConfigError where the system is to ask a language model, and asks none."""
     if config.llm and not card(config.system).llm:
         asking = ", ".join(name for name in SYSTEMS if card(name).llm)
         hint = f"--llm goes with --system {asking}" if asking else "leave out --llm"

@@ -117,7 +117,9 @@ def test_what_a_question_asked_of_a_language_model_is_known_when_its_ranking_is_
     tools, chats: Path, tmp_path: Path, monkeypatch
 ):
     monkeypatch.setattr(Running, "_code", "")
-    one = system("mem", 2, keeps=True, asker=SimpleNamespace(spent=Spent()))
+    one = system(
+        "mem", 2, keeps=True, asker=SimpleNamespace(spent=Spent(), endpoint=SimpleNamespace(model="tiny"))
+    )
     planned = plan(Request(str(chats), cuts=("B1:24",), rivals=("grep",)), Config())
     rows = grid.rival_rows(["mem"], ("B1:24", "B1:9"))
     spec = Spec((*planned.spec.rows, *rows), planned.spec.reference, (Rival("mem", lambda *_: one, True),))
@@ -128,6 +130,7 @@ def test_what_a_question_asked_of_a_language_model_is_known_when_its_ranking_is_
             outcome = run(planned.dataset, spec, scoring_of(tools, store, Config()), tools.tokenizer)
             assert outcome.spent["mem"] == {"ingest": Spent(2, 0, 20, 2), "query": Spent(4, 0, 400, 20)}
     assert one.asker.spent.calls == 2 + 4
+    assert outcome.asked["mem"]["model"] == "tiny"
 
 
 def test_calls_and_tokens_are_those_of_memories_and_questions():
