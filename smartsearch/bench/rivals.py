@@ -128,10 +128,11 @@ class Running:
     @cached_property
     def _made(self) -> tuple[Memory, Ingest | None]:
         """The memory and what it took, noted as it grows: who finds it made, or warm, knows all the same."""
-        keeps, corpus = self.system.card.keeps, corpus_digest(self._haystack.corpus)
-        of = digest(self.system.card.name, self.system.fingerprint, self._code, corpus)
-        notes = self._root / f"{of}.json"
-        known = taken = _noted(notes)
+        card, of = self.system.card, digest(self.system.fingerprint, self._code)
+        keeps = card.keeps  # one memory in the place of the other
+        place = digest(card.name, card.needs, "" if keeps else of, corpus_digest(self._haystack.corpus))
+        notes = self._root / f"{place}.json"
+        known = taken = _noted(notes, of) if not self._folder or self._folder.exists() else None
         before, spent = known or Ingest(0.0, Spent()), self.spent
         if known is None:
             baselines.embedder().forget()  # what one rival has embedded the next would have for nothing
@@ -142,7 +143,7 @@ class Running:
             seconds = before.seconds + time.perf_counter() - began
             taken = Ingest(seconds, before.spent + (self.spent - spent))
             part = notes.with_suffix(".part")
-            part.write_text(json.dumps(asdict(taken)), "utf-8")
+            part.write_text(json.dumps({"of": of, **asdict(taken)}), "utf-8")
             part.replace(notes)
 
         (self._folder or self._root).mkdir(parents=True, exist_ok=True)
@@ -181,12 +182,10 @@ class Running:
         return scores
 
 
-def _noted(notes: Path) -> Ingest | None:
-    """What is noted of a memory; None where nothing is."""
-    if not notes.exists():
-        return None
-    held = json.loads(notes.read_text("utf-8"))
-    return Ingest(held["seconds"], Spent(**held["spent"]))
+def _noted(notes: Path, of: str) -> Ingest | None:
+    """What is noted of a memory; None where nothing is, or of another one."""
+    held = json.loads(notes.read_text("utf-8")) if notes.exists() else {}
+    return Ingest(held["seconds"], Spent(**held["spent"])) if held.get("of") == of else None
 
 
 def _rival(name: str, llm: bool) -> Rival:

@@ -85,6 +85,11 @@ def test_what_a_memory_took_is_known_to_later_runs_and_after_a_kill(tmp_path, mo
     assert whole.seconds == 2 + 2  # a tick each time it is noted: two before the kill, then one and the end
     one.steps = 0
     assert ingest() == ingest() == whole
+    one.fingerprint, one.steps = "other settings", 1
+    assert ingest().spent.calls == 1  # another memory, in the place of the first
+    one.fingerprint, one.steps = "f", 3
+    assert ingest().spent.calls == 3  # which is made anew
+    one.steps = 0
     next((tmp_path / "systems").glob("*.json")).unlink()
     assert ingest() is None  # made by nobody knows whom
     one.card = Card("plain", "", paper="p")
