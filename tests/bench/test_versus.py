@@ -69,7 +69,7 @@ def system(name: str, steps: int, *, keeps: bool, asker: Any = None):
 
 def test_what_a_memory_took_is_known_to_later_runs_and_after_a_kill(tmp_path, monkeypatch):
     clock = iter(range(1000))
-    monkeypatch.setattr(rivals.time, "perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr(rivals, "time", SimpleNamespace(perf_counter=lambda: float(next(clock))))
     monkeypatch.setattr(Running, "_code", "")
     one = system("mem", 3, keeps=True, asker=SimpleNamespace(spent=Spent()))
 
