@@ -122,6 +122,9 @@ def test_accuracy_with_a_language_model(run, asked: Path, tmp_path: Path, monkey
         assert sent == 8
         assert found["accuracy"]["overall"]["correct"] == 1
         assert found["accuracy"]["by_category"]["where"]["accuracy"] == 1.0
+        words = found["accuracy"]["by_category"]["where"]["overlap"]
+        assert words["contained"] == 1.0  # "on Mondays at the library" of "on Mondays"
+        assert words["f1"] == pytest.approx(2 * 2 / (4 + 2))
         assert found["failures"]["all"]["overall"]["kinds"]["LLM inference"] >= 1
         assert "8 calls" in err
         assert "$" in err
