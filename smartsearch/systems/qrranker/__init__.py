@@ -53,8 +53,7 @@ class System:
         return hashlib.blake2b(said, digest_size=8).hexdigest()
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
-        """Nothing, for every question reads the transcripts themselves; with `--qr-memory` xMemory's, which is
-        not kept."""
+        """Nothing: every question reads the transcripts themselves. With `--qr-memory` xMemory's, not kept."""
         if not self.config.qr_memory:
             return Empty()
         from smartsearch.systems import xmemory
