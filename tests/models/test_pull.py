@@ -158,3 +158,12 @@ def test_a_profile_has_no_revision_and_a_missing_model_says_what_to_type():
     error = profiles.missing("crossencoder", ModelRef.typed("acme/x@v1"))
     assert isinstance(error, ModelError)
     assert error.hint.startswith("smartsearch models pull acme/x@v1,")
+
+
+@pytest.mark.torch
+def test_a_language_model_is_pulled_for_qrranker(hub: Hub, tmp_path: Path):
+    ran = run(hub, tmp_path, "qrranker", "pull", "acme/writer", "--json")
+    assert ran.returncode == 0, ran.stderr
+    (row,) = json.loads(ran.stdout)["models"]
+    assert (row["role"], row["id"]) == ("qrranker", "acme/writer")
+    assert not list((tmp_path / "hf").rglob("*.bin"))
