@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +36,7 @@ SCALE = 8.0
 DEPTHS = (3, 5, 10)
 """Where recall is measured, as in the paper."""
 LORA_RANK = 16
-_PROJECTION = re.compile(r"layers?\.(\d+)\.(?:.*\.)?(?:q_proj|k_proj|query|key)\.\w+")
+_PROJECTIONS = ("q_proj", "k_proj", "query", "key")
 
 
 @dataclass(frozen=True)
@@ -233,7 +232,7 @@ def _trainable(reader: Reader, heads: Heads, way: str) -> list[Any]:
     """The weights that are trained; the others are frozen."""
     layers = heads.by_layer()
     named = dict(reader.network.named_parameters())
-    chosen = [name for name in named if (at := _PROJECTION.search(name)) and int(at[1]) in layers]
+    chosen = [name for name in named if name.split(".")[-2] in _PROJECTIONS and _layer(name) in layers]
     if way != "full" and not chosen:
         raise ModelError(
             f"{reader.name} has no query and key projections of its own in a layer",
@@ -247,6 +246,11 @@ def _trainable(reader: Reader, heads: Heads, way: str) -> list[Any]:
     for name, weights in named.items():
         weights.requires_grad_(way == "full" or name in chosen)
     return [weights for weights in named.values() if weights.requires_grad]
+
+
+def _layer(name: str) -> int:
+    """The layer of a weight, the first number in its name; -1 for none."""
+    return next((int(part) for part in name.split(".") if part.isdecimal()), -1)
 
 
 def _adapted(network: Any, modules: list[str]) -> Any:
