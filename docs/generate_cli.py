@@ -70,7 +70,8 @@ added. Two runs over the same files with the same models and threads give the sa
  "timing_ms": {"load": 0, "read": 0, "ingest": 0, "parse": 0, "retrieve": 0, "colbert": 0, "crossencoder": 0, "rank": 0,
                "truncate": 0, "total": 0},
  "models": [{"role": "", "id": "", "revision": "", "precision": ""}],
- "cost": {"model_calls": 0, "tokens_in": 0, "tokens_out": 0},      of a language model, where the system asks one
+ "cost": {"model_calls": 0, "tokens_in": 0, "tokens_out": 0},      of a language model, where the system asks one (`--llm`); then
+                          `ingest_cost` has the same of what was taken in before the question
  "threads": 0,
  "terms": [{"text": "", "kind": "", "weight": 0, "hop": 0}],      FUZZY and DATE terms also have their "source"
  "hops": [{"hop": 0, "kind": "", "terms": [""], "found": 0, "total": 0}],
@@ -143,8 +144,9 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 | `other_run`, `run_damaged`, `busy` | a run folder that is another run's, that lacks or garbles a file, that another process is at |
 | `disk_full`, `unreachable` | storage that is full or does not answer (retryable) |
 | `denied`, `credentials`, `no_bucket`, `torn` | storage that says no, has no such bucket, or gave half a file |
-| `not_sent` | `answer` sent nothing, because nobody agreed |
+| `not_sent` | nothing was sent to a language model, because nobody agreed |
 | `llm_missing`, `llm_refused`, `llm_not_found`, `llm_request` | no language model is set up; its server refuses the key, has no such model, or cannot serve the request |
+| `llm_json`, `llm_offline` | its model never gave the JSON asked for; no such reply is kept, and `SMARTSEARCH_LLM_OFFLINE` is set |
 | `llm_busy`, `llm_reply`, `llm_broken`, `llm_stopped` | its server has too many requests, or its reply is empty, broken off or stopped (retryable) |
 | `cache` | the cache folder, or an index in it, belongs to another user, cannot be written or emptied, or there is no place for one |
 | `index` | an index turned out to be damaged in the middle of an answer; the next one does without |
@@ -154,12 +156,12 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 @HUB@
 ## Settings
 
-These options of `query` can also be set: those of the panels Budget, Retrieval, Ranking and Run but `--as`, `--preset` and `--progress`, and `--speaker` and
+These options of `query` can also be set: those of the panels Budget, Retrieval, Ranking and Run, `--llm`, but `--as`, `--preset` and `--progress`, and `--speaker` and
 `--now`. They stand, with `_` for `-`, as `SMARTSEARCH_NAME` in the environment, in `.smartsearch.toml` of the current folder, or in
 `~/.config/smartsearch/config.toml`. The command line comes first, then `--as` or `--preset`, the environment, the folder's file, the user's file.
 
 A folder's file may come with somebody else's repository. So it may not name a model or a profile, nor set the cache, `daemon`, `offline`,
-`trusted_hosts`, `redact`, nor where turns are cut (`fill`, `budget`, `tokens`).
+`trusted_hosts`, `llm`, `redact`, nor where turns are cut (`fill`, `budget`, `tokens`).
 
 ## Cache
 

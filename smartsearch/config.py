@@ -63,7 +63,7 @@ LARGEST_FILE = 2**16
 """Bytes of a settings file: all that can be set takes a twentieth of it."""
 
 
-Panel = Literal["Budget", "Retrieval", "Ranking", "Filters", "Output", "Run"]
+Panel = Literal["Language model", "Budget", "Retrieval", "Ranking", "Filters", "Output", "Run"]
 """Where `--help` lists a setting's option."""
 Part = Literal["find", "rank", "cut", "run"]
 
@@ -102,6 +102,13 @@ class Config:
 
     system: str = _find(
         "smartsearch", "Which memory system answers.", "Ranking", metavar="NAME", trusted=True
+    )
+
+    llm: bool = _run(  # of no part: the fingerprint of a system that asks one tells it from any other
+        False,
+        "Let xmemory or qrmem ask a language model, as their papers do: it gets your chats (docs/answer.md).",
+        "Language model",
+        trusted=True,
     )
 
     xmemory_without: tuple[str, ...] = _find(

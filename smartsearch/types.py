@@ -270,7 +270,8 @@ class Trace:
     """What every stage did, for `--explain` and JSON. Times are milliseconds, keyed by stage.
 
     Terms, hops, the fallback and `absent`, the question's terms that no turn has, are SmartSearch's; `own`
-    holds what another system tells of itself.
+    holds what another system tells of itself. `ingest` is what its memory took of a language model before the
+    question, where it asks one.
     """
 
     terms: tuple[Term, ...] = ()
@@ -281,6 +282,7 @@ class Trace:
     models: tuple[ModelInfo, ...] = ()
     degraded: tuple[str, ...] = ()
     cost: Cost = Cost()
+    ingest: Cost | None = None
     own: dict[str, Any] = field(default_factory=dict)
     absent: tuple[Term, ...] = ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,19 +14,21 @@ Body = dict[str, Any]
 
 
 class LLMServer(ThreadingHTTPServer):
-    """Does what `script` says, one action a request, then answers with `reply(request body)`.
+    """Does what `script` says, one action a request, then answers with `reply(request body)`: a text, or an
+    action, so that a rule may fail one request and not another.
 
     `requests` are the bodies it got, `keys` their Authorization headers.
     """
 
     daemon_threads = True
 
-    def __init__(self, reply: Callable[[Body], str]) -> None:
+    def __init__(self, reply: Callable[[Body], str | Action]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.reply = reply
         self.script: list[Action] = []
         self.requests: list[Body] = []
         self.keys: list[str] = []
+        self.models: list[Body] | None = None
         self.released = threading.Event()
         self.lock = threading.Lock()
 
@@ -35,7 +38,7 @@ class LLMServer(ThreadingHTTPServer):
 
     def reset(self) -> LLMServer:
         """As new, for the next test: no script and nothing seen. A new server and client cost 30 ms."""
-        self.script, self.requests, self.keys = [], [], []
+        self.script, self.requests, self.keys, self.models = [], [], [], None
         return self
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -54,6 +57,11 @@ class _Handler(BaseHTTPRequestHandler):
             action = self.server.script.pop(0) if self.server.script else says()
         action(self, body)
 
+    def do_GET(self) -> None:
+        """What it lists, `models` of the server: a body, or 404 where there is none."""
+        listed = self.server.models
+        self.send(404 if listed is None else 200, json.dumps({"data": listed}).encode())
+
     def send(self, status: int, content: bytes, length: int = 0, **headers: str) -> None:
         """`length`: the Content-Length told, where it is not that of `content`."""
         self.send_response(status)
@@ -70,26 +78,51 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 Action = Callable[[_Handler, Body], None]
+Shares = list[list[float]]
 
 
-def completion(text: str | None, *, usage: bool = True, finish: str = "stop") -> Body:
-    """A chat completion. Its usage: 10 tokens read and 2 written, whatever the text."""
-    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}
+def shape(body: Body) -> str:
+    """The name of the class that a request wants its reply to be, or nothing."""
+    return body.get("response_format", {}).get("json_schema", {}).get("name", "")
+
+
+def said(body: Body) -> str:
+    """All that a request says to the model."""
+    return "\n".join(message["content"] for message in body["messages"])
+
+
+def completion(
+    text: str | None, *, usage: bool = True, finish: str = "stop", shares: Shares | None = None
+) -> Body:
+    """A chat completion. Its usage: 10 tokens read and 2 written, whatever the text.
+
+    `shares`: for each token of the reply the probabilities of the likeliest, as log-probabilities.
+    """
+    choice: Body = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}
+    if shares is not None:
+        tops = [[{"token": f"t{n}", "logprob": math.log(p)} for n, p in enumerate(ps)] for ps in shares]
+        choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top} for top in tops]}
     body: Body = {"id": "c1", "object": "chat.completion", "model": "tiny-2024", "choices": [choice]}
     if usage:
         body["usage"] = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
     return body
 
 
-def says(text: str | None = "", *, usage: bool = True, finish: str = "stop") -> Action:
+def says(
+    text: str | None = "", *, usage: bool = True, finish: str = "stop", shares: Shares | None = None
+) -> Action:
     """A good reply of `text`, or of what the server's `reply` makes of the request."""
 
     def action(handler: _Handler, body: Body) -> None:
         said = handler.server.reply(body) if text == "" else text
+        if callable(said):
+            said(handler, body)
+            return
         if body.get("stream") and said is not None:
             tells(*said.splitlines(keepends=True))(handler, body)
             return
-        handler.send(200, json.dumps(completion(said, usage=usage, finish=finish)).encode())
+        whole = completion(said, usage=usage, finish=finish, shares=shares if body.get("logprobs") else None)
+        handler.send(200, json.dumps(whole).encode())
 
     return action
 
@@ -167,7 +200,7 @@ def raw(content: str) -> Action:
 
 
 @contextmanager
-def llm_server(reply: Callable[[Body], str] = lambda body: "fine") -> Iterator[LLMServer]:
+def llm_server(reply: Callable[[Body], str | Action] = lambda body: "fine") -> Iterator[LLMServer]:
     """A running server, stopped afterwards."""
     server = LLMServer(reply)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)

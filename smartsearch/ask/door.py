@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from smartsearch import systems
 from smartsearch.ask import memories
@@ -21,10 +21,17 @@ from smartsearch.transcripts.nearby import nearby
 from smartsearch.types import Nearby, Result, Turn
 
 if TYPE_CHECKING:
-    from smartsearch.systems.base import Progress, System
+    from smartsearch.retrieve.grep import Haystack
+    from smartsearch.systems.base import Asking, Plan, Progress, System
 
+Agree = Callable[["Asking", "Haystack", Callable[[], "tuple[Plan, Plan]"]], None]
+"""Called before a system sends anything to a language model, with what it will: may raise."""
 Opening = Callable[[], "System"]
 """Gives the system; called after the transcripts are read, so that its models can load meanwhile."""
+
+
+def silently(_system: Asking, _haystack: Haystack, _plans: Callable[[], tuple[Plan, Plan]]) -> None:
+    """Agrees to nothing: what is sent was agreed to before, or the system may not send."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +58,11 @@ def find(
     after: int = 0,
     notes: tuple[str, ...] = (),
     progress: Progress = quietly,
+    agree: Agree = silently,
 ) -> Found:
     """What the config's system finds, with up to so many turns around each hit; `notes` are told with it.
 
-    `progress` hears of a memory that has to be made first.
+    `progress` hears of a memory that has to be made first, `agree` of what a language model will be sent.
 
     Raises SmartsearchError: nothing can be read, no such name, a model is missing, time is up.
     """
@@ -63,10 +71,10 @@ def find(
     if systems.card(config.system).whole:
         library.read_whole(scope)
     try:
-        found = _found(question, scope, config, opening, library, before, after, progress)
+        found = _found(question, scope, config, opening, library, before, after, progress, agree)
     except NotByLine as error:
         library.read_whole(scope)
-        found = _found(question, scope, config, opening, library, before, after, progress)
+        found = _found(question, scope, config, opening, library, before, after, progress, agree)
         if isinstance(error, IndexFault):
             warnings = (error.message, *found.result.warnings)
             found = replace(found, result=replace(found.result, warnings=warnings))
@@ -91,24 +99,34 @@ def _found(
     before: int,
     after: int,
     progress: Progress,
+    agree: Agree,
 ) -> Found:
     start = time.perf_counter()
     haystack = library.haystack(scope)
     read = time.perf_counter()
     system = opening()
     loaded = time.perf_counter()
+    asking = cast("Asking", system) if config.llm else None
+    if asking:
+        agree(asking, haystack, lambda: memories.plans(asking, haystack, scope, config))
+    spent = [asking.asker.spent] if asking else []
     memory = memories.memory(system, haystack, scope, config, progress)
     prepared = time.perf_counter()
+    spent += [asking.asker.spent] if asking else []
     result = system.search(question, haystack, memory, config)
-    spent = {"read": read - start, "load": loaded - read, "ingest": prepared - loaded}
-    spent["total"] = time.perf_counter() - start
-    timing = result.trace.timing_ms | {stage: seconds * 1000.0 for stage, seconds in spent.items()}
+    seconds = {"read": read - start, "load": loaded - read, "ingest": prepared - loaded}
+    seconds["total"] = time.perf_counter() - start
+    timing = result.trace.timing_ms | {stage: took * 1000.0 for stage, took in seconds.items()}
+    trace = replace(result.trace, timing_ms=timing)
+    if asking:
+        ingest, cost = spent[1] - spent[0], asking.asker.spent - spent[1]
+        trace = replace(trace, cost=cost.cost, ingest=ingest.cost)
     corpus = haystack.corpus
     around = nearby(corpus, result.hits, before, after) if before or after else ()
     given = scope.filters.given | ({"speaker": config.speaker} if config.speaker else {})
     whole = replace(
         result,
-        trace=replace(result.trace, timing_ms=timing),
+        trace=trace,
         skipped=corpus.skipped,
         warnings=(*_not_the_paper(config), *corpus.warnings, *haystack.warnings, *result.warnings),
         filters=given,

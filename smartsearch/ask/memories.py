@@ -11,21 +11,22 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import CacheError
 from smartsearch.runtime import private
-from smartsearch.systems.base import quietly
+from smartsearch.systems.base import Plan, quietly
+from smartsearch.types import Cost
 
 if TYPE_CHECKING:
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.systems.base import Memory, Progress, System
+    from smartsearch.systems.base import Asking, Memory, Progress, System
 
 _ABOUT = "about.json"
 _MEMORIES: WeakKeyDictionary[Haystack, dict[tuple[str, str], Memory]] = WeakKeyDictionary()
@@ -36,12 +37,13 @@ _MEMORIES: WeakKeyDictionary[Haystack, dict[tuple[str, str], Memory]] = WeakKeyD
 class Held:
     """A memory on disk: of which system and paths, its statistics when it was last used, its size.
 
-    Without statistics it was begun and not ended.
+    Without statistics it was begun and not ended. `spent` is what it took of a language model, if any.
     """
 
     system: str
     paths: tuple[str, ...]
     statistics: dict[str, float]
+    spent: dict[str, int]
     bytes: int
     folder: Path
 
@@ -57,10 +59,19 @@ def memory(
         about = {"system": key[0], "paths": _real(scope), "statistics": {}}
         if folder and not (folder / _ABOUT).exists():  # so that one that is stopped can be listed and removed
             _note(folder, about)
-        held[key] = made = system.prepare(haystack, folder, progress)
+        with _counted(system, folder, config):
+            held[key] = made = system.prepare(haystack, folder, progress)
         if folder:
             _note(folder, about | {"statistics": getattr(made, "statistics", {})})
     return held[key]
+
+
+def plans(system: Asking, haystack: Haystack, scope: Scope, config: Config) -> tuple[Plan, Plan]:
+    """What making that memory would send, nothing for one that is held, and what a question would."""
+    folder = _folder(system, scope, config)
+    making, question = system.plan(haystack, folder if folder and folder.exists() else None, config)
+    held = _MEMORIES.get(haystack, {})
+    return (Plan() if (system.card.name, system.fingerprint) in held else making), question
 
 
 def held(systems: str = "") -> list[Held]:
@@ -88,14 +99,15 @@ def _all() -> Iterator[Held]:
     for path in sorted(private.home("systems").glob(f"*/{_ABOUT}")):
         with suppress(OSError, ValueError, LookupError, TypeError):
             private.check((path.parent,))
-            about = json.loads(path.read_text(encoding="utf-8"))
+            about = _about(path.parent)
             size = sum(file.stat().st_size for file in path.parent.iterdir())
-            yield Held(str(about["system"]), tuple(about["paths"]), about["statistics"], size, path.parent)
+            facts = tuple(about["paths"]), about["statistics"], about.get("spent", {})
+            yield Held(str(about["system"]), *facts, size, path.parent)
 
 
-def _place(name: str, scope: Scope) -> Path:
-    """The folder of a system's memory of these files."""
-    chosen = [_real(scope), scope.globs, scope.excludes, scope.input_format]
+def _place(name: str, scope: Scope, *, llm: bool) -> Path:
+    """The folder of a system's memory of these files; one that a language model made has its own."""
+    chosen = [_real(scope), scope.globs, scope.excludes, scope.input_format, *(["llm"] if llm else [])]
     digest = hashlib.blake2b(json.dumps(chosen).encode(), digest_size=8).hexdigest()
     return private.home("systems") / f"{name}-{digest}"
 
@@ -104,22 +116,54 @@ def _real(scope: Scope) -> list[str]:
     return sorted({os.path.realpath(path) for path in scope.paths})
 
 
-def _made(system: System, scope: Scope, config: Config) -> Path | None:
-    """The folder for this memory, made; None where there is none, or standard input is read."""
+def _folder(system: System, scope: Scope, config: Config) -> Path | None:
+    """Where this memory is kept; None for nowhere, as where standard input is read."""
     if not (system.card.keeps and config.cache_bytes) or "-" in scope.paths:
         return None
-    try:
-        folder = _place(system.card.name, scope)
-        private.make(folder)
-    except (CacheError, OSError):
-        return None
+    with suppress(CacheError):
+        return _place(system.card.name, scope, llm=config.llm)
+    return None
+
+
+def _made(system: System, scope: Scope, config: Config) -> Path | None:
+    """The same, made; None where it cannot be."""
+    if folder := _folder(system, scope, config):
+        try:
+            private.make(folder)
+        except (CacheError, OSError):
+            return None
     return folder
 
 
-def _note(folder: Path, about: dict[str, Any]) -> None:
-    """Write what the folder is of, whole or not at all."""
+@contextmanager
+def _counted(system: System, folder: Path | None, config: Config) -> Iterator[None]:
+    """What the block takes of a language model is added to what the folder tells, however the block ends."""
+    if not config.llm:
+        yield
+        return
+    asker = cast("Asking", system).asker
+    before = asker.spent
+    try:
+        yield
+    finally:
+        if folder and (cost := (asker.spent - before).cost) != Cost():
+            so_far = _about(folder).get("spent", {})
+            _note(folder, {"spent": {name: so_far.get(name, 0) + n for name, n in asdict(cost).items()}})
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    """What the folder says it is of; nothing where it says nothing of use."""
+    try:
+        about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return about if isinstance(about, dict) else {}
+
+
+def _note(folder: Path, facts: dict[str, Any]) -> None:
+    """Add to what the folder says it is of, whole or not at all."""
     part = folder / f"{_ABOUT}.{os.getpid()}"
     with suppress(OSError):
         part.touch(mode=0o600)
-        part.write_text(json.dumps(about), encoding="utf-8")
+        part.write_text(json.dumps(_about(folder) | facts), encoding="utf-8")
         part.replace(folder / _ABOUT)

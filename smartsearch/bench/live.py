@@ -49,6 +49,7 @@ def measure(
     config = replace(config, system=OURS, lift=False)  # the grid has the rankers' own order
     tools = scoring.tools
     ours = systems.load(config, lambda _: tools)
+    rivals = [rival for rival in rivals if not rival.asks]  # a language model's time is not ours
     opened = [rival.open(config, tools) for rival in rivals]
     stages: dict[str, list[float]] = {}
     first: list[float] = []

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from smartsearch.rank.text import scored_texts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems import baselines
-from smartsearch.systems.base import Card, Memory, Progress, System, quietly
+from smartsearch.systems.base import Asking, Card, Memory, Plan, Progress, System, quietly
 from smartsearch.types import Corpus, Result
 
 SHELF = "ce:"
@@ -44,10 +44,14 @@ RERANKED = 100
 
 @dataclass(frozen=True)
 class Rival:
-    """A system whose name is known to be right; `open` loads it, given our settings and models."""
+    """A system whose name is known to be right; `open` loads it, given our settings and models.
+
+    `asks`: it asks a language model.
+    """
 
     name: str
     open: Callable[[Config, Tools], System]
+    asks: bool = False
 
 
 def available() -> list[str]:
@@ -55,14 +59,18 @@ def available() -> list[str]:
     return sorted(name for name in systems.SYSTEMS if not systems.card(name).paper)
 
 
-def load(names: Sequence[str]) -> list[Rival]:
+def load(names: Sequence[str], *, llm: bool = False) -> list[Rival]:
     """The rivals of these names in this order, each once; a name that ends in `.py` is a file of the user's.
+
+    With `llm` those whose papers have a language model ask one.
 
     Raises UsageError for a name or file there is not and for two rivals called the same, InputError for
     a file that is no rival, SmartsearchError (kind "package") where a package is missing. A cross-encoder
     (`ce:ID`) is looked for when it is opened.
     """
-    rivals = [_rival(name) for name in dict.fromkeys(names)]
+    rivals = [_rival(name, llm) for name in dict.fromkeys(names)]
+    if llm and not any(systems.card(name.partition(":")[0]).llm for name in names if name in systems.SYSTEMS):
+        raise UsageError("--llm: no rival asks a language model", hint="--rival xmemory,qrmem")
     seen: set[str] = set()
     for rival in rivals:
         if rival.name in seen:
@@ -79,16 +87,22 @@ class Running:
 
     def __init__(self, system: System, haystack: Haystack, config: Config, folder: Path) -> None:
         self.system, self._haystack = system, haystack
-        self._whole = replace(config, system=system.card.name, truncate="none", limit=0)
-        self._folder = folder / "systems" / system.card.name if system.card.keeps else None
+        llm = system.card.needs == "llm"
+        self._whole = replace(config, system=system.card.name, llm=llm, truncate="none", limit=0)
+        kept = folder / "systems" / f"{system.card.name}{'-llm' if llm else ''}"
+        self._folder = kept / corpus_digest(haystack.corpus)[:16] if system.card.keeps else None
 
     @cached_property
     def memory(self) -> Memory:
         """What the system makes of the turns before the first question."""
-        folder = self._folder and self._folder / corpus_digest(self._haystack.corpus)[:16]
-        if folder:
-            folder.mkdir(parents=True, exist_ok=True)
-        return self.system.prepare(self._haystack, folder, quietly)
+        if self._folder:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        return self.system.prepare(self._haystack, self._folder, quietly)
+
+    def plans(self) -> tuple[Plan, Plan]:
+        """What making that will send to a language model, and what a question will."""
+        folder = self._folder if self._folder and self._folder.exists() else None
+        return cast("Asking", self.system).plan(self._haystack, folder, self._whole)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -111,13 +125,13 @@ class Running:
         return scores
 
 
-def _rival(name: str) -> Rival:
+def _rival(name: str, llm: bool) -> Rival:
     if name.startswith(SHELF):
         return Rival(name, partial(_reranked, name))
-    return _own(name) if name.endswith(".py") else _registered(name)
+    return _own(name) if name.endswith(".py") else _registered(name, llm)
 
 
-def _registered(name: str) -> Rival:
+def _registered(name: str, llm: bool) -> Rival:
     """A system of the registry, or `NAME:WAY`, it with its own setting of that name set to WAY."""
     system, colon, way = name.partition(":")
     own: dict[str, Any] = {system: way} if colon else {}
@@ -132,9 +146,12 @@ def _registered(name: str) -> Rival:
         ) from error
     if card.extra:
         extras.require(card.extra, f"the rival {name}")
+    own |= {"system": system, "llm": llm and card.llm}
+    shown = (card.asking if own["llm"] else card).shown
     return Rival(
-        f"{card.shown}{colon}{way}",
-        lambda config, tools: systems.load(replace(config, system=system, **own), lambda _: tools),
+        f"{shown}{colon}{way}",
+        lambda config, tools: systems.load(replace(config, **own), lambda _: tools),
+        bool(own["llm"]),
     )
 
 

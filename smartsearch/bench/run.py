@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,10 @@ from smartsearch.bench.rivals import Rival, Running
 from smartsearch.bench.scoring import Floats, Haystacked, Scored, Scoring
 from smartsearch.bench.store import digest
 from smartsearch.bench.types import BenchQuestion, Dataset, Group, Indices
+from smartsearch.llm import Spent
 from smartsearch.rank.text import shown
 from smartsearch.rank.truncate import Tokenizer
-from smartsearch.systems.base import System
+from smartsearch.systems.base import Asking, System
 
 BUDGETS = (125, 250, 500, 750, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000)
 """Words at which the recall curve of every ranking is taken."""
@@ -55,7 +56,8 @@ class Outcome:
     `gold` and `ranked` (by ranking) hold turns by question, the best 100. `kept` has the ranked list of the
     reference row by question and what became of it, `read` which of it the cross-encoder has scored;
     `answered` the turns, best first, that rows leave to a reader, by row and question.
-    `systems` has the fingerprints of each rival, of its memory with them, one a haystack.
+    `systems` has the fingerprints of each rival, of its memory with them, one a haystack. `spent` has what
+    those that ask a language model took of it, for their memories (`ingest`) and for questions (`query`).
     """
 
     spec: Spec
@@ -71,6 +73,7 @@ class Outcome:
     read: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
     answered: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     systems: dict[str, list[str]] = field(default_factory=dict)
+    spent: dict[str, dict[str, Spent]] = field(default_factory=dict)
     columns: dict[tuple[str, ...], dict[str, list[float]]] = field(default_factory=dict)
 
     def add(self, key: tuple[str, ...], values: dict[str, float]) -> None:
@@ -111,6 +114,7 @@ def run(
     """Every row over every question; scores and candidates come from the store where it has them."""
     outcome = Outcome(spec)
     opened = {rival.name: rival.open(scoring.config, scoring.tools) for rival in spec.rivals}
+    askers = {rival.name: cast("Asking", opened[rival.name]).asker for rival in spec.rivals if rival.asks}
     for group in dataset.groups():
         counted = lru_cache(maxsize=None)(tokenizer.count)
         haystack = Haystacked(group.corpus, shown(scoring.config))
@@ -120,10 +124,16 @@ def run(
         prepared = Ready(group, chunk_numbers(group.corpus, counted), words, tokens, haystack, doubtful)
         ranked = _Rankings(haystack, spec, scoring, opened)
         for name, rival in ranked.rivals.items():
+            before = askers[name].spent if name in askers else Spent()
             outcome.systems.setdefault(name, []).append(rival.fingerprint)
+            if name in askers:
+                made = outcome.spent.setdefault(name, {"ingest": Spent()})
+                made["ingest"] += askers[name].spent - before
         for question in group.questions:
             _one(question, prepared, ranked, outcome, Tokenizer(tokenizer.name, counted))
             step()
+    for name, asker in askers.items():
+        outcome.spent[name]["query"] = asker.spent - outcome.spent[name]["ingest"]
     return outcome
 
 

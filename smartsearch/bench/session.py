@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from smartsearch.bench import cutting, failures, grid, live, presets, rivals, tracing
@@ -19,6 +19,8 @@ from smartsearch.bench.types import BenchQuestion, Dataset
 from smartsearch.config import BESIDE, Config
 from smartsearch.errors import InputError, UsageError
 from smartsearch.models.tools import Tools
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems import base as systems
 from smartsearch.types import fold
 
 Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
@@ -68,7 +70,7 @@ def plan(request: Request, config: Config) -> Plan:
     Raises UsageError for a name that is none, InputError for data that cannot be read.
     """
     own: list[grid.Row] = []
-    loaded = rivals.load(request.rivals)
+    loaded = rivals.load(request.rivals, llm=config.llm)
     names = [rival.name for rival in loaded]
     if request.retrievals or request.rankers or request.cuts:
         cuts = request.cuts or ("B1:2000",)
@@ -112,6 +114,20 @@ def plan(request: Request, config: Config) -> Plan:
     return Plan(request, dataset, Spec(rows, reference, tuple(loaded), answered, request.audit))
 
 
+def asking(planned: Plan, scoring: Scoring) -> dict[str, systems.Plan]:
+    """By rival about what it will send to a language model; nothing is sent yet."""
+    found: dict[str, systems.Plan] = {}
+    for rival in planned.spec.rivals:
+        if rival.asks:
+            system, folder = rival.open(scoring.config, scoring.tools), scoring.store.path.parent
+            for group in planned.dataset.groups():
+                haystack = Haystack(group.corpus)
+                making, question = rivals.Running(system, haystack, scoring.config, folder).plans()
+                whole = making + question.times(len(group.questions))
+                found[rival.name] = found.get(rival.name, systems.Plan()) + whole
+    return found
+
+
 def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, Any], Outcome]:
     """The record of the benchmark, all but the receipt, and the outcome it sums up."""
     dataset, spec = planned.dataset, planned.spec
@@ -145,6 +161,9 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
         record["oracle"] = free
         record["oracle_limited"] = {"results": ORACLES[1].results, **limited}
     record["systems"] = {name: digest(*fingerprints) for name, fingerprints in outcome.systems.items()}
+    record["asked"] = {
+        name: {part: asdict(spent) for part, spent in parts.items()} for name, parts in outcome.spent.items()
+    }
     record["seconds"] = round(time.perf_counter() - started, 1)
     record["pairs_scored"] = scoring.pairs
     return record, outcome
@@ -155,7 +174,7 @@ def signed(record: dict[str, Any], planned: Plan, origin: Mapping[str, Any], too
     spec, run_record = planned.spec, dict(origin)
     context = "before" in run_record["config"].get("beside", BESIDE)
     run_record |= {"unit": "turn", "context": context, "tokenizer": tools.tokenizer.name}
-    run_record |= {key: record.pop(key) for key in ("seconds", "pairs_scored", "systems")}
+    run_record |= {key: record.pop(key) for key in ("seconds", "pairs_scored", "systems", "asked")}
     return {**record, "reference": spec.reference, "run": run_record}
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smartsearch.cli import consent
 from smartsearch.cli.options import LLM, option
 from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.output import stream
@@ -15,8 +17,10 @@ if TYPE_CHECKING:
     from smartsearch.bench.accuracy import Estimate, Item, Price
     from smartsearch.bench.run import Outcome
     from smartsearch.bench.session import Plan
+    from smartsearch.config import Config
     from smartsearch.llm import ReplyCache
     from smartsearch.models.tools import Tools
+    from smartsearch.systems.base import Plan as Sent
 
 PROTOCOLS = ("memos", "evermemos")
 
@@ -73,11 +77,14 @@ class AccuracyOptions:
 class Readers:
     """The language models of the options, known to be set up before anything is measured."""
 
-    def __init__(self, options: AccuracyOptions) -> None:
+    def __init__(self, options: AccuracyOptions, *, asking: bool = False) -> None:
+        """`asking`: a rival asks a model too, whose price is the reader's."""
         self._options = options
+        self._prices = _prices(options.price)
         self.stopped: SmartsearchError | None = None
         if options.reader is None:
-            idle = [name for name in ("judge", "price") if getattr(options, name) is not None]
+            wanting = ("judge",) if asking else ("judge", "price")
+            idle = [name for name in wanting if getattr(options, name) is not None]
             if idle:
                 raise UsageError(f"--{idle[0]} needs --reader", hint=f"--reader MODEL --{idle[0]} ...")
             return
@@ -85,7 +92,19 @@ class Readers:
 
         self._reader = llm.reader_endpoint(model=options.reader)
         self._judge = llm.judge_endpoint(self._reader, model=options.judge or "")
-        self._prices = _prices(options.price)
+
+    def tell(self, plans: Mapping[str, Sent], planned: Plan, config: Config) -> None:
+        """Say what the rivals are about to send, and what that costs."""
+        from smartsearch import llm
+        from smartsearch.bench.accuracy import READER
+
+        for name, sent in plans.items():
+            price = self._prices and self._prices[READER].of(sent.prompt_tokens, sent.completion_tokens)
+            cost = f", ${price:.2f}" if price is not None else ""
+            turns = (turn for group in planned.dataset.groups() for turn in group.corpus.turns)
+            what = f"{consent.said(sent)}{cost}, for {name}"
+            text = partial("\n".join, (turn.rendered for turn in turns))
+            consent.tell(f"about {what}", text, llm.reader_endpoint(), config)
 
     def accuracy(
         self, planned: Plan, outcome: Outcome, tools: Tools, out: Path, stage: Callable[..., Any]

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from smartsearch.cli import consent
+from smartsearch.cli.consent import ConsentOptions
 from smartsearch.cli.options import LLM, OUTPUT, FilterOptions, QueryOptions, TalkOptions, option
 from smartsearch.cli.search import searched
 from smartsearch.config import Config
-from smartsearch.errors import ExitCode, UsageError, listed
+from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import reply as shown
 from smartsearch.output import show, stream
 from smartsearch.output.show import View
@@ -29,15 +31,6 @@ RETRIES = 2
 """Tries after the first: somebody waits."""
 READ_SHARE = 0.5
 """A server that counted less than this share of the prompt we estimate has likely not read all of it."""
-
-SETUP = (
-    "such as, for a server that understands OpenAI's requests,",
-    "Ollama:    SMARTSEARCH_LLM_BASE_URL=http://localhost:11434/v1 SMARTSEARCH_LLM_MODEL=qwen3:8b",
-    "llama.cpp: SMARTSEARCH_LLM_BASE_URL=http://localhost:8080/v1 SMARTSEARCH_LLM_MODEL=any",
-    "vLLM:      SMARTSEARCH_LLM_BASE_URL=http://localhost:8000/v1 SMARTSEARCH_LLM_MODEL=the name it serves",
-    "a cloud:   SMARTSEARCH_LLM_BASE_URL=https://.../v1 SMARTSEARCH_LLM_MODEL=... SMARTSEARCH_LLM_KEY=...",
-)
-"""Lines of help for who has set no model yet."""
 
 ANSWER_EXAMPLES = """Examples:
 
@@ -65,9 +58,6 @@ class AnswerOptions:
         default=120.0,
         min=0.1,
         metavar="SECONDS",
-    )
-    yes: bool = option(
-        LLM, "Send to a server that is not on this machine without asking.", "--yes", "-y", default=False
     )
     show_prompt: bool = option(LLM, "Print what would be sent, and send nothing.", default=False)
     around: int = option(
@@ -100,6 +90,7 @@ def answer(
     search: QueryOptions,
     filters: FilterOptions,
     ask: AnswerOptions,
+    agreed: ConsentOptions,
     progress: TalkOptions,
 ) -> int:
     """Let a language model answer QUESTION from the turns that are found, and cite them.
@@ -108,8 +99,10 @@ def answer(
     """
     from smartsearch.text.dates import today
 
-    config = search.config()
-    endpoint = None if ask.show_prompt else _endpoint(ask, config)
+    config = consent.ready(search.config(), yes=agreed.yes)
+    if ask.show_prompt and config.llm:
+        raise UsageError("--show-prompt sends nothing, and --llm does", hint="leave out one of them")
+    endpoint = None if ask.show_prompt else _endpoint(ask, config, yes=agreed.yes)
     view = View("json" if ask.json else "text", ask.around, ask.around, quiet=progress.quiet)
     answer = searched(question, paths, config, filters, view, progress)
     found, around = answer.result, answer.around
@@ -119,7 +112,7 @@ def answer(
     if found.hits and endpoint is None:
         shown.show_prompt(asked, as_json=ask.json)
     elif found.hits and endpoint is not None:
-        _tell(asked, endpoint, config, ask)
+        _tell(asked, endpoint, config, yes=agreed.yes)
         reply = _asked(asked, endpoint, ask, wanted=progress.progress == "auto")
         citations = cited(reply.text, len(asked.turns))
         of = shown.Searched(found, around, config)
@@ -134,54 +127,16 @@ def answer(
     return ExitCode.FOUND if found.hits else ExitCode.NOTHING
 
 
-def _endpoint(ask: AnswerOptions, config: Config) -> Endpoint:
-    """The server to ask, once it is clear that it can and may be asked: before anything is searched."""
-    from smartsearch import llm
-
-    try:
-        endpoint = llm.reader_endpoint(model=ask.model or "")
-    except llm.LLMError as error:
-        hint = f"{error.hint}; --show-prompt prints what would be sent, without any"
-        raise llm.LLMError(listed(error.message, *SETUP), hint=hint, kind=error.kind) from error
-    llm.require()
-    if not (_agreed(endpoint, ask, config) or stream.can_ask()):
-        raise UsageError(
-            f"{endpoint.url} is not on this machine, and nobody is there to be asked: nothing was sent",
-            hint=_trust(endpoint),
-            kind="not_sent",
-        )
-    return endpoint
+def _endpoint(ask: AnswerOptions, config: Config, *, yes: bool) -> Endpoint:
+    hint = "; --show-prompt prints what would be sent, without any"
+    return consent.endpoint(config, yes=yes, model=ask.model or "", hint=hint)
 
 
-def _agreed(endpoint: Endpoint, ask: AnswerOptions, config: Config) -> bool:
-    """Whether nobody need be asked: it is this machine, `--yes`, or one of the user's trusted hosts."""
-    trusted = {host.strip().lower() for host in config.trusted_hosts}
-    return ask.yes or endpoint.place == "this machine" or endpoint.host in trusted
-
-
-def _trust(endpoint: Endpoint) -> str:
-    return (
-        f"--yes; or for good, SMARTSEARCH_TRUSTED_HOSTS={endpoint.host} "
-        f'or trusted_hosts = ["{endpoint.host}"] in the user file'
-    )
-
-
-def _tell(asked: Prompt, endpoint: Endpoint, config: Config, ask: AnswerOptions) -> None:
+def _tell(asked: Prompt, endpoint: Endpoint, config: Config, *, yes: bool) -> None:
     """Say what goes where, and ask where that is not this machine. Raises UsageError for a no."""
-    turns, files = _count(len(asked.turns), "turn"), _count(asked.files, "file")
-    to = f"{endpoint.place}: {endpoint.url}" if endpoint.place else endpoint.url
-    stream.talk(f"sends {turns} ({asked.words:,} words) of {files} to {to} (model {endpoint.model})")
-    if endpoint.place != "this machine" and not config.redact:
-        from smartsearch.text.redact import kinds
-
-        if secrets := kinds("\n".join(turn.rendered for turn in asked.turns)):
-            stream.warn(f"there seem to be secrets among it ({', '.join(secrets)}): --redact masks them")
-    if not _agreed(endpoint, ask, config) and not stream.confirm("send it?"):
-        raise UsageError("nothing was sent", hint=_trust(endpoint), kind="not_sent")
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+    turns, files = consent.count(len(asked.turns), "turn"), consent.count(asked.files, "file")
+    what = f"{turns} ({asked.words:,} words) of {files}"
+    consent.tell(what, lambda: "\n".join(turn.rendered for turn in asked.turns), endpoint, config, yes=yes)
 
 
 def _asked(asked: Prompt, endpoint: Endpoint, ask: AnswerOptions, *, wanted: bool) -> Reply:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smartsearch.cli import consent
 from smartsearch.cli.accuracy import AccuracyOptions, Readers
+from smartsearch.cli.consent import ConsentOptions
 from smartsearch.cli.options import DATA, GRID, OUTPUT, RUN, ModelOptions, ProgressOptions, option
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import stream
@@ -143,6 +145,7 @@ def bench(
     rows: GridOptions,
     models: ModelOptions,
     llm: AccuracyOptions,
+    agreed: ConsentOptions,
     report: ReportOptions,
     progress: ProgressOptions,
 ) -> int:
@@ -155,12 +158,13 @@ def bench(
     from smartsearch.bench import console as table
     from smartsearch.bench import session
 
-    config = models.config()
+    config = consent.agreed_to(models.config(), yes=agreed.yes, asks=False)
     if not which.context:
         config = replace(config, beside=tuple(part for part in config.beside if part != "before"))
-    readers = Readers(llm)
+    readers = Readers(llm, asking=config.llm)
     request = replace(_request(data, which, rows, report.live), like=models.like, answer_all=llm.all_rows)
     planned = session.plan(request, config)
+    config = replace(config, llm=False)  # of the rivals alone, which know it now
     for warning in _warnings(planned):
         stream.warn(warning)
     out = report.folder()
@@ -257,6 +261,7 @@ def _measured(
             tools = loading.load_tools(config, cache=False)
         origin = receipt(["smartsearch", *sys.argv[1:]], config, tools.models)  # the code as it was loaded
         scoring = Scoring(tools, kept, config, {**profiles.fingerprints(config), **known}, others)
+        readers.tell(session.asking(planned, scoring), planned, config)
         try:
             record, outcome = session.measure(planned, scoring, stage)
             answered = readers.accuracy(planned, outcome, tools, out, stage)

@@ -48,8 +48,13 @@ class Finding:
     hint: str = ""
 
 
-def examine(env: Mapping[str, str] | None = None, *, search: bool = True) -> Iterator[Finding]:
-    """Every finding, area by area; with `search` one question is asked with the configured models."""
+def examine(
+    env: Mapping[str, str] | None = None, *, search: bool = True, yes: bool = False
+) -> Iterator[Finding]:
+    """Every finding, area by area; with `search` one question is asked with the configured models.
+
+    With `yes` a language model on another machine is tried too.
+    """
     env = os.environ if env is None else env
     yield from _install()
     config = Config()
@@ -66,6 +71,8 @@ def examine(env: Mapping[str, str] | None = None, *, search: bool = True) -> Ite
     yield from _cache(config)
     yield from _indexes()
     yield from _warm(config)
+    if any(env.get(f"SMARTSEARCH_LLM_{name}") for name in ("BASE_URL", "MODEL", "KEY")):
+        yield from _language_model(env, config, yes)
     yield from _terminal(env)
 
 
@@ -274,6 +281,49 @@ def _warm(config: Config) -> Iterator[Finding]:
         yield Finding("server", "warning", said, "smartsearch serve --stop")
     else:
         yield Finding("server", "ok", f"pid {holder.get('pid')} is {told.get('state')}, {spot.socket}")
+
+
+PROBED = 30.0
+"""Seconds that a language model has for a word: one that has to be loaded first takes some."""
+
+
+def _language_model(env: Mapping[str, str], config: Config, yes: bool) -> Iterator[Finding]:
+    """What the server of SMARTSEARCH_LLM_BASE_URL can do; it is sent no chats."""
+    from smartsearch import llm
+
+    try:
+        endpoint = llm.reader_endpoint(env)
+        if endpoint.offline:
+            yield Finding(
+                "llm", "note", "kept replies alone, nothing is sent", "unset SMARTSEARCH_LLM_OFFLINE"
+            )
+            return
+        if not (yes or endpoint.agreed(config.trusted_hosts)):
+            said = f"{endpoint.url} is not on this machine, and was not tried"
+            yield Finding("llm", "note", said, "doctor --yes tries it")
+            return
+        with contextlib.closing(llm.Client(endpoint, timeout=PROBED, retries=0)) as client:
+            found = llm.probe(client)
+    except llm.LLMError as error:
+        yield Finding("llm", "failure", error.message, error.hint)
+        return
+    context = f", reads {found.context:,} tokens" if found.context else ""
+    yield Finding("llm", "ok", f"{endpoint.url} answers as {found.answers_as}{context}")
+    if found.models and endpoint.model not in found.models:
+        said = f"{endpoint.model} is not among its models: {', '.join(found.models[:5])}"
+        yield Finding("llm", "note", said, "SMARTSEARCH_LLM_MODEL")
+    if found.thinks:
+        said = "it says nothing in 64 tokens: a model that thinks first is slow and seldom does for --llm"
+        yield Finding("llm", "warning", said, "turn its thinking off, or another model")
+        return
+    yield _capability(found.schema, "JSON by schema", "JSON is asked for in words, and repaired")
+    yield _capability(found.logprobs, "log-probabilities", "doubt is measured by five replies instead of one")
+
+
+def _capability(there: bool, what: str, without: str) -> Finding:
+    return (
+        Finding("llm", "ok", f"it gives {what}") if there else Finding("llm", "note", f"no {what}: {without}")
+    )
 
 
 def _terminal(env: Mapping[str, str]) -> Iterator[Finding]:

@@ -16,16 +16,23 @@ MARKS = {"ok": "ok", "note": "note", "warning": "WARN", "failure": "FAIL"}
 
 def doctor(
     search: Annotated[bool, typer.Option("--search/--no-search", help="Ask the models one question.")] = True,
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", "-y", help="Try the language model though it is not on this machine; no chats."
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> int:
     """Check install, settings, models, cache, indexes, warm process and terminal, and say what to do.
 
+    Where SMARTSEARCH_LLM_BASE_URL is set, that server is asked what it can do, if it is on this machine.
     Exit code 0 when all works, warnings included, 2 when something does not. Nothing is changed.
     """
     from smartsearch.cli.checks import examine
 
     findings = []
-    for finding in examine(search=search):
+    for finding in examine(search=search, yes=yes):
         findings.append(finding)
         if not json:
             stream.write([f"{MARKS[finding.state]:<4}  {finding.area:<8}  {one_line(finding.said)}"])

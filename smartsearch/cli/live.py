@@ -22,6 +22,7 @@ import typer
 
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Scope
+from smartsearch.cli import consent
 from smartsearch.cli.options import FilterOptions, QueryOptions
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError
@@ -72,7 +73,7 @@ def live(
     """
     if not sys.stdin.isatty():
         raise UsageError("live needs a terminal", hint="smartsearch query QUESTION PATH")
-    config = search.config()
+    config = consent.ready(search.config(), asks=False)
     session = Session(filters, paths, replace(config, limit=MOST))
     with stream.status("reading", wanted=True):
         session.read()

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from smartsearch.cli import consent
 from smartsearch.cli.options import FilterOptions, SearchOptions
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import stream
@@ -51,7 +52,7 @@ def mcp(
         raise UsageError(
             f"the current folder is {Path.cwd()}: that is everything", hint="name a PATH to serve"
         )
-    config = search.config()
+    config = consent.ready(search.config(), asks=False)
     scope = filters.scope(paths, config)
     roots = Roots(scope.paths, scope.selection)
     if sys.stdin.isatty():

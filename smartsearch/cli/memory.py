@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from smartsearch.config import FIELDS
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
 from smartsearch.output.plain import where
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from smartsearch.ask.scope import Scope
     from smartsearch.config import Config
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.systems.base import Kept
+    from smartsearch.systems.base import Asking, Kept
 
 memory = typer.Typer(help="Build, show or remove what a system such as xmemory keeps of your chats.")
 
@@ -26,6 +27,13 @@ Paths = Annotated[
 Named = Annotated[
     str,
     typer.Option("--system", metavar="NAME", help="A system that keeps a memory.", show_default="xmemory"),
+]
+Llm = Annotated[
+    bool | None,
+    typer.Option("--llm/--no-llm", help=FIELDS["llm"].metadata["help"], show_default="off"),
+]
+Agreed = Annotated[
+    bool, typer.Option("--yes", "-y", help="Send to a server that is not on this machine without asking.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
@@ -38,12 +46,18 @@ def start(context: typer.Context) -> None:
 
 
 @memory.command()
-def build(paths: Paths = None, system: Named = "xmemory", json: AsJson = False) -> int:
+def build(
+    paths: Paths = None,
+    system: Named = "xmemory",
+    llm: Llm = None,
+    yes: Agreed = False,
+    json: AsJson = False,
+) -> int:
     """Take in the chats under PATH ahead of questions; only what is new costs anything.
 
     One that was stopped, however, goes on where it was. It is kept below ~/.cache/smartsearch.
     """
-    config, scope = _asked(system, paths)
+    config, scope = _asked(system, paths, llm=llm, yes=yes)
     _prepared(config, scope)
     from smartsearch.ask import memories
 
@@ -69,9 +83,15 @@ def status(system: Named = "", json: AsJson = False) -> int:
 
 
 @memory.command(name="show")
-def show_parts(paths: Paths = None, system: Named = "xmemory", json: AsJson = False) -> int:
+def show_parts(
+    paths: Paths = None,
+    system: Named = "xmemory",
+    llm: Llm = None,
+    yes: Agreed = False,
+    json: AsJson = False,
+) -> int:
     """Print the parts of the memory of PATH, built first where it must be, and the turn that each is from."""
-    haystack, made = _prepared(*_asked(system, paths))
+    haystack, made = _prepared(*_asked(system, paths, llm=llm, yes=yes))
     turns = haystack.corpus.turns
     rows = [{**row, "turn": where(turns[row["turn"]]) if row["turn"] >= 0 else ""} for row in made.outline()]
     show.table("memory", rows, as_json=json)
@@ -103,13 +123,19 @@ def _keeping(system: str) -> None:
         raise UsageError(f"{system} keeps no memory", hint=f"one of {keeping}")
 
 
-def _asked(system: str, paths: list[str] | None) -> tuple[Config, Scope]:
-    """The settings and files that are meant. Raises ConfigError, and UsageError for a system without one."""
+def _asked(
+    system: str, paths: list[str] | None, *, llm: bool | None = False, yes: bool = False
+) -> tuple[Config, Scope]:
+    """The settings and files that are meant.
+
+    Raises ConfigError, LLMError "llm_missing", and UsageError for a system without a memory, or no consent.
+    """
     from smartsearch.ask.scope import Written
+    from smartsearch.cli import consent
     from smartsearch.config import build as configured
 
     _keeping(system)
-    config = configured({"system": system})
+    config = consent.ready(configured({"system": system, "llm": llm}), yes=yes)
     if not config.cache_bytes:
         raise UsageError("the cache is off", hint="leave out SMARTSEARCH_CACHE=off")
     return config, Written().scope(paths, config)
@@ -119,11 +145,18 @@ def _prepared(config: Config, scope: Scope) -> tuple[Haystack, Kept]:
     """The transcripts and the memory of them, made as far as it is not there."""
     from smartsearch.ask.library import Library
     from smartsearch.ask.memories import memory as prepared
+    from smartsearch.ask.memories import plans
+    from smartsearch.cli.consent import agreeing
     from smartsearch.cli.search import loading
+    from smartsearch.systems.base import Plan
 
     system, library = loading(config), Library()
     library.read_whole(scope)
     haystack = library.haystack(scope)
+    opened = system()
+    if config.llm:
+        asking = cast("Asking", opened)
+        agreeing(config)(asking, haystack, lambda: (plans(asking, haystack, scope, config)[0], Plan()))
     began = time.monotonic()
     with stream.counted(f"parts that {config.system} takes in") as tell:
 
@@ -131,18 +164,18 @@ def _prepared(config: Config, scope: Scope) -> tuple[Haystack, Kept]:
             spent = time.monotonic() - began
             tell(done, of, f", {spent / done * (of - done):,.0f} s left" if done else "")
 
-        made = prepared(system(), haystack, scope, config, progress)
+        made = prepared(opened, haystack, scope, config, progress)
     return haystack, cast("Kept", made)
 
 
 def _list(found: list[Held], as_json: bool) -> None:
-    counted = dict.fromkeys(name for one in found for name in one.statistics)
+    counted = dict.fromkeys(name for one in found for name in (*one.statistics, *one.spent))
     unknown = None if as_json else "-"
     rows: list[dict[str, object]] = [
         {
             "system": one.system,
             "paths": list(one.paths),
-            **{name: one.statistics.get(name, unknown) for name in counted},
+            **{name: {**one.statistics, **one.spent}.get(name, unknown) for name in counted},
             "bytes": one.bytes,
         }
         for one in found

@@ -183,7 +183,7 @@ def _like(said: str) -> inspect.Parameter:
 class ModelOptions(Settings):
     """Which models run and how."""
 
-    names = (*MODELS, "threads", "offline")
+    names = (*MODELS, "threads", "offline", "llm")
 
     @classmethod
     def parameters(cls) -> Iterator[inspect.Parameter]:
@@ -402,7 +402,7 @@ USED = (
         "since",
         "until",
     ),
-    *("speaker", "only_speaker", "conversation", "glob", "out", "resume", "workers", "model", "yes"),
+    *("speaker", "only_speaker", "conversation", "glob", "out", "resume", "workers", "model"),
     "show_prompt",
 )
 """The options that `--help` lists of a command that has many; `--help-all` lists them all."""

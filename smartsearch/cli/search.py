@@ -18,7 +18,8 @@ from smartsearch.ask import batch
 from smartsearch.ask.door import Found, Opening, find
 from smartsearch.ask.library import STDIN_BYTES, Library, in_background
 from smartsearch.ask.scope import Scope
-from smartsearch.cli import hits, words
+from smartsearch.cli import consent, hits, words
+from smartsearch.cli.consent import ConsentOptions
 from smartsearch.cli.options import (
     FilterOptions,
     OutputOptions,
@@ -75,11 +76,12 @@ def query(
     *,
     search: QueryOptions,
     filters: FilterOptions,
+    agreed: ConsentOptions,
     out: OutputOptions,
     progress: TalkOptions,
 ) -> int:
     """Print the turns that answer QUESTION, best first."""
-    config = search.config()
+    config = consent.ready(search.config(), yes=agreed.yes)
     view = out.view(few=not search.sets("limit"))
     view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
     if view.format == "graphml":
@@ -113,7 +115,7 @@ def searched(
         stream.talk("standard input is not read: - as a PATH reads it")
     with (
         deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
-        stream.status("searching", wanted=progress.progress == "auto"),
+        stream.status("searching", wanted=progress.progress == "auto" and not consent.asked_for(config)),
     ):
         question = _utf8(question)
         told, cold, stdin = warm(question, source, config, view, stdin)
@@ -121,8 +123,9 @@ def searched(
             return told
         notes = (f"answered without the warm process: {cold}",) if cold else ()
         library = Library(stdin)
-        tell = saying(config, quiet=view.quiet)
-        return find(question, source, config, loading(config), library, view.before, view.after, notes, tell)
+        tell, agree = saying(config, quiet=view.quiet), consent.agreeing(config)
+        around = (view.before, view.after)
+        return find(question, source, config, loading(config), library, *around, notes, tell, agree)
 
 
 def _with_graph(config: Config) -> Config:
@@ -138,7 +141,7 @@ def warm(
     question: str, source: Scope, config: Config, view: View = PLAIN, stdin: BinaryIO | None = None
 ) -> tuple[Found | None, str, BinaryIO | None]:
     """What the warm process answers, if one is wanted and there; else why not, and the rest of `stdin`."""
-    if config.daemon == "never":
+    if config.daemon == "never" or config.llm:  # its settings of a language model may be others
         return None, "", stdin
     from smartsearch.serve.warm import client, wire
 
@@ -190,6 +193,7 @@ def batch_command(
     *,
     search: SearchOptions,
     filters: FilterOptions,
+    agreed: ConsentOptions,
     folder: RunOptions,
     progress: TalkOptions,
 ) -> int:
@@ -201,7 +205,7 @@ def batch_command(
     """
     if resume and out is None:
         raise UsageError("--resume needs --out", hint="--out answers.jsonl --resume")
-    config = search.config()
+    config = consent.ready(search.config(), yes=agreed.yes, asks=False)
     if out is not None and _is_folder(out):
         from smartsearch.cli import runs as runs_cli
 
@@ -237,12 +241,12 @@ def _in_order(
     library = Library(_standard_input(source.paths))
     system = loading(config)
     complained: set[str] = set()
-    tell = saying(config, quiet=progress.quiet)
+    tell, agree = saying(config, quiet=progress.quiet), consent.agreeing(config, many=True)
 
     def answer(question: batch.Question) -> Result:
         own, how = filters.written.own(question, source, config)
         with deadline(config.timeout):
-            result = find(question.text, own, how, system, library, progress=tell).result
+            result = find(question.text, own, how, system, library, progress=tell, agree=agree).result
         if not progress.quiet:
             show.complain(result, own.paths, complained)
         return result

@@ -38,7 +38,7 @@ ENDING = 15.0
 class ServeOptions(Settings):
     """Which system to be ready for, and which models run and how."""
 
-    names = ("system", *ModelOptions.names)
+    names = ("system", *(name for name in ModelOptions.names if name != "llm"))
 
 
 def serve(
@@ -74,7 +74,10 @@ def serve(
         return _status(as_json=json)
     if stop:
         return stop_all()
-    _serve(search.config(), idle)
+    config = search.config()
+    if config.llm:
+        raise UsageError("the warm process asks no language model", hint="query --llm needs none")
+    _serve(config, idle)
     return ExitCode.FOUND
 
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from smartsearch.llm import limits
 from smartsearch.llm.endpoint import Endpoint
+from smartsearch.llm.entropy import token_entropy
 from smartsearch.llm.faults import LLMError
 from smartsearch.llm.pieces import Heard, encodable, without_thinking
 from smartsearch.llm.refusals import Refusals
@@ -21,21 +24,30 @@ from smartsearch.runtime import extras
 
 TIMEOUT = 120.0
 """Seconds a server may stay silent: a long context on a local model takes a minute to read."""
+CONNECT = 20.0
+"""Seconds in which a server has to take up the connection."""
 RETRIES = 4
 """Tries after the first, 1, 2, 4 and 8 seconds apart where the server names no wait."""
 LONGEST_WAIT = 120.0
 """Seconds; a server that asks for more (`Retry-After`) has a quota used up, not a busy moment."""
 _OPTIONAL = ("max_tokens", "temperature", "seed", "stream_options")
 """What a model may turn down: newer OpenAI models want `max_completion_tokens` and their own temperature."""
+_REFUSED = {
+    "response_format": re.compile(r"response.?format|json.?schema|grammar|structured|guided", re.I),
+    "logprobs": re.compile(r"log.?prob", re.I),
+}
+"""What servers say where they do not know a parameter that few know. Without it they are asked again."""
 
+T = TypeVar("T")
 Wait = Callable[[threading.Event, float], bool]
 """Sleeps some seconds or until the event is set; says whether it was set."""
 
 
 def require() -> None:
-    """See that the package openai is there, without loading it. Raises LLMError "llm_missing"."""
-    if extras.lacking("llm"):
-        raise LLMError("the package openai is not installed", hint=extras.command("llm"), kind="llm_missing")
+    """See that the packages of the extra are there, without loading them. Raises LLMError "llm_missing"."""
+    if missing := extras.lacking("llm"):
+        what = f"packages that are not installed: {', '.join(missing)}"
+        raise LLMError(f"a language model needs {what}", hint=extras.command("llm"), kind="llm_missing")
 
 
 class Client:
@@ -56,7 +68,7 @@ class Client:
     ) -> None:
         """Sends nothing yet. Raises LLMError "llm_missing" without the openai package."""
         require()
-        from openai import DefaultHttpxClient, OpenAI
+        from openai import DefaultHttpxClient, OpenAI, Timeout
 
         self.endpoint, self.cache = endpoint, cache
         self._timeout, self._retries, self._wait, self._count = timeout, retries, wait, count
@@ -73,7 +85,7 @@ class Client:
         self._openai = OpenAI(
             base_url=endpoint.base_url,
             api_key=endpoint.key or "none",
-            timeout=timeout,
+            timeout=Timeout(timeout, connect=min(timeout, CONNECT)),
             max_retries=0,
             http_client=http,
         )
@@ -91,21 +103,24 @@ class Client:
         temperature: float = 0.0,
         seed: int | None = None,
         stop: threading.Event | None = None,
+        more: Mapping[str, Any] | None = None,
+        keep_empty: bool = False,
     ) -> Reply:
         """The model's reply to `messages`: from the cache, else from the server, with retries.
 
         A kept reply is found again for the same address, model, messages and parameters. An empty
-        reply is given back but not kept. `stop`, once set, lets a request on its way finish and
-        starts none. Raises LLMError, whose text never holds the key.
+        reply is given back but kept only for `keep_empty`. `stop`, once set, lets a request on its way
+        finish and starts none. `more`: further parameters; a server that refuses `response_format` or
+        `logprobs` is asked without. Raises LLMError, whose text never holds the key.
         """
         stop = threading.Event() if stop is None else stop
-        request = self._request(messages, max_tokens, temperature, seed)
+        request = self._request(messages, max_tokens, temperature, seed) | dict(more or {})
         key = _digest(self.endpoint.url, request)
         kept = self.cache.get(key) if self.cache else None
         if kept is not None:
             return kept
         reply = self._patiently(lambda: self._once(request), stop)
-        if self.cache and reply.text.strip():
+        if self.cache and (keep_empty or reply.text.strip()):
             self.cache.put(key, reply)
         return reply
 
@@ -128,6 +143,20 @@ class Client:
         request |= {"stream": True, "stream_options": {"include_usage": True}}
         return self._patiently(lambda: self._streamed(request, say), threading.Event(), silent=False)
 
+    def models(self) -> dict[str, dict[str, Any]]:
+        """The models that the server lists, by name, with what it tells of each. Raises LLMError."""
+
+        def listed() -> dict[str, dict[str, Any]]:
+            raw = self._sent(self._openai.models.with_raw_response.list, {})
+            try:
+                return {
+                    str(model["id"]): dict(model) for model in json.loads(raw.http_response.content)["data"]
+                }
+            except (ValueError, LookupError, TypeError):
+                raise self._refusals.error("lists no models", kind="llm_reply", retryable=False) from None
+
+        return self._patiently(listed, threading.Event())
+
     def close(self) -> None:
         """Close the connections; the cache stays open."""
         self._openai.close()
@@ -143,9 +172,12 @@ class Client:
         }
         return request if seed is None else {**request, "seed": seed}
 
-    def _patiently(self, send: Callable[[], Reply], stop: threading.Event, *, silent: bool = True) -> Reply:
+    def _patiently(self, send: Callable[[], T], stop: threading.Event, *, silent: bool = True) -> T:
         """One request, sent again after what may pass: lost connections, 429, 5xx, broken JSON; `silent`: and
         after a server's silence."""
+        if self.endpoint.offline:
+            hint = "without SMARTSEARCH_LLM_OFFLINE it is asked for"
+            raise LLMError("no reply to this request is kept", hint=hint, kind="llm_offline")
         for tried in range(1, self._retries + 2):
             if stop.is_set():
                 raise LLMError("stopped before the request was sent", kind="llm_stopped", retryable=True)
@@ -228,19 +260,32 @@ class Client:
             sent = _without(request, self._unsupported)
             try:
                 return create(**sent)
-            except openai.APITimeoutError:
+            except openai.APITimeoutError as error:
+                if type(error.__cause__).__name__ == "ConnectTimeout":
+                    raise self._refusals.error("does not take up connections", absent=True) from None
                 what = f"gave no answer in {self._timeout:g} seconds"
                 raise self._refusals.error(what, silent=True) from None
             except (openai.APIConnectionError, limits.Endless) as error:
                 cause = error.__cause__ or error  # some versions of the library wrap what they do not know
                 if isinstance(cause, limits.Endless):
                     raise self._refusals.error(str(cause), retryable=False) from None
-                raise self._refusals.error(f"cannot be reached or broke off: {cause}") from None
+                absent = type(cause).__name__ == "ConnectError"
+                what = f"cannot be reached or broke off: {cause}"
+                raise self._refusals.error(what, absent=absent) from None
             except openai.APIStatusError as error:
-                fresh = str(error.param) if error.status_code == 400 and error.param in _OPTIONAL else ""
-                if not fresh or fresh not in sent:
+                fresh = self._turned_down(error)
+                if fresh not in sent:
                     raise self._refusals.refusal(error) from None
                 self._unsupported |= {fresh}
+
+    def _turned_down(self, error: Any) -> str:
+        """The parameter that a status error is about, or nothing."""
+        if error.status_code == 400 and error.param in _OPTIONAL:
+            return str(error.param)
+        if error.status_code not in (400, 422, 500, 501):
+            return ""
+        said = f"{error.param} {self._refusals.said(error.body)}"
+        return next((name for name, pattern in _REFUSED.items() if pattern.search(said)), "")
 
     def _reply(self, body: bytes, request: Mapping[str, Any]) -> Reply:
         """The chat-completions body as a Reply. Raises LLMError "llm_reply" where it is something else."""
@@ -249,13 +294,17 @@ class Client:
             choice = values["choices"][0]
             text = choice["message"].get("content") or ""
             finish = str(choice.get("finish_reason") or "stop")
+            entropy = token_entropy(choice.get("logprobs")) if request.get("logprobs") else None
             if not isinstance(text, str):
                 raise TypeError("content is no text")
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             what = f"sent no chat completion: {self.endpoint.short(body.decode('utf-8', 'replace'))!r}"
             hint = f"is {self.endpoint.prefix}_BASE_URL the address of a chat-completions server?"
             raise self._refusals.error(what, hint=hint, kind="llm_reply") from None
-        return self._counted(text, values.get("usage"), values.get("model"), finish, request)
+        if request.get("logprobs") and entropy is None:  # it knows none, and did not say so
+            self._unsupported |= {"logprobs"}
+        reply = self._counted(text, values.get("usage"), values.get("model"), finish, request)
+        return replace(reply, entropy=entropy)
 
     def _counted(self, text: str, usage: Any, named: Any, finish: str, request: Mapping[str, Any]) -> Reply:
         """The Reply of a whole text, its tokens as the server counted them, else as we do."""
@@ -277,6 +326,8 @@ def _is_count(value: object) -> bool:
 
 def _without(request: Mapping[str, Any], unsupported: frozenset[str]) -> dict[str, Any]:
     sent = {name: value for name, value in request.items() if name not in unsupported}
+    if "logprobs" in unsupported:
+        sent.pop("top_logprobs", None)
     if "max_tokens" in unsupported:
         sent["max_completion_tokens"] = request["max_tokens"]
     return sent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit, urlunsplit
 
@@ -19,12 +19,16 @@ _NETWORK_NAME = re.compile(r"[a-z][a-z0-9-]*(?:(?:\.[a-z0-9-]+)*\.(?:local|lan|i
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model is. `prefix` begins the names of the variables it came from, for error messages."""
+    """Where a model is. `prefix` begins the names of the variables it came from, for error messages.
+
+    `offline`: nothing is to be sent, kept replies are all there is (SMARTSEARCH_LLM_OFFLINE).
+    """
 
     base_url: str
     model: str
     key: str = field(default="", repr=False)
     prefix: str = "SMARTSEARCH_LLM"
+    offline: bool = False
 
     @property
     def url(self) -> str:
@@ -59,6 +63,11 @@ class Endpoint:
             return "this machine"
         return "" if address.is_global or address.is_multicast else "your network"
 
+    def agreed(self, hosts: Sequence[str]) -> bool:
+        """Whether nobody need be asked: nothing is sent, it is this machine, or a trusted one of `hosts`."""
+        near = self.offline or self.place == "this machine"
+        return near or self.host in {host.strip().lower() for host in hosts}
+
     def redacted(self, text: str) -> str:
         """`text` without the key."""
         return text.replace(self.key, "***") if self.key else text
@@ -81,7 +90,8 @@ def reader_endpoint(env: Mapping[str, str] | None = None, model: str = "") -> En
     if not key and url.rstrip("/") in (openai_url.rstrip("/"), OPENAI):
         key = env.get("OPENAI_API_KEY", "").strip()
     model = model or env.get("SMARTSEARCH_LLM_MODEL", "").strip()
-    return _checked(Endpoint(url, model, key), "SMARTSEARCH_LLM_KEY (or OPENAI_API_KEY)")
+    offline = env.get("SMARTSEARCH_LLM_OFFLINE", "").strip() not in ("", "0")
+    return _checked(Endpoint(url, model, key, offline=offline), "SMARTSEARCH_LLM_KEY (or OPENAI_API_KEY)")
 
 
 def judge_endpoint(reader: Endpoint, env: Mapping[str, str] | None = None, model: str = "") -> Endpoint:
@@ -96,7 +106,7 @@ def judge_endpoint(reader: Endpoint, env: Mapping[str, str] | None = None, model
     if not key and url.rstrip("/") == reader.base_url.rstrip("/"):
         key = reader.key
     model = model or env.get(f"{prefix}_MODEL", "").strip() or reader.model
-    return _checked(Endpoint(url, model, key, prefix), f"{prefix}_KEY")
+    return _checked(Endpoint(url, model, key, prefix, reader.offline), f"{prefix}_KEY")
 
 
 def _checked(endpoint: Endpoint, key_name: str) -> Endpoint:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from smartsearch.errors import SmartsearchError
 
+_GENERAL = ("llm_missing", "llm_refused", "llm_not_found", "llm_stopped", "llm_offline")
+
 
 class LLMError(SmartsearchError):
     """A language model that is not set up, not there, or gives no usable reply.
 
     `kind`: llm_missing (a setting), llm_unreachable, llm_busy (429), llm_refused (key, quota),
     llm_not_found (address or model), llm_request (this request only), llm_reply (not the protocol),
-    llm_broken (a reply that ended in the middle), llm_stopped (the caller's `stop` was set). `after`: seconds
-    the server asked to wait; `silent`: it said nothing for as long as it may.
+    llm_broken (a reply that ended in the middle), llm_stopped (the caller's `stop` was set), llm_json (not of
+    the shape asked for), llm_offline (no such reply is kept). `after`: seconds the server asked to wait;
+    `silent`: it said nothing for as long as it may; `absent`: nobody listens at its address.
     """
 
     kind = "llm_unreachable"
@@ -25,7 +28,14 @@ class LLMError(SmartsearchError):
         retryable: bool = False,
         after: float | None = None,
         silent: bool = False,
+        absent: bool = False,
     ) -> None:
         super().__init__(message, hint=hint, kind=kind, retryable=retryable)
         self.after = after
         self.silent = silent
+        self.absent = absent
+
+    @property
+    def general(self) -> bool:
+        """Whether every other request would meet it too."""
+        return self.absent or self.kind in _GENERAL

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ class Reply:
     """What a model said, without its thinking. Tokens are the server's count, or ours where `estimated`.
 
     `model` is the name the server gives, with its version. `finish` is "stop" for a whole reply and
-    "length" for one cut at `max_tokens`. `cached`: it came from the file and cost nothing now.
+    "length" for one cut at `max_tokens`. `entropy`: mean nats a token, where log-probabilities were asked for
+    and given. `cached`: it came from the file and cost nothing now.
     """
 
     text: str
@@ -29,6 +31,7 @@ class Reply:
     model: str
     finish: str = "stop"
     estimated: bool = False
+    entropy: float | None = None
     cached: bool = False
 
 
@@ -40,6 +43,7 @@ def rough_tokens(text: str) -> int:
 _SCHEMA = """create table if not exists replies
 (key text primary key, text text not null, prompt_tokens integer not null, completion_tokens integer not null,
  model text not null, finish text not null, estimated integer not null) without rowid"""
+_COLUMNS = tuple(field.name for field in fields(Reply) if field.name != "cached")
 
 
 class ReplyCache:
@@ -59,20 +63,24 @@ class ReplyCache:
             self._db.execute("pragma journal_mode = wal")
             self._db.execute("pragma synchronous = normal")
             self._db.execute(_SCHEMA)
+            with suppress(sqlite3.OperationalError):  # it has the column already
+                self._db.execute("alter table replies add column entropy real")
         except (sqlite3.Error, OSError) as error:
             raise self._unusable(error) from error
 
     def get(self, key: str) -> Reply | None:
         """The reply kept under `key`, marked `cached`, or None."""
-        row = self._run("select * from replies where key = ?", (key,))
+        row = self._run(f"select {', '.join(_COLUMNS)} from replies where key = ?", (key,))
         if row is None:
             return None
-        _key, text, prompt, completion, model, finish, estimated = row
-        return Reply(text, prompt, completion, model, finish, bool(estimated), cached=True)
+        text, prompt, completion, model, finish, estimated, entropy = row
+        return Reply(text, prompt, completion, model, finish, bool(estimated), entropy, cached=True)
 
     def put(self, key: str, reply: Reply) -> None:
         """Keep `reply`; it is in the file when this returns."""
-        self._run("insert or replace into replies values (?, ?, ?, ?, ?, ?, ?)", (key, *astuple(reply)[:-1]))
+        columns, places = ", ".join(_COLUMNS), ", ".join("?" * len(_COLUMNS))
+        values = [getattr(reply, name) for name in _COLUMNS]
+        self._run(f"insert or replace into replies (key, {columns}) values (?, {places})", (key, *values))
 
     def close(self) -> None:
         """Close the file."""

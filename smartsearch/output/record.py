@@ -48,6 +48,7 @@ def result(
         "timing_ms": {stage: round(trace.timing_ms.get(stage, 0.0), 1) for stage in STAGES},
         "models": [dataclasses.asdict(model) for model in trace.models],
         "cost": dataclasses.asdict(trace.cost),
+        **({"ingest_cost": dataclasses.asdict(trace.ingest)} if trace.ingest else {}),
         **({"trace": trace.own} if trace.own else {}),
         "threads": answer.threads,
         "terms": [term(t) for t in trace.terms],

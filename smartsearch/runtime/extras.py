@@ -13,7 +13,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "batch": ("pyarrow", "fsspec"),
     "train": ("torch", "sentence_transformers", "pylate", "onnx"),
     "bench": ("ir_measures", "scipy", "bm25s", "simplemma", "ijson", "matplotlib", "jinja2"),
-    "llm": ("openai",),
+    "llm": ("openai", "json_repair"),
     "mcp": ("mcp",),
     "ray": ("ray", "pandas"),
 }

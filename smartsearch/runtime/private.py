@@ -16,11 +16,11 @@ from smartsearch.errors import CacheError
 from smartsearch.runtime import xdg
 
 
-def home(kind: str) -> Path:
+def home(kind: str, variable: str = "XDG_CACHE_HOME", usual: str = ".cache") -> Path:
     """Where this user's `colbert` or `index` is; it need not exist. Raises CacheError where none can be."""
-    base = xdg.folder("XDG_CACHE_HOME", ".cache")
+    base = xdg.folder(variable, usual)
     if base.is_relative_to(xdg.NOWHERE):
-        raise CacheError("there is no home folder", hint="set XDG_CACHE_HOME to an absolute path")
+        raise CacheError("there is no home folder", hint=f"set {variable} to an absolute path")
     if not hasattr(os, "geteuid"):  # pragma: no cover - Windows
         raise CacheError("the cache needs a Unix system")
     return base / "smartsearch" / kind

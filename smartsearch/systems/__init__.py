@@ -43,11 +43,20 @@ def card(name: str) -> Card:
     return _module(name).card(name)
 
 
+def check(config: Config) -> None:
+    """Raise ConfigError where the system is to ask a language model, and asks none."""
+    if config.llm and not card(config.system).llm:
+        asking = ", ".join(name for name in SYSTEMS if card(name).llm)
+        hint = f"--llm goes with --system {asking}" if asking else "leave out --llm"
+        raise ConfigError(f"{config.system} asks no language model", hint=hint)
+
+
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """The system that the config names, with its models; `tools` loads SmartSearch's.
 
     Raises ConfigError, ModelError, and SmartsearchError (kind "package") where an extra is not installed.
     """
+    check(config)
     if extra := card(config.system).extra:
         extras.require(extra, f"--system {config.system}")
     return _module(config.system).load(config, tools)

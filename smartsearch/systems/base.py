@@ -7,12 +7,13 @@ Then `--system NAME` serves in `query`, `answer`, `batch`, `serve`, `mcp` and `b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
+    from smartsearch.llm import Asker
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.types import Result
@@ -36,7 +37,8 @@ class Card:
 
     `extra` is the extra of the install that it needs. `whole` says that it reads every turn: large
     transcripts are parsed for it and not scanned. `keeps` says that its memory is worth a folder in the
-    user's cache. `graph` says that its answers have a graph where one is asked for.
+    user's cache. `graph` says that its answers have a graph where one is asked for. `llm` says that a
+    language model takes its paper's place in it where the config asks for that: it is an `Asking` then.
     """
 
     name: str
@@ -48,11 +50,47 @@ class Card:
     whole: bool = True
     keeps: bool = False
     graph: bool = False
+    llm: bool = False
+
+    @property
+    def asking(self) -> Card:
+        """The same with a language model in it."""
+        return replace(self, needs="llm", fidelity="approximate")
 
     @property
     def shown(self) -> str:
         """Its name in answers and tables: of a published system that runs by rule not the bare one."""
         return f"{self.name}-rule" if self.paper and self.fidelity == "rule" else self.name
+
+
+@dataclass(frozen=True)
+class Plan:
+    """About what will be sent to a language model, at most but for bad replies, each asked for again.
+
+    `unit` says what of, such as "9 episodes".
+    """
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    unit: str = ""
+
+    def times(self, n: int) -> Plan:
+        """The same so often."""
+        return replace(
+            self,
+            calls=n * self.calls,
+            prompt_tokens=n * self.prompt_tokens,
+            completion_tokens=n * self.completion_tokens,
+        )
+
+    def __add__(self, other: Plan) -> Plan:
+        """Both, without a unit."""
+        return Plan(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+        )
 
 
 class Memory(Protocol):
@@ -109,6 +147,17 @@ class System(Protocol):
 
         Hits are turns of the corpus, whatever the system's own unit is. Raises SmartsearchError.
         """
+
+
+class Asking(System, Protocol):
+    """A system with a language model in it. `asker.endpoint` belongs in its fingerprint."""
+
+    @property
+    def asker(self) -> Asker:
+        """What it asks; nothing is sent by `load` nor by `plan`."""
+
+    def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
+        """What `prepare` would send, with what `folder` holds, and what a question would after that."""
 
 
 class Module(Protocol):

@@ -10,6 +10,7 @@ import pytest
 from smartsearch.cli import app as cli
 from smartsearch.llm import Client
 from smartsearch.models import loading, profiles
+from tests import scribe
 from tests.bench.conftest import fingerprints, tools_with_parser
 from tests.llm_server import llm_server
 from tests.transcripts.build import lines, put
@@ -221,3 +222,29 @@ def test_gold_that_is_sessions_only_is_measured_by_session(run, tmp_path: Path):
     assert recall["kept"]["micro"] is None
     assert record["rows"][0]["words"] > 0
     assert record["failures"]["all"]["overall"]["questions"] == 0
+
+
+def test_a_rival_that_asks_a_model_needs_consent_and_what_it_took_is_in_the_record(
+    run, chats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    scribe.register(monkeypatch)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    asked = (str(chats), "--llm", "--live", "0", "--rank", "ce", "--cut", "B1:9", "--price", "1/2")
+    monkeypatch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
+    with llm_server(scribe.replies) as server:
+        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
+        code, _, err = run(*asked, "--rival", "bm25")
+        assert (code, "no rival asks a language model" in err, server.requests) == (2, True, [])
+        code, _, err = run(*asked, "--rival", "scribe,bm25")
+        assert code == 0
+        assert "sends about 10 calls, 370 tokens, $0.00, for scribe to this machine" in err
+        monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", "http://api.example.com/v1")
+        monkeypatch.setenv("SMARTSEARCH_LLM_KEY", "key")
+        sent = len(server.requests)
+        code, _, err = run(*asked, "--rival", "scribe", "--out", "elsewhere")
+        assert (code, "nothing was sent" in err, len(server.requests)) == (2, True, sent)
+    record = written(tmp_path / "smartsearch-bench")
+    assert {row["name"] for row in record["rows"]} == {"I3 ce B1:9", "scribe B1:9", "bm25 B1:9"}
+    took = record["run"]["asked"]["scribe"]
+    assert (took["ingest"]["calls"], took["query"]["calls"]) == (6, 4)
+    assert took["query"]["prompt_tokens"] == 40

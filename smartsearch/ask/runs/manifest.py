@@ -39,6 +39,8 @@ def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: di
     del searched["filters"]
     searched |= {_SAID.get(name, name): getattr(source.filters, name) for name in NAMES}
     settings = {name: value for name, value in asdict(config).items() if name not in names("run")}
+    if config.llm:
+        settings["llm"] = True  # which model, the memories of the run tell
     if config.system == Config.system:
         del settings["system"]  # as runs have it that were begun before there were others
     made = {

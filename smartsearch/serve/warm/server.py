@@ -178,6 +178,8 @@ class Server:
             self._end(signal.SIGTERM, None)
             raise _Unsuited("its models or its program have changed since it started, so it ended")
         config = request.config
+        if config.llm:
+            raise _Unsuited("it asks no language model")
         with _inside(request.folder), deadline(config.timeout):
             if wire.places(request.scope) != request.places:
                 raise _Unsuited("it sees other files than you do")

@@ -1,0 +1,156 @@
+"""Which server chats may be sent to: what is said before they are, and who has to agree.
+
+For every command that asks a language model. Only this machine is sent to unasked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from smartsearch import systems
+from smartsearch.cli.options import LLM, option
+from smartsearch.config import Config
+from smartsearch.errors import UsageError, listed
+from smartsearch.output import stream
+
+if TYPE_CHECKING:
+    from smartsearch.ask.door import Agree
+    from smartsearch.llm import Endpoint
+    from smartsearch.retrieve.grep import Haystack
+    from smartsearch.systems.base import Asking, Plan
+
+SETUP = (
+    "such as, for a server that understands OpenAI's requests,",
+    "Ollama:    SMARTSEARCH_LLM_BASE_URL=http://localhost:11434/v1 SMARTSEARCH_LLM_MODEL=qwen3:8b",
+    "llama.cpp: SMARTSEARCH_LLM_BASE_URL=http://localhost:8080/v1 SMARTSEARCH_LLM_MODEL=any",
+    "vLLM:      SMARTSEARCH_LLM_BASE_URL=http://localhost:8000/v1 SMARTSEARCH_LLM_MODEL=the name it serves",
+    "a cloud:   SMARTSEARCH_LLM_BASE_URL=https://.../v1 SMARTSEARCH_LLM_MODEL=... SMARTSEARCH_LLM_KEY=...",
+)
+"""Lines of help for who has set no model yet."""
+
+
+@dataclass(frozen=True)
+class ConsentOptions:
+    """Whether the user has agreed already."""
+
+    yes: bool = option(
+        LLM, "Send to a server that is not on this machine without asking.", "--yes", "-y", default=False
+    )
+
+
+def endpoint(config: Config, *, yes: bool, asks: bool = True, model: str = "", hint: str = "") -> Endpoint:
+    """The server to ask, once it is clear that it can and may be asked: before anything is searched.
+
+    `asks`: the command can ask the user. Raises LLMError "llm_missing", with `hint` added, and UsageError.
+    """
+    from smartsearch import llm
+
+    try:
+        found = llm.reader_endpoint(model=model)
+    except llm.LLMError as error:
+        raise llm.LLMError(
+            listed(error.message, *SETUP), hint=f"{error.hint}{hint}", kind=error.kind
+        ) from error
+    llm.require()
+    if not (yes or found.agreed(config.trusted_hosts) or (asks and stream.can_ask())):
+        why = "nobody is there to be asked" if asks else "this command asks nobody"
+        raise UsageError(
+            f"{found.url} is not on this machine, and {why}: nothing was sent",
+            hint=_trust(found),
+            kind="not_sent",
+        )
+    return found
+
+
+def ready(config: Config, *, yes: bool = False, asks: bool = True) -> Config:
+    """The config, its system's language model set up where it wants one, and with `yes` its server trusted.
+
+    Before anything is read. Raises ConfigError, LLMError "llm_missing", UsageError.
+    """
+    systems.check(config)
+    return agreed_to(config, yes=yes, asks=asks)
+
+
+def agreed_to(config: Config, *, yes: bool, asks: bool) -> Config:
+    """As `ready`, whichever system is asked."""
+    if not config.llm:
+        return config
+    found = endpoint(config, yes=yes, asks=asks)
+    if not asks:
+        stream.talk(f"what systems ask their language model goes to {_to(found)}")
+    return replace(config, trusted_hosts=(*config.trusted_hosts, found.host)) if yes else config
+
+
+def asked_for(config: Config) -> bool:
+    """Whether the user is to be asked before a system may send: no spinner goes well with that."""
+    if not config.llm:
+        return False
+    from smartsearch import llm
+
+    return not llm.reader_endpoint().agreed(config.trusted_hosts)
+
+
+def agreeing(config: Config, *, many: bool = False) -> Agree:
+    """Says what a system is about to send, of `many` questions once, and asks where it must."""
+    told: WeakSet[Haystack] = WeakSet()
+
+    def agree(system: Asking, haystack: Haystack, plans: Callable[[], tuple[Plan, Plan]]) -> None:
+        if haystack in told:
+            return
+        told.add(haystack)
+        making, question = plans()
+        turns = haystack.corpus.turns
+        of = count(len({turn.path for turn in turns}), "file")
+        parts = [said(making)] if making.calls else []
+        if question.calls:
+            parts.append(f"{said(question)} a question" if many or parts else said(question))
+        if not (making.calls or question.calls):
+            return
+        what = f"about {', then '.join(parts)}, of {of}"
+        tell(what, lambda: "\n".join(turn.rendered for turn in turns), system.asker.endpoint, config)
+        system.asker.allowed = True
+
+    return agree
+
+
+def tell(
+    what: str, text: Callable[[], str], endpoint: Endpoint, config: Config, *, yes: bool = False
+) -> None:
+    """Say what goes where, of which `text`, and ask where that must be. Raises UsageError for a no."""
+    if endpoint.offline:
+        return
+    stream.talk(f"sends {what} to {_to(endpoint)}")
+    if endpoint.place != "this machine" and not config.redact:
+        from smartsearch.text.redact import kinds
+
+        if secrets := kinds(text()):
+            stream.warn(f"there seem to be secrets among it ({', '.join(secrets)}): --redact masks them")
+    if not (yes or endpoint.agreed(config.trusted_hosts) or stream.confirm("send it?")):
+        raise UsageError("nothing was sent", hint=_trust(endpoint), kind="not_sent")
+
+
+def count(number: int, thing: str) -> str:
+    """`3 files`, `1 file`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def said(plan: Plan) -> str:
+    """`312 calls, 410,000 tokens (31 episodes)`."""
+    tokens = plan.prompt_tokens + plan.completion_tokens
+    unit = f" ({plan.unit})" if plan.unit else ""
+    return f"{count(plan.calls, 'call')}, {tokens:,} tokens{unit}"
+
+
+def _to(endpoint: Endpoint) -> str:
+    to = f"{endpoint.place}: {endpoint.url}" if endpoint.place else endpoint.url
+    return f"{to} (model {endpoint.model})"
+
+
+def _trust(endpoint: Endpoint) -> str:
+    return (
+        f"--yes; or for good, SMARTSEARCH_TRUSTED_HOSTS={endpoint.host} "
+        f'or trusted_hosts = ["{endpoint.host}"] in the user file'
+    )

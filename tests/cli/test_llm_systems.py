@@ -1,0 +1,263 @@
+"""`--llm` through the commands: what is told, who has to agree, what it took; a server on this machine."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+from smartsearch.output import stream
+from tests import scribe
+from tests.cli.conftest import Ran, Run
+from tests.llm_server import LLMServer, llm_server, said, says, status
+
+AWAY = {
+    "SMARTSEARCH_LLM_BASE_URL": "http://api.example.com/v1",
+    "SMARTSEARCH_LLM_MODEL": "tiny",
+    "SMARTSEARCH_LLM_KEY": "sk-very-secret-93",
+}
+ASKS = ("--system", "scribe", "--llm")
+QUESTION = "What is the flatmate's dog called?"
+
+
+@pytest.fixture(scope="module")
+def running():
+    with llm_server() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def server(running: LLMServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> LLMServer:
+    scribe.register(monkeypatch)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", running.url)
+    monkeypatch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    running.reply = scribe.replies
+    return running.reset()
+
+
+@pytest.fixture
+def away(server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> LLMServer:
+    """A server that is not on this machine: the one here stands in for it as its proxy."""
+    for name, value in AWAY.items():
+        monkeypatch.setenv(name, value)
+    for name in ("NO_PROXY", "no_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
+    return server
+
+
+def ask(run: Run, *options: str) -> Ran:
+    return run("query", QUESTION, "chat.txt", *ASKS, "--json", *options)
+
+
+def test_what_will_be_sent_is_told_and_what_was_taken_is_told_apart(run: Run, server: LLMServer):
+    ran = ask(run)
+    to = f"this machine: {server.url} (model tiny)"
+    sends = "sends about 4 calls, 100 tokens (4 turns), then 1 call, 55 tokens a question, of 1 file"
+    assert ran.err.splitlines()[0] == f"smartsearch: {sends} to {to}"
+    record = ran.record
+    assert record["system"] == "scribe"
+    assert "Oscar" in record["hits"][0]["text"]
+    assert record["ingest_cost"] == {"model_calls": 4, "tokens_in": 40, "tokens_out": 8}
+    assert record["cost"] == {"model_calls": 1, "tokens_in": 10, "tokens_out": 2}
+    again = ask(run)
+    assert again.err.splitlines()[0] == f"smartsearch: sends about 1 call, 55 tokens, of 1 file to {to}"
+    assert again.record["ingest_cost"]["model_calls"] == 0
+    assert len(server.requests) == 5  # the question's reply is kept
+    assert again.record["cost"] == record["cost"]
+
+
+def test_a_memory_is_built_ahead_and_its_calls_are_in_its_status(run: Run, server: LLMServer, chats: Path):
+    built = run("memory", "build", "chat.txt", *ASKS)
+    assert "sends about 4 calls, 100 tokens (4 turns), of 1 file" in built.err
+    (chats / "chat.txt").write_text((chats / "chat.txt").read_text() + "[2024-05-11 09:00] Mara: Bye.\n")
+    assert run("memory", "build", "chat.txt", *ASKS).code == 0
+    [row] = run("memory", "status", "--json").record["memories"]
+    assert (row["notes"], row["model_calls"], row["tokens_in"], row["tokens_out"]) == (5, 5, 50, 10)
+    assert "sends" not in run("memory", "build", "chat.txt", *ASKS).err
+    assert len(server.requests) == 5
+    words = [row["word"] for row in run("memory", "show", "chat.txt", *ASKS, "--json").record["memory"]]
+    assert words == ["yesterday.", "more!", "flatmate", "lovely", "Bye."]
+    [gone] = run("memory", "remove", "chat.txt", "--system", "scribe", "--json").record["memories"]
+    assert gone["notes"] == 5
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("query", QUESTION, "chat.txt"),
+        ("answer", QUESTION, "chat.txt"),
+        ("batch", "q.txt", "chat.txt"),
+        ("batch", "q.txt", "chat.txt", "--out", "run/"),
+        ("memory", "build", "chat.txt"),
+        ("memory", "show", "chat.txt"),
+        ("mcp", "chat.txt"),
+    ],
+)
+def test_nothing_leaves_this_machine_that_nobody_agreed_to(
+    run: Run, away: LLMServer, chats: Path, command: tuple[str, ...]
+):
+    (chats / "q.txt").write_text(QUESTION)
+    ran = run(*command, *ASKS)
+    assert (ran.code, away.requests) == (2, [])
+    for told in ("api.example.com", "not on this machine", "SMARTSEARCH_TRUSTED_HOSTS=api.example.com"):
+        assert told in ran.err + ran.out
+
+
+@pytest.mark.parametrize("said", [False, True])
+def test_a_person_is_asked_once_it_is_known_how_much(run: Run, away: LLMServer, monkeypatch, said: bool):
+    asked = []
+    monkeypatch.setattr(stream, "can_ask", lambda: True)
+    monkeypatch.setattr(stream, "confirm", lambda question: bool(asked.append(len(away.requests))) or said)
+    ran = ask(run)
+    assert asked == [0]
+    assert "sends about 4 calls, 100 tokens" in ran.err
+    assert (ran.code, len(away.requests)) == ((0, 5) if said else (2, 0))
+
+
+@pytest.mark.parametrize("command", ["batch", "run", "memory"])
+def test_yes_and_a_trusted_host_agree(run: Run, away: LLMServer, chats: Path, monkeypatch, command: str):
+    (chats / "q.txt").write_text(QUESTION)
+    asked = {
+        "batch": ("batch", "q.txt", "chat.txt", *ASKS),
+        "run": ("query", QUESTION, "chat.txt", *ASKS),
+        "memory": ("memory", "build", "chat.txt", *ASKS),
+    }[command]
+    assert run(*asked, "--yes").code == 0
+    sent = len(away.requests)
+    assert sent >= 4
+    assert set(away.keys) == {f"Bearer {AWAY['SMARTSEARCH_LLM_KEY']}"}
+    monkeypatch.setenv("SMARTSEARCH_TRUSTED_HOSTS", "api.example.com")
+    assert run(*asked).code == 0
+    assert len(away.requests) == sent
+
+
+def test_secrets_are_told_of_and_masked_before_they_are_sent(run: Run, away: LLMServer, chats: Path):
+    with (chats / "chat.txt").open("a") as file:
+        file.write("[2024-05-11 09:00] Mara: my password is hunter2-Kolibri\n")
+    assert "seem to be secrets among it (password): --redact" in ask(run, "--yes").err
+    assert any("hunter2" in said(body) for body in away.requests)
+    away.reset()
+    ran = ask(run, "--yes", "--redact")
+    assert "secrets" not in ran.err
+    assert not any("hunter2" in said(body) for body in away.requests)
+
+
+def test_a_system_without_a_language_model_takes_none(run: Run, server: LLMServer, monkeypatch):
+    ran = run("query", QUESTION, "chat.txt", "--llm", "--system", "bm25")
+    assert (ran.code, "bm25 asks no language model" in ran.err) == (2, True)
+    assert "--system" in ran.err
+    assert "scribe" in ran.err
+    monkeypatch.delenv("SMARTSEARCH_LLM_MODEL")
+    monkeypatch.delenv("SMARTSEARCH_LLM_BASE_URL")
+    missing = ask(run)
+    assert (missing.code, missing.record["error"]["kind"]) == (2, "llm_missing")
+    assert "SMARTSEARCH_LLM_MODEL" in missing.err + missing.out
+
+
+def test_the_warm_process_asks_none(run: Run, server: LLMServer, monkeypatch):
+    ran = ask(run, "--daemon", "always")
+    assert (ran.code, ran.record["degraded"], ran.record["system"]) == (0, [], "scribe")
+    monkeypatch.setenv("SMARTSEARCH_LLM", "1")
+    refused = run("serve")
+    assert (refused.code, "asks no language model" in refused.err) == (2, True)
+
+
+def test_what_would_be_sent_is_not_shown_where_finding_it_sends(run: Run, server: LLMServer):
+    ran = run("answer", QUESTION, "chat.txt", *ASKS, "--show-prompt")
+    assert (ran.code, server.requests) == (2, [])
+    assert "--show-prompt sends nothing, and --llm does" in ran.err
+
+
+def test_a_project_file_may_not_turn_it_on(run: Run, server: LLMServer, chats: Path):
+    (chats / ".smartsearch.toml").write_text("llm = true")
+    assert (run("query", QUESTION, "chat.txt").code, server.requests) == (2, [])
+
+
+def test_a_batch_tells_once_and_offline_it_is_replayed(run: Run, server: LLMServer, chats: Path, monkeypatch):
+    (chats / "q.txt").write_text(f"{QUESTION}\nWho went yesterday?\n")
+    first = run("batch", "q.txt", "chat.txt", *ASKS)
+    assert first.err.count("sends about") == 1
+    assert "then 1 call, 55 tokens a question" in first.err
+    assert len(server.requests) == 6
+    server.reset()
+    assert run("memory", "remove", "chat.txt", "--system", "scribe").code == 0
+    monkeypatch.setenv("SMARTSEARCH_LLM_OFFLINE", "1")
+    again = run("batch", "q.txt", "chat.txt", *ASKS)
+    assert server.requests == []
+    hits = [[json.loads(line)["hits"] for line in ran.out.splitlines()] for ran in (first, again)]
+    assert hits[0] == hits[1]
+    unknown = run("query", "What else?", "chat.txt", *ASKS, "--json")
+    assert unknown.record["error"]["kind"] == "llm_offline"
+
+
+def test_bad_replies_are_survived_told_and_counted(run: Run, server: LLMServer):
+    def rule(body):
+        if "lovely" in said(body) and "Note it" in said(body):
+            return "no JSON here"
+        return scribe.replies(body)
+
+    server.reply = rule
+    ran = ask(run)
+    assert ran.record["ingest_cost"]["model_calls"] == 3 + 5
+    assert ran.code == 0
+
+
+def test_a_key_that_is_refused_ends_it(run: Run, server: LLMServer):
+    server.reply = lambda body: status(401)
+    ran = ask(run)
+    assert (ran.code, ran.record["error"]["kind"]) == (2, "llm_refused")
+
+
+@pytest.mark.parametrize("system", ["qrmem"])
+def test_no_socket_is_opened_without_it_though_a_model_is_set_up(run: Run, server, monkeypatch, system: str):
+    def refused(*_arguments, **_options):
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket, "socket", refused)
+    ran = run("query", QUESTION, "chat.txt", "--system", system, "--json", "--daemon", "never")
+    assert (ran.code, ran.record["system"]) == (0, f"{system}-rule")
+    assert "ingest_cost" not in ran.record
+
+
+def findings(run: Run, *options: str) -> list[tuple[str, str]]:
+    record = run("doctor", "--no-search", "--json", *options).record
+    return [(f["state"], f["said"]) for f in record["findings"] if f["area"] == "llm"]
+
+
+def test_doctor_asks_what_the_server_can(run: Run, server: LLMServer):
+    server.models = [{"id": "tiny", "max_model_len": 8192}]
+    server.reply = lambda body: says('{"colour": "red"}', shares=[[0.9]])
+    assert findings(run) == [
+        ("ok", f"{server.url} answers as tiny-2024, reads 8,192 tokens"),
+        ("ok", "it gives JSON by schema"),
+        ("ok", "it gives log-probabilities"),
+    ]
+    assert not any("support group" in said(body) for body in server.requests)
+
+
+def test_doctor_tells_what_a_server_cannot(run: Run, server: LLMServer):
+    server.models = [{"id": "other", "meta": {"n_ctx_train": 4096}}]
+    server.reply = lambda body: status(400, "response_format?") if "response_format" in body else "Red."
+    [answers, listed, schema, logprobs] = findings(run)
+    assert answers == ("ok", f"{server.url} answers as tiny-2024, reads 4,096 tokens")
+    assert listed == ("note", "tiny is not among its models: other")
+    assert schema == ("note", "no JSON by schema: JSON is asked for in words, and repaired")
+    assert logprobs[0] == "note"
+    server.reset().reply = lambda body: says("<think>hm", finish="length")
+    assert [state for state, _ in findings(run)] == ["ok", "warning"]
+    server.reset().reply = lambda body: status(401)
+    [(state, told)] = findings(run)
+    assert (state, "refused the key" in told) == ("failure", True)
+
+
+def test_doctor_leaves_other_machines_alone_unless_told(run: Run, away: LLMServer):
+    [(state, told)] = findings(run)
+    assert (state, "was not tried" in told, away.requests) == ("note", True, [])
+    assert findings(run, "--yes")[0][0] == "ok"
+    assert away.requests
