@@ -289,6 +289,21 @@ class Config:
         metavar=COUNT_OR_ALL,
     )
 
+    # MemoRAG (docs/systems.md)
+    memorag: str = _find(
+        "auto",
+        "--system memorag: the memory that drafts clues, by rule (extractive); auto is that.",
+        "Ranking",
+        choices=("auto", "extractive"),
+    )
+    memorag_clues: str = _find(
+        "with",
+        "--system memorag: clues are searched with the question, or only they, as in the paper.",
+        "Ranking",
+        choices=("with", "only"),
+    )
+    memorag_ratio: int = _find(8, lowest=2)  # words, or tokens, for one that is kept (paper: 2 to 16)
+
     # Truncate (paper 3.4)
     truncate: str = _cut(
         "adaptive",

@@ -27,6 +27,7 @@ SYSTEMS = {
     "full_context": _BASELINES,
     "xmemory": "smartsearch.systems.xmemory",
     "qrmem": "smartsearch.systems.qrmem",
+    "memorag": "smartsearch.systems.memorag",
 }
 """By name, the module of each. The plain searches share one."""
 
