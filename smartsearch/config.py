@@ -106,7 +106,8 @@ class Config:
 
     llm: bool = _run(  # of no part: the fingerprint of a system that asks one tells it from any other
         False,
-        "Let xmemory or qrmem ask a language model, as their papers do: it gets your chats (docs/answer.md).",
+        "Let xmemory, qrmem or memorag ask a language model, as their papers do: it gets your chats "
+        "(docs/answer.md).",
         "Language model",
         trusted=True,
     )
@@ -292,9 +293,10 @@ class Config:
     # MemoRAG (docs/systems.md)
     memorag: str = _find(
         "auto",
-        "--system memorag: the memory that drafts clues, by rule (extractive); auto is that.",
+        "--system memorag: the memory that drafts clues, statistics (extractive), or with --llm notes (gist) "
+        "or all the chats (long); auto: extractive, with --llm gist.",
         "Ranking",
-        choices=("auto", "extractive"),
+        choices=("auto", "extractive", "gist", "long"),
     )
     memorag_clues: str = _find(
         "with",
@@ -303,6 +305,8 @@ class Config:
         choices=("with", "only"),
     )
     memorag_ratio: int = _find(8, lowest=2)  # words, or tokens, for one that is kept (paper: 2 to 16)
+
+    memorag_context: int = _find(16_384, lowest=2048)  # tokens that its language model reads
 
     # Truncate (paper 3.4)
     truncate: str = _cut(

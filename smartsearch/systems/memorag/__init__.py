@@ -7,14 +7,16 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from smartsearch.systems.base import Card, Memory, Progress
+from smartsearch.systems.base import Card, Memory, Plan, Progress
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
+    from smartsearch.llm import Asker
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
+    from smartsearch.systems.memorag.clues import Drafting
     from smartsearch.types import Result
 
 CARD = Card(
@@ -23,7 +25,10 @@ CARD = Card(
     paper="MemoRAG: Boosting Long Context Processing with Global Memory-Enhanced Retrieval Augmentation",
     fidelity="rule",
     keeps=True,
+    llm=True,
 )
+ASKING = ("gist", "long")
+"""Memories of a language model behind an endpoint."""
 
 
 @dataclass(frozen=True)
@@ -34,24 +39,46 @@ class System:
     config: Config
     tier: str
     fingerprint: str
+    asker: Asker | None = None
     card: Card = CARD
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """The memory of all turns; with a `folder`, what it has is read, and what is new is written."""
-        from smartsearch.systems.memorag.extractive import made
         from smartsearch.systems.memorag.records import alone_in
 
-        with alone_in(folder, f"memory-{self.fingerprint}.json") as path:
-            return made(corpus.corpus.turns, path, self.tools.parser, self.config, progress)
+        with alone_in(folder, self._name) as path:
+            return self._made(corpus, path, progress)
+
+    def _made(self, corpus: Haystack, path: Path | None, progress: Progress) -> Drafting:
+        turns = corpus.corpus.turns
+        if self.asker is None:
+            from smartsearch.systems.memorag import extractive
+
+            return extractive.made(turns, path, self.tools.parser, self.config, progress)
+        from smartsearch.systems.memorag import notes
+
+        if self.tier == "long":
+            return notes.long(turns, self.asker, self.config)
+        return notes.gist(turns, path, self.asker, self.config, progress)
+
+    def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
+        """What `prepare` would send, and what a question would."""
+        from smartsearch.systems.memorag.notes import plan
+
+        assert self.asker is not None
+        path = folder / self._name if folder else None
+        return plan(corpus.corpus.turns, path, self.asker, self.config, self.tier)
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
         """The turns that clues of the memory and the question find."""
-        from smartsearch.systems.memorag.extractive import Extractive
         from smartsearch.systems.memorag.search import search
 
-        assert isinstance(memory, Extractive)
-        config = replace(config, memorag=self.tier)
-        return search(question, corpus, memory, config, self.tools, self.card.shown)
+        drafting, config = cast("Drafting", memory), replace(config, memorag=self.tier)
+        return search(question, corpus, drafting, config, self.tools, self.card.shown)
+
+    @property
+    def _name(self) -> str:
+        return f"memory-{self.fingerprint}.json"
 
 
 def card(name: str) -> Card:
@@ -60,10 +87,33 @@ def card(name: str) -> Card:
 
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
-    """MemoRAG with the models of the config's profile. Raises ModelError."""
+    """MemoRAG with the models of the config's profile. Raises ConfigError, LLMError and ModelError."""
+    tier = ("gist" if config.llm else "extractive") if config.memorag == "auto" else config.memorag
+    asker = _asker(config, tier)
     loaded = tools(config)
-    tier = "extractive" if config.memorag == "auto" else config.memorag
-    parser = loaded.models.get("parser")
-    settings = [tier, config.memorag_ratio, parser and (parser.id, parser.revision), 1]
+    settings: list[object] = [tier, config.memorag_ratio, 1]
+    if asker:
+        from smartsearch.systems.memorag.notes import VERSION
+
+        endpoint = asker.endpoint
+        settings += [endpoint.url, endpoint.model, VERSION, config.memorag_context, config.redact]
+    else:
+        parser = loaded.models.get("parser")
+        settings.append(parser and (parser.id, parser.revision))
     identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
-    return System(loaded, config, tier, identity)
+    return System(loaded, config, tier, identity, asker, CARD.asking if asker else CARD)
+
+
+def _asker(config: Config, tier: str) -> Asker | None:
+    """What the memory asks, if it does. Raises ConfigError where --llm and --memorag disagree, LLMError."""
+    from smartsearch.errors import ConfigError
+
+    if (tier in ASKING) != config.llm:
+        wanted = "leave out --llm" if config.llm else "add --llm, or --memorag extractive"
+        asks = "asks no" if config.llm else "asks a"
+        raise ConfigError(f"--memorag {tier} {asks} language model", hint=wanted)
+    if not config.llm:
+        return None
+    from smartsearch.llm import asker
+
+    return asker(config)

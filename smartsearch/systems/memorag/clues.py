@@ -45,10 +45,12 @@ class Clues:
 
 @dataclass(frozen=True)
 class Built:
-    """What making a memory took: the pieces that it worked on, and those that it forgot."""
+    """What making a memory took: the pieces that it worked on, those that it forgot, and those that failed,
+    which stand there shortened and are not kept."""
 
     new: int = 0
     gone: int = 0
+    failed: int = 0
 
 
 class Drafting(Protocol):

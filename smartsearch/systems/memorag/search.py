@@ -49,6 +49,7 @@ def search(
         "source": clues.source,
         "new_pieces": memory.built.new,
         "gone_pieces": memory.built.gone,
+        "failed_pieces": memory.built.failed,
     }
     trace = replace(trace, timing_ms=trace.timing_ms | spent, degraded=(*trace.degraded, *noted), own=own)
     return replace(result, query=question, trace=trace, system=shown, confidence=None, weak=False)
