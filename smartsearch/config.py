@@ -294,9 +294,17 @@ class Config:
     memorag: str = _find(
         "auto",
         "--system memorag: the memory that drafts clues, statistics (extractive), or with --llm notes (gist) "
-        "or all the chats (long); auto: extractive, with --llm gist.",
+        "or all the chats (long), or a decoder's keys and values (kv); auto: extractive, with --llm gist.",
         "Ranking",
-        choices=("auto", "extractive", "gist", "long"),
+        choices=("auto", "extractive", "gist", "long", "kv"),
+    )
+    memorag_model: str = _find(
+        "",
+        f"--memorag kv: a folder of `smartsearch memorag train`, as ./PATH; {needs('hub')}.",
+        "Ranking",
+        metavar="FOLDER",
+        shown="-",
+        trusted=True,
     )
     memorag_clues: str = _find(
         "with",

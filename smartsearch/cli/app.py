@@ -90,6 +90,9 @@ COMMANDS = {
     "memory": Command(
         "memory", "memory", "Build, show or remove what a system such as xmemory keeps of your chats."
     ),
+    "memorag": Command(
+        "memorag", "memorag", "Train the memory of `--system memorag --memorag kv`, and make data for that."
+    ),
     "config": Command("config", "config", "Show the settings and where each value came from."),
     "doctor": Command(
         "doctor",

@@ -39,7 +39,7 @@ class PairNetwork:
         modular = model.modular()
         self._head = _head(model.modules) if modular else None
         self._mean = modular and _pools_by_mean(model)
-        self._tokenizer, self._body = _loaded(
+        self._tokenizer, self._body = loaded(
             model, transformers.AutoModel if modular else transformers.AutoModelForSequenceClassification
         )
         outputs = 1 if modular else self._body.config.num_labels
@@ -84,7 +84,7 @@ class TokenNetwork:
         self._read = lengths(model)
         stanford = not any(module.kind == "Dense" for module in model.modules)
         self._head = _stanford_head(model) if stanford else _head(model.modules)
-        self._tokenizer, self._body = _loaded(model, transformers.AutoModel)
+        self._tokenizer, self._body = loaded(model, transformers.AutoModel)
         self._lower = bool(model.transformer.get("do_lower_case"))
         self._query = self._prefix(model, self._read.query_prefix)
         self._document = self._prefix(model, self._read.document_prefix)
@@ -150,7 +150,7 @@ def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
         yield order[start : start + BATCH]
 
 
-def _loaded(model: HubFolder, kind: Any) -> tuple[Any, Any]:
+def loaded(model: HubFolder, kind: Any, dtype: Any = torch.float32) -> tuple[Any, Any]:
     """Tokenizer and network. Raises ModelError where a weight is not in the folder."""
     config = transformers.AutoConfig.from_pretrained(model.body, **LOCAL)
     _turn_back(model, config)
@@ -164,7 +164,7 @@ def _loaded(model: HubFolder, kind: Any) -> tuple[Any, Any]:
             f"lacks {len(lacking)} of its weights ({lacking[0]}): its scores would be random",
             "a model that was trained to rank, whole; `smartsearch models pull` fetches one again",
         )
-    return _tokenizer(model), network.float().eval()
+    return _tokenizer(model), network.to(dtype).eval()
 
 
 def _tokenizer(model: HubFolder) -> Any:

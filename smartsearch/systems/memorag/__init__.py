@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.memorag.clues import Drafting
+    from smartsearch.systems.memorag.remembered import Decoder
     from smartsearch.types import Result
 
 CARD = Card(
@@ -40,6 +41,7 @@ class System:
     tier: str
     fingerprint: str
     asker: Asker | None = None
+    decoder: Decoder | None = None
     card: Card = CARD
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
@@ -51,6 +53,10 @@ class System:
 
     def _made(self, corpus: Haystack, path: Path | None, progress: Progress) -> Drafting:
         turns = corpus.corpus.turns
+        if self.decoder is not None:
+            from smartsearch.systems.memorag import remembered
+
+            return remembered.made(turns, path, self.decoder, progress)
         if self.asker is None:
             from smartsearch.systems.memorag import extractive
 
@@ -78,7 +84,7 @@ class System:
 
     @property
     def _name(self) -> str:
-        return f"memory-{self.fingerprint}.json"
+        return f"memory-{self.fingerprint}.{'safetensors' if self.decoder else 'json'}"
 
 
 def card(name: str) -> Card:
@@ -89,19 +95,37 @@ def card(name: str) -> Card:
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """MemoRAG with the models of the config's profile. Raises ConfigError, LLMError and ModelError."""
     tier = ("gist" if config.llm else "extractive") if config.memorag == "auto" else config.memorag
-    asker = _asker(config, tier)
+    asker, decoder = _asker(config, tier), _decoder(config) if tier == "kv" else None
     loaded = tools(config)
+    card = CARD.asking if asker else replace(CARD, needs="torch", fidelity="approximate") if decoder else CARD
     settings: list[object] = [tier, config.memorag_ratio, 1]
     if asker:
         from smartsearch.systems.memorag.notes import VERSION
 
         endpoint = asker.endpoint
         settings += [endpoint.url, endpoint.model, VERSION, config.memorag_context, config.redact]
+    elif decoder:
+        settings += [decoder.trained.digest, decoder.compressor.fingerprint]
     else:
         parser = loaded.models.get("parser")
         settings.append(parser and (parser.id, parser.revision))
     identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
-    return System(loaded, config, tier, identity, asker, CARD.asking if asker else CARD)
+    return System(loaded, config, tier, identity, asker, decoder, card)
+
+
+def _decoder(config: Config) -> Decoder:
+    """The model whose keys and values are the memory. Raises ConfigError, ModelError, SmartsearchError."""
+    from smartsearch.errors import ConfigError
+    from smartsearch.runtime import extras
+
+    extras.require("hub", "--memorag kv")
+    if not config.memorag_model:
+        raise ConfigError(
+            "--memorag kv needs --memorag-model", hint="a folder of `smartsearch memorag train`"
+        )
+    from smartsearch.systems.memorag.remembered import decoder
+
+    return decoder(config.memorag_model, config.cores)
 
 
 def _asker(config: Config, tier: str) -> Asker | None:
