@@ -300,10 +300,19 @@ class Config:
     )
     memorag_model: str = _find(
         "",
-        f"--memorag kv: a folder of `smartsearch memorag train`, as ./PATH; {needs('hub')}.",
+        "--memorag kv: a folder of `smartsearch memorag train`, as ./PATH, or with --memorag-code a model; "
+        f"{needs('hub')}.",
         "Ranking",
-        metavar="FOLDER",
+        metavar="MODEL",
         shown="-",
+        trusted=True,
+    )
+    memorag_code: str = _find(
+        "",
+        "--memorag kv: run the code that the model brings, of this commit, such as the released 7B has.",
+        "Ranking",
+        metavar="COMMIT",
+        shown="no such code is run",
         trusted=True,
     )
     memorag_clues: str = _find(

@@ -241,16 +241,16 @@ def test_new_sessions_are_read_on_and_those_after_a_change_anew(folder, tmp_path
     by = remembered.decoder(str(folder), 1)
     path = tmp_path / "memory-1.safetensors"
     three, four = xmemory.chat(0, 1, 2), xmemory.chat(0, 1, 2, 3)
-    assert remembered.made(three, path, by, quietly).built.new == 3
-    more = remembered.made(four, path, by, quietly)
+    assert remembered.made(by, three, path, quietly).built.new == 3
+    more = remembered.made(by, four, path, quietly)
     assert (more.built.new, more.built.gone) == (1, 0)
-    whole = remembered.made(four, None, by, quietly)
+    whole = remembered.made(by, four, None, quietly)
     assert torch.allclose(more.memory.layers[1][0], whole.memory.layers[1][0], atol=1e-5)
     assert (more.fingerprint, more.statistics) == (whole.fingerprint, whole.statistics)
-    less = remembered.made(xmemory.chat(0, 2), path, by, quietly)
+    less = remembered.made(by, xmemory.chat(0, 2), path, quietly)
     assert (less.built.new, less.built.gone) == (1, 3)
     path.write_bytes(path.read_bytes()[:-9])
-    assert remembered.made(xmemory.chat(0, 2), path, by, quietly).built.new == 2
+    assert remembered.made(by, xmemory.chat(0, 2), path, quietly).built.new == 2
 
 
 def test_what_it_writes_is_mended_or_read_line_by_line():

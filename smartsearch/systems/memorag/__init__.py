@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.memorag.clues import Drafting
-    from smartsearch.systems.memorag.remembered import Decoder
-    from smartsearch.types import Result
+    from smartsearch.types import Result, Turn
 
 CARD = Card(
     "memorag",
@@ -41,7 +41,7 @@ class System:
     tier: str
     fingerprint: str
     asker: Asker | None = None
-    decoder: Decoder | None = None
+    remember: Callable[[Sequence[Turn], Path | None, Progress], Drafting] | None = None
     card: Card = CARD
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
@@ -53,10 +53,8 @@ class System:
 
     def _made(self, corpus: Haystack, path: Path | None, progress: Progress) -> Drafting:
         turns = corpus.corpus.turns
-        if self.decoder is not None:
-            from smartsearch.systems.memorag import remembered
-
-            return remembered.made(turns, path, self.decoder, progress)
+        if self.remember is not None:
+            return self.remember(turns, path, progress)
         if self.asker is None:
             from smartsearch.systems.memorag import extractive
 
@@ -84,7 +82,7 @@ class System:
 
     @property
     def _name(self) -> str:
-        return f"memory-{self.fingerprint}.{'safetensors' if self.decoder else 'json'}"
+        return f"memory-{self.fingerprint}.{'kv' if self.remember else 'json'}"
 
 
 def card(name: str) -> Card:
@@ -95,26 +93,29 @@ def card(name: str) -> Card:
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """MemoRAG with the models of the config's profile. Raises ConfigError, LLMError and ModelError."""
     tier = ("gist" if config.llm else "extractive") if config.memorag == "auto" else config.memorag
-    asker, decoder = _asker(config, tier), _decoder(config) if tier == "kv" else None
+    asker, kv = _asker(config, tier), _kv(config) if tier == "kv" else None
     loaded = tools(config)
-    card = CARD.asking if asker else replace(CARD, needs="torch", fidelity="approximate") if decoder else CARD
+    card = CARD.asking if asker else replace(CARD, needs="torch", fidelity="approximate") if kv else CARD
     settings: list[object] = [tier, config.memorag_ratio, 1]
     if asker:
         from smartsearch.systems.memorag.notes import VERSION
 
         endpoint = asker.endpoint
         settings += [endpoint.url, endpoint.model, VERSION, config.memorag_context, config.redact]
-    elif decoder:
-        settings += [decoder.trained.digest, decoder.compressor.fingerprint]
+    elif kv:
+        settings += kv[1]
     else:
         parser = loaded.models.get("parser")
         settings.append(parser and (parser.id, parser.revision))
     identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
-    return System(loaded, config, tier, identity, asker, decoder, card)
+    return System(loaded, config, tier, identity, asker, kv and kv[0], card)
 
 
-def _decoder(config: Config) -> Decoder:
-    """The model whose keys and values are the memory. Raises ConfigError, ModelError, SmartsearchError."""
+def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:
+    """What makes the memory of a decoder, and what tells the decoder from others.
+
+    Raises ConfigError, ModelError, SmartsearchError (package).
+    """
     from smartsearch.errors import ConfigError
     from smartsearch.runtime import extras
 
@@ -123,9 +124,15 @@ def _decoder(config: Config) -> Decoder:
         raise ConfigError(
             "--memorag kv needs --memorag-model", hint="a folder of `smartsearch memorag train`"
         )
-    from smartsearch.systems.memorag.remembered import decoder
+    if config.memorag_code:
+        from smartsearch.systems.memorag import released
 
-    return decoder(config.memorag_model, config.cores)
+        model = released.opened(config)
+        return partial(released.made, model), [model.name, model.code]
+    from smartsearch.systems.memorag import remembered
+
+    decoder = remembered.decoder(config.memorag_model, config.cores)
+    return partial(remembered.made, decoder), [decoder.trained.digest, decoder.compressor.fingerprint]
 
 
 def _asker(config: Config, tier: str) -> Asker | None:

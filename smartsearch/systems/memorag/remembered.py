@@ -138,7 +138,7 @@ class Remembered:
         return told(self._by.tokenizer.decode(found))
 
 
-def made(turns: Sequence[Turn], path: Path | None, by: Decoder, progress: Progress) -> Remembered:
+def made(by: Decoder, turns: Sequence[Turn], path: Path | None, progress: Progress) -> Remembered:
     """The memory of `turns`: as much of the file's as its first sessions are still these, then the others.
 
     Raises InputError where there is more than the model reads, CacheError, SmartsearchError (memory).
