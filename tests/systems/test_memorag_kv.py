@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -235,6 +238,14 @@ def test_the_commands_take_it_and_it_is_made_once(run, chats, asked, monkeypatch
     assert (again["trace"]["new_pieces"], wrote[1]) == (0, wrote[0])
     assert run("memory", "remove", "chat.txt", "--system", "memorag").code == 0
     assert run("query", "What else?", "chat.txt", *asked).record["trace"]["new_pieces"] == 1
+
+
+def test_a_process_that_stays_loads_the_model_once(folder, tmp_path):
+    there = shutil.copytree(folder, tmp_path / "trained")
+    first = remembered.held(str(there), 1)
+    assert remembered.held(str(there), 1) is first
+    os.utime(there / "memorag.json", ns=(1, 1))
+    assert remembered.held(str(there), 1) is not first
 
 
 def test_new_sessions_are_read_on_and_those_after_a_change_anew(folder, tmp_path):

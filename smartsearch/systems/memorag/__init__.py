@@ -131,7 +131,7 @@ def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:
         return partial(released.made, model), [model.name, model.code]
     from smartsearch.systems.memorag import remembered
 
-    decoder = remembered.decoder(config.memorag_model, config.cores)
+    decoder = remembered.held(config.memorag_model, config.cores)
     return partial(remembered.made, decoder), [decoder.trained.digest, decoder.compressor.fingerprint]
 
 

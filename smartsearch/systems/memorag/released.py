@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -83,12 +84,18 @@ def opened(config: Config) -> Released:
     else:
         pinned |= {"revision": code}
     pinned |= {"code_revision": code}  # of any repository that a configuration may name beside this one
+    return _opened(name, code, config.memorag_ratio, tuple(pinned.items()))
+
+
+@lru_cache(maxsize=1)
+def _opened(name: str, code: str, ratio: int, pinned: tuple[tuple[str, Any], ...]) -> Released:
+    """The same, loaded once by a process that stays."""
     gpu = torch.cuda.is_available()
     kind = torch.bfloat16 if gpu else torch.float32
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name, **pinned)
+        tokenizer = AutoTokenizer.from_pretrained(name, **dict(pinned))
         model = AutoModelForCausalLM.from_pretrained(
-            name, torch_dtype=kind, use_safetensors=True, beacon_ratio=[config.memorag_ratio], **pinned
+            name, torch_dtype=kind, use_safetensors=True, beacon_ratio=[ratio], **dict(pinned)
         )
     except (OSError, ValueError, TypeError, ImportError) as error:
         said = str(error).splitlines()[0]

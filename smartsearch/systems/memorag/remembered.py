@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,17 @@ def decoder(name: str, threads: int) -> Decoder:
     compressor.load(folder)
     compressor.token.data = compressor.token.data.to(network.device)
     return Decoder(compressor, tokenizer, trained)
+
+
+def held(name: str, threads: int) -> Decoder:
+    """The same, loaded once by a process that stays, until its files change. Raises ModelError."""
+    stamps = sorted((str(path), path.stat().st_mtime_ns) for path in Path(anchored(name)).glob("memor*"))
+    return _held(name, threads, tuple(stamps))
+
+
+@lru_cache(maxsize=1)
+def _held(name: str, threads: int, _stamps: tuple[tuple[str, int], ...]) -> Decoder:
+    return decoder(name, threads)
 
 
 def prompt(question: str) -> str:
