@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 
 from smartsearch import systems
+from smartsearch.bench import rivals
 from smartsearch.config import Config
 from smartsearch.models import loading
 from smartsearch.retrieve.grep import Haystack
@@ -158,6 +159,11 @@ def test_the_memory_is_smaller_by_its_ratio():
         for ratio in (16, 2)
     )
     assert 0 < small * 4 <= large <= 40
+
+
+def test_a_table_says_which_rows_are_by_rule():
+    names = [rival.name for rival in rivals.load(["memorag", "memorag:extractive", "memorag:kv"])]
+    assert names == ["memorag-rule", "memorag-rule:extractive", "memorag:kv"]
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ CARD = Card(
     fidelity="rule",
     keeps=True,
     llm=True,
+    modelled=("kv",),
 )
 ASKING = ("gist", "long")
 """Memories of a language model behind an endpoint."""
