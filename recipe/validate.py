@@ -79,7 +79,7 @@ def ask(chat: Chat, tools: Tools, config: Config) -> Iterator[Asked]:
         found = gather(query, haystack, tools.parser, config, dense, tools.known).candidates
         indices = np.array([c.index for c in found], dtype=np.int64)
         late, logit = np.full(len(chat.turns), np.nan), np.full(len(chat.turns), np.nan)
-        windows = scored_windows(labelled.question, corpus, indices.tolist())
+        windows = scored_windows(labelled.question, corpus, indices.tolist(), seen_by(colbert, SHOWN))
         values = best_windows(labelled.question, windows, colbert)
         late[indices] = values
         read = head(among(corpus.previous, indices.tolist()), values, config.cascade)

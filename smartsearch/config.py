@@ -322,7 +322,6 @@ class Config:
         choices=("with", "only"),
     )
     memorag_ratio: int = _find(8, lowest=2)  # words, or tokens, for one that is kept (paper: 2 to 16)
-
     memorag_context: int = _find(16_384, lowest=2048)  # tokens that its language model reads
 
     # Truncate (paper 3.4)
@@ -370,7 +369,7 @@ class Config:
         "-n",
         shown="all; on a terminal 5",
     )
-    graph: bool = _cut(False)  # the answer has the system's graph; --format graphml asks for it
+    graph: bool = _cut(False)  # the answer has the system's graph; --format graphml and html ask for it
 
     # Run
     redact: bool = _cut(

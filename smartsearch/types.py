@@ -289,11 +289,15 @@ class Trace:
 
 @dataclass(frozen=True)
 class Link:
-    """Two nodes of a graph and the turns that relate them, by their places in it."""
+    """Two nodes of a graph and the turns that relate them, by their places in it.
+
+    `written`: what a language model wrote of the two, as a turn of nobody, so that it is masked as one.
+    """
 
     one: int
     other: int
     turns: tuple[int, ...]
+    written: Turn | None = None
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,10 @@ class Scribe:
     def prepare(self, corpus, folder, progress):
         words = self._kept(folder)
         jobs = [lambda turn=turn: self._word(turn) for turn in corpus.corpus.turns[len(words) :]]
-        found = [one if isinstance(one, str) else "?" for one in self.asker.each(jobs)]
+        found = []
+        for job in jobs:
+            found += [one if isinstance(one, str) else "?" for one in self.asker.each([job])]
+            progress(len(found), len(jobs))
         if folder:
             (folder / "notes.json").write_text(json.dumps(words + found))
         return Notes(words + found)

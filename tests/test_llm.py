@@ -205,7 +205,7 @@ def test_a_kept_reply_is_not_asked_for_again(server, tmp_path):
     assert KEY.encode() not in kept
 
 
-def test_neither_failures_nor_empty_replies_are_kept(server, tmp_path):
+def test_failures_and_empty_replies_are_asked_for_again(server, tmp_path):
     client = Client(Endpoint(server.url, "tiny"), ReplyCache(tmp_path / "replies.db"), retries=0)
     server.script = [status(500), says(None, finish="length"), says("at last")]
     with pytest.raises(LLMError):

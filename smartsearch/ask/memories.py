@@ -37,13 +37,13 @@ _MEMORIES: WeakKeyDictionary[Haystack, dict[tuple[str, str], Memory]] = WeakKeyD
 class Held:
     """A memory on disk: of which system and paths, its statistics when it was last used, its size.
 
-    Without statistics it was begun and not ended. `spent` is what it took of a language model, if any.
+    Without statistics it was begun and not ended. `asked` is which language model, and what it took.
     """
 
     system: str
     paths: tuple[str, ...]
     statistics: dict[str, float]
-    spent: dict[str, int]
+    asked: dict[str, Any]
     bytes: int
     folder: Path
 
@@ -101,7 +101,7 @@ def _all() -> Iterator[Held]:
             private.check((path.parent,))
             about = _about(path.parent)
             size = sum(file.stat().st_size for file in path.parent.iterdir())
-            facts = tuple(about["paths"]), about["statistics"], about.get("spent", {})
+            facts = tuple(about["paths"]), about["statistics"], about.get("asked", {})
             yield Held(str(about["system"]), *facts, size, path.parent)
 
 
@@ -147,8 +147,9 @@ def _counted(system: System, folder: Path | None, config: Config) -> Iterator[No
         yield
     finally:
         if folder and (cost := (asker.spent - before).cost) != Cost():
-            so_far = _about(folder).get("spent", {})
-            _note(folder, {"spent": {name: so_far.get(name, 0) + n for name, n in asdict(cost).items()}})
+            so_far = _about(folder).get("asked", {})
+            took = {name: so_far.get(name, 0) + n for name, n in asdict(cost).items()}
+            _note(folder, {"asked": {"model": asker.endpoint.model, **took}})
 
 
 def _about(folder: Path) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any
 
+from smartsearch.bench import overlap
 from smartsearch.bench.prompts import FINAL, judgement, nudge, short_answer, step_answer
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.errors import UsageError
@@ -113,7 +114,8 @@ class Outcome:
     """What became of one question.
 
     `verdict` is None where no label could be read (unjudged) and where `error` says that the reader or
-    the judge failed.
+    the judge failed. `overlap` has the answer's words beside the reference's (overlap.py), None without an
+    answer, and where the right one is that nobody said.
     """
 
     id: str
@@ -121,6 +123,7 @@ class Outcome:
     verdict: bool | None
     usage: Mapping[str, Usage]
     error: LLMError | None = None
+    overlap: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -172,8 +175,12 @@ class Accuracy:
     @property
     def by_category(self) -> dict[str, Tally]:
         """The questions of each category."""
+        return {name: _tally(some) for name, some in self._by_category.items()}
+
+    @property
+    def _by_category(self) -> dict[str, list[Outcome]]:
         names = sorted({outcome.category for outcome in self.outcomes})
-        return {name: _tally([one for one in self.outcomes if one.category == name]) for name in names}
+        return {name: [one for one in self.outcomes if one.category == name] for name in names}
 
     def record(self, prices: Mapping[str, Price] | None) -> dict[str, Any]:
         """Counts, tokens, cost, and per question the verdict, without any text."""
@@ -182,8 +189,8 @@ class Accuracy:
             "protocol": self.protocol,
             "reader": list(self.reader),
             "judge": list(self.judge),
-            "overall": self.overall.record,
-            "by_category": {name: tally.record for name, tally in self.by_category.items()},
+            "overall": _part(self.outcomes),
+            "by_category": {name: _part(some) for name, some in self._by_category.items()},
             "usage": {role: asdict(usage) for role, usage in self.usage.items()},
             "cost": cost(self.usage, prices) if prices else None,
             "verdicts": {outcome.id: outcome.verdict for outcome in self.outcomes},
@@ -254,6 +261,10 @@ def _protocol(name: str, inference: bool) -> Protocol:
     return replace(protocol, ask=partial(protocol.ask, infer=inference))
 
 
+def _part(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    return {**_tally(outcomes).record, "overlap": overlap.mean(one.overlap for one in outcomes)}
+
+
 def _tally(outcomes: Sequence[Outcome]) -> Tally:
     counts: Counter[str] = Counter()
     for outcome in outcomes:
@@ -301,16 +312,17 @@ class _Asker:
         """The outcome of a question; None where the run was stopped before it had one."""
         question = item.question
         usage = {READER: Usage(), JUDGE: Usage()}
-        verdict, error = None, None
+        verdict, error, shared = None, None, None
         try:
             messages = self.protocol.ask(question.text, item.context, question.date)
             answer = _answer(self._complete(READER, messages, usage, self.protocol.max_tokens), self.protocol)
+            shared = None if question.abstention else overlap.overlap(answer, question.answer)
             verdict = self._judged(question, answer, usage)
         except LLMError as failed:
             if failed.kind == "llm_stopped":
                 return None
             error = failed
-        return Outcome(question.id, question.category, verdict, usage, error)
+        return Outcome(question.id, question.category, verdict, usage, error, shared)
 
     def _judged(self, question: BenchQuestion, answer: str, usage: dict[str, Usage]) -> bool | None:
         """Whether the judge says correct, None where no label can be read."""

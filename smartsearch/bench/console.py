@@ -10,7 +10,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table as Grid
 from rich.text import Text
 
-from smartsearch.bench import tables
+from smartsearch.bench import tables, versus
 from smartsearch.bench.tables import Json, Table
 from smartsearch.output import stream, terminal
 from smartsearch.output.plain import aligned, one_line
@@ -46,6 +46,7 @@ def blocks(result: Json, *, split: bool = False) -> Iterator[Table]:
         yield replace(rows.only(tables.RANKED), caption="")
         rows = rows.only(tables.CUT)
     yield rows
+    yield from versus.compared(result)
     if base is not None:
         yield tables.categories(base)
         yield tables.readings(base)

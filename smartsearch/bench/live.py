@@ -38,10 +38,10 @@ def measure(
 ) -> dict[str, Any]:
     """Ask about `wanted` questions, spread evenly, by the scoring's own Config or `like` a preset.
 
-    Milliseconds: by stage the median and 95th percentile; `first_ms` is the median of each conversation's
-    first question, which pays for what later ones find done (ColBERT's vectors) and is asked again; `rivals`
-    have a total each, their memory made before. Raises InputError where the store's scores are not what
-    models give now.
+    `ranking` is our row that is timed. Milliseconds: by stage the median and 95th percentile; `first_ms` is
+    the median of each conversation's first question, which pays for what later ones find done (ColBERT's
+    vectors) and is asked again; `rivals` have a total each, their memory made before. Raises InputError where
+    the store's scores are not what models give now.
     """
     method = {name: value for name, value in PRESETS.get(like, {}).items() if name not in MODELS}
     config = replace(scoring.config, **method)
@@ -85,6 +85,7 @@ def measure(
                 spent.setdefault(named.name, []).append((time.perf_counter() - started) * 1000.0)
             step()
     return {
+        "ranking": presets.ranking(row.name),
         "questions": len(candidates),
         "candidates": round(float(np.mean(candidates)), 1) if candidates else None,
         "stages": {stage: _middle(some) for stage, some in stages.items()},

@@ -18,6 +18,11 @@ REFERENCES["index-free"] = "IF3 ce+plain B2:0.03:60:4000"
 """What `query` does by `--as`."""
 
 
+def ranking(row: str) -> str:
+    """The name of a row without its cut."""
+    return row.rpartition(" ")[0]
+
+
 @dataclass(frozen=True)
 class Block:
     """A cross product of names."""

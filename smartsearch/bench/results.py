@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from smartsearch.bench.blocks import COST, HITS
 from smartsearch.bench.grid import Row
 from smartsearch.bench.measures import LEVELS, TOP, Resampling, Table, holm, ranking_measures, recall
-from smartsearch.bench.run import BUDGETS, Outcome
+from smartsearch.bench.presets import ranking
+from smartsearch.bench.run import BUDGETS, EQUAL, Made, Outcome
 from smartsearch.bench.scoring import Floats
 
 SCHEMA_VERSION = 1
 AT_DEPTH = {level: [f"{level}@{depth}" for depth in (1, 3, 5, 10)] for level in LEVELS}
 AT_DEPTH["turn"] = [*AT_DEPTH["turn"], f"turn@{TOP}"]
+WORDS = (500, 1000, EQUAL)
+"""Budgets at which systems are compared."""
 LOST = ("not retrieved", "top_k", "tau", "budget")
 AT_TOP = f"turn@{TOP}"
 """With `kept`, the recall in which every row is compared with the reference."""
@@ -67,6 +71,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "passages_a_question": _mean(np.array(outcome.turns, dtype=np.float64)),
         "agreement": _agreement(gold, outcome.scorer_ranks),
         "curves": _curves(outcome, gold["turn"]),
+        "compared": _compared(outcome, gold, resampling),
         "per_question": _per_question(outcome, tables[outcome.spec.reference], gold),
     }
 
@@ -153,6 +158,52 @@ def _compare(
         row["against"]["kept"] = after[row["name"]]
         if _ranking(row) in before:
             row["against"][AT_TOP] = first[before[_ranking(row)]]
+
+
+def _compared(outcome: Outcome, gold: Table, resampling: Resampling) -> dict[str, Any]:
+    """By system what it keeps at equal words beside the reference, its blocks, and its memories."""
+    rows = {ranking(row.name): row for row in outcome.spec.compared}
+    curves = {name: outcome.table("curve", row.retrieval.name, row.ranker.name) for name, row in rows.items()}
+    base = ranking(outcome.spec.reference)
+    pairs = {name: base for name in rows if name != base and base in rows}
+    gaps = {words: _differences(pairs, str(words), curves, gold, resampling) for words in WORDS}
+    blocks = {name: outcome.table("blocks", row.name) for name, row in rows.items()}
+    found: dict[str, Any] = {}
+    for name, row in rows.items():
+        recalls = _recalls(curves[name], [str(words) for words in WORDS], gold["turn"], resampling)
+        made = outcome.ingests.get(row.ranker.name)
+        found[name] = {
+            "row": row.name,
+            "kept": recalls,
+            "against": {str(words): gaps[words].get(name, {}) for words in WORDS},
+            "blocks": _blocks(blocks[name], blocks[pairs.get(name, name)]),
+            "memory": _memory(made) if made else None,
+        }
+    return {"reference": base, "systems": found} if found else {}
+
+
+def _blocks(table: Table, base: Table) -> dict[str, Any]:
+    """Shares of the blocks by gold turns in them, of answers covered, and what that costs on average.
+
+    The costs are the system's and the reference's, over the questions that both cover.
+    """
+    total, wanted = max(1.0, table["blocks"].sum()), table["wanted"].sum()
+    covered, known = (np.isfinite(one[COST[0]]) for one in (table, base))
+    shares = {name: _number(table[name].sum() / total) for name in HITS}
+    means = {name: [_mean(one[name][covered & known]) for one in (table, base)] for name in COST}
+    return {**shares, "covered": _number(covered.sum() / wanted) if wanted else None, **means}
+
+
+def _memory(made: Sequence[Made]) -> dict[str, Any]:
+    """What a system's memories took, one a haystack: medians, sizes on average."""
+    seconds = [one.ingest.seconds for one in made if one.ingest]
+    sizes: Mapping[str, float] = made[0].statistics
+    return {
+        "fidelity": made[0].card.fidelity if made[0].card.paper else "baseline",
+        "seconds": _number(float(np.median(seconds))) if len(seconds) == len(made) else None,
+        "bytes": int(np.median([one.bytes for one in made])),
+        "sizes": {name: _mean(np.array([one.statistics[name] for one in made])) for name in sizes},
+    }
 
 
 def _ranking(row: dict[str, Any]) -> str:

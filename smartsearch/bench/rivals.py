@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +28,7 @@ from smartsearch import systems
 from smartsearch.bench.store import corpus_digest, digest
 from smartsearch.config import FIELDS, Config, check
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
+from smartsearch.llm import Spent
 from smartsearch.models import profiles, store
 from smartsearch.models.loading import Ranker
 from smartsearch.models.tools import Tools
@@ -79,6 +82,14 @@ def load(names: Sequence[str], *, llm: bool = False) -> list[Rival]:
     return rivals
 
 
+@dataclass(frozen=True)
+class Ingest:
+    """What making a memory took: seconds, and of a language model."""
+
+    seconds: float
+    spent: Spent
+
+
 class Running:
     """A rival over one haystack: scores every turn, or those that it finds.
 
@@ -89,15 +100,57 @@ class Running:
         self.system, self._haystack = system, haystack
         llm = system.card.needs == "llm"
         self._whole = replace(config, system=system.card.name, llm=llm, truncate="none", limit=0)
-        kept = folder / "systems" / f"{system.card.name}{'-llm' if llm else ''}"
+        self._root = folder / "systems"
+        kept = self._root / f"{system.card.name}{'-llm' if llm else ''}"
         self._folder = kept / corpus_digest(haystack.corpus)[:16] if system.card.keeps else None
 
-    @cached_property
+    @property
     def memory(self) -> Memory:
         """What the system makes of the turns before the first question."""
-        if self._folder:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        return self.system.prepare(self._haystack, self._folder, quietly)
+        return self._made[0]
+
+    @property
+    def ingest(self) -> Ingest | None:
+        """What that took, in this run or in those that made it; None where nobody noted it."""
+        return self._made[1]
+
+    @property
+    def bytes(self) -> int:
+        """What the memory takes on disk once it is made."""
+        files = self._folder.rglob("*") if self._folder else ()
+        return sum(path.stat().st_size for path in files if path.is_file())
+
+    @property
+    def spent(self) -> Spent:
+        """What was asked of a language model so far, by this system over any haystack."""
+        return cast("Asking", self.system).asker.spent if self.system.card.needs == "llm" else Spent()
+
+    @cached_property
+    def _made(self) -> tuple[Memory, Ingest | None]:
+        """The memory and what it took, noted as it grows: who finds it made, or warm, knows all the same."""
+        card, of = self.system.card, digest(self.system.fingerprint, self._code)
+        keeps = card.keeps  # one memory in the place of the other
+        place = digest(card.name, card.needs, "" if keeps else of, corpus_digest(self._haystack.corpus))
+        notes = self._root / f"{place}.json"
+        known = taken = _noted(notes, of) if not self._folder or self._folder.exists() else None
+        before, spent = known or Ingest(0.0, Spent()), self.spent
+        if known is None:
+            baselines.embedder().forget()  # what one rival has embedded the next would have for nothing
+        began = time.perf_counter()
+
+        def note(_done: int, _of: int) -> None:
+            nonlocal taken
+            seconds = before.seconds + time.perf_counter() - began
+            taken = Ingest(seconds, before.spent + (self.spent - spent))
+            part = notes.with_suffix(".part")
+            part.write_text(json.dumps({"of": of, **asdict(taken)}), "utf-8")
+            part.replace(notes)
+
+        (self._folder or self._root).mkdir(parents=True, exist_ok=True)
+        memory = self.system.prepare(self._haystack, self._folder, note if keeps or not known else quietly)
+        if taken is not known or not (keeps or known):
+            note(1, 1)
+        return memory, taken
 
     def plans(self) -> tuple[Plan, Plan]:
         """What making that will send to a language model, and what a question will."""
@@ -107,9 +160,13 @@ class Running:
     @cached_property
     def fingerprint(self) -> str:
         """What tells this system, its code and its memory; plain searches have nothing in theirs to tell."""
-        card, code = self.system.card, _code(sys.modules[type(self.system).__module__])
+        card = self.system.card
         memory = self.memory.fingerprint if card.paper or card.keeps else ""
-        return digest(card.name, self.system.fingerprint, code, memory)
+        return digest(card.name, self.system.fingerprint, self._code, memory)
+
+    @cached_property
+    def _code(self) -> str:
+        return _code(sys.modules[type(self.system).__module__])
 
     def __call__(self, question: str) -> NDArray[np.float64]:
         """A score for each turn, shape (turns,), NaN for turns that were not found.
@@ -123,6 +180,12 @@ class Running:
         for hit in result.hits:
             scores[hit.index] = -hit.rank
         return scores
+
+
+def _noted(notes: Path, of: str) -> Ingest | None:
+    """What is noted of a memory; None where nothing is, or of another one."""
+    held = json.loads(notes.read_text("utf-8")) if notes.exists() else {}
+    return Ingest(held["seconds"], Spent(**held["spent"])) if held.get("of") == of else None
 
 
 def _rival(name: str, llm: bool) -> Rival:

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.bench import audit, cutting, grid, measures
+from smartsearch.bench import audit, blocks, cutting, grid, measures, presets
 from smartsearch.bench.chunks import chunk_numbers
 from smartsearch.bench.grid import Row
 from smartsearch.bench.measures import LEVELS, Gold
 from smartsearch.bench.ranking import ordered
-from smartsearch.bench.rivals import Rival, Running
+from smartsearch.bench.rivals import Ingest, Rival, Running
 from smartsearch.bench.scoring import Floats, Haystacked, Scored, Scoring
 from smartsearch.bench.store import digest
 from smartsearch.bench.types import BenchQuestion, Dataset, Group, Indices
 from smartsearch.llm import Spent
 from smartsearch.rank.text import shown
 from smartsearch.rank.truncate import Tokenizer
-from smartsearch.systems.base import Asking, System
+from smartsearch.systems.base import Asking, Card, System
+from smartsearch.systems.baselines import content_lemmas
 
 BUDGETS = (125, 250, 500, 750, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000)
 """Words at which the recall curve of every ranking is taken."""
+EQUAL = 2000
+"""Words at which systems are compared, the paper's default."""
 SCATTERED = 4000
 """Gold turns at most whose ranks by both scorers are kept for the plot."""
 
@@ -43,6 +46,29 @@ class Spec:
     answered: tuple[str, ...] = ()
     audit: bool = False
 
+    @cached_property
+    def compared(self) -> tuple[Row, ...]:
+        """With rivals those rows, and the reference's and what `query` does, that are cut to EQUAL words.
+
+        Where no cut is, to the nearest to it.
+        """
+        rivals = [row for row in self.rows if row.ranker.kind == "rival" and row.cut.kind == "fixed"]
+        whole = [row.cut for row in rivals if not row.cut.compress]
+        cut = min(whole, key=lambda cut: abs(cut.words - EQUAL), default=None)
+        ours = {presets.ranking(name) for name in (self.reference, *presets.REFERENCES.values())}
+        wanted = [row for row in self.rows if row.cut == cut]
+        return tuple(row for row in wanted if row in rivals or presets.ranking(row.name) in ours)
+
+
+@dataclass(frozen=True)
+class Made:
+    """One memory of a system: what it took, bytes on disk, and how large it is where it says so."""
+
+    card: Card
+    ingest: Ingest | None
+    bytes: int
+    statistics: Mapping[str, float]
+
 
 @dataclass
 class Outcome:
@@ -56,8 +82,10 @@ class Outcome:
     `gold` and `ranked` (by ranking) hold turns by question, the best 100. `kept` has the ranked list of the
     reference row by question and what became of it, `read` which of it the cross-encoder has scored;
     `answered` the turns, best first, that rows leave to a reader, by row and question.
-    `systems` has the fingerprints of each rival, of its memory with them, one a haystack. `spent` has what
-    those that ask a language model took of it, for their memories (`ingest`) and for questions (`query`).
+    `systems` has the fingerprints of each rival, of its memory with them, one a haystack, and `ingests` what
+    each of its memories is and took. `spent` has what those that ask a language model took of it, for their
+    memories (`ingest`) and for questions (`query`), in whichever run they were asked; `asked` that for the
+    record, with which model.
     """
 
     spec: Spec
@@ -73,7 +101,9 @@ class Outcome:
     read: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
     answered: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     systems: dict[str, list[str]] = field(default_factory=dict)
+    ingests: dict[str, list[Made]] = field(default_factory=dict)
     spent: dict[str, dict[str, Spent]] = field(default_factory=dict)
+    asked: dict[str, dict[str, Any]] = field(default_factory=dict)
     columns: dict[tuple[str, ...], dict[str, list[float]]] = field(default_factory=dict)
 
     def add(self, key: tuple[str, ...], values: dict[str, float]) -> None:
@@ -98,6 +128,16 @@ class Ready:
     haystack: Haystacked
     doubtful: Mapping[str, frozenset[int]]
 
+    @cached_property
+    def said(self) -> list[frozenset[str]]:
+        """The content words of each turn as a reader gets it."""
+        return [frozenset(content_lemmas(turn.rendered)) for turn in self.group.corpus.turns]
+
+    @cached_property
+    def lexicon(self) -> frozenset[str]:
+        """All of them."""
+        return frozenset().union(*self.said)
+
     def gold(self, question: BenchQuestion) -> Gold:
         """The question's gold in turns, chunks and sessions."""
         turns = np.array(sorted(question.gold), dtype=np.int64)
@@ -114,7 +154,7 @@ def run(
     """Every row over every question; scores and candidates come from the store where it has them."""
     outcome = Outcome(spec)
     opened = {rival.name: rival.open(scoring.config, scoring.tools) for rival in spec.rivals}
-    askers = {rival.name: cast("Asking", opened[rival.name]).asker for rival in spec.rivals if rival.asks}
+    outcome.spent = {rival.name: {"ingest": Spent(), "query": Spent()} for rival in spec.rivals if rival.asks}
     for group in dataset.groups():
         counted = lru_cache(maxsize=None)(tokenizer.count)
         haystack = Haystacked(group.corpus, shown(scoring.config))
@@ -124,16 +164,18 @@ def run(
         prepared = Ready(group, chunk_numbers(group.corpus, counted), words, tokens, haystack, doubtful)
         ranked = _Rankings(haystack, spec, scoring, opened)
         for name, rival in ranked.rivals.items():
-            before = askers[name].spent if name in askers else Spent()
             outcome.systems.setdefault(name, []).append(rival.fingerprint)
-            if name in askers:
-                made = outcome.spent.setdefault(name, {"ingest": Spent()})
-                made["ingest"] += askers[name].spent - before
+            sizes = getattr(rival.memory, "statistics", {})
+            made = Made(rival.system.card, rival.ingest, rival.bytes, sizes)
+            outcome.ingests.setdefault(name, []).append(made)
+            if name in outcome.spent and rival.ingest:
+                outcome.spent[name]["ingest"] += rival.ingest.spent
         for question in group.questions:
             _one(question, prepared, ranked, outcome, Tokenizer(tokenizer.name, counted))
             step()
-    for name, asker in askers.items():
-        outcome.spent[name]["query"] = asker.spent - outcome.spent[name]["ingest"]
+    for name, parts in outcome.spent.items():
+        took = {part: asdict(spent) for part, spent in parts.items()}
+        outcome.asked[name] = {"model": cast("Asking", opened[name]).asker.endpoint.model, **took}
     return outcome
 
 
@@ -158,6 +200,8 @@ def _one(
         outcome.gold[question.id] = gold.turns.tolist()
     for key, rows in ranked.by_ranking.items():
         order = ranked.order(question, scored, rows[0])
+        if rows[0].ranker.name in outcome.spent:
+            outcome.spent[rows[0].ranker.name]["query"] += ranked.spent(question, rows[0])
         ranks = measures.ranks_of(order, gold, turns)
         outcome.add(("ranking", *key), measures.of_ranking(order, ranks, gold, prepared.chunks, sessions))
         if len(gold.turns):
@@ -171,6 +215,11 @@ def _one(
             else:
                 kept = cutting.cut(order, ce, row.cut, prepared.words, prepared.tokens)
             outcome.add(("row", row.name), measures.of_cut(order, ranks, kept, gold, sessions))
+            if row in outcome.spec.compared:
+                wanted = prepared.lexicon.intersection(content_lemmas(question.answer))
+                stayed = order[kept.fate == cutting.KEPT]
+                parts = (prepared.chunks, prepared.tokens, prepared.said, wanted)
+                outcome.add(("blocks", row.name), blocks.of_kept(stayed, gold.turns, *parts))
             if outcome.spec.audit:
                 sound = ~np.isin(gold.turns, list(prepared.doubtful.get(question.id, ())))
                 outcome.add(("sound", row.name), measures.of_sound(ranks, kept, sound))
@@ -228,11 +277,26 @@ class _Rankings:
     def order(self, question: BenchQuestion, scored: Scored, row: Row) -> Indices:
         if row.ranker.kind != "rival":
             return ordered(scored, row.retrieval.name, row.ranker, lambda: self._embedded)
-        rival = self.rivals[row.ranker.name]
-        key = digest(rival.fingerprint, self._scoring.identity, question.text, self._haystack.key)
-        scores = self._kept("rival", key, lambda: rival(question.text)).astype(np.float64)
+        rival, key = self.rivals[row.ranker.name], self._key(question, row)
+
+        def ask() -> NDArray[np.float64]:
+            before, scores = rival.spent, rival(question.text)
+            if rival.spent != before:
+                self._store.put("spent", key, np.array(astuple(rival.spent - before)))
+            return scores
+
+        scores = self._kept("rival", key, ask).astype(np.float64)
         found = np.flatnonzero(~np.isnan(scores))
         return found[np.argsort(-scores[found], kind="stable")]
+
+    def spent(self, question: BenchQuestion, row: Row) -> Spent:
+        """What a rival asked of a language model for a question, when it was asked."""
+        held = self._store.get("spent", self._key(question, row))
+        return Spent() if held is None else Spent(*held.tolist())
+
+    def _key(self, question: BenchQuestion, row: Row) -> str:
+        rival = self.rivals[row.ranker.name]
+        return digest(rival.fingerprint, self._scoring.identity, question.text, self._haystack.key)
 
     def crossencoder(self, scored: Scored, row: Row) -> Floats | None:
         """The scores that the row's cut goes by, if any: NaN for what its cascade leaves out.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from smartsearch.bench import cutting, failures, grid, live, presets, rivals, tracing
@@ -161,9 +161,7 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
         record["oracle"] = free
         record["oracle_limited"] = {"results": ORACLES[1].results, **limited}
     record["systems"] = {name: digest(*fingerprints) for name, fingerprints in outcome.systems.items()}
-    record["asked"] = {
-        name: {part: asdict(spent) for part, spent in parts.items()} for name, parts in outcome.spent.items()
-    }
+    record["asked"] = outcome.asked
     record["seconds"] = round(time.perf_counter() - started, 1)
     record["pairs_scored"] = scoring.pairs
     return record, outcome

@@ -11,6 +11,7 @@ from typing import Any
 
 from smartsearch.bench.failures import STAGES
 from smartsearch.bench.measures import TOP
+from smartsearch.bench.overlap import MEASURES
 
 Json = Mapping[str, Any]
 
@@ -101,8 +102,13 @@ def gap(row: Json, measure: str = "kept") -> str:
     if "against" not in row:
         return "reference"
     found = row["against"].get(measure, {})
-    p = found.get("p_holm")
-    return signed(found.get("difference")) + ("*" if p is not None and p < SIGNIFICANT else "")
+    return signed(found.get("difference")) + star(found)
+
+
+def star(against: Json) -> str:
+    """A star where a difference is significant."""
+    p = against.get("p_holm")
+    return "*" if p is not None and p < SIGNIFICANT else ""
 
 
 _FOUND = {"retrieved": "retrieved", "turn@5": "R@5", "turn@10": "R@10", f"turn@{TOP}": f"top {TOP}"}
@@ -361,7 +367,12 @@ def accuracy(result: Json) -> Table | None:
     counts = ("questions", "correct", "wrong", "unjudged", "failed")
     parts = {**found["by_category"], "all": found["overall"]}
     lines = tuple(
-        (name or "(none)", *(number(tally[count]) for count in counts), percent(tally["accuracy"]))
+        (
+            name or "(none)",
+            *(number(tally[count]) for count in counts),
+            percent(tally["accuracy"]),
+            *_overlap(tally),
+        )
         for name, tally in parts.items()
     )
     spent = "; ".join(
@@ -372,9 +383,15 @@ def accuracy(result: Json) -> Table | None:
     stopped = f" Stopped early: {found['stopped']['message']}." if found["stopped"] else ""
     caption = (
         f"Protocol {found['protocol']}, reader {', '.join(found['reader'])}, judge "
-        f"{', '.join(found['judge'])}. Accuracy is of the judged. {spent}{cost}.{stopped}"
+        f"{', '.join(found['judge'])}. Accuracy is of the judged; F1 to contains are of the answers' words, "
+        f"whatever the judge says. {spent}{cost}.{stopped}"
     )
-    return Table("Accuracy with a language model", ("category", *counts, "accuracy"), lines, caption)
+    head = ("category", *counts, "accuracy", *MEASURES.values())
+    return Table("Accuracy with a language model", head, lines, caption)
+
+
+def _overlap(part: Json) -> tuple[str, ...]:
+    return tuple(share((part.get("overlap") or {}).get(name)) for name in MEASURES)
 
 
 def proxy(result: Json) -> Table | None:
@@ -394,8 +411,10 @@ def proxy(result: Json) -> Table | None:
             None if one is None or other is None else one - other for one, other in zip(found, values[base])
         ]
         told = (points(gap) for gap in gaps) if name != base else ("reference", "", "")
-        lines.append((name, *(percent(value) for value in found), *told))
-    head = ("row", f"top {TOP}", "kept", "accuracy", f"top {TOP}: gain", "kept: gain", "accuracy: gain")
+        words = _overlap(answered[name]["overall"])
+        lines.append((name, *(percent(value) for value in found), *words, *told))
+    gains = (f"top {TOP}: gain", "kept: gain", "accuracy: gain")
+    head = ("row", f"top {TOP}", "kept", "accuracy", *MEASURES.values(), *gains)
     caption = (
         "Gold turns found, micro, and answers judged right; gains in points over the reference. Found gold "
         "foretells answers among rankers of one kind, not among ways of fusion (paper, appendix)."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from smartsearch.ask.scope import Scope
     from smartsearch.config import Config
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.systems.base import Asking, Kept
+    from smartsearch.systems.base import Asking, Kept, Plan
 
 memory = typer.Typer(help="Build, show or remove what a system such as xmemory keeps of your chats.")
 
@@ -110,6 +111,10 @@ def remove(paths: Paths = None, system: Named = "xmemory", json: AsJson = False)
         return ExitCode.NOTHING
     for one in gone:
         memories.remove(one)
+    if any(one.asked for one in gone):
+        from smartsearch import llm
+
+        stream.talk(f"the language model's replies stay in {llm.replies_folder()}; delete it to forget them")
     _list(gone, json)
     return ExitCode.FOUND
 
@@ -154,28 +159,43 @@ def _prepared(config: Config, scope: Scope) -> tuple[Haystack, Kept]:
     library.read_whole(scope)
     haystack = library.haystack(scope)
     opened = system()
+    left: Callable[[], str] = str
     if config.llm:
         asking = cast("Asking", opened)
-        agreeing(config)(asking, haystack, lambda: (plans(asking, haystack, scope, config)[0], Plan()))
+        making, _ = plans(asking, haystack, scope, config)
+        agreeing(config)(asking, haystack, lambda: (making, Plan()))
+        left = _left(asking, making)
     began = time.monotonic()
     with stream.counted(f"parts that {config.system} takes in") as tell:
 
         def progress(done: int, of: int) -> None:
             spent = time.monotonic() - began
-            tell(done, of, f", {spent / done * (of - done):,.0f} s left" if done else "")
+            tell(done, of, f", {spent / done * (of - done):,.0f} s left{left()}" if done else "")
 
         made = prepared(opened, haystack, scope, config, progress)
     return haystack, cast("Kept", made)
 
 
+def _left(asking: Asking, making: Plan) -> Callable[[], str]:
+    """Tells what of `making` a language model has not been sent yet."""
+    before = asking.asker.spent
+
+    def left() -> str:
+        took = asking.asker.spent - before
+        tokens = making.prompt_tokens + making.completion_tokens - took.prompt_tokens - took.completion_tokens
+        return f", about {max(making.calls - took.calls, 0):,} calls, {max(tokens, 0):,} tokens"
+
+    return left
+
+
 def _list(found: list[Held], as_json: bool) -> None:
-    counted = dict.fromkeys(name for one in found for name in (*one.statistics, *one.spent))
+    counted = dict.fromkeys(name for one in found for name in (*one.statistics, *one.asked))
     unknown = None if as_json else "-"
     rows: list[dict[str, object]] = [
         {
             "system": one.system,
             "paths": list(one.paths),
-            **{name: {**one.statistics, **one.spent}.get(name, unknown) for name in counted},
+            **{name: {**one.statistics, **one.asked}.get(name, unknown) for name in counted},
             "bytes": one.bytes,
         }
         for one in found

@@ -84,8 +84,7 @@ def query(
     config = consent.ready(search.config(), yes=agreed.yes)
     view = out.view(few=not search.sets("limit"))
     view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
-    if view.format == "graphml":
-        config = _with_graph(config)
+    config = _with_graph(config, view.format)
     found = searched(question, paths, config, filters, view, progress)
     numbered = show.show(found.result, found.around, config, view)
     if numbered and config.cache:
@@ -128,13 +127,16 @@ def searched(
         return find(question, source, config, loading(config), library, *around, notes, tell, agree)
 
 
-def _with_graph(config: Config) -> Config:
-    """The config with which an answer has its graph. Raises UsageError for a system that makes none."""
-    if not systems.card(config.system).graph:
+def _with_graph(config: Config, format: str) -> Config:
+    """The config with which an answer has its graph, where the format shows one and the system makes one.
+
+    Raises UsageError where it makes none and the format is that of graphs."""
+    makes = systems.card(config.system).graph
+    if format == "graphml" and not makes:
         makers = ", ".join(name for name in systems.SYSTEMS if systems.card(name).graph)
         hint = f"--format graphml goes with --system {makers}"
         raise UsageError(f"--system {config.system} makes no graph", hint=hint)
-    return replace(config, graph=True)
+    return replace(config, graph=makes and format in ("graphml", "html"))
 
 
 def warm(
@@ -316,7 +318,8 @@ def saying(config: Config, *, quiet: bool) -> Progress:
     def progress(_done: int, of: int) -> None:
         nonlocal told
         if not told:
-            ahead = f"`smartsearch memory build PATH --system {config.system}` does that ahead"
+            asking = " --llm" if config.llm else ""
+            ahead = f"`smartsearch memory build PATH --system {config.system}{asking}` does that ahead"
             stream.talk(f"{config.system} takes in what is new first, {of:,} parts; {ahead}")
         told = True
 

@@ -8,7 +8,7 @@ from smartsearch.llm.asking import Asker, Spent, Uncertainty
 from smartsearch.llm.client import RETRIES, TIMEOUT, Client, require
 from smartsearch.llm.endpoint import Endpoint, judge_endpoint, reader_endpoint
 from smartsearch.llm.faults import LLMError
-from smartsearch.llm.opening import asker
+from smartsearch.llm.opening import asker, replies_folder
 from smartsearch.llm.probe import probe
 from smartsearch.llm.replies import Message, Reply, ReplyCache, rough_tokens
 
@@ -28,6 +28,7 @@ __all__ = (
     "judge_endpoint",
     "probe",
     "reader_endpoint",
+    "replies_folder",
     "require",
     "rough_tokens",
 )

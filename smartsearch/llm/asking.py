@@ -220,7 +220,6 @@ class Asker:
                 temperature=temperature,
                 stop=stop,
                 more=more,
-                keep_empty=True,
             )
         one = Spent(1, reply.cached, reply.prompt_tokens, reply.completion_tokens, reply.estimated)
         with self._lock:

@@ -104,23 +104,22 @@ class Client:
         seed: int | None = None,
         stop: threading.Event | None = None,
         more: Mapping[str, Any] | None = None,
-        keep_empty: bool = False,
     ) -> Reply:
         """The model's reply to `messages`: from the cache, else from the server, with retries.
 
         A kept reply is found again for the same address, model, messages and parameters. An empty
-        reply is given back but kept only for `keep_empty`. `stop`, once set, lets a request on its way
-        finish and starts none. `more`: further parameters; a server that refuses `response_format` or
+        one is asked for again, but offline. `stop`, once set, lets a request on its way finish and starts
+        none. `more`: further parameters; a server that refuses `response_format` or
         `logprobs` is asked without. Raises LLMError, whose text never holds the key.
         """
         stop = threading.Event() if stop is None else stop
         request = self._request(messages, max_tokens, temperature, seed) | dict(more or {})
         key = _digest(self.endpoint.url, request)
         kept = self.cache.get(key) if self.cache else None
-        if kept is not None:
+        if kept is not None and (kept.text.strip() or self.endpoint.offline):
             return kept
         reply = self._patiently(lambda: self._once(request), stop)
-        if self.cache and (keep_empty or reply.text.strip()):
+        if self.cache:
             self.cache.put(key, reply)
         return reply
 

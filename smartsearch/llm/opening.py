@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smartsearch.errors import CacheError
@@ -34,11 +35,16 @@ def asker(config: Config) -> Asker:
     return made
 
 
+def replies_folder() -> Path:
+    """The folder of kept replies; it need not exist. Raises CacheError where none can be."""
+    return private.home("llm", "XDG_DATA_HOME", ".local/share") / "replies"
+
+
 def _kept(config: Config) -> ReplyCache | None:
     if not config.cache:
         return None
     try:
-        folder = private.home("llm", "XDG_DATA_HOME", ".local/share") / "replies"
+        folder = replies_folder()
         private.make(folder)
     except (CacheError, OSError):
         return None

@@ -53,6 +53,13 @@ def _facts(answer: Result, config: Config) -> Iterator[Facts]:
     yield from (Facts("degraded", said=one_line(said)) for said in trace.degraded)
     spent = ", ".join(f"{stage} {trace.timing_ms.get(stage, 0.0):.1f}" for stage in STAGES)
     yield Facts("ms", said=f"{spent}; threads {answer.threads}")
+    asked = {"memory": trace.ingest, "question": trace.cost} if trace.ingest else {}
+    took = [
+        (what, f"calls {c.model_calls:,}", f"tokens in {c.tokens_in:,}", f"out {c.tokens_out:,}")
+        for what, c in asked.items()
+        if c
+    ]
+    yield Facts("language model", took)
     yield Facts("profile", said=answer.profile)
     yield Facts("models", [(m.role, m.id, m.revision, m.precision) for m in trace.models])
 

@@ -18,13 +18,14 @@ _KEYS = {
     "step": ("node", "int"),
     "turns": ("edge", "string"),
     "said": ("edge", "string"),
+    "written": ("edge", "string"),
 }
 """What nodes and edges tell, for which of them, and its type."""
 
 
 def graphml(answer: Result) -> str:
     """Entities with the number of segments that name them and the step that took them, 0 for none; edges with
-    the places of the turns that relate two and what these say."""
+    the places of the turns that relate two, what these say, and what a model wrote of it."""
     graph = answer.graph or Graph((), (), ())
     root = ElementTree.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
     for name, (what, kind) in _KEYS.items():
@@ -37,6 +38,7 @@ def graphml(answer: Result) -> str:
     for link in graph.links:
         turns = [graph.turns[place] for place in link.turns]
         said = {"turns": "\n".join(map(where, turns)), "said": "\n".join(turn.rendered for turn in turns)}
+        said |= {"written": link.written.rendered} if link.written else {}
         _add(inside, "edge", {"source": f"n{link.one}", "target": f"n{link.other}"}, said)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=False)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from smartsearch import __version__
 from smartsearch.config import Config
-from smartsearch.output import charts
+from smartsearch.output import charts, network
 from smartsearch.output.charts import Scale, scale
 from smartsearch.output.cut import DIGITS, Ranked, decided, duration, ranked
 from smartsearch.output.explain import Facts, facts
@@ -37,6 +37,7 @@ def page(answer: Result, around: Sequence[Nearby], config: Config) -> str:
     rows = ranked(answer)
     made = (
         _hits(answer, around, rows),
+        _graph(answer),
         _pictures(answer, rows),
         _explained(answer, config),
         _skipped(answer),
@@ -235,6 +236,11 @@ def _pictures(answer: Result, rows: Sequence[Ranked]) -> _Section | None:
         tag("div", *drawn, class_="pictures"),
         tag("ul", *key, class_="key", aria_label="Marks"),
     )
+
+
+def _graph(answer: Result) -> _Section | None:
+    made = network.picture(answer.graph) if answer.graph else None
+    return _section("graph", "Graph", _picture(made)) if made else None
 
 
 def _picture(one: charts.Picture) -> Markup:

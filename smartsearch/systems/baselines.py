@@ -293,6 +293,10 @@ class Embedder:
         self._embed = embed or _minilm
         self._known: dict[str, NDArray[np.float32]] = {}
 
+    def forget(self) -> None:
+        """Empty the memo."""
+        self._known.clear()
+
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Normalised embeddings of `texts`, shape (n, 384). Raises SmartsearchError without the packages."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]

@@ -122,6 +122,9 @@ def test_accuracy_with_a_language_model(run, asked: Path, tmp_path: Path, monkey
         assert sent == 8
         assert found["accuracy"]["overall"]["correct"] == 1
         assert found["accuracy"]["by_category"]["where"]["accuracy"] == 1.0
+        words = found["accuracy"]["by_category"]["where"]["overlap"]
+        assert words["contained"] == 1.0  # "on Mondays at the library" of "on Mondays"
+        assert words["f1"] == pytest.approx(2 * 2 / (4 + 2))
         assert found["failures"]["all"]["overall"]["kinds"]["LLM inference"] >= 1
         assert "8 calls" in err
         assert "$" in err
@@ -247,4 +250,4 @@ def test_a_rival_that_asks_a_model_needs_consent_and_what_it_took_is_in_the_reco
     assert {row["name"] for row in record["rows"]} == {"I3 ce B1:9", "scribe B1:9", "bm25 B1:9"}
     took = record["run"]["asked"]["scribe"]
     assert (took["ingest"]["calls"], took["query"]["calls"]) == (6, 4)
-    assert took["query"]["prompt_tokens"] == 40
+    assert (took["model"], took["query"]["prompt_tokens"]) == ("tiny", 40)

@@ -36,6 +36,7 @@ def test_rows_give_figures_and_a_star_where_the_difference_is_significant(result
 
 def test_accuracy_is_told_by_category_without_the_verdicts(result):
     tally = {"correct": 8, "wrong": 1, "unjudged": 0, "failed": 1, "questions": 10, "accuracy": 8 / 9}
+    tally["overlap"] = {"f1": 0.5, "bleu1": 0.25, "rouge_l": 0.5, "exact": 0.0, "contained": 0.75}
     accuracy = {
         **{"protocol": "memos", "reader": ["m"], "judge": ["j"], "cost": None, "stopped": None},
         **{"overall": tally, "by_category": {"1 multi-hop": tally}, "verdicts": {"q1": True}, "errors": {}},
@@ -43,7 +44,8 @@ def test_accuracy_is_told_by_category_without_the_verdicts(result):
     }
     table = tables.accuracy({**result, "accuracy": accuracy})
     assert table is not None
-    assert table.rows[-1] == ("all", "10", "8", "1", "0", "1", "88.9%")
+    words = (".500", ".250", ".500", ".000", ".750")
+    assert table.rows[-1] == ("all", "10", "8", "1", "0", "1", "88.9%", *words)
     assert "reader 12,345 tokens in, 67 out" in table.caption
 
 

@@ -33,8 +33,14 @@ CHAT = corpus(
 )
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """What memories took is noted below the folder of the run."""
+    monkeypatch.chdir(tmp_path)
+
+
 def running(rival, chat=CHAT):
-    return Running(rival.open(Config(), None), Haystack(chat), Config(), Path("nowhere"))
+    return Running(rival.open(Config(), None), Haystack(chat), Config(), Path("run"))
 
 
 def scores(name, question, chat=CHAT):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,17 @@ def test_what_will_be_sent_is_told_and_what_was_taken_is_told_apart(run: Run, se
     assert again.record["ingest_cost"]["model_calls"] == 0
     assert len(server.requests) == 5  # the question's reply is kept
     assert again.record["cost"] == record["cost"]
+    explained = run("query", QUESTION, "chat.txt", *ASKS, "--explain").out
+    assert "#   question  calls 1  tokens in 10  out 2" in explained
+
+
+def test_what_is_left_of_it_is_told_meanwhile(run: Run, server: LLMServer, monkeypatch: pytest.MonkeyPatch):
+    told = []
+    monkeypatch.setattr(stream, "counted", lambda title: nullcontext(lambda *said: told.append(said)))
+    assert run("memory", "build", "chat.txt", *ASKS).code == 0
+    assert [said[:2] for said in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    left = [said[2].partition(" s left, ")[2] for said in told]
+    assert (left[0], left[-1]) == ("about 3 calls, 88 tokens", "about 0 calls, 52 tokens")
 
 
 def test_a_memory_is_built_ahead_and_its_calls_are_in_its_status(run: Run, server: LLMServer, chats: Path):
@@ -78,13 +90,15 @@ def test_a_memory_is_built_ahead_and_its_calls_are_in_its_status(run: Run, serve
     (chats / "chat.txt").write_text((chats / "chat.txt").read_text() + "[2024-05-11 09:00] Mara: Bye.\n")
     assert run("memory", "build", "chat.txt", *ASKS).code == 0
     [row] = run("memory", "status", "--json").record["memories"]
-    assert (row["notes"], row["model_calls"], row["tokens_in"], row["tokens_out"]) == (5, 5, 50, 10)
+    assert (row["notes"], row["model"], row["model_calls"]) == (5, "tiny", 5)
+    assert (row["tokens_in"], row["tokens_out"]) == (50, 10)
     assert "sends" not in run("memory", "build", "chat.txt", *ASKS).err
     assert len(server.requests) == 5
     words = [row["word"] for row in run("memory", "show", "chat.txt", *ASKS, "--json").record["memory"]]
     assert words == ["yesterday.", "more!", "flatmate", "lovely", "Bye."]
-    [gone] = run("memory", "remove", "chat.txt", "--system", "scribe", "--json").record["memories"]
-    assert gone["notes"] == 5
+    gone = run("memory", "remove", "chat.txt", "--system", "scribe", "--json")
+    assert gone.record["memories"][0]["notes"] == 5
+    assert "replies stay in" in gone.err
 
 
 @pytest.mark.parametrize(

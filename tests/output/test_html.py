@@ -82,7 +82,8 @@ def test_it_is_one_page_that_loads_and_runs_nothing():
         "srcset",
         "xlink:href",
     }
-    assert not re.search(r"https?:|//|url\(|@import", text)
+    bare = re.sub(r"sha256-[\w+/]+=", "", text)  # a digest in base64 may have two slashes
+    assert not re.search(r"https?:|//|url\(|@import", bare)
 
 
 def test_the_policy_lets_only_this_style_in():

@@ -179,7 +179,7 @@ def test_the_commands_take_it(run, talk, tmp_path):
     assert (refused.code, "--qrmem-scope" in refused.err) == (2, True)
 
 
-def test_the_graph_is_printed_as_graphml(run, talk):
+def test_the_graph_is_printed_and_drawn(run, talk):
     said = run("query", "Where are the paddles", talk, "--system", "qrmem", "--format", "graphml").out
     space = {"g": "http://graphml.graphdrawing.org/xmlns"}
     root = ElementTree.fromstring(said)
@@ -198,9 +198,13 @@ def test_the_graph_is_printed_as_graphml(run, talk):
     place, text = edges[frozenset(("Ben", "paddles"))]
     assert place.endswith("talk.txt:4")
     assert text == "Ben: And the paddles hang in the kitchen."
-    masked = run("query", "token", talk, "--system", "qrmem", "--format", "graphml", "--redact").out
-    assert "[redacted: " in masked
-    assert "ghp_" not in masked
+    page = run("query", "Where are the paddles", talk, "--system", "qrmem", "--format", "html").out
+    assert "<title>Ben - paddles: Ben: And the paddles hang in the kitchen.</title>" in page
+    assert "<svg" not in run("query", "the zeppelin", talk, "--system", "grep", "--format", "html").out
+    for form in ("graphml", "html"):
+        masked = run("query", "token", talk, "--system", "qrmem", "--format", form, "--redact").out
+        assert "[redacted: " in masked
+        assert "ghp_" not in masked
     refused = run("query", "the paddles", talk, "--format", "graphml")
     assert (refused.code, "--system qrmem" in refused.err) == (2, True)
 

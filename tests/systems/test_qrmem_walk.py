@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -214,6 +215,15 @@ def test_graph_expansion_follows_only_edges_like_the_question_and_judges_once():
     assert judged == [(2, 3)]  # the widened question fetches the glaze, then the vet
     assert set(route.segments) == {2, 3}
     assert expand(ground(judge, similarity=similarity), ["Mara"], steps=0).stopped == "trials"
+
+
+def test_what_relates_nothing_is_no_edge_and_does_not_measure_edges():
+    heard = replace(fact(1, "kiln", "glaze"), relates=False)
+    made = graph([fact(0, "Mara", "kiln"), heard])
+    assert [edge.ends for edge in made.edges] == [("Mara", "kiln")]
+    assert made.entities["glaze"].segments == {1}
+    place = replace(ground(lacking("x"), similarity=lambda _: np.array([0.5, 1.0])), graph=made, order=[0, 1])
+    assert [step.entity for step in expand(place, ["Mara"]).steps] == ["kiln"]
 
 
 def test_settings_refuse_an_unknown_way():

@@ -171,7 +171,7 @@ def test_killed_at_any_point_it_goes_on_to_the_same_memory(tmp_path):
         folder.mkdir()
         made(before, folder)
     _, _, expected = made(after, whole)
-    assert all(_dies(after, killed, rng.randrange(5, 120)) for _ in range(6))
+    assert all(dies(lambda: made(after, killed), rng.randrange(5, 120)) for _ in range(6))
     _, _, found = made(after, killed)
     assert 0 < found.new < 30
     assert found.fingerprint == expected.fingerprint
@@ -179,8 +179,8 @@ def test_killed_at_any_point_it_goes_on_to_the_same_memory(tmp_path):
     assert found.statistics == expected.statistics
 
 
-def _dies(turns, folder, statements):
-    """Whether a child that prepares `turns` in `folder` ended at that statement."""
+def dies(prepare, statements):
+    """Whether a child that prepares a memory ended at that statement."""
     child = os.fork()
     if child == 0:
         left = iter(range(statements))
@@ -197,7 +197,7 @@ def _dies(turns, folder, statements):
 
         sqlite3.connect = traced
         try:
-            made(turns, folder)
+            prepare()
         finally:
             os._exit(0)
     _, status = os.waitpid(child, 0)

@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Memory, Progress
+from smartsearch.systems.base import Card, Memory, Plan, Progress
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
+    from smartsearch.llm import Asker
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.types import Result
@@ -18,25 +19,37 @@ if TYPE_CHECKING:
 CARD = Card(
     "qrmem",
     "Segments and a graph of entities made for the question, walked by what the last step lacked; by rule, "
-    "without its language model.",
+    "or with its language model (--llm).",
     paper="QRMeM: Unleash the Length Limitation through Question then Reflection Memory Mechanism",
     fidelity="rule",
     graph=True,
+    llm=True,
 )
 
 
 class QRMeM:
-    """The method of the paper, walked in one `way`, with the models `tools` for its language model."""
+    """The method of the paper, walked in one `way`; `asker` asks its language model, else rules stand in."""
 
-    card = CARD
-
-    def __init__(self, tools: Tools, way: str) -> None:
-        self.tools, self.way = tools, way
+    def __init__(self, tools: Tools, way: str, asker: Asker | None = None) -> None:
+        self.tools, self.way, self.asker = tools, way, asker
+        self.card = CARD.asking if asker else CARD
 
     @property
     def fingerprint(self) -> str:
-        """Its way: a run may hold several."""
-        return self.way
+        """Its way, as a run may hold several, and what it asks."""
+        if not self.asker:
+            return self.way
+        from smartsearch.systems.qrmem.prompts import digest
+
+        return f"{self.way}-{digest(self.asker.endpoint)}"
+
+    def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
+        """Nothing before the first question; then what one sends at most."""
+        from smartsearch.systems.qrmem.plan import plan
+        from smartsearch.systems.qrmem.segments import segmented
+
+        memory = segmented(corpus.corpus.turns)
+        return Plan(), plan(corpus, memory, config.qrmem_scope, self.way)
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """The segments of all turns; the graph is the question's."""
@@ -50,7 +63,7 @@ class QRMeM:
         from smartsearch.systems.qrmem.segments import Segments
 
         assert isinstance(memory, Segments)
-        return search(question, corpus, memory, replace(config, qrmem=self.way), self.tools)
+        return search(question, corpus, memory, replace(config, qrmem=self.way), self.tools, self.asker)
 
 
 def card(name: str) -> Card:
@@ -59,5 +72,9 @@ def card(name: str) -> Card:
 
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> QRMeM:
-    """QRMeM with the models of the config's profile. Raises ModelError."""
-    return QRMeM(tools(config), config.qrmem)
+    """QRMeM with the models of the config's profile, and what it asks. Raises ModelError and LLMError."""
+    if not config.llm:
+        return QRMeM(tools(config), config.qrmem)
+    from smartsearch.llm import asker
+
+    return QRMeM(tools(config), config.qrmem, asker(config))

@@ -15,11 +15,17 @@ from smartsearch.types import fold
 
 @dataclass(frozen=True)
 class Fact:
-    """A sentence of a segment, and the entities that it mentions, as written."""
+    """A sentence of a segment, and the entities that it mentions, as written.
+
+    `relates`: entities in it are joined by an edge. `written`: it is no sentence of the segment but a model's
+    description of how two entities are related there.
+    """
 
     segment: int
     sentence: Sentence
     mentions: tuple[str, ...]
+    relates: bool = True
+    written: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,9 +108,13 @@ def disambiguated(mentions: Counter[str]) -> dict[str, str]:
     }
 
 
-def graph(facts: Sequence[Fact]) -> EntityGraph:
-    """The graph of `facts`: nodes with their mentions and segments united, an edge for two in a sentence."""
+def graph(facts: Sequence[Fact], same: Mapping[str, str] | None = None) -> EntityGraph:
+    """The graph of `facts`: nodes with their mentions and segments united, an edge for two in a sentence.
+
+    `same` leads from a name that is given by rule to the one that it means too.
+    """
     names = disambiguated(Counter(mention for fact in facts for mention in fact.mentions))
+    names = {mention: (same or {}).get(name, name) for mention, name in names.items()}
     written, segments, joint = defaultdict(set), defaultdict(set), defaultdict(list)
     for place, fact in enumerate(facts):
         here = dict.fromkeys(names[mention] for mention in fact.mentions)
@@ -112,7 +122,7 @@ def graph(facts: Sequence[Fact]) -> EntityGraph:
             written[names[mention]].add(mention)
         for name in here:
             segments[name].add(fact.segment)
-        for ends in combinations(sorted(here), 2):
+        for ends in combinations(sorted(here), 2) if fact.relates else ():
             joint[ends].append(place)
     entities = {name: Entity(name, frozenset(written[name]), frozenset(segments[name])) for name in written}
     edges = tuple(Edge(ends, tuple(places)) for ends, places in joint.items())

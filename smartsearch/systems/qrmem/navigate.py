@@ -22,17 +22,25 @@ IMPORTANT = 0.5
 TRIALS = 5
 """Entities that a walk adds at most; the paper names no number, its figure 4 gains nothing after."""
 HIGH = 0.9
-"""Graph expansion follows an edge whose similarity is at least this share of the highest; ours."""
+"""Graph expansion follows an edge whose similarity is at least this share of the highest edge's; ours."""
 
 Stopped = Literal["answerable", "exhausted", "window", "trials"]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether segments answer the question, and if not, what they lack."""
+    """Whether segments answer the question, and if not, what they lack.
+
+    `fell_back`: a model was asked, and a rule had to answer.
+    """
 
     answerable: bool
     reason: str = ""
+    fell_back: bool = False
+
+
+def _joined(question: str, entities: Sequence[str], _facts: Sequence[int]) -> str:
+    return " ".join([question, *entities])
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,8 @@ class Ground:
     """What a walk needs of one question.
 
     `order` has the segments, the nearest to the question first, `tokens` their sizes. `similarity` compares a
-    text with every fact of the graph, `judge` reads segments.
+    text with every fact of the graph, `judge` reads segments. `elaborate` widens the question by entities and
+    the facts that led to them.
     """
 
     question: str
@@ -50,6 +59,7 @@ class Ground:
     similarity: Callable[[str], NDArray[np.float64]]
     judge: Callable[[Sequence[int]], Verdict]
     window: int = WINDOW
+    elaborate: Callable[[str, Sequence[str], Sequence[int]], str] = _joined
 
     def fitting(self, segments: Iterable[int], room: float) -> list[int]:
         """The first segments that fit into so many tokens; the first of all whatever its size."""
@@ -66,7 +76,7 @@ class Ground:
 class Step:
     """An entity that joined: by which fact, how near that was to what was asked, and what had been lacking.
 
-    `segments` are those that came with it.
+    `segments` are those that came with it. `fell_back`: a rule had to stand in for a model on the way to it.
     """
 
     entity: str
@@ -74,6 +84,7 @@ class Step:
     score: float
     reason: str
     segments: tuple[int, ...]
+    fell_back: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,28 +113,52 @@ class Lead:
     entity: str
     fact: int
     score: float
+    fell_back: bool = False
 
 
-Propose = Callable[[EntityGraph, Sequence[str], Sequence[int], NDArray[np.float64]], Iterable[Lead]]
-"""The entities that could join those that are known, given the segments read and every fact's similarity."""
+@dataclass(frozen=True)
+class Stand:
+    """Where a walk is: the entities that are known, the segments read, what these lack, and how near every
+    fact is to what is asked."""
+
+    graph: EntityGraph
+    entities: Sequence[str]
+    read: Sequence[int]
+    reason: str
+    scores: NDArray[np.float64]
+
+    def new(self, entity: str) -> frozenset[int]:
+        """The segments that an entity would bring."""
+        return self.graph.entities[entity].segments - set(self.read)
 
 
-def along_edges(
-    graph: EntityGraph, entities: Sequence[str], segments: Sequence[int], scores: NDArray[np.float64]
-) -> Iterable[Lead]:
+Propose = Callable[[Stand], Iterable[Lead]]
+"""The entities that could join those that are known."""
+
+
+def along_edges(stand: Stand) -> Iterable[Lead]:
     """Those that an edge joins to one that is known (KN)."""
-    return (_lead(name, edge.facts, scores) for name, edge in graph.beside(entities))
+    return (_lead(name, edge.facts, stand.scores) for name, edge in stand.graph.beside(stand.entities))
 
 
-def in_segments(
-    graph: EntityGraph, entities: Sequence[str], segments: Sequence[int], scores: NDArray[np.float64]
-) -> Iterable[Lead]:
+def in_segments(stand: Stand) -> Iterable[Lead]:
     """Those that the segments read so far mention, whatever they are related to (TE)."""
+    facts = enumerate(stand.graph.facts)
+    return naming(stand, (place for place, fact in facts if fact.segment in stand.read))
+
+
+def naming(stand: Stand, facts: Iterable[int]) -> Iterable[Lead]:
+    """Those that some facts mention."""
     named: dict[str, list[int]] = {}
-    for place, fact in enumerate(graph.facts):
-        for name in graph.meant(fact.mentions) if fact.segment in segments else ():
+    for place in facts:
+        for name in stand.graph.meant(stand.graph.facts[place].mentions):
             named.setdefault(name, []).append(place)
-    return (_lead(name, facts, scores) for name, facts in named.items() if name not in entities)
+    return (_lead(name, places, stand.scores) for name, places in named.items() if name not in stand.entities)
+
+
+def best(leads: Iterable[Lead]) -> list[Lead]:
+    """The nearest, if there is one."""
+    return sorted(leads, key=lambda lead: -lead.score)[:1]
 
 
 def _lead(entity: str, facts: Sequence[int], scores: NDArray[np.float64]) -> Lead:
@@ -149,12 +184,13 @@ def navigate(
     trials: int = TRIALS,
     reflect: bool = True,
     drops: bool = True,
+    together: bool = False,
 ) -> Route:
     """Segments are added entity by entity until they answer the question (algorithm 1).
 
     What is asked is the question, what the segments lack, and the entities so far; without `reflect` the
-    question alone. Over the window the lowest of the added segments are dropped; without `drops` the walk
-    ends there.
+    question alone. The nearest of the proposed entities joins, or all of them `together`. Over
+    the window the lowest of the added segments are dropped; without `drops` the walk ends there.
     """
     start, entities = important(ground, entities), list(entities)
     added: dict[int, float] = {}
@@ -163,26 +199,29 @@ def navigate(
     def route(answerable: bool, stopped: Stopped) -> Route:
         return Route(tuple(start), added, tuple(steps), answerable, stopped)
 
-    while True:
+    for trial in range(trials + 1):
         read = [*start, *added]
         verdict = ground.judge(read)
         if verdict.answerable:
             return route(True, "answerable")
-        if len(steps) == trials:
-            return route(False, "trials")
+        if trial == trials:
+            break
         asked = " ".join([ground.question, verdict.reason, *entities]) if reflect else ground.question
-        new = {name: one.segments - set(read) for name, one in ground.graph.entities.items()}
-        leads = propose(ground.graph, entities, read, ground.similarity(asked))
-        best = max((lead for lead in leads if new[lead.entity]), key=lambda lead: lead.score, default=None)
-        if best is None:
+        stand = Stand(ground.graph, tuple(entities), read, verdict.reason, ground.similarity(asked))
+        leads = [lead for lead in propose(stand) if stand.new(lead.entity)]
+        if not leads:
             return route(False, "exhausted")
-        more = dict.fromkeys((s for s in ground.order if s in new[best.entity]), best.score)
-        entities.append(best.entity)
-        steps.append(Step(best.entity, best.fact, best.score, verdict.reason, tuple(more)))
-        wanted = added | more
+        wanted = dict(added)
+        for lead in leads if together else best(leads):
+            more = [s for s in ground.order if s in stand.new(lead.entity)]
+            wanted |= {segment: max(wanted.get(segment, -np.inf), lead.score) for segment in more}
+            entities.append(lead.entity)
+            fell_back = verdict.fell_back or lead.fell_back
+            steps.append(Step(lead.entity, lead.fact, lead.score, verdict.reason, tuple(more), fell_back))
         added = _filtered(ground, start, wanted, drops=drops)
         if len(added) < len(wanted) and not (drops and added):
             return route(False, "window")
+    return route(False, "trials")
 
 
 def _filtered(
@@ -190,8 +229,8 @@ def _filtered(
 ) -> dict[int, float]:
     """Of the added segments those that fit beside the first ones, which stay: the highest, or the oldest."""
     room = ground.window - sum(ground.tokens[segment] for segment in start)
-    best = sorted(added, key=lambda segment: -added[segment]) if drops else list(added)
-    kept = ground.fitting(best, room) if best and ground.tokens[best[0]] <= room else []
+    order = sorted(added, key=lambda segment: -added[segment]) if drops else list(added)
+    kept = ground.fitting(order, room) if order and ground.tokens[order[0]] <= room else []
     return {segment: added[segment] for segment in kept}
 
 
@@ -200,17 +239,18 @@ def expand(ground: Ground, entities: Sequence[str], steps: int = TRIALS) -> Rout
     and that fetches segments; they are judged once (GES)."""
     start, known = important(ground, entities), list(entities)
     scores = ground.similarity(ground.question)
+    relating = [score for fact, score in zip(ground.graph.facts, scores, strict=True) if fact.relates]
+    high = HIGH * max(relating, default=0.0)
     followed: list[Step] = []
     stopped: Stopped = "trials"
     while len(followed) < steps:
-        leads = along_edges(ground.graph, known, (), scores)
-        best = max(leads, key=lambda lead: lead.score, default=None)
-        if best is None or best.score < HIGH * scores.max():
+        leads = best(along_edges(Stand(ground.graph, known, (), "", scores)))
+        if not leads or leads[0].score < high:
             stopped = "exhausted"
             break
-        known.append(best.entity)
-        followed.append(Step(best.entity, best.fact, best.score, "", ()))
-    found = _fetched(ground, " ".join([ground.question, *known]))
+        known.append(leads[0].entity)
+        followed.append(Step(leads[0].entity, leads[0].fact, leads[0].score, "", ()))
+    found = _fetched(ground, ground.elaborate(ground.question, known, [step.fact for step in followed]))
     verdict = ground.judge(list(found))
     kept = tuple(segment for segment in start if segment in found)
     added = {segment: score for segment, score in found.items() if segment not in kept}
@@ -225,5 +265,5 @@ def _fetched(ground: Ground, asked: str) -> dict[int, float]:
     nearest: dict[int, float] = dict.fromkeys(ground.order, -np.inf)
     for fact, score in zip(ground.graph.facts, scores.tolist(), strict=True):
         nearest[fact.segment] = max(nearest[fact.segment], score)
-    best = sorted(nearest, key=lambda segment: -nearest[segment])
-    return {segment: nearest[segment] for segment in ground.fitting(best, ground.window)}
+    order = sorted(nearest, key=lambda segment: -nearest[segment])
+    return {segment: nearest[segment] for segment in ground.fitting(order, ground.window)}

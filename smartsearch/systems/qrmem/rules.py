@@ -61,6 +61,11 @@ class Asked:
     config: Config
     tools: Tools
 
+    def place(self, index: int) -> tuple[str, str]:
+        """The file and the conversation of a turn."""
+        turn = self.haystack.corpus.turns[index]
+        return turn.path, turn.conversation
+
 
 def nearest(question: str, haystack: Haystack, config: Config, tools: Tools) -> Result:
     """What our own search finds: the best turn is its hit, the others, in order, are hidden behind it.
@@ -93,7 +98,7 @@ def related(asked: Asked) -> EntityGraph:
     Without an update no question is asked; without open entities only names are entities.
     """
     config, query = asked.config, asked.query
-    placed = [(s, one) for s, turns in asked.scope.items() for i in turns for one in _sentences(asked, i)]
+    placed = [(s, one) for s, turns in asked.scope.items() for i in turns for one in sentences_of(asked, i)]
     open_ones = config.qrmem != "no-open-entities"
     update = open_ones and config.qrmem != "no-update"
     new = accepted(cloze(one) for _, one in placed) if update else set()
@@ -105,7 +110,8 @@ def related(asked: Asked) -> EntityGraph:
     )
 
 
-def _sentences(asked: Asked, index: int) -> tuple[Sentence, ...]:
+def sentences_of(asked: Asked, index: int) -> tuple[Sentence, ...]:
+    """The sentences of a turn."""
     config, turn = asked.config, asked.haystack.corpus.turns[index]
     return sentences(index, turn, asked.tools.parser, shown(config), config.hop_characters)
 

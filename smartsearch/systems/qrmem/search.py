@@ -1,4 +1,4 @@
-"""QRMeM on one page, by rule: scope, graph, navigation, and the turns of the segments that were reached."""
+"""QRMeM on one page: scope, graph, navigation, and the turns of the segments that were reached."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
@@ -20,15 +20,27 @@ from smartsearch.systems.qrmem.graph import EntityGraph
 from smartsearch.systems.qrmem.navigate import TRIALS, Ground, Route, expand, in_segments, navigate
 from smartsearch.systems.qrmem.rules import Asked
 from smartsearch.systems.qrmem.segments import Segments
-from smartsearch.types import Graph, Hit, HopTrace, Link, Result, Term, paired
+from smartsearch.types import Graph, Hit, HopTrace, Link, Result, Term, Turn, paired
 
-NAME = "qrmem-rule"
-"""What its answers and scores are called (`Card.shown`): no language model read anything."""
+if TYPE_CHECKING:
+    from smartsearch.llm import Asker
+    from smartsearch.systems.qrmem.roles import Roles
+
+NAME, RULE = "qrmem", "qrmem-rule"
+"""What its answers and scores are called (`Card.shown`): by rule, no language model read anything."""
 ENTITY = "ENTITY"
 
 
-def search(question: str, haystack: Haystack, memory: Segments, config: Config, tools: Tools) -> Result:
-    """The turns of the segments that the walk reached, ranked and cut to the budget."""
+def search(
+    question: str,
+    haystack: Haystack,
+    memory: Segments,
+    config: Config,
+    tools: Tools,
+    asker: Asker | None = None,
+) -> Result:
+    """The turns of the segments that the walk reached, ranked and cut to the budget; with an `asker` a model
+    makes the graph and says what is lacking."""
     began, question = time.perf_counter(), paired(question)
     near = rules.nearest(question, haystack, config, tools)
     query = tools.parser.parse(question, config)
@@ -36,48 +48,63 @@ def search(question: str, haystack: Haystack, memory: Segments, config: Config, 
     scope = rules.scope(found, haystack, memory, config.qrmem_scope)
     asked = Asked(query, haystack, memory, scope, config, tools)
     scorers = {name: rules.Once(tools.scorers[name]) for name in config.rank if name in tools.scorers}
-    made = rules.related(asked)
+    roles = _roles(asker, asked)
+    made = roles.related() if roles else rules.related(asked)
     entities = made.meant(term.text for term in query.terms)
     route = Route(())
     if scope:
-        route = walked(rules.ground(asked, made, scorers.get("ce")), entities, config.qrmem)
+        route = walked(rules.ground(asked, made, scorers.get("ce")), entities, config.qrmem, roles)
+    by_rule = ["qrmem by rule: no language model read the segments"] if not roles or roles.failed else []
+    name = RULE if by_rule else NAME
     searched = time.perf_counter()
     ranking = ranked(asked, route, scorers)
     hops, first = _steps(asked, route, entities)
-    hits = _hits(asked, ranking, route, first)
+    hits = _hits(asked, ranking, route, first, name)
     walked_by = {made.facts[step.fact].sentence.turn for step in route.steps}
     kept, budget = truncate(hits, config, tools.tokenizer, walked_by)
     if config.order == "time":
         kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
     ended = time.perf_counter()
-    spent = {"retrieve": searched - began, "rank": ended - searched, "total": ended - began}
+    timing = {"retrieve": searched - began, "rank": ended - searched, "total": ended - began}
     trace = replace(
         near.trace,
         terms=query.terms,
         hops=hops,
         candidates=len(hits),
-        timing_ms={stage: seconds * 1000.0 for stage, seconds in spent.items()} | dict(ranking.timing_ms),
+        timing_ms={stage: seconds * 1000.0 for stage, seconds in timing.items()} | dict(ranking.timing_ms),
         models=tuple(tools.models[name] for name in ("parser", *config.rank) if name in tools.models),
-        degraded=(*near.trace.degraded, "qrmem by rule: no language model read the segments"),
-        own=_own(asked, made, route),
+        degraded=(*near.trace.degraded, *by_rule),
+        own=_own(asked, made, route, name) | (roles.own if roles else {}),
     )
+    cut = ["a turn was cut to fit the budget"] if budget.cut_text else []
     return replace(
         near,
         hits=kept,
         budget=budget,
         trace=trace,
-        warnings=(*near.warnings, *(["a turn was cut to fit the budget"] if budget.cut_text else [])),
-        system=NAME,
+        warnings=(*near.warnings, *(roles.warnings if roles else ()), *cut),
+        system=name,
         confidence=None,
         weak=False,
         graph=drawn(asked, made, route, entities) if config.graph else None,
     )
 
 
-def walked(ground: Ground, entities: Sequence[str], way: str) -> Route:
+def _roles(asker: Asker | None, asked: Asked) -> Roles | None:
+    """The language model in its roles, if there is one; what it takes is loaded only then."""
+    if not asker:
+        return None
+    from smartsearch.systems.qrmem.roles import Roles
+
+    return Roles(asker, asked)
+
+
+def walked(ground: Ground, entities: Sequence[str], way: str, roles: Roles | None = None) -> Route:
     """The walk that `--qrmem` names."""
+    ground = roles.ground(ground) if roles else ground
     if way == "te":
-        return navigate(ground, entities, in_segments, drops=False)
+        propose = roles.proposed if roles else in_segments
+        return navigate(ground, entities, propose, drops=False, together=bool(roles))
     if way == "ges":
         return expand(ground, entities)
     trials = 0 if way == "no-navigation" else TRIALS
@@ -104,7 +131,8 @@ def _parts(route: Route, entities: Sequence[str]) -> list[tuple[HopTrace, tuple[
     made = [(HopTrace(1, "entities", own, 0, 0), route.important)]
     for number, step in enumerate(route.steps, start=2):
         term = Term(step.entity, ENTITY, step.score, number, step.reason)
-        made.append((HopTrace(number, "walk", (term,), 0, 0), step.segments))
+        kind = "walk-rule" if step.fell_back else "walk"
+        made.append((HopTrace(number, kind, (term,), 0, 0), step.segments))
     brought = {segment for _, segments in made for segment in segments}
     fetched = tuple(segment for segment in route.added if segment not in brought)
     return [*made, *([(HopTrace(len(made) + 1, "fetch", (), 0, 0), fetched)] if fetched else [])]
@@ -125,22 +153,22 @@ def _steps(
     return tuple(hops), first
 
 
-def _hits(asked: Asked, ranking: Ranking, route: Route, first: Mapping[int, int]) -> list[Hit]:
-    """The ranked turns, each with the step that brought its segment and the score this had by it."""
+def _hits(asked: Asked, ranking: Ranking, route: Route, first: Mapping[int, int], name: str) -> list[Hit]:
+    """The ranked turns, each with the step that brought its segment and this one's score there, by `name`."""
     hits = []
     pairs = zip(ranking.candidates, ranking.scores, strict=True)
     for place, (candidate, scores) in enumerate(pairs, start=1):
         segment, turn = asked.memory.of_turn[candidate.index], asked.haystack.corpus.turns[candidate.index]
         if segment in route.added:
-            scores = replace(scores, more={**scores.more, NAME: route.added[segment]})
+            scores = replace(scores, more={**scores.more, name: route.added[segment]})
         hits.append(Hit(place, turn, scores, candidate.terms, first[segment], candidate.index))
     return hits
 
 
-def _own(asked: Asked, made: EntityGraph, route: Route) -> dict[str, Any]:
+def _own(asked: Asked, made: EntityGraph, route: Route, name: str) -> dict[str, Any]:
     """What the trace tells of QRMeM alone; no word of the transcripts."""
     return {
-        "fidelity": "rule",
+        "fidelity": "rule" if name == RULE else "approximate",
         "mode": asked.config.qrmem,
         "segments": len(asked.memory.turns),
         "scope": len(asked.scope),
@@ -166,5 +194,8 @@ def drawn(asked: Asked, made: EntityGraph, route: Route, entities: Sequence[str]
     for edge in made.edges:
         said = dict.fromkeys(turns[said_in[fact]] for fact in edge.facts)
         one, other = (places[name] for name in edge.ends)
-        links.append(Link(one, other, tuple(said)))
+        written = dict.fromkeys(
+            made.facts[fact].sentence.said for fact in edge.facts if made.facts[fact].written
+        )
+        links.append(Link(one, other, tuple(said), Turn(" ".join(written)) if written else None))
     return Graph(tuple(nodes), tuple(links), tuple(asked.haystack.corpus.turns[index] for index in turns))

@@ -58,10 +58,10 @@ def sentences(index: int, turn: Turn, parser: Parser, show: Shown, most: int) ->
 
 def _within(text: str, found: Iterable[str]) -> list[str]:
     held = fold(text)
-    return [one for one in found if _begins(fold(one), held)]
+    return [one for one in found if begins(fold(one), held)]
 
 
-def _begins(needle: str, text: str) -> bool:
+def begins(needle: str, text: str) -> bool:
     """Whether a word of `text`, both folded, begins as `needle`: `group` stands in `groups`."""
     at = text.find(needle)
     while at > 0 and text[at - 1].isalnum():
@@ -73,7 +73,12 @@ def cloze(sentence: Sentence) -> list[str]:
     """The question that a sentence answers, as words: the sentence without the first name in it."""
     said = fold(sentence.said)
     name = next((fold(one) for one in sentence.names if fold(one) in said), "")
-    return _WORD.findall(said.replace(name, "what", 1) if name else said)
+    return words(said.replace(name, "what", 1) if name else said)
+
+
+def words(text: str) -> list[str]:
+    """What of a text ROUGE-L compares."""
+    return _WORD.findall(fold(text))
 
 
 def accepted(questions: Iterable[Sequence[str]]) -> set[int]:
@@ -103,6 +108,6 @@ def mentions(
     """What a sentence names: `asked` for in the question, names, and if its question was accepted nouns."""
     held = fold(sentence.said)
     terms = [term.text for term in query.terms if term.kind in ENTITIES] if asked else []
-    found = [term for term in terms if _begins(fold(term), held)]
+    found = [term for term in terms if begins(fold(term), held)]
     every = (*found, *sentence.names, *(sentence.nouns if updated else ()))
     return tuple(dict.fromkeys(every))[:MENTIONS]

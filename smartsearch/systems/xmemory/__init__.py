@@ -1,6 +1,7 @@
 """xMemory: messages, episodes, semantics and themes, kept in order as they come, and read top-down.
 
-By rule so far: no language model writes the memory or decides what is enough, and every answer says so.
+Where the config asks for a language model, it writes the memory and decides what is enough. Else rules and
+our rankers do, and every answer says so.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Memory, Progress
+from smartsearch.systems.base import Card, Memory, Plan, Progress
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
+    from smartsearch.llm import Asker
     from smartsearch.models.tools import Tools
     from smartsearch.rank.sketches import Sketcher
     from smartsearch.retrieve.grep import Haystack
+    from smartsearch.systems.xmemory.ingest import Author
     from smartsearch.types import Result
 
 CARD = Card(
@@ -28,18 +31,23 @@ CARD = Card(
     paper="Beyond RAG for Agent Memory: Retrieval by Decoupling and Aggregation (arXiv 2602.02007)",
     fidelity="rule",
     keeps=True,
+    llm=True,
 )
 
 
 @dataclass(frozen=True)
 class System:
-    """xMemory by rule, with SmartSearch's models: ColBERT embeds, the cross-encoder is the gate."""
+    """xMemory with SmartSearch's models: ColBERT embeds, the cross-encoder ranks what was found.
+
+    Without an `asker` it is by rule, and the cross-encoder is the gate.
+    """
 
     tools: Tools
     sketcher: Sketcher
     fingerprint: str
     cap: int
     without: tuple[str, ...]
+    asker: Asker | None = None
     card: Card = CARD
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
@@ -55,26 +63,48 @@ class System:
             for path in folder.glob("*.sqlite*"):
                 if not path.name.startswith(self.fingerprint):
                     path.unlink(missing_ok=True)
-            return self._made(corpus, folder / f"{self.fingerprint}.sqlite", progress)
+            return self._made(corpus, self._file(folder), progress)
+
+    def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
+        """What `prepare` would send, and what a question would; where episodes will begin is guessed."""
+        from smartsearch.systems.xmemory.forecast import ingest, question
+        from smartsearch.systems.xmemory.store import opened
+
+        assert self.asker is not None
+        turns = corpus.corpus.turns
+        path = self._file(folder) if folder else None
+        store = opened(path if path and path.exists() else None)
+        try:
+            return ingest(turns, store), question(turns, config, self.asker)
+        finally:
+            store.close()
+
+    def _file(self, folder: Path) -> Path:
+        return folder / f"{self.fingerprint}.sqlite"
 
     def _made(self, corpus: Haystack, path: Path | None, progress: Progress) -> Memory:
-        from smartsearch.systems.xmemory import rule
         from smartsearch.systems.xmemory.embed import embedded
         from smartsearch.systems.xmemory.ingest import ingest
         from smartsearch.systems.xmemory.store import opened
 
-        turns = corpus.corpus.turns
         store = opened(path)
         themes = store.themes(
             cap=self.cap, split="split" not in self.without, merge="merge" not in self.without
         )
-        tell = partial(rule.episode, parser=self.tools.parser)
+        embed = partial(embedded, self.sketcher)
         try:
-            return ingest(
-                turns, rule.spans(turns), store, themes, tell, partial(embedded, self.sketcher), progress
-            )
+            return ingest(corpus.corpus.turns, self._author(), store, themes, embed, progress)
         finally:
             store.close()
+
+    def _author(self) -> Author:
+        if self.asker is None:
+            from smartsearch.systems.xmemory.ingest import ByRule
+
+            return ByRule(self.tools.parser)
+        from smartsearch.systems.xmemory.roles import Writer
+
+        return Writer(self.asker, self.tools.parser)
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
         """The turns that themes, facts and episodes lead to."""
@@ -83,7 +113,8 @@ class System:
         from smartsearch.systems.xmemory.search import search
 
         assert isinstance(memory, XMemory)
-        return search(question, corpus, memory, config, self.tools, partial(embedded, self.sketcher))
+        embed = partial(embedded, self.sketcher)
+        return search(question, corpus, memory, config, self.tools, embed, self.asker)
 
 
 def card(name: str) -> Card:
@@ -103,8 +134,22 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
             hint="--profile embedded",
             kind="model_unfit",
         )
+    asker = _asker(config)
     models = [(info.id, info.revision) for name, info in sorted(loaded.models.items()) if name != "ce"]
     plastic = tuple(sorted({"split", "merge"} & set(config.xmemory_without)))
-    settings = json.dumps([models, config.xmemory_cap, plastic, 1])
-    identity = hashlib.blake2b(settings.encode(), digest_size=8).hexdigest()
-    return System(loaded, sketcher, identity, config.xmemory_cap, plastic)
+    settings = [models, config.xmemory_cap, plastic, 1]
+    if asker:
+        from smartsearch.systems.xmemory.prompts import VERSION
+
+        settings += [asker.endpoint.url, asker.endpoint.model, VERSION, config.redact]
+    identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
+    card = CARD.asking if asker else CARD
+    return System(loaded, sketcher, identity, config.xmemory_cap, plastic, asker, card)
+
+
+def _asker(config: Config) -> Asker | None:
+    if not config.llm:
+        return None
+    from smartsearch import llm
+
+    return llm.asker(config)

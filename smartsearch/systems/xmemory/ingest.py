@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,54 @@ from numpy.typing import NDArray
 from smartsearch.systems.base import Progress
 from smartsearch.systems.xmemory import rule
 from smartsearch.systems.xmemory.rule import Episode, Semantic
-from smartsearch.systems.xmemory.store import Store
+from smartsearch.systems.xmemory.store import Note, Store
 from smartsearch.systems.xmemory.themes import Themes
+from smartsearch.text.parse import Parser
 from smartsearch.types import Turn
 
 AT_ONCE = 16
 """Episodes whose semantics are embedded together."""
 
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-Tell = Callable[[str, Sequence[Turn]], Episode]
-"""Makes the record of an episode: from its key and its turns."""
+
+
+class Author(Protocol):
+    """Who writes the memory. What is costly it keeps in the store, and does not make again."""
+
+    def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
+        """The episodes of a corpus as runs of turns, in order; every turn is in one."""
+
+    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
+        """The episodes of these keys and messages."""
+
+    def names(self, store: Store, progress: Progress) -> Mapping[int, Note]:
+        """What the themes are called; none where that is made when it is shown."""
+
+    def statistics(self, store: Store) -> Mapping[str, float]:
+        """What it tells of itself."""
+
+
+@dataclass(frozen=True)
+class ByRule:
+    """The author that asks nobody."""
+
+    parser: Parser
+
+    def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
+        """As `Author` says."""
+        return rule.spans(turns)
+
+    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
+        """As `Author` says."""
+        return [rule.episode(key, turns, self.parser) for key, turns in told]
+
+    def names(self, store: Store, progress: Progress) -> Mapping[int, Note]:
+        """None."""
+        return {}
+
+    def statistics(self, store: Store) -> Mapping[str, float]:
+        """None."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -50,9 +88,11 @@ class XMemory:
         themes: Themes,
         new: int = 0,
         gone: int = 0,
+        names: Mapping[int, Note] | None = None,
+        own: Mapping[str, float] | None = None,
     ) -> None:
         self.episodes, self.runs, self.themes = episodes, runs, themes
-        self.new, self.gone = new, gone
+        self.new, self.gone, self._names, self._own = new, gone, names or {}, own or {}
         self.semantics: dict[int, Place] = {
             one: Place(one, fact, n, tuple(run[m] for m in fact.messages))
             for n, (episode, run, own) in enumerate(zip(episodes, runs, ids, strict=True))
@@ -78,7 +118,7 @@ class XMemory:
         """A digest of what is held and how it is put into themes."""
         digest = hashlib.blake2b(digest_size=16)
         for episode in self.episodes:
-            digest.update(episode.key.encode())
+            digest.update(f"{episode.key}{episode.content}".encode())
         for one in self.order:
             digest.update(f"{one} {self.themes.theme[one]} {self.semantics[one].fact.text}\n".encode())
         return digest.hexdigest()
@@ -94,6 +134,7 @@ class XMemory:
             "themes": len(sizes),
             "largest_theme": max(sizes, default=0),
             "reassigned": round(self.themes.reassigned, 4),
+            **self._own,
         }
 
     def outline(self) -> list[dict[str, Any]]:
@@ -101,8 +142,8 @@ class XMemory:
         rows: list[dict[str, Any]] = []
         for theme in self.themes.ids:
             members = [self.semantics[one] for one in self.themes.members[theme]]
-            name = rule.name(place.fact.text for place in members)
-            rows.append({"level": "theme", "id": theme, "text": name, "source": "rule", "of": "", "turn": -1})
+            name, source = self._name(theme, members)
+            rows.append({"level": "theme", "id": theme, "text": name, "source": source, "of": "", "turn": -1})
             rows += [
                 {
                     "level": "semantic",
@@ -116,21 +157,22 @@ class XMemory:
             ]
         return rows
 
+    def _name(self, theme: int, members: Sequence[Place]) -> tuple[str, str]:
+        if named := self._names.get(theme):
+            return named.value, named.source
+        return rule.name(place.fact.text for place in members), "rule"
+
 
 def ingest(
-    turns: Sequence[Turn],
-    runs: Sequence[range],
-    store: Store,
-    themes: Themes,
-    tell: Tell,
-    embed: Embed,
-    progress: Progress,
+    turns: Sequence[Turn], author: Author, store: Store, themes: Themes, embed: Embed, progress: Progress
 ) -> XMemory:
-    """The memory of `turns`, whose episodes are at `runs`: what `store` has of them, and what it lacks.
+    """The memory of `turns`: what `store` has of them, and what it lacks, as the author writes it.
 
     Episodes are forgotten and added one by one, in an order that what is held does not change, so that a
     build that was ended half-way goes on as if it had not been.
     """
+    progress = _onward(progress)
+    runs = author.spans(turns, store, progress)
     keys = rule.keys(turns, runs)
     held = set(store.keys())
     gone, new = sorted(held - set(keys)), [n for n, key in enumerate(keys) if key not in held]
@@ -138,7 +180,8 @@ def ingest(
         store.drop(key, themes)
     for start in range(0, len(new), AT_ONCE):
         progress(start, len(new))
-        made = [tell(keys[n], turns[runs[n].start : runs[n].stop]) for n in new[start : start + AT_ONCE]]
+        told = [(keys[n], turns[runs[n].start : runs[n].stop]) for n in new[start : start + AT_ONCE]]
+        made = author.episodes(told)
         vectors = embed([fact.text for episode in made for fact in episode.semantics])
         ends = np.cumsum([len(episode.semantics) for episode in made])
         for episode, own in zip(made, np.split(vectors, ends[:-1]), strict=True):
@@ -148,4 +191,18 @@ def ingest(
     known = {episode.key: (episode, ids) for episode, ids in store.episodes()}
     whole = [known[key] for key in keys]
     episodes, ids = [episode for episode, _ in whole], [own for _, own in whole]
-    return XMemory(episodes, runs, ids, themes, len(new), len(gone))
+    names = author.names(store, progress)
+    return XMemory(episodes, runs, ids, themes, len(new), len(gone), names, author.statistics(store))
+
+
+def _onward(progress: Progress) -> Progress:
+    """Progress over steps, each of which begins with nothing done: what those before it did stays done."""
+    before = last = 0
+
+    def tell(done: int, of: int) -> None:
+        nonlocal before, last
+        if not done:
+            before, last = before + last, of
+        progress(before + done, before + of)
+
+    return tell

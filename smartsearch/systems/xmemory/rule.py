@@ -53,14 +53,23 @@ class Semantic:
 
 @dataclass(frozen=True)
 class Episode:
-    """A run of messages: how many, what it is called, when it began, and its facts, one at least."""
+    """A run of messages: how many, what it is called, when it began, and its facts, one at least.
+
+    `content` tells it in the third person, where a language model wrote it; `source` says who did.
+    """
 
     key: str
     messages: int
     title: str
     time: str
     semantics: tuple[Semantic, ...]
+    content: str = ""
     source: str = "rule"
+
+    @property
+    def told(self) -> str:
+        """What happened: its content, else its facts."""
+        return self.content or " ".join(fact.text for fact in self.semantics)
 
 
 def spans(turns: Sequence[Turn]) -> list[range]:
@@ -111,13 +120,18 @@ def keys(turns: Sequence[Turn], runs: Sequence[range]) -> list[str]:
     seen: Counter[str] = Counter()
     made = []
     for run in runs:
-        digest = hashlib.blake2b(digest_size=12)
-        for turn in turns[run.start : run.stop]:
-            digest.update(repr((turn.speaker, turn.time, turn.said)).encode("utf-8", "surrogatepass"))
-        key = digest.hexdigest()
+        key = key_of(turns[run.start : run.stop])
         made.append(f"{key}-{seen[key]}" if seen[key] else key)
         seen[key] += 1
     return made
+
+
+def key_of(turns: Sequence[Turn]) -> str:
+    """What tells messages from others: what was said, by whom and when."""
+    digest = hashlib.blake2b(digest_size=12)
+    for turn in turns:
+        digest.update(repr((turn.speaker, turn.time, turn.said)).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 def episode(key: str, turns: Sequence[Turn], parser: Parser) -> Episode:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,10 @@ from smartsearch.systems.xmemory.ingest import Embed, XMemory
 from smartsearch.systems.xmemory.select import Choice, Gated, edges, gate, representatives
 from smartsearch.types import Cost, Hit, Query, Result, Scores, Trace, fold, paired
 
+if TYPE_CHECKING:
+    from smartsearch.llm import Asker
+    from smartsearch.systems.xmemory.reader import Reader
+
 CANDIDATES = 24
 """Themes that Stage I chooses among, the most alike."""
 THEMES, SEMANTICS = 6, 20
@@ -30,6 +35,19 @@ EPISODES = 20
 """Episodes that Stage II looks at, at most."""
 SUPPORT = 0.1
 """What each chosen semantic of an episode adds to its likeness to the question."""
+GATES = {
+    "logprobs": "logprobs: mean token entropy of a draft",
+    "samples": "samples: entropy of five drafts",
+    "": "proxy: cross-encoder and words covered",
+}
+"""Whose uncertainty decides."""
+FALLEN = {
+    "boundaries": "windows of messages (where episodes begin)",
+    "episodes": "records of episodes",
+    "semantics": "facts",
+    "names": "names of themes",
+}
+"""What the rule does where a language model cannot."""
 
 Vectors = NDArray[np.float64]
 
@@ -74,9 +92,18 @@ def read(question: str, corpus: Haystack, scorer: Scorer, config: Config, turns:
 
 
 def search(
-    question: str, corpus: Haystack, memory: XMemory, config: Config, tools: Tools, embed: Embed
+    question: str,
+    corpus: Haystack,
+    memory: XMemory,
+    config: Config,
+    tools: Tools,
+    embed: Embed,
+    asker: Asker | None = None,
 ) -> Result:
-    """The turns that the memory leads to, the likeliest first by the cross-encoder, cut as `config` says."""
+    """The turns that the memory leads to, the likeliest first by the cross-encoder, cut as `config` says.
+
+    With an `asker` its model is the reader whose uncertainty counts, else the cross-encoder is one.
+    """
     start, question = time.perf_counter(), paired(question)
     query = tools.parser.parse(question, config)
     parsed = time.perf_counter()
@@ -88,11 +115,12 @@ def search(
     known = _turns(memory, semantics, among)
     near = partial(read, query.text, corpus, tools.scorers["colbert"], config)
     choices = ranked_episodes(memory, semantics, among, near)
-    gated = None
+    reader, gated = _reader(query.text, memory, corpus, config, asker), None
     if "stage2" in config.xmemory_without:
         turns = [*known, *(turn for choice in choices for turn in choice.messages)]
     else:
-        gated = gate(known, choices, judge, fits=_fits(corpus, config))
+        gated = reader.gated(semantics, choices) if reader else None
+        gated = gated or gate(known, choices, judge, fits=_fits(corpus, config))
         turns = [*known, *_let_in(choices, gated)]
     retrieved = time.perf_counter()
     turns = list(dict.fromkeys(turns))
@@ -119,13 +147,35 @@ def search(
         timing_ms={stage: seconds * 1000.0 for stage, seconds in times.items()},
         models=tuple(tools.models[name] for name in ("parser", "ce", "colbert") if name in tools.models),
         degraded=tuple(tools.notes()),
-        cost=Cost(),
-        own=told(memory, (len(themes), len(semantics), len(choices)), gated, config),
+        cost=reader.cost if reader else Cost(),
+        own=told(memory, (len(themes), len(semantics), len(choices)), gated, config, reader),
     )
-    warnings = ("a turn was cut to fit the budget",) if budget.cut_text else ()
+    cut = ["a turn was cut to fit the budget"] if budget.cut_text else []
+    warnings, system = (*_replaced(memory, reader), *cut), "xmemory" if reader else "xmemory-rule"
     return Result(
-        question, config.profile, kept, budget, trace, config.cores, warnings=warnings, system="xmemory-rule"
+        question, config.profile, kept, budget, trace, config.cores, warnings=warnings, system=system
     )
+
+
+def _reader(
+    question: str, memory: XMemory, corpus: Haystack, config: Config, asker: Asker | None
+) -> Reader | None:
+    if asker is None:
+        return None
+    from smartsearch.systems.xmemory.reader import Reader
+
+    return Reader(question, memory, corpus.corpus.turns, asker, config.word_budget)
+
+
+def _replaced(memory: XMemory, reader: Reader | None) -> list[str]:
+    """That the rule did what the language model could not, where it did."""
+    if reader is None:
+        return []
+    fallen = {kind: memory.statistics.get(f"{kind}_by_rule", 0) for kind in FALLEN}
+    parts = [f"{count:g} {FALLEN[kind]}" for kind, count in fallen.items() if count]
+    told = f"the model gave nothing usable for {', '.join(parts)}: the rule made them" if parts else ""
+    doubt = f"the cross-encoder stood in for the model as the reader: {reader.fault}" if reader.fault else ""
+    return [one for one in (told, doubt) if one]
 
 
 def stage_one(
@@ -226,13 +276,15 @@ def _fits(corpus: Haystack, config: Config) -> Callable[[Sequence[int]], bool]:
 
 
 def told(
-    memory: XMemory, chosen: tuple[int, int, int], gated: Gated | None, config: Config
+    memory: XMemory, chosen: tuple[int, int, int], gated: Gated | None, config: Config, reader: Reader | None
 ) -> dict[str, object]:
     """What the system says of itself and of this question, for the trace; `chosen` counts each level."""
+    by = GATES[reader.by if reader else ""] if gated else "none"
     own: dict[str, object] = {
-        "fidelity": "rule",
+        "fidelity": "approximate" if reader else "rule",
+        **({"model": reader.asker.endpoint.model} if reader else {}),
         "embedder": "colbert, mean of a sketch",
-        "gate": "proxy: cross-encoder and words covered" if gated else "none",
+        "gate": by,
         **({"without": list(config.xmemory_without)} if config.xmemory_without else {}),
         **memory.statistics,
         "new_episodes": memory.new,

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +21,33 @@ from smartsearch.errors import CacheError
 from smartsearch.systems.xmemory.rule import Episode, Semantic
 from smartsearch.systems.xmemory.themes import Themes
 
-VERSION = 1
+VERSION = 2
 _SCHEMA = """
 create table if not exists episodes (
     key text primary key, messages integer not null, title text not null, time text not null,
-    source text not null) without rowid;
+    content text not null, source text not null) without rowid;
 create table if not exists semantics (
     id integer primary key, episode text not null, text text not null, messages text not null,
     source text not null, vector blob not null, theme integer not null, moved integer not null,
     likeness real);
 create index if not exists of_episode on semantics (episode);
 create table if not exists following (semantic integer not null, theme integer not null);
+create table if not exists notes (
+    kind text not null, key text not null, value text not null, source text not null,
+    primary key (kind, key)) without rowid;
 insert into following select 0, 0 where not exists (select 1 from following);
 """
+
+
+Kind = Literal["boundaries", "names"]
+
+
+@dataclass(frozen=True)
+class Note:
+    """What was made of some texts, as JSON, and who made it: the rule or a language model."""
+
+    value: Any
+    source: str
 
 
 class Store:
@@ -80,17 +96,48 @@ class Store:
             "select id, episode, text, messages, source from semantics order by id"
         ):
             facts.setdefault(key, []).append((one, Semantic(text, tuple(json.loads(messages)), source)))
-        for key, messages, title, time, source in self._rows("select * from episodes"):
+        for key, messages, title, time, content, source in self._rows("select * from episodes"):
             own = facts.get(key, [])
-            made = Episode(key, messages, title, time, tuple(fact for _, fact in own), source)
+            made = Episode(key, messages, title, time, tuple(fact for _, fact in own), content, source)
             yield made, tuple(one for one, _ in own)
+
+    def themed(self) -> dict[int, list[str]]:
+        """The facts of each theme."""
+        facts: dict[int, list[str]] = {}
+        for theme, text in self._rows("select theme, text from semantics order by theme, id"):
+            facts.setdefault(theme, []).append(text)
+        return facts
+
+    def notes(self, kind: Kind) -> dict[str, Note]:
+        """What was noted, by the key of the texts that it was made of."""
+        rows = self._rows("select key, value, source from notes where kind = ?", kind)
+        return {key: Note(json.loads(value), source) for key, value, source in rows}
+
+    def note(self, kind: Kind, made: Mapping[str, Note]) -> None:
+        """Note more."""
+        rows = [(kind, key, json.dumps(one.value), one.source) for key, one in made.items()]
+        self._each("insert or replace into notes values (?, ?, ?, ?)", rows)
+
+    def forget(self, kind: Kind, gone: Iterable[str]) -> None:
+        """Take these notes out of the file."""
+        self._each("delete from notes where kind = ? and key = ?", [(kind, key) for key in sorted(gone)])
+
+    def by_rule(self) -> dict[str, int]:
+        """How many of each kind the rule made."""
+        return {
+            "boundaries": sum(note.source == "rule" for note in self.notes("boundaries").values()),
+            "episodes": len(self._rows("select 1 from episodes where source = 'rule'")),
+            "semantics": len(self._rows("select 1 from semantics where source = 'rule'")),
+            "names": sum(note.source == "rule" for note in self.notes("names").values()),
+        }
 
     def add(self, episode: Episode, vectors: NDArray[np.float32], themes: Themes) -> None:
         """Put an episode and its semantics, with their vectors, into the file and into `themes`."""
         first = self.next_semantic
         with self._change(themes):
-            values = (episode.key, episode.messages, episode.title, episode.time, episode.source)
-            self._db.execute("insert into episodes values (?, ?, ?, ?, ?)", values)
+            told = (episode.title, episode.time, episode.content, episode.source)
+            values = (episode.key, episode.messages, *told)
+            self._db.execute("insert into episodes values (?, ?, ?, ?, ?, ?)", values)
             for one, (fact, vector) in enumerate(zip(episode.semantics, vectors, strict=True), start=first):
                 themes.insert(one, vector.astype(np.float64))
                 row = (one, episode.key, fact.text, json.dumps(fact.messages), fact.source, vector.tobytes())
@@ -128,7 +175,11 @@ class Store:
         self.next_theme = themes.next
         themes.touched.clear()
 
-    def _rows(self, sql: str, *values: object) -> Iterable[tuple]:  # type: ignore[type-arg]
+    def _each(self, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
+        with _telling(self.path):
+            self._db.executemany(sql, rows)
+
+    def _rows(self, sql: str, *values: object) -> list[tuple]:  # type: ignore[type-arg]
         with _telling(self.path):
             return self._db.execute(sql, values).fetchall()
 

@@ -1,0 +1,119 @@
+"""Systems beside each other at equal words, as tables: gold kept, how dense it is, what it costs.
+
+Made of `compared` in the record (`results.summary`), which is empty where SmartSearch ran alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from smartsearch.bench.tables import (
+    NONE,
+    Json,
+    Table,
+    interval,
+    micro,
+    number,
+    percent,
+    ranking,
+    share,
+    short,
+    signed,
+    star,
+)
+from smartsearch.systems import card
+
+OURS = card("smartsearch")
+Systems = dict[str, tuple[Json, Json]]
+"""By ranking what `compared` has of a system, and its row."""
+
+
+def compared(result: Json) -> Iterator[Table]:
+    """The tables, none where there is nothing to compare."""
+    found = result.get("compared")
+    if found:
+        rows = {row["name"]: row for row in result["rows"]}
+        systems = {name: (one, rows[one["row"]]) for name, one in found["systems"].items()}
+        yield at_equal_words(result, found["reference"], systems)
+        yield evidence(systems)
+        if len(next(iter(rows.values()))["by_category"]) > 1:
+            yield by_category(systems)
+
+
+def at_equal_words(result: Json, base: str, systems: Systems) -> Table:
+    """Gold kept at equal words, and what its memory and a question cost."""
+    words = tuple(next(one for one, _ in systems.values())["kept"])
+    last = words[-1]
+    lines = []
+    for name, (one, row) in systems.items():
+        kept = (share(one["kept"][n]["micro"]) + star(one["against"][n]) for n in words)
+        gap = one["against"][last]
+        differs = f"{signed(gap['difference'])} {interval(gap)}" if gap else NONE
+        memory = one["memory"] or {"fidelity": OURS.fidelity, "seconds": 0.0, "bytes": 0}
+        lines.append(
+            (
+                *(named(row), memory["fidelity"], *kept, "reference" if name == base else differs),
+                *(share(micro(row, "turn@5")), number(row["tokens"]), number(memory["seconds"], 1)),
+                *(number(memory["bytes"] / 1e6, 1), _seconds(result, name), *asked(result, name)),
+            )
+        )
+    cut = next(row for _, row in systems.values())["cut"]
+    caption = (
+        "Gold kept, micro, at so many words, * where it differs from the reference (Holm's p < .05); "
+        f"at {last} the difference with its 95% bootstrap interval. tokens: of a context after {cut}. ingest "
+        "s, MB: a conversation's memory, median. query s: warm, median. calls, LLM tokens: of a language "
+        "model for all memories / all questions. faithful: as its paper; rule: without its paper's language "
+        "model; baseline: of no paper."
+    )
+    head = ("system", "fidelity", *words, f"at {last}", "R@5", "tokens", "ingest s", "MB", "query s")
+    return Table("Systems at equal words", (*head, "calls", "LLM tokens"), tuple(lines), caption)
+
+
+def evidence(systems: Systems) -> Table:
+    """How dense each system's context is, and how soon it covers the answer."""
+    lines = []
+    for one, row in systems.values():
+        found, memory = one["blocks"], one["memory"] or {"sizes": {}}
+        shares = (percent(found[key]) for key in ("one", "two", "more", "covered"))
+        cost = (" / ".join(map(short, found["cover blocks"])), " / ".join(map(number, found["cover tokens"])))
+        lines.append((named(row), *shares, *cost, percent(memory["sizes"].get("reassigned"))))
+    head = ("system", "1 gold", "2", "more", "covered", "blocks", "tokens", "reassigned")
+    caption = (
+        "xMemory's measures. A block is what is kept of a chunk of at most 258 tokens; those with so many "
+        "gold turns are told of questions that have two or more. covered: answers whose content words, of "
+        "those that anybody says, are all in the context. blocks, tokens: read until they are, mean, and the "
+        "reference's over the same questions. reassigned: facts that a split or merge took to another theme."
+    )
+    return Table("Evidence", head, tuple(lines), caption)
+
+
+def by_category(systems: Systems) -> Table:
+    """What each system keeps, by category of question."""
+    names = list(next(row for _, row in systems.values())["by_category"])
+    lines = tuple(
+        (named(row), *(share(micro(row["by_category"][one], "kept")) for one in names))
+        for _, row in systems.values()
+    )
+    return Table("Gold kept by category", ("system", *(name or "(none)" for name in names)), lines)
+
+
+def named(row: Json) -> str:
+    """What the system of a row is called."""
+    return f"smartsearch ({ranking(row)})" if row["retrieval"] else ranking(row)
+
+
+def _seconds(result: Json, name: str) -> str:
+    """The median of a system's warm queries; NONE where none was timed."""
+    timed = result.get("latency") or {"rivals": {}, "stages": {}, "ranking": ""}
+    spent = {**timed["rivals"], timed["ranking"]: timed["stages"].get("total")}.get(name)
+    return number(spent["p50"] / 1000, 2) if spent else NONE
+
+
+def asked(result: Json, name: str) -> tuple[str, str]:
+    """Calls and tokens of a language model, for the memories and for the questions."""
+    spent = result["run"].get("asked", {}).get(name)
+    if not spent:
+        return "0", "0"
+    both = [spent["ingest"], spent["query"]]
+    tokens = (number(part["prompt_tokens"] + part["completion_tokens"]) for part in both)
+    return " / ".join(number(part["calls"]) for part in both), " / ".join(tokens)

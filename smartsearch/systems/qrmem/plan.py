@@ -1,0 +1,63 @@
+"""What one question will send to a language model at most, told before anything is sent."""
+
+from __future__ import annotations
+
+import json
+from math import ceil
+from typing import Any
+
+from smartsearch.llm import rough_tokens
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.base import Plan
+from smartsearch.systems.qrmem import prompts, rules
+from smartsearch.systems.qrmem.navigate import TRIALS, WINDOW
+from smartsearch.systems.qrmem.prompts import ASK, OPEN, RELATE, SUMMARY, UPDATE, Role
+from smartsearch.systems.qrmem.roles import MERGED, NAMES
+from smartsearch.systems.qrmem.segments import Segments
+from smartsearch.systems.qrmem.summaries import TOGETHER, windows
+
+
+def plan(haystack: Haystack, memory: Segments, scope: int, way: str) -> Plan:
+    """Of the largest segments and longest conversations: which ones it will be, the question decides."""
+    every = rules.scope((), haystack, memory, 0).values()
+    sizes = (min(sum(memory.tokens[index] for index in turns), 2 * WINDOW) for turns in every)
+    chosen = sorted(sizes, reverse=True)[: scope or None]
+    judged = min(WINDOW, sum(chosen))
+    count, read = len(chosen), sum(chosen) + len(chosen) * SUMMARY.tokens
+    runs = sorted(map(len, windows(haystack, memory).values()), reverse=True)[:count]
+    opens = way != "no-open-entities"
+    updates = opens and way != "no-update"
+    judges = 1 if way in ("ges", "no-navigation") else TRIALS + 1
+    # A role, how often it is asked at most, and the tokens that all its requests quote together.
+    rows: list[tuple[Role[Any], int, int]] = [
+        (SUMMARY, sum(runs), sum(runs) * WINDOW),
+        (SUMMARY, sum(map(_above, runs)), sum(map(_above, runs)) * TOGETHER * SUMMARY.tokens),
+        (OPEN, count * opens, read),
+        (RELATE, count, read + count * OPEN.tokens),
+        (ASK, count * updates, read + count * (OPEN.tokens + RELATE.tokens)),
+        (UPDATE, count * updates, read + count * (OPEN.tokens + ASK.tokens)),
+        (prompts.SAME, 1, min(NAMES, count * 2 * prompts.ENTITIES) * 30),
+        (prompts.MERGE, count, MERGED * read + count * RELATE.tokens),
+        (prompts.JUDGE, judges, judges * judged),
+        (prompts.PROPOSE, TRIALS * (way == "te"), TRIALS * judged),
+        (prompts.ELABORATE, int(way == "ges"), RELATE.tokens),
+    ]
+    asked = [(role, calls, quoted) for role, calls, quoted in rows if calls and count]
+    return Plan(
+        sum(calls for _, calls, _ in asked),
+        sum(quoted + calls * _told(role) for role, calls, quoted in asked),
+        sum(calls * role.tokens for role, calls, _ in asked),
+        f"{count} segment{'s' * (count != 1)}",
+    )
+
+
+def _above(runs: int) -> int:
+    """The summaries of summaries of so many."""
+    more = ceil(runs / TOGETHER) if runs > 1 else 0
+    return more + _above(more) if more else 0
+
+
+def _told(role: Role[Any]) -> int:
+    """Tokens of a role's task and of the shape of its replies."""
+    shape = json.dumps(role.shape.model_json_schema())
+    return rough_tokens(shape) + sum(rough_tokens(one["content"]) for one in role.messages({}))

@@ -1,0 +1,68 @@
+"""The background of a segment: a summary of its conversation, the paper's T, whatever is asked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.qrmem import prompts, rules
+from smartsearch.systems.qrmem.navigate import WINDOW
+from smartsearch.systems.qrmem.prompts import Data, Role, Text
+from smartsearch.systems.qrmem.segments import Segments
+
+TOGETHER = 12
+"""Summaries of parts that are summed up at once."""
+
+Place = tuple[str, str]
+"""The file and the id of a conversation."""
+Ask = Callable[[Role[Text], Sequence[Data]], Sequence[Text | None]]
+
+
+def windows(
+    haystack: Haystack, memory: Segments, places: Collection[Place] | None = None
+) -> dict[Place, list[list[str]]]:
+    """The turns, of those that may be found, of each conversation as lines, by runs of segments that fit into
+    the window. A conversation of one segment needs no background."""
+    turns = haystack.corpus.turns
+    made: dict[Place, list[list[str]]] = defaultdict(list)
+    segments: dict[Place, int] = defaultdict(int)
+    room: dict[Place, int] = {}
+    for inside in rules.scope((), haystack, memory, 0).values():
+        place = (turns[inside[0]].path, turns[inside[0]].conversation)
+        if places is not None and place not in places:
+            continue
+        tokens = sum(memory.tokens[index] for index in inside)
+        if tokens > room.get(place, 0):
+            made[place].append([])
+            room[place] = WINDOW
+        made[place][-1] += [turns[index].rendered for index in inside]
+        room[place] -= tokens
+        segments[place] += 1
+    return {place: runs for place, runs in made.items() if segments[place] > 1}
+
+
+def summaries(ask: Ask, lines: Mapping[Place, Sequence[Sequence[str]]]) -> dict[Place, str]:
+    """A summary of each conversation: of its runs of lines, then of these summaries, until one is left.
+
+    What no usable reply came for is left out.
+    """
+    done: dict[Place, str] = {}
+    name, level = "lines", {place: [*runs] for place, runs in lines.items()}
+    while level:
+        jobs = [(place, prompts.clipped(run)) for place, runs in level.items() for run in runs]
+        told: dict[Place, list[str]] = defaultdict(list)
+        for (place, _), reply in zip(
+            jobs, ask(prompts.SUMMARY, [{name: run} for _, run in jobs]), strict=True
+        ):
+            told[place] += [reply.text] if reply else []
+        done |= {place: texts[0] for place, texts in told.items() if len(texts) == 1}
+        name, level = (
+            "parts",
+            {
+                place: [texts[at : at + TOGETHER] for at in range(0, len(texts), TOGETHER)]
+                for place, texts in told.items()
+                if len(texts) > 1
+            },
+        )
+    return done

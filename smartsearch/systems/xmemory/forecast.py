@@ -1,0 +1,72 @@
+"""What a language model will be sent, before it is: counted from the prompts, guessed where it decides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from smartsearch.config import Config
+from smartsearch.llm import Asker, Message, rough_tokens
+from smartsearch.llm.asking import SAMPLES
+from smartsearch.systems.base import Plan
+from smartsearch.systems.xmemory import prompts, roles, rule
+from smartsearch.systems.xmemory.search import EPISODES, SEMANTICS
+from smartsearch.systems.xmemory.store import Store
+from smartsearch.types import Turn
+
+FACTS = 5
+"""Of an episode, guessed."""
+MEMBERS = 4.5
+"""Facts of a theme (paper: 4.48 on LoCoMo)."""
+RECORD, FACT, SCHEMA = 250, 30, 150
+"""Tokens of a record, of a fact, and of a schema, guessed."""
+DRAFT, FRAME = 16, 150
+"""Tokens of a draft, and of what is said around a question and what is known."""
+TOKENS_OF_WORD = 1.5
+
+
+def ingest(turns: Sequence[Turn], store: Store) -> Plan:
+    """What making what `store` lacks would send; where episodes will begin, the rule guesses."""
+    windows = roles.keyed(turns)
+    fresh = roles.unplaced(windows, store)
+    found = store.notes("boundaries") | {key: roles.by_rule(turns, window) for key, window in fresh.items()}
+    episodes = roles.runs(windows, found)
+    keys, held = rule.keys(turns, episodes), set(store.keys())
+    new = [turns[run.start : run.stop] for key, run in zip(keys, episodes, strict=True) if key not in held]
+    placing = [prompts.boundary(turns[one.first : one.stop], one.start - one.first) for one in fresh.values()]
+    telling = [(prompts.record(own), prompts.facts(own, "")) for own in new]
+    names = _names(len(new), len(held - set(keys)), store)
+    return Plan(
+        calls=len(placing) + 2 * len(new) + names,
+        prompt_tokens=_tokens(placing)
+        + sum(_tokens(both) + RECORD for both in telling)
+        + names * (SCHEMA + FRAME + math.ceil(MEMBERS * FACT)),
+        completion_tokens=len(placing) * roles.TOKENS["boundary"]
+        + len(new) * (roles.TOKENS["record"] + roles.TOKENS["facts"])
+        + names * roles.TOKENS["name"],
+        unit=f"{len(new)} episode{'s' * (len(new) != 1)}",
+    )
+
+
+def question(turns: Sequence[Turn], config: Config, asker: Asker) -> Plan:
+    """What a question would send at most: the reader is asked about each episode and about its messages.
+
+    It knows some facts at first, and in the end what the budget lets in.
+    """
+    if not turns or "stage2" in config.xmemory_without:
+        return Plan()
+    drafts = SAMPLES if "logprobs" in asker.client.unsupported else 1
+    calls = drafts * (1 + 2 * min(EPISODES, len(turns)))
+    said = sum(rough_tokens(turn.rendered) for turn in turns)
+    most = min(said, math.ceil(config.word_budget * TOKENS_OF_WORD))
+    return Plan(calls, calls * (FRAME + (SEMANTICS * FACT + most) // 2), calls * DRAFT)
+
+
+def _names(new: int, gone: int, store: Store) -> int:
+    """Themes that will have other facts: all at most, and no more than facts come and go."""
+    themes, changed = len(store.themed()), FACTS * (new + gone)
+    return min(themes + math.ceil(FACTS * new / MEMBERS), len(roles.unnamed(store)) + changed)
+
+
+def _tokens(prompts: Iterable[Sequence[Message]]) -> int:
+    return sum(SCHEMA + sum(rough_tokens(one["content"]) for one in messages) for messages in prompts)

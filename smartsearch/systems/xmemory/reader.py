@@ -1,0 +1,69 @@
+"""A language model as the reader that Stage II asks: how unsure it is of the answer it would draft."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from smartsearch.llm import Asker, LLMError
+from smartsearch.systems.xmemory import prompts
+from smartsearch.systems.xmemory.ingest import XMemory
+from smartsearch.systems.xmemory.select import Choice, Gated, gate
+from smartsearch.types import Cost, Turn
+
+
+@dataclass
+class Reader:
+    """One question over a memory of `turns`, of which it reads `most` words.
+
+    Once asked, `by` says what its uncertainty was taken from, `cost` what that took.
+    """
+
+    question: str
+    memory: XMemory
+    turns: Sequence[Turn]
+    asker: Asker
+    most: int
+    by: str = ""
+    fault: str = ""
+    cost: Cost = field(default_factory=Cost)
+
+    def gated(self, semantics: Sequence[int], choices: Sequence[Choice[int]]) -> Gated | None:
+        """The episodes that make it surer than these facts alone do.
+
+        None where there is nothing to ask, or the model gives no uncertainty; then `fault` says why. Raises
+        LLMError where no request would be answered.
+        """
+        if not choices:
+            return None
+        facts = dict.fromkeys(self.memory.semantics[one].fact.text for one in semantics)
+        before = self.asker.spent
+        try:
+            return gate(facts, list(map(self._offered, choices)), self, fits=self._fits)
+        except LLMError as error:
+            if error.general:
+                raise
+            self.by, self.fault = "", error.message
+            return None
+        finally:
+            self.cost = (self.asker.spent - before).cost
+
+    def __call__(self, read: Sequence[str]) -> float:
+        """How unsure it is when it has read these. Raises LLMError."""
+        doubt = self.asker.uncertainty(prompts.draft(self.question, read))
+        if self.by not in ("", doubt.by):
+            raise LLMError("the model gave log-probabilities for some drafts only", kind="llm_reply")
+        self.by = doubt.by
+        return doubt.value
+
+    def _fits(self, read: Sequence[str]) -> bool:
+        return sum(len(text.split()) for text in read) <= self.most
+
+    def _offered(self, choice: Choice[int]) -> Choice[str]:
+        """The episode as it is read: its record, its messages."""
+        episode = self.memory.episodes[choice.episode]
+        told = " ".join(
+            filter(None, (f"[{episode.time}]" if episode.time else "", episode.title, episode.told))
+        )
+        messages = (self.turns[turn].rendered for turn in choice.messages)
+        return Choice(choice.episode, (told,), tuple(messages))

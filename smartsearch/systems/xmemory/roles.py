@@ -1,0 +1,236 @@
+"""A language model in the paper's roles: it ends episodes, records them, takes facts out, and names themes.
+
+Each reply stands for itself: where one cannot be used, the rule does that part, and it is marked as its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby, pairwise
+
+from smartsearch.llm import Asker, LLMError
+from smartsearch.systems.base import Progress
+from smartsearch.systems.xmemory import prompts, rule
+from smartsearch.systems.xmemory.prompts import Begins, Fact, Facts, Name, Record
+from smartsearch.systems.xmemory.rule import LONGEST_STATEMENT, Episode, Semantic
+from smartsearch.systems.xmemory.store import Kind, Note, Store
+from smartsearch.text.parse import Parser
+from smartsearch.types import Turn
+
+WINDOW = 24
+"""Messages that are looked at together for where episodes begin."""
+BEFORE = 4
+"""Messages before them that are shown too."""
+LONGEST = 15
+"""Messages of an episode at most (paper: usually up to 10 or 15)."""
+AT_ONCE = 32
+"""Replies that are waited for before they are kept."""
+MOST_FACTS = 30
+"""Of an episode."""
+TOKENS = {"boundary": 500, "record": 600, "facts": 1500, "name": 60}
+"""Of a reply at most."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Messages of one session, those from `start` to be placed, and those from `first` shown before them."""
+
+    first: int
+    start: int
+    stop: int
+
+
+def windows(turns: Sequence[Turn]) -> Iterator[Window]:
+    """All messages, cut where sessions end and after every WINDOW of one.
+
+    So what is said later changes no window but the last of its session.
+    """
+    for _, places in groupby(range(len(turns)), lambda n: turns[n].place):
+        session = list(places)
+        first, stop = session[0], session[-1] + 1
+        for start in range(first, stop, WINDOW):
+            yield Window(max(first, start - BEFORE), start, min(start + WINDOW, stop))
+
+
+def keyed(turns: Sequence[Turn]) -> dict[Window, str]:
+    """All windows in order, each with what tells it from others wherever it stands."""
+    return {
+        window: f"{window.start - window.first}-{rule.key_of(turns[window.first : window.stop])}"
+        for window in windows(turns)
+    }
+
+
+def unplaced(keys: Mapping[Window, str], store: Store) -> dict[str, Window]:
+    """The windows about which `store` knows nothing; one message alone raises no question."""
+    held = store.notes("boundaries")
+    return {key: one for one, key in keys.items() if key not in held and one.stop - one.first > 1}
+
+
+def runs(keys: Mapping[Window, str], found: Mapping[str, Note]) -> list[range]:
+    """The episodes: one begins with each session, where one was found to, and where it would be too long."""
+    starts: list[int] = []
+    stop = 0
+    for window, key in keys.items():
+        own, stop = found[key].value if key in found else (), window.stop
+        for n in range(window.start, stop):
+            if n == window.first or n - window.start in own or n - starts[-1] >= LONGEST:
+                starts.append(n)
+    return [range(*ends) for ends in pairwise([*starts, stop])]
+
+
+def unnamed(store: Store) -> dict[str, list[str]]:
+    """The facts of themes that had others when they were named, or no name, by the key of these facts."""
+    held = store.notes("names")
+    themes = {named(texts): texts for texts in store.themed().values()}
+    return {key: texts for key, texts in themes.items() if key not in held}
+
+
+def named(texts: Sequence[str]) -> str:
+    """What tells these facts from others."""
+    return hashlib.blake2b("\n".join(texts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The model that writes the memory, and the parser of the rule."""
+
+    asker: Asker
+    parser: Parser
+
+    def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
+        """The episodes as runs of turns; windows that `store` lacks are asked about, those gone forgotten."""
+        keys = keyed(turns)
+        lacking = unplaced(keys, store)
+        store.forget("boundaries", store.notes("boundaries").keys() - keys.values())
+        jobs = {key: partial(self._begins, turns, window) for key, window in lacking.items()}
+        self._noted("boundaries", jobs, lambda key: by_rule(turns, lacking[key]), store, progress)
+        return runs(keys, store.notes("boundaries"))
+
+    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
+        """The episodes of these keys and messages; those that say the same are asked about once."""
+        said = {_said(key): turns for key, turns in told}
+        records = self.asker.each([partial(self._record, turns) for turns in said.values()])
+        contents = ["" if isinstance(record, LLMError) else record.content for record in records]
+        facts = self.asker.each(
+            [partial(self._facts, *both) for both in zip(said.values(), contents, strict=True)]
+        )
+        made = dict(zip(said, zip(records, facts, strict=True), strict=True))
+        return [self._episode(key, turns, *made[_said(key)]) for key, turns in told]
+
+    def names(self, store: Store, progress: Progress) -> dict[int, Note]:
+        """What the themes are called; only those that changed since are named anew."""
+        lacking, keys = unnamed(store), {theme: named(texts) for theme, texts in store.themed().items()}
+        store.forget("names", store.notes("names").keys() - keys.values())
+        jobs = {key: partial(self._name, texts) for key, texts in lacking.items()}
+        self._noted("names", jobs, lambda key: Note(rule.name(lacking[key]), "rule"), store, progress)
+        notes = store.notes("names")
+        return {theme: notes[key] for theme, key in keys.items()}
+
+    def statistics(self, store: Store) -> dict[str, float]:
+        """What fell back to the rule."""
+        return {f"{kind}_by_rule": count for kind, count in store.by_rule().items()}
+
+    def _noted(
+        self,
+        kind: Kind,
+        jobs: Mapping[str, Callable[[], Note]],
+        instead: Callable[[str], Note],
+        store: Store,
+        progress: Progress,
+    ) -> None:
+        """Note what the jobs give, as it comes; where one gives nothing usable, what there is `instead`."""
+        keys = list(jobs)
+        for at in range(0, len(keys), AT_ONCE):
+            progress(at, len(keys))
+            batch = keys[at : at + AT_ONCE]
+            replies = zip(batch, self.asker.each([jobs[key] for key in batch]), strict=True)
+            store.note(
+                kind, {key: instead(key) if isinstance(one, LLMError) else one for key, one in replies}
+            )
+
+    def _begins(self, turns: Sequence[Turn], window: Window) -> Note:
+        before, shown = window.start - window.first, turns[window.first : window.stop]
+        numbers = range(before + 1, len(shown) + 1)
+
+        def check(reply: Begins) -> str:
+            wrong = [begin.message for begin in reply.begins if begin.message not in numbers]
+            return f"message {wrong[0]} is none of {numbers[0]} to {numbers[-1]}" if wrong else ""
+
+        asked, most = prompts.boundary(shown, before), TOKENS["boundary"]
+        reply = self.asker.parsed(asked, Begins, max_tokens=most, check=check)
+        starts = {begin.message - numbers[0] for begin in reply.begins}
+        return Note(sorted(starts), "llm")
+
+    def _record(self, turns: Sequence[Turn]) -> Record:
+        check = partial(_record_fault, {turn.date for turn in turns})
+        return self.asker.parsed(prompts.record(turns), Record, max_tokens=TOKENS["record"], check=check)
+
+    def _facts(self, turns: Sequence[Turn], told: str) -> list[Fact]:
+        asked, check = prompts.facts(turns, told), partial(_facts_fault, len(turns))
+        return self.asker.parsed(asked, Facts, max_tokens=TOKENS["facts"], check=check).facts
+
+    def _name(self, texts: Sequence[str]) -> Note:
+        def check(reply: Name) -> str:
+            return "" if 0 < len(reply.name.strip()) <= 80 else "a name has 2 to 5 words"
+
+        asked = prompts.name(texts)
+        reply = self.asker.parsed(asked, Name, max_tokens=TOKENS["name"], check=check)
+        return Note(_line(reply.name), "llm")
+
+    def _episode(
+        self, key: str, turns: Sequence[Turn], record: Record | LLMError, facts: Sequence[Fact] | LLMError
+    ) -> Episode:
+        """The episode as the model tells it; what it does not tell is as it is by rule.
+
+        Where nothing in it lasts, what was told of it is its only fact: each episode can be found.
+        """
+        made = Episode(key, len(turns), "", "", ())
+        if isinstance(record, LLMError) or isinstance(facts, LLMError):
+            made = rule.episode(key, turns, self.parser)
+        if not isinstance(record, LLMError):
+            title, content = _line(record.title), _line(record.content)
+            made = replace(made, title=title, content=content, time=record.time, source="llm")
+        if isinstance(facts, LLMError):
+            return made
+        own = [Semantic(_line(f.text), tuple(sorted({n - 1 for n in f.messages})), "llm") for f in facts]
+        if not own and made.content:
+            own = [Semantic(made.content, tuple(range(len(turns))), "llm")]
+        return replace(made, semantics=tuple(own) or made.semantics)
+
+
+def _record_fault(days: Set[str], record: Record) -> str:
+    """What is wrong with the record of messages of these days."""
+    if not (record.title.strip() and record.content.strip()):
+        return "title and content are to be told"
+    if record.time[:10] not in days:
+        return f"time {record.time!r} is that of no message"
+    return ""
+
+
+def _facts_fault(messages: int, reply: Facts) -> str:
+    """What is wrong with the facts of an episode of so many messages: above all those that come from none."""
+    for n, fact in enumerate(reply.facts, start=1):
+        if not 0 < len(fact.text.strip()) <= LONGEST_STATEMENT:
+            return f"fact {n} has no text, or more than {LONGEST_STATEMENT} characters"
+        if not fact.messages or any(not 0 < message <= messages for message in fact.messages):
+            return f"fact {n} comes from messages {fact.messages}; the episode has 1 to {messages}"
+    return "" if len(reply.facts) <= MOST_FACTS else f"more than {MOST_FACTS} facts"
+
+
+def _said(key: str) -> str:
+    """The part of an episode's key that others have that say the same."""
+    return key.partition("-")[0]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def by_rule(turns: Sequence[Turn], window: Window) -> Note:
+    """Where episodes begin by rule."""
+    found = rule.spans(turns[window.first : window.stop])
+    before = window.start - window.first
+    return Note([run.start - before for run in found if run.start >= before], "rule")
