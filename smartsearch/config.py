@@ -112,7 +112,8 @@ class Config:
 
     llm: bool = _run(  # of no part: the fingerprint of a system that asks one tells it from any other
         False,
-        "Let xmemory or qrmem ask a language model, as their papers do: it gets your chats (docs/answer.md).",
+        "Let xmemory, qrmem or memorag ask a language model, as their papers do: it gets your chats "
+        "(docs/answer.md).",
         "Language model",
         trusted=True,
     )
@@ -321,6 +322,39 @@ class Config:
         "Ranking",
     )
     qr_dtype: str = _rank("float32", choices=("float32", "bfloat16"))  # half the memory; on most CPUs slower
+    # MemoRAG (docs/systems.md)
+    memorag: str = _find(
+        "auto",
+        "--system memorag: the memory that drafts clues, statistics (extractive), or with --llm notes (gist) "
+        "or all the chats (long), or a decoder's keys and values (kv); auto: extractive, with --llm gist.",
+        "Ranking",
+        choices=("auto", "extractive", "gist", "long", "kv"),
+    )
+    memorag_model: str = _find(
+        "",
+        "--memorag kv: a folder of `smartsearch memorag train`, as ./PATH, or with --memorag-code a model; "
+        f"{needs('hub')}.",
+        "Ranking",
+        metavar="MODEL",
+        shown="-",
+        trusted=True,
+    )
+    memorag_code: str = _find(
+        "",
+        "--memorag kv: run the code that the model brings, of this commit, such as the released 7B has.",
+        "Ranking",
+        metavar="COMMIT",
+        shown="no such code is run",
+        trusted=True,
+    )
+    memorag_clues: str = _find(
+        "with",
+        "--system memorag: clues are searched with the question, or only they, as in the paper.",
+        "Ranking",
+        choices=("with", "only"),
+    )
+    memorag_ratio: int = _find(8, lowest=2)  # words, or tokens, for one that is kept (paper: 2 to 16)
+    memorag_context: int = _find(16_384, lowest=2048)  # tokens that its language model reads
 
     # Truncate (paper 3.4)
     truncate: str = _cut(

@@ -133,8 +133,8 @@ class Term:
 
     `kind` is a POS tag (PROPN, NOUN, VERB), `ENT` (multi-word or other entity), `TOKEN` (the
     fallback), `PHRASE`, `CODE`, `NUMBER` or `COMPOUND` (text/literals.py), `HOP` (entity found in a hop),
-    `PRF`, `FUZZY`, `DATE` (a date of the question, in the turn's time) or `SPEAKER` (a preferred one);
-    `source` is the question's own word behind a FUZZY term or a DATE.
+    `PRF`, `FUZZY`, `DATE` (a date of the question, in the turn's time), `SPEAKER` (a preferred one) or `CLUE`
+    (MemoRAG's); `source` is the question's own word behind a FUZZY term or a DATE, or the clue.
     """
 
     text: str

@@ -115,6 +115,7 @@ NOT_THE_PAPERS = """
 min_length min_length_propn fuzzy_cutoff fuzzy_words semantic_top pool_max_turns semantic_new sketch_max_turns
 weight_date weight_speaker now speaker_rank cascade colbert_turns limit redact
 qrmem qrmem_scope graph xmemory_without xmemory_cap qr_model qr_heads qr_candidates qr_memory qr_dtype
+memorag memorag_clues memorag_model memorag_code memorag_ratio memorag_context
 """
 """The other settings that change results: the paper is silent on them, or what uses them is off."""
 
@@ -170,8 +171,8 @@ weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
 typed lift semantic semantic_below semantic_top semantic_max_turns semantic_new sketch_max_turns pool
 pool_max_turns dates weight_date now speaker weight_speaker rank fuse weight_ce weight_colbert rrf_k
 speaker_rank candidates cascade colbert_turns truncate budget tokens fill alpha top_k order limit compress
-qrmem qrmem_scope graph xmemory_without xmemory_cap qr_candidates qr_memory qr_dtype threads
-timeout
+qrmem qrmem_scope graph xmemory_without xmemory_cap qr_candidates qr_memory qr_dtype
+memorag memorag_clues memorag_ratio memorag_context threads timeout
 """
 
 

@@ -210,7 +210,7 @@ def _registered(name: str, llm: bool) -> Rival:
     if card.extra:
         extras.require(card.extra, f"the rival {name}")
     own |= {"system": system, "llm": llm and card.llm}
-    shown = (card.asking if own["llm"] else card).shown
+    shown = (card.asking if own["llm"] or way in card.modelled else card).shown
     return Rival(
         f"{shown}{colon}{way}",
         lambda config, tools: systems.load(replace(config, **own), lambda _: tools),

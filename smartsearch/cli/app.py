@@ -93,6 +93,9 @@ COMMANDS = {
     "qrranker": Command(
         "qrranker", "qrranker", "Fetch a language model for --system qrranker, find its heads, train them."
     ),
+    "memorag": Command(
+        "memorag", "memorag", "Train the memory of `--system memorag --memorag kv`, and make data for that."
+    ),
     "config": Command("config", "config", "Show the settings and where each value came from."),
     "doctor": Command(
         "doctor",

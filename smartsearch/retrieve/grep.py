@@ -20,8 +20,8 @@ from smartsearch.types import Candidate, Corpus, Term, Turn, fold
 
 SEPARATOR = "\x00"  # stands in no term, so no match crosses from one turn into the next
 
-WIDENED = frozenset(("HOP", "PRF"))
-"""Kinds of terms that the hops found and nobody typed."""
+WIDENED = frozenset(("HOP", "PRF", "CLUE"))
+"""Kinds of terms that the hops found, or a memory drafted, and nobody typed."""
 FIRST = 1024.0
 """What a term's weight is multiplied by to stand before all that the hops can add."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from smartsearch.errors import SmartsearchError
 
 EXTRAS: dict[str, tuple[str, ...]] = {
-    "hub": ("torch", "sentence_transformers", "pylate"),
+    "hub": ("torch", "sentence_transformers", "pylate", "json_repair"),
     "batch": ("pyarrow", "fsspec"),
     "train": ("torch", "sentence_transformers", "pylate", "onnx"),
     "bench": ("ir_measures", "scipy", "bm25s", "simplemma", "ijson", "matplotlib", "jinja2"),

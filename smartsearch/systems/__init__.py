@@ -28,6 +28,7 @@ SYSTEMS = {
     "xmemory": "smartsearch.systems.xmemory",
     "qrmem": "smartsearch.systems.qrmem",
     "qrranker": "smartsearch.systems.qrranker",
+    "memorag": "smartsearch.systems.memorag",
 }
 """By name, the module of each. The plain searches share one."""
 

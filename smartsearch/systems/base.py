@@ -39,6 +39,7 @@ class Card:
     transcripts are parsed for it and not scanned. `keeps` says that its memory is worth a folder in the
     user's cache. `graph` says that its answers have a graph where one is asked for. `llm` says that a
     language model takes its paper's place in it where the config asks for that: it is an `Asking` then.
+    `modelled` are those of its ways, values of the setting of its name, that run a model of their own.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Card:
     keeps: bool = False
     graph: bool = False
     llm: bool = False
+    modelled: tuple[str, ...] = ()
 
     @property
     def asking(self) -> Card:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
 from smartsearch.config import Config
@@ -21,8 +21,13 @@ from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Dense, Evidence, gather
 from smartsearch.types import STAGES, Hit, Query, Result, Trace, paired
 
+Widen = Callable[[Query, Evidence], Evidence]
+"""Adds to what retrieval gathered for a question: the place of another system's own step."""
 
-def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> Result:
+
+def search(
+    question: str, haystack: Haystack, config: Config, tools: Tools, widen: Widen | None = None
+) -> Result:
     """The turns of `haystack` that answer `question`, ranked and cut to the budget (paper section 3)."""
     clock, question = _Clock(), paired(question)
     with clock("parse"):
@@ -31,6 +36,8 @@ def search(question: str, haystack: Haystack, config: Config, tools: Tools) -> R
     with clock("retrieve"):
         dense = dense_search(query, haystack, config, tools, degraded)
         evidence = gather(query, haystack, tools.parser, config, dense, tools.known)
+        if widen is not None:
+            evidence = widen(query, evidence)
     lift = config.typed and config.lift
     with clock("rank"):
         ranking = rank(

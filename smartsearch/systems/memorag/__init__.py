@@ -1,0 +1,151 @@
+"""MemoRAG: a memory of all transcripts drafts clues to an answer, and these are searched in them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from smartsearch.systems.base import Card, Memory, Plan, Progress
+
+if TYPE_CHECKING:
+    from smartsearch.config import Config
+    from smartsearch.llm import Asker
+    from smartsearch.models.tools import Tools
+    from smartsearch.retrieve.grep import Haystack
+    from smartsearch.systems.memorag.clues import Drafting
+    from smartsearch.types import Result, Turn
+
+CARD = Card(
+    "memorag",
+    "A memory of all turns drafts clues to the answer; the clues are searched with the question.",
+    paper="MemoRAG: Boosting Long Context Processing with Global Memory-Enhanced Retrieval Augmentation",
+    fidelity="rule",
+    keeps=True,
+    llm=True,
+    modelled=("kv",),
+)
+ASKING = ("gist", "long")
+"""Memories of a language model behind an endpoint."""
+
+
+@dataclass(frozen=True)
+class System:
+    """MemoRAG with one kind of memory, `tier`, and SmartSearch's models for what clues find."""
+
+    tools: Tools
+    config: Config
+    tier: str
+    fingerprint: str
+    asker: Asker | None = None
+    remember: Callable[[Sequence[Turn], Path | None, Progress], Drafting] | None = None
+    card: Card = CARD
+
+    def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
+        """The memory of all turns; with a `folder`, what it has is read, and what is new is written."""
+        from smartsearch.systems.memorag.records import alone_in
+
+        with alone_in(folder, self._name) as path:
+            return self._made(corpus, path, progress)
+
+    def _made(self, corpus: Haystack, path: Path | None, progress: Progress) -> Drafting:
+        turns = corpus.corpus.turns
+        if self.remember is not None:
+            return self.remember(turns, path, progress)
+        if self.asker is None:
+            from smartsearch.systems.memorag import extractive
+
+            return extractive.made(turns, path, self.tools.parser, self.config, progress)
+        from smartsearch.systems.memorag import notes
+
+        if self.tier == "long":
+            return notes.long(turns, self.asker, self.config)
+        return notes.gist(turns, path, self.asker, self.config, progress)
+
+    def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
+        """What `prepare` would send, and what a question would."""
+        from smartsearch.systems.memorag.notes import plan
+
+        assert self.asker is not None
+        path = folder / self._name if folder else None
+        return plan(corpus.corpus.turns, path, self.asker, self.config, self.tier)
+
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+        """The turns that clues of the memory and the question find."""
+        from smartsearch.systems.memorag.search import search
+
+        drafting, config = cast("Drafting", memory), replace(config, memorag=self.tier)
+        return search(question, corpus, drafting, config, self.tools, self.card.shown)
+
+    @property
+    def _name(self) -> str:
+        return f"memory-{self.fingerprint}.{'kv' if self.remember else 'json'}"
+
+
+def card(name: str) -> Card:
+    """What it is."""
+    return CARD
+
+
+def load(config: Config, tools: Callable[[Config], Tools]) -> System:
+    """MemoRAG with the models of the config's profile. Raises ConfigError, LLMError and ModelError."""
+    tier = ("gist" if config.llm else "extractive") if config.memorag == "auto" else config.memorag
+    asker, kv = _asker(config, tier), _kv(config) if tier == "kv" else None
+    loaded = tools(config)
+    card = CARD.asking if asker else replace(CARD, needs="torch", fidelity="approximate") if kv else CARD
+    settings: list[object] = [tier, config.memorag_ratio, 1]
+    if asker:
+        from smartsearch.systems.memorag.notes import VERSION
+
+        endpoint = asker.endpoint
+        settings += [endpoint.url, endpoint.model, VERSION, config.memorag_context, config.redact]
+    elif kv:
+        settings += kv[1]
+    else:
+        parser = loaded.models.get("parser")
+        settings.append(parser and (parser.id, parser.revision))
+    identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
+    return System(loaded, config, tier, identity, asker, kv and kv[0], card)
+
+
+def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:
+    """What makes the memory of a decoder, and what tells the decoder from others.
+
+    Raises ConfigError, ModelError, SmartsearchError (package).
+    """
+    from smartsearch.errors import ConfigError
+    from smartsearch.runtime import extras
+
+    extras.require("hub", "--memorag kv")
+    if not config.memorag_model:
+        raise ConfigError(
+            "--memorag kv needs --memorag-model", hint="a folder of `smartsearch memorag train`"
+        )
+    if config.memorag_code:
+        from smartsearch.systems.memorag import released
+
+        model = released.opened(config)
+        return partial(released.made, model), [model.name, model.code]
+    from smartsearch.systems.memorag import remembered
+
+    decoder = remembered.held(config.memorag_model, config.cores)
+    return partial(remembered.made, decoder), [decoder.trained.digest, decoder.compressor.fingerprint]
+
+
+def _asker(config: Config, tier: str) -> Asker | None:
+    """What the memory asks, if it does. Raises ConfigError where --llm and --memorag disagree, LLMError."""
+    from smartsearch.errors import ConfigError
+
+    if (tier in ASKING) != config.llm:
+        wanted = "leave out --llm" if config.llm else "add --llm, or --memorag extractive"
+        asks = "asks no" if config.llm else "asks a"
+        raise ConfigError(f"--memorag {tier} {asks} language model", hint=wanted)
+    if not config.llm:
+        return None
+    from smartsearch.llm import asker
+
+    return asker(config)

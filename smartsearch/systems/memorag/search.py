@@ -1,0 +1,134 @@
+"""MemoRAG's search: clues widen what is found for the question, or are searched in its place (paper 3.1)."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+
+from smartsearch.config import Config
+from smartsearch.models.tools import Tools
+from smartsearch.rank.fuse import order, rrf
+from smartsearch.rank.truncate import truncate
+from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
+from smartsearch.retrieve.hops import Evidence
+from smartsearch.systems.memorag.clues import Clues, Drafting, clue_terms
+from smartsearch.systems.smartsearch import pipeline
+from smartsearch.types import Hit, HopTrace, Query, Result, Term, fold, paired
+
+STEP = "clue"
+"""What a clue's step is called among the hops."""
+
+
+def search(
+    question: str, haystack: Haystack, memory: Drafting, config: Config, tools: Tools, shown: str
+) -> Result:
+    """The turns that the memory's clues and the question find, ranked and cut as `config` says.
+
+    A clue is searched and never a hit. `shown` is what the system calls itself.
+    """
+    began, question = time.perf_counter(), paired(question)
+    clues = memory.clues(question)
+    drafted = (time.perf_counter() - began) * 1000.0
+    only = config.memorag_clues == "only" and bool(clues.texts)
+    find = alone if only else beside
+    result = find(question, clues, haystack, config, tools)
+    trace = result.trace
+    spent = {stage: trace.timing_ms.get(stage, 0.0) + drafted for stage in ("parse", "total")}
+    wanted = clues.texts or config.memorag_clues == "with"
+    fault = clues.fault or ("" if wanted else "the memory had no clue")
+    noted = [f"{fault}: the question alone was searched"] if fault else []
+    own = {
+        "memory": config.memorag,
+        "about": memory.about,
+        "fidelity": memory.fidelity,
+        "clues": "only" if only else "with the question",
+        "kind": clues.kind,
+        "drafted": len(clues.texts),
+        "source": clues.source,
+        "new_pieces": memory.built.new,
+        "gone_pieces": memory.built.gone,
+        "failed_pieces": memory.built.failed,
+    }
+    trace = replace(trace, timing_ms=trace.timing_ms | spent, degraded=(*trace.degraded, *noted), own=own)
+    return replace(result, query=question, trace=trace, system=shown, confidence=None, weak=False)
+
+
+def beside(question: str, clues: Clues, haystack: Haystack, config: Config, tools: Tools) -> Result:
+    """What the question finds with all that the clues find beside it, ranked for the question."""
+    widen = partial(_widened, clues, haystack, config, tools)
+    return pipeline.search(question, haystack, config, tools, widen)
+
+
+def _widened(
+    clues: Clues, haystack: Haystack, config: Config, tools: Tools, query: Query, evidence: Evidence
+) -> Evidence:
+    """The evidence with the turns of each clue: those that its words find, and the nearest to it."""
+    if config.mode == "and":  # everything else would bring in turns that lack a term
+        return evidence
+    found: Found = {c.index: {fold(term.text): term for term in c.terms} for c in evidence.candidates}
+    known = {fold(term.text) for term in query.terms} | (set() if config.hop_speakers else haystack.speakers)
+    steps, counts = list(evidence.hops), Counter(evidence.counts)
+    for clue in clues.texts:
+        terms = clue_terms(clue, known, tools.parser, config)
+        known |= {fold(term.text) for term in terms}
+        new = grep(haystack, terms, word_boundary=config.word_boundary)
+        counts.update(key for inside in new.values() for key in inside)
+        for index in _nearest(clue, query, haystack, config, tools) or ():
+            new.setdefault(index, {})
+        fresh = merge(found, new)
+        steps.append(HopTrace(1, STEP, terms, fresh, len(found)))
+    candidates = tuple(by_match_weight(found, config.typed))
+    return replace(evidence, candidates=candidates, hops=tuple(steps), counts=counts)
+
+
+def _nearest(clue: str, query: Query, haystack: Haystack, config: Config, tools: Tools) -> list[int]:
+    """The turns nearest in meaning to a clue, where there are few enough to read, or it is always done."""
+    if len(haystack) > config.pool_max_turns and config.semantic != "always":
+        return []
+    dense = pipeline.dense_search(replace(query, text=clue), haystack, config, tools, [])
+    return dense(config.semantic_top, config.pool_max_turns, ()) if dense else []
+
+
+def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools: Tools) -> Result:
+    """What each clue finds in the question's place, in the order of the fused lists: the paper's way."""
+    whole = replace(config, truncate="none", limit=0, order="rank", compress=())
+    results = [pipeline.search(clue, haystack, whole, tools) for clue in clues.texts]
+    lists = [result.hits[: config.top_k] for result in results]
+    best: dict[int, Hit] = {}
+    for hit in (hit for hits in lists for hit in hits):
+        held = best.get(hit.index)
+        if held is None or (hit.scores.ce or 0.0) > (held.scores.ce or 0.0):
+            best[hit.index] = hit
+    fused = rrf(((1.0, [hit.index for hit in hits]) for hits in lists), config.rrf_k)
+    hits = [
+        replace(best[index], rank=rank, scores=replace(best[index].scores, rrf=fused[index]))
+        for rank, index in enumerate(order(fused), start=1)
+    ]
+    kept, budget = truncate(hits, config, tools.tokenizer)
+    if config.order == "time":
+        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
+    steps = [
+        HopTrace(step.hop, STEP if not n else step.kind, _of(clue, step.terms), step.found, step.total)
+        for clue, result in zip(clues.texts, results, strict=True)
+        for n, step in enumerate(result.trace.hops)
+    ]
+    first = results[0].trace
+    timing = {
+        stage: sum(result.trace.timing_ms.get(stage, 0.0) for result in results) for stage in first.timing_ms
+    }
+    trace = replace(
+        first,
+        terms=tuple(term for step in steps for term in step.terms),
+        hops=tuple(steps),
+        candidates=len(best),
+        timing_ms=timing,
+        absent=(),
+    )
+    warnings = ("a turn was cut to fit the budget",) if budget.cut_text else ()
+    return replace(results[0], hits=kept, budget=budget, trace=trace, warnings=warnings)
+
+
+def _of(clue: str, terms: tuple[Term, ...]) -> tuple[Term, ...]:
+    return tuple(replace(term, source=term.source or clue) for term in terms)
