@@ -29,9 +29,15 @@ SLOW = {
     "fuzz": ("transcripts/test_repeats.py",),
     "docs": ("docs/test_readme.py", "docs/test_guides.py"),
     "reports": ("bench/test_speed.py",),
-    "torch": ("training/test_adapt.py", "training/test_restore.py"),
+    "torch": (
+        *("rank/test_qrranker.py", "recipe/test_causal.py", "systems/test_memorag_kv.py"),
+        *("systems/test_memorag_released.py", "systems/test_memorag_train.py", "systems/test_qrranker.py"),
+        *("training/test_adapt.py", "training/test_listwise.py", "training/test_restore.py"),
+    ),
 }
 """What `make test` leaves to `make test-all`, by marker; a test marked `quick` stays in both."""
+
+collect_ignore = list(SLOW["torch"]) if find_spec("torch") is None else []
 
 FUZZ = int(os.environ.get("SMARTSEARCH_FUZZ", "12"))
 """Examples a property is tried with. Up to 100 they are the same every time: no run fails by chance."""

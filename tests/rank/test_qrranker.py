@@ -18,7 +18,6 @@ from smartsearch.rank.hub.listwise import PREFIX_TOKENS, Note, context, covering
 from smartsearch.rank.qrranker import QRRanker, Reader
 from tests.rank import causal_models as causal
 
-pytestmark = pytest.mark.torch
 IDS = [5, 9, 77, 31, 8, 200, 3, 41, 5, 9, 100, 7]
 TEXTS = ["Ann: the canoe is in the shed", "Ben: naïve café 🙂 日本", "rain", "Cy: the bakery burnt down"]
 HEADS = Heads("tiny", "r1", "made up", 3, 4, ((1, 3), (0, 2), (1, 0)))

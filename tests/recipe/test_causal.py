@@ -14,8 +14,6 @@ from smartsearch.training.start import Clock
 from smartsearch.types import Turn
 from tests.rank import hub_models
 
-pytestmark = pytest.mark.torch
-
 
 @pytest.fixture
 def encoder(tmp_path):

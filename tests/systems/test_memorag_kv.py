@@ -6,20 +6,18 @@ import os
 import shutil
 
 import pytest
+import torch
+import transformers
 
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
+from smartsearch.errors import InputError, ModelError
+from smartsearch.models import loading
+from smartsearch.systems.base import quietly
+from smartsearch.systems.memorag import remembered
+from smartsearch.systems.memorag.clues import Clues
+from smartsearch.systems.memorag.kv import KV, Compressor, Trained, about
+from tests.systems import kv_models, xmemory
+from tests.systems.kv_models import SHAPE, network
 
-from smartsearch.errors import InputError, ModelError  # noqa: E402
-from smartsearch.models import loading  # noqa: E402
-from smartsearch.systems.base import quietly  # noqa: E402
-from smartsearch.systems.memorag import remembered  # noqa: E402
-from smartsearch.systems.memorag.clues import Clues  # noqa: E402
-from smartsearch.systems.memorag.kv import KV, Compressor, Trained, about  # noqa: E402
-from tests.systems import kv_models, xmemory  # noqa: E402
-from tests.systems.kv_models import SHAPE, network  # noqa: E402
-
-pytestmark = pytest.mark.torch
 KINDS = [kind for kind in ("Llama", "Mistral", "Qwen2", "Qwen3") if hasattr(transformers, f"{kind}Config")]
 IDS = torch.arange(2, 66)[None]
 

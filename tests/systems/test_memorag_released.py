@@ -7,15 +7,12 @@ import sys
 
 import pytest
 
-torch = pytest.importorskip("torch")
+from smartsearch.config import Config
+from smartsearch.errors import ModelError
+from smartsearch.models import loading
+from smartsearch.systems.memorag import released
+from tests.systems import kv_models, xmemory
 
-from smartsearch.config import Config  # noqa: E402
-from smartsearch.errors import ModelError  # noqa: E402
-from smartsearch.models import loading  # noqa: E402
-from smartsearch.systems.memorag import released  # noqa: E402
-from tests.systems import kv_models, xmemory  # noqa: E402
-
-pytestmark = pytest.mark.torch
 CODE = """
 import pathlib
 import torch

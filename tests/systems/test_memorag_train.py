@@ -6,13 +6,10 @@ import json
 
 import pytest
 
-torch = pytest.importorskip("torch")
+from smartsearch.systems.memorag.kv import about
+from tests.llm_server import llm_server
+from tests.systems import kv_models
 
-from smartsearch.systems.memorag.kv import about  # noqa: E402
-from tests.llm_server import llm_server  # noqa: E402
-from tests.systems import kv_models  # noqa: E402
-
-pytestmark = pytest.mark.torch
 SMALL = ("--window", "64", "--ratio", "8", "--length", "192", "--threads", "1", "--json")
 
 

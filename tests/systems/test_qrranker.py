@@ -14,7 +14,6 @@ from smartsearch.rank.hub.heads import Heads
 from smartsearch.systems import qrranker
 from tests.rank import causal_models
 
-pytestmark = pytest.mark.torch
 TALK = (
     "Ann: Where did you leave the canoe?",
     "Ben: In the shed behind the bakery, the canoe I mean.",

@@ -18,8 +18,6 @@ from smartsearch.training.listwise import Plan, Sample
 from smartsearch.types import Corpus, Turn
 from tests.rank import causal_models
 
-pytestmark = pytest.mark.torch
-
 
 @pytest.fixture(autouse=True)
 def _one_thread():
