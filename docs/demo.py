@@ -9,7 +9,7 @@ from pathlib import Path
 
 SAMPLES = Path("docs/samples")
 COMMANDS = (
-    ["query", "When did Maya adopt the dog?", str(SAMPLES), "-n", "3"],
+    ["query", "Why does Pickle limp?", str(SAMPLES), "-n", "3"],
     ["query", "Where is the workshop of the man who quoted 340 euros?", str(SAMPLES), "-n", "3"],
     ["query", "who could lend leonie a small accordion", str(SAMPLES), "-n", "2", "--explain"],
 )

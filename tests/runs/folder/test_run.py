@@ -344,7 +344,7 @@ def test_questions_that_change_while_they_are_asked_end_the_run(tmp_path: Path, 
 
 @pytest.mark.parametrize(
     ("room", "full", "out"),
-    [(3_000, "parts-00001-of-00001/00000000.jsonl", None), (20_000, "answers-00001-of-00001.jsonl", 240)],
+    [(6_000, "parts-00001-of-00001/00000000.jsonl", None), (20_000, "answers-00001-of-00001.jsonl", 240)],
 )
 def test_a_full_disk_stops_the_run_and_room_lets_it_go_on(asked: Lines, write, room: int, full: str, out):
     """A limit on the size of a file stands in for the disk's (test_storage.py fills a real one)."""
