@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from importlib import import_module
+from inspect import cleandoc
 from itertools import takewhile
 from typing import Annotated, Any, NamedTuple, NoReturn
 
@@ -129,7 +130,19 @@ def application(arguments: Sequence[str], *, whole: bool = False) -> typer.Typer
             _add(app, name, short=short)
         else:
             app.command(name, help=COMMANDS[name].summary)(_no_command)
+    if not short:
+        _show_brackets(app)
     return app
+
+
+def _show_brackets(app: typer.Typer) -> None:
+    """Let the help of commands show `smartsearch[hub]`, in which Rich would find a style."""
+    for command in app.registered_commands:
+        if command.help is None and command.callback is not None:
+            command.help = cleandoc(command.callback.__doc__ or "").replace("[", "\\[")
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            _show_brackets(group.typer_instance)
 
 
 def _add(app: typer.Typer, name: str, *, short: bool) -> None:
