@@ -16,6 +16,8 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")
+"""How compound files of Microsoft begin: Outlook's `.msg`, and old Office files."""
 _ODD = re.compile("[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _SAMPLE_BYTES = 65_536  # enough to tell a picture from a chat, cheap on a large file
 _ODD_SHARE = 0.30  # no chat in a decodable encoding comes near it; compressed data is about half odd
@@ -34,8 +36,11 @@ class Decoded:
 def decode(data: bytes) -> Decoded:
     """`data` as text: by its byte order mark, else UTF-8 with bad bytes replaced and counted.
 
-    Raises FormatError `binary` for data that is not text in those encodings.
+    Raises FormatError `binary` for data that is not text in those encodings; Outlook's is told what to do.
     """
+    if data.startswith(_COMPOUND):
+        said = "an Outlook .msg mail or an old Office file: save it as .eml, .docx or text and read that"
+        raise FormatError(said, kind="binary")
     encoding, body = _encoding(data)
     if _is_binary(body[:_SAMPLE_BYTES].decode(encoding, "replace")):
         raise FormatError("binary, or text in an encoding other than UTF-8 and UTF-16", kind="binary")

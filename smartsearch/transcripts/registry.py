@@ -132,8 +132,8 @@ JSON_FORMATS = (
 TEXT_FORMATS = (
     Format(
         "mbox",
-        "e-mail in mbox files (Gmail Takeout, Thunderbird, Apple Mail), a mail a turn",
-        (".mbox",),
+        "e-mail, a mail a turn: mbox files (Gmail Takeout, Thunderbird, Apple Mail), single mails",
+        (".mbox", ".eml", ".emlx"),
         "Gmail: takeout.google.com, Mail; Apple Mail: Export Mailbox; Thunderbird: its profile folder",
     ),
     Format(

@@ -49,3 +49,8 @@ def test_binary_is_refused(data: bytes) -> None:
     with pytest.raises(FormatError, match="binary") as raised:
         decode(data)
     assert raised.value.kind == "binary"
+
+
+def test_a_mail_of_outlook_is_refused_with_what_to_do() -> None:
+    with pytest.raises(FormatError, match=r"\.msg mail .* save it as \.eml"):
+        decode(bytes.fromhex("d0cf11e0a1b11ae1") + TEXT.encode("utf-16-le") * 50)

@@ -1,4 +1,8 @@
-"""E-mail in `.mbox` files: Gmail's Takeout, Thunderbird, Apple Mail. Mails are turns, threads conversations.
+"""E-mail: `.mbox` files (Gmail's Takeout, Thunderbird, Apple Mail); single mails as `.eml`, `.emlx`, text.
+
+Mails are turns, threads conversations. A `From ` line on top makes an mbox; a header of a mail without one
+makes a single mail, whose turn is the one that it has in an mbox. `.emlx`, Apple Mail's, is a mail below a
+line with its length and above a property list.
 
 Threads are Gmail's (`X-GM-THRID`), else those of `References` and `In-Reply-To`, else, for a `Re:` without
 either, the last one of the same subject. `conversation` is the thread's id, `title` its subject, `turn` the
@@ -14,7 +18,8 @@ Headers are read under `email`'s old policy: `email.policy.default` takes nine t
 are wanted (2,000 mails: 4.0 s against 0.45 s) and raises IndexError and KeyError for torn ones (Python 3.11).
 
 Sources: RFC 4155 (mbox), RFC 5322, RFC 2045 to 2047; qmail's mboxrd for `>From `; Google Takeout, whose
-borders are `From 17661...@xxx Mon May 08 13:56:00 +0000 2023`, with CRLF lines.
+borders are `From 17661...@xxx Mon May 08 13:56:00 +0000 2023`, with CRLF lines; Outlook's `Sent:` in mails
+that it saved as text.
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.captions import bracketed, caption
@@ -58,6 +64,19 @@ _MULTIPART = re.compile(r"^content-type:\s*multipart/", re.I | re.M)
 _MULTIPARTS = 64
 """Parts of parts in a mail: in every line `email` looks for the end of each that is open."""
 _TEXTS = ("text/plain", "text/html")
+_FIELD = re.compile(r"(?P<name>[!-9;-~]{1,80}):(?P<value>.{0,400})")
+_FIELDS = frozenset(
+    (
+        *("from", "to", "cc", "date", "sent", "subject", "message-id", "mime-version", "content-type"),
+        *("received", "return-path", "delivered-to", "reply-to", "sender", "references", "in-reply-to"),
+    )
+)
+_SURE = frozenset(("message-id", "mime-version", "received", "return-path", "sent"))
+"""Fields that nobody writes above a text of another kind; else an address has to stand in one."""
+_SINGLE = (".eml", ".emlx")
+_TOP = 400
+"""Lines in which the header of a single mail has to end."""
+_PLIST = re.compile(r"^<\?xml version=\S{1,9}(?: encoding=\S{1,12})?\?>\s{1,4}<!DOCTYPE plist", re.M)
 
 
 @dataclass(frozen=True)
@@ -74,14 +93,37 @@ class _Mail:
 
 
 def detect(source: Source) -> bool:
-    """Whether the file begins with a `From ` line and a header."""
+    """Whether the file begins with a `From ` line and a header, or with the header of a single mail."""
+    return _is_box(source) or _begins(source) > 0
+
+
+def _is_box(source: Source) -> bool:
     return _BORDER.match(source.text[:4096].lstrip()) is not None
+
+
+def _begins(source: Source) -> int:
+    """The line at which the header of a single mail begins, 0 where the file is none."""
+    begun = next((n for n, line in enumerate(source.lines[:_TOP]) if line.strip()), 0)
+    begun += source.lines[begun].strip().isdecimal()  # the length, in `.emlx`
+    values: dict[str, str] = {}
+    for line in source.lines[begun : begun + _TOP]:
+        field = _FIELD.match(line)
+        if field:
+            values.setdefault(field["name"].lower(), field["value"])
+        elif not values or (line.strip() and line[0] not in " \t"):
+            return 0
+        elif not line.strip():
+            break
+    known = values.keys() & _FIELDS
+    addressed = any("@" in values.get(name, "") for name in ("from", "to"))
+    sure = "from" in known and len(known) > 2 and (addressed or bool(known & _SURE))
+    return begun + 1 if sure or (source.suffix in _SINGLE and len(known) > 1) else 0
 
 
 def read(source: Source) -> Iterator[Record]:
     """Turns by thread and time; a mail without words of its own or a file is `no_text`."""
     mails: list[_Mail] = []
-    for line, border, whole in _split(source.text):
+    for line, border, whole in _box(source.text) if _is_box(source) else _single(source):
         text = _few_parts(whole)
         if len(text) < len(whole):
             told = f"a mail of more than {_MULTIPARTS} parts of parts, the rest not read"
@@ -94,6 +136,21 @@ def read(source: Source) -> Iterator[Record]:
     for thread, title, together in _threads(mails):
         for mail in sorted(together, key=lambda mail: mail.when):
             yield replace(mail.turn, conversation=thread, title=title)
+
+
+def _single(source: Source) -> Iterator[tuple[int, str, str]]:
+    """As `_box`, for a file that is one mail."""
+    begun = _begins(source)
+    if begun:
+        text = "\n".join(source.lines[begun - 1 :])
+        ends = list(_PLIST.finditer(text))[-1:] if source.lines[begun - 2 : begun - 1] else []
+        yield begun, "", text[: ends[0].start()] if ends else text
+
+
+def _box(text: str) -> Iterator[tuple[int, str, str]]:
+    """As `_split`, with `From ` at the start of a line as it was before it was escaped."""
+    for line, border, mail in _split(text):
+        yield line, border, _ESCAPED.sub(r"\1", mail)
 
 
 def _split(text: str) -> Iterator[tuple[int, str, str]]:
@@ -141,7 +198,7 @@ def _mail(path: str, line: int, border: str, text: str) -> _Mail | FormatError:
     from email.utils import parseaddr
 
     try:
-        message = message_from_bytes(_ESCAPED.sub(r"\1", text).encode("utf-8", "replace"), policy=_policy())
+        message = message_from_bytes(text.encode("utf-8", "replace"), policy=_policy())
         subject = _header(message, "Subject")
         name, address = parseaddr(_header(message, "From"))
         body, captions = _content(message)
@@ -240,7 +297,8 @@ def _body(part: Message) -> str:
         return ""
     charset = part.get_content_charset()
     whole = str(part.get("Content-Transfer-Encoding", "")).strip().lower() in ("base64", "quoted-printable")
-    text = _text(data, charset if whole or data.isascii() else "utf-8")
+    decoded = not whole and (not data.isascii() or (charset or "").startswith(("utf-16", "utf-32")))
+    text = _text(data, "utf-8" if decoded else charset)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _FLOWED.sub(" ", text) if part.get_param("format") == "flowed" else text
 
@@ -258,6 +316,9 @@ def _time(message: Message, border: str) -> tuple[str, float]:
             continue
         aware = found if found.tzinfo else found.replace(tzinfo=timezone.utc)
         return found.isoformat(timespec="seconds"), aware.timestamp()
+    if iso := to_iso(_raw(message, "Date") or _raw(message, "Sent")):
+        written_at = datetime.fromisoformat(iso)
+        return iso, (written_at if written_at.tzinfo else written_at.replace(tzinfo=timezone.utc)).timestamp()
     return "", datetime.max.replace(tzinfo=timezone.utc).timestamp()
 
 
