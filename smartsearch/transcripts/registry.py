@@ -174,7 +174,7 @@ TEXT_FORMATS = (
     ),
     Format(
         "irc",
-        "IRC logs of irssi, WeeChat, ZNC, HexChat and mIRC",
+        "IRC logs of irssi, WeeChat, ZNC, HexChat, mIRC, Limnoria, The Lounge and others",
         (".log", ".txt", ".weechatlog"),
         "the client's own log folder, such as ~/irclogs or ~/.local/share/weechat/logs",
     ),

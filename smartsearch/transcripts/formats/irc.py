@@ -1,4 +1,4 @@
-"""IRC logs: irssi, WeeChat, ZNC, HexChat and XChat, mIRC. Joins, modes and notices are left out.
+"""IRC logs of clients, bouncers and bots. Joins, modes and notices are left out.
 
 | writer | lines |
 |---|---|
@@ -7,13 +7,20 @@
 | ZNC | `[13:56:01] <maya> text`, `[13:56:01] * maya waves`, `[13:57:00] *** Joins: ...`; date in the name |
 | HexChat | `**** BEGIN LOGGING AT Mon May  8 13:50:00 2023`, `May 08 13:56:01 <maya><tab>text` |
 | mIRC | `Session Start: Mon May 08 13:50:00 2023`, `Session Ident: #harbour`, `[13:56] <@maya> text` |
+| Limnoria | `2023-05-08T13:56:01+0200  <maya> text`, `...  * maya waves`, `...  *** maya has joined ...` |
+| The Lounge | `[2023-05-08T13:56:01.000Z] <@maya> text`, `... * @maya waves`, `... *** maya (...) joined` |
+| Textual | `[2023-05-08T13:56:01+0200] <maya> text`, `... • maya waves` |
+| IRCCloud | `[2023-05-08 13:56:01] <maya> text`, `... — maya waves`, `... → maya joined (...)` |
+| eggdrop | `[00:00] --- Tue May  9 2023`, `[13:56] <maya> text`, `[13:56] Action: maya waves` |
 
 A clock without a date takes it from the last line that gives one, else from the file's name, and where it
-falls back by hours without such a line a day has passed. Times are the writer's, without an offset. Turns are
-lines; an indented or unstamped line goes on with the turn above.
+falls back by hours without such a line a day has passed. Times are the writer's, with the offset if it tells
+one. Turns are lines; an indented or unstamped line goes on with the turn above.
 
 Sources: znc/znc `modules/log.cpp`, log2timeline/plaso `xchatlog.py`, neostats `logserv` (mIRC), the logs that
-parsers of irssi and HexChat on GitHub test with.
+parsers of irssi and HexChat on GitHub test with; chaoss/grimoirelab-perceval `tests/data/supybot`,
+thelounge/thelounge `messageStorage/text.ts`, mbp/pisg `Format/eggdrop.pm` and `supy.pm`, ryan0n's
+irccloud-parse-logs. Textual's is known from its users' logs only.
 """
 
 from __future__ import annotations
@@ -25,7 +32,7 @@ from datetime import date, timedelta
 from pathlib import PurePath
 from typing import NamedTuple
 
-from smartsearch.text.times import MONTHS, NAMED_DAY
+from smartsearch.text.times import MONTHS, NAMED_DAY, to_iso
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
@@ -37,19 +44,20 @@ _PASSED = 6 * 60  # minutes that a clock falls back when a day has passed; a cha
 _CODES = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|[\x02\x0f\x11\x16\x1d\x1e\x1f]")
 _COLOUR = re.compile(r"\d{2}(?=\[\d{2}:\d{2})")
 _STAMP = (
-    r"(?:\[?(?:(?P<date>\d{4}-\d{2}-\d{2})[ T]|(?P<month>[A-Za-z]{3}) (?P<day>[ \d]\d) )?"
-    r"(?P<clock>\d{1,2}:\d{2}(?::\d{2})?)\]?)"
+    r"(?:\[?(?:(?P<date>\d{4}-\d{2}-\d{2}|\d{2}-[A-Z][a-z]{2}-\d{4})(?P<between>[ T])"
+    r"|(?P<month>[A-Za-z]{3}) (?P<day>[ \d]\d) )?"
+    r"(?P<clock>\d{1,2}:\d{2}(?::\d{2})?)(?:[.,]\d{1,6})?(?P<zone>Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])?\]?)"
 )
 _LINE = re.compile(
     rf"{_STAMP}\s{{1,3}}(?:<(?P<mark>[ ~&@%+!*]?)(?P<nick>[^<>\s]{{1,40}})>(?:[ \t](?P<text>.*))?$"
-    r"|\*[ \t](?P<actor>[^\s*]{1,40})(?: (?P<deed>.*))?$|(?P<event>\S))"
+    r"|(?P<sign>\*[ \t]?|[•—] |Action: )(?P<actor>[^\s*]{1,40})(?: (?P<deed>.*))?$|(?P<event>\S))"
 )
 _COLUMNS = re.compile(
     r"(?P<date>\d{4}-\d{2}-\d{2}) (?P<clock>\d{2}:\d{2}:\d{2})\t(?P<who>[^\t]{0,40})\t(?P<text>.*)$"
 )
 _DATED = re.compile(
     r"(?:--- (?:Log opened|Log closed|Day changed)|\*\*\*\* (?:BEGIN|ENDING) LOGGING AT"
-    r"|Session (?:Start|Time|Close)[^:\n]{0,60}:) (?P<when>.{8,40})$"
+    r"|Session (?:Start|Time|Close)[^:\n]{0,60}:|\[\d{2}:\d{2}(?::\d{2})?\] ---) (?P<when>.{8,40})$"
 )
 _IDENT = re.compile(r"Session Ident: (?P<name>.{1,80})$")
 _WHEN = re.compile(r"[A-Za-z]{3} (?P<month>[A-Za-z]{3}) {1,2}(?P<day>\d{1,2}) (?:[\d:]{8} )?(?P<year>\d{4})")
@@ -66,7 +74,7 @@ _NOT_NICKS = frozenset(("-->", "<--", "--", "=!=", "", "*", "***"))
 
 
 class _Line(NamedTuple):
-    """A stamped line: `kind` is `said`, `did` or `event`; date and month as far as it gives them."""
+    """A stamped line: `kind` is `said`, `did` or `event`; date, month and offset as far as it gives them."""
 
     kind: str
     clock: str
@@ -75,6 +83,7 @@ class _Line(NamedTuple):
     day: str = ""
     month: int = 0
     monthday: int = 0
+    zone: str = ""
 
 
 def detect(source: Source) -> bool:
@@ -105,15 +114,21 @@ def _line(line: str) -> _Line | None:
     if not found:
         return None
     month = _month(found["month"])
-    when = (found["date"] or "", month, int(found["day"] or 0))
+    zone = (found["zone"] or "").replace("Z", "+0000")
+    when = (
+        *(_day(found["date"] or ""), month, int(found["day"] or 0)),
+        f"{zone[:3]}:{zone[-2:]}" if zone else "",
+    )
     clock = found["clock"]
     if nick := found["nick"]:
         return _Line("said", clock, nick, found["text"] or "", *when)
     if actor := found["actor"]:
         deed = found["deed"] or ""
-        if actor.lower() in _ABOUT or actor[0] in "#-*" or _EVENT.search(deed[:300]):
+        # Only clients with other stamps and signs begin events with a star too.
+        sure = found["sign"][0] != "*" or found["between"] == "T"
+        if not sure and (actor.lower() in _ABOUT or actor[0] in "#-*" or _EVENT.search(deed[:300])):
             return _Line("event", clock, "", "", *when)
-        return _Line("did", clock, actor, deed, *when)
+        return _Line("did", clock, actor.lstrip("~&@%+") or actor, deed, *when)
     return _Line("event", clock, "", "", *when)
 
 
@@ -131,12 +146,12 @@ def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
     state = _State(source, *_named(source))
     for number, line in enumerate(source.lines, 1):
-        if here := _line(line):
-            yield from state.close()
-            state.take(number, here)
-        elif dated := _DATED.match(line):
+        if dated := _DATED.match(line):
             yield from state.close()
             state.date_from(dated["when"])
+        elif here := _line(line):
+            yield from state.close()
+            state.take(number, here)
         elif ident := _IDENT.match(line):
             state.conversation = ident["name"].strip()
         elif state.lines and line.strip():
@@ -190,7 +205,7 @@ class _State:
         minutes = hour * 60 + minute
         if here.day:
             day = _date(*map(int, here.day.split("-")))
-            return f"{day.isoformat()}{shown}" if day else ""
+            return f"{day.isoformat()}{shown}{here.zone}" if day else ""
         if here.month:
             self._to_month(here.month, here.monthday)
         elif self.day and minutes + _PASSED < self.minutes:
@@ -203,6 +218,11 @@ class _State:
         if self.day:
             year = self.day.year + (self.day.month == 12 and month == 1)
             self.day = _date(year, month, day) or self.day
+
+
+def _day(written: str) -> str:
+    """The date of a stamp as ISO 8601, also of `08-May-2023`, which Limnoria's forerunner wrote."""
+    return to_iso(written) if written[2:3] == "-" else written
 
 
 def _month(name: str | None) -> int:
