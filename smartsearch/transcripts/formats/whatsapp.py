@@ -2,9 +2,11 @@
 
 Two shapes: `[08.05.23, 13:56:01] Maya: text` (iPhone, always with seconds) and `5/8/23, 1:56 PM - Maya: text`
 (Android, never). The phone's language chooses the order of the date, the clock, and the words for a picture
-that was left out or a message that was deleted (whatsapp_words.py). What WhatsApp says itself is left out:
-a line without `Name:`, and on an iPhone what begins with U+200E and is no picture, poll or place. Times are
-the phone's, without an offset.
+that was left out or a message that was deleted (whatsapp_words.py). What WhatsApp says itself is left out: a
+line without `Name:`, and on an iPhone what begins with U+200E and names who does something, is a call, or
+is told to the group in its own name. All else that begins so is kept: a phrase of a language, or for a kind
+of message, that is not known here is a caption, a longer text a text. Times are the phone's, without an
+offset.
 
 Shapes and words as read by pauloneves/bolsozap, AbhijeetKrishnan/whatsapp-parser and a Dart class
 `WhatsAppPatterns` that lists WhatsApp's own strings (`export_media_omitted`, `email_file_attached`, `zQ+5d`).
@@ -14,8 +16,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache, partial
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -110,9 +112,11 @@ def read(source: Source) -> Iterator[Record]:
     """Turns in file order. A message without text, such as a picture that can be seen once, is `no_text`."""
     conversation = _title(source) or source.stem
     day_first = stamps_day_first(source.lines, _stamp)
+    people = cache(partial(_people, source.lines))
     for item, here, below in source.opened(_opening):
         rest = (line if line.isascii() else MARKS.sub("", line) for line in below)
-        said = _said("\n".join([here.text, *rest])) if here.name else None
+        event = partial(_is_event, here.name, conversation, people)
+        said = _said("\n".join([here.text, *rest]), event) if here.name else None
         if said is not None:
             yield turn(
                 source.path,
@@ -130,7 +134,30 @@ def _stamp(line: str) -> Stamp | None:
     return here.stamp if here else None
 
 
-def _said(text: str) -> tuple[str, str] | None:
+def _people(lines: list[str]) -> dict[str, bool]:
+    """The names in a file, each with whether a message under it has words that are not WhatsApp's."""
+    found: dict[str, bool] = {}
+    for here in filter(None, map(_opening, lines)):
+        if here.name:
+            found[here.name] = found.get(here.name, False) or not here.text.startswith(_OWN)
+    return found
+
+
+def _is_event(speaker: str, chat: str, people: Callable[[], dict[str, bool]], said: str) -> bool:
+    """Whether WhatsApp tells in `said`, under the name of `speaker`, what somebody did, or that it encrypts.
+
+    It does so in few words.
+    """
+    said = said[:300]
+    folded = said.casefold()
+    if folded.startswith(words.CALLS) or any(word in folded for word in words.ENCRYPTED):
+        return True
+    if speaker == chat and not people().get(chat):
+        return True
+    return speaker in said or any(len(name) > 2 and name in said for name in people())
+
+
+def _said(text: str, is_event: Callable[[str], bool]) -> tuple[str, str] | None:
     """What a person wrote and the caption of what was sent with it; None for what WhatsApp wrote."""
     text = text.rstrip()
     if text.endswith(">"):
@@ -147,7 +174,10 @@ def _said(text: str) -> tuple[str, str] | None:
     if file := _file(first, bare, text, rest):
         return file
     if own and not rest and "http" not in first:
-        return None
+        if is_event(bare):
+            return None
+        if len(bare) <= _PHRASE_LIMIT:
+            return "", bracketed(bare)
     return _plain(text), ""
 
 

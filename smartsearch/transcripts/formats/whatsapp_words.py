@@ -2,8 +2,8 @@
 
 English, German, French, Spanish, Portuguese (both), Italian, Dutch, Russian, Polish, Turkish, Swedish,
 Indonesian, Arabic, Hindi, Japanese, Chinese (both) and Korean. Case-folded, without a last full stop.
-A language that is not here loses no text: what an iPhone marks as its own words is left out anyhow, and
-attached files are known by their names.
+A language that is not here loses no text: attached files are known by their names, and a phrase that an
+iPhone marks as its own is a caption as it stands.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ OMITTED: dict[str, frozenset[str]] = {
         video omesso|video weggelaten|видео отсутствует|film pominięty|video dahil edilmedi
         video utesluten|video tidak disertakan|ビデオは含まれていません|视频已忽略|影片已略去
         동영상 생략됨
+        """),
+    "video note": _set("""
+        video note omitted|Videonachricht weggelassen
         """),
     "audio": _set("""
         audio omitted|Audio weggelassen|audio omis|audio absent|audio omitido|áudio ocultado|audio omesso
@@ -123,3 +126,21 @@ NAMED = (
     "{}님과의 WhatsApp 대화",
 )
 """How an export's file is named after the chat, without its suffix."""
+
+CALLS = tuple(
+    sorted(
+        _set("""
+missed voice call|missed video call|missed group call|voice call|video call|Verpasster Sprachanruf
+Verpasster Videoanruf|Sprachanruf|Videoanruf|Appel vocal|Appel vidéo|Appel manqué|Llamada perdida
+Llamada de voz|Videollamada|Chamada de voz|Chamada de vídeo|Ligação de voz|Ligação de vídeo|Chiamata persa
+Chiamata vocale|Videochiamata|Gemiste spraakoproep|Gemiste video-oproep|Spraakoproep|Video-oproep
+""")
+    )
+)
+"""How an iPhone's words for a call begin."""
+
+ENCRYPTED = _set("""
+end-to-end|Ende-zu-Ende|bout en bout|extremo a extremo|ponta a ponta|сквозным шифрованием|szyfrowan|uçtan uca
+totalsträckskrypt|enkripsi|تشفير|مشفرة|एंड-टू-एंड|エンドツーエンド|端到端|端對端|종단간
+""")
+"""What stands in an iPhone's notice that it encrypts."""
