@@ -138,9 +138,15 @@ TEXT_FORMATS = (
     ),
     Format(
         "subtitles",
-        "subtitles and meeting transcripts: WebVTT (Teams, Zoom, Meet) and SubRip",
-        (".vtt", ".srt"),
+        "subtitles and meeting transcripts: WebVTT (Teams, Zoom), SubRip, Meet's .sbv",
+        (".vtt", ".srt", ".sbv"),
         "Teams: the meeting's Recap, Transcript, Download; Zoom: Recordings, Audio transcript",
+    ),
+    Format(
+        "zoom",
+        "the chat of a Zoom meeting, saved or copied",
+        (".txt",),
+        "Zoom: in the meeting's chat, Save chat; it lies in Documents/Zoom, a folder a meeting",
     ),
     Format(
         "imessage",

@@ -276,6 +276,13 @@ HEADS = {
     "signal-markdown": ("", "[2023-05-08 13:56:00] Maya: ", "[2023-05-08 13:56:00] "),
     "signal-text": ("", "[May 08, 2023 13:56:00] <Maya> ", "[May 08, 2023 13:56:00] *** <Maya> sent file "),
     "subtitles": ("", "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n", "WEBVTT - "),
+    "zoom": (
+        "",
+        "10:01:02 From Maya to Everyone:\n\t",
+        "10:01:02 From ",
+        "From a to Everyone:\n",
+        "00:00:01\ta:\t",
+    ),
     "mbox": (
         *("", "From a 1:00\nSubject: x\n\n", "From a 1:00\nContent-Type: text/html\n\n"),
         *(f"From a 1:00\n{header}: " for header in ("Subject", "From", "References", "Content-Type")),

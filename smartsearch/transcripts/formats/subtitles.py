@@ -1,4 +1,4 @@
-"""Subtitles and the transcripts of meetings: WebVTT (Teams, Zoom, Meet, YouTube) and SubRip `.srt`.
+"""Subtitles and the transcripts of meetings: WebVTT (Teams, Zoom, YouTube), SubRip `.srt`, Meet's `.sbv`.
 
 A cue's speaker is its `<v Maya Reis>`, else a name before a colon, `Maya Reis: text`, that recurs or looks
 like one. Cues of one speaker that follow one another, or that name none, are one turn up to the end of a
@@ -32,6 +32,9 @@ _TIMING = re.compile(
     r"\s{0,8}(?:(?P<hours>\d{1,4}):)?(?P<minutes>\d{1,2}):(?P<seconds>\d{2})[.,](?P<fraction>\d{1,3})\s{0,8}-->\s{0,8}"
     r"(?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3}(?:\s|$)"
 )
+_SBV = re.compile(
+    r"(?P<hours>\d{1,4}):(?P<minutes>\d{2}):(?P<seconds>\d{2})\.(?P<fraction>\d{3}),\d{1,4}:\d{2}:\d{2}\.\d{3}\s{0,4}$"
+)
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,80})?\s{1,8}(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"</?[^<>\n]{0,200}>")
@@ -62,7 +65,7 @@ def detect(source: Source) -> bool:
     if lines and re.match(r"\ufeff?WEBVTT(?:\s|$)", lines[0]):
         return True
     for line in lines[:2]:
-        if _TIMING.match(line):
+        if _timing(line):
             return True
         if not line.strip().isdecimal():
             return False
@@ -89,7 +92,7 @@ def _cues(lines: list[str]) -> Iterator[_Cue]:
     previous = ""  # the last line of the cue before, which a rolling caption shows again
     loose = aside = False  # behind a cue's empty line; in a block that is nobody's words, or a torn cue
     for number, line in enumerate([*lines, ""], 1):
-        timing = _TIMING.match(line) if "-->" in line else None
+        timing = _timing(line)
         if timing or not line:
             if timing and texts and (loose or (len(texts) > 1 and texts[-1].strip().isdecimal())):
                 texts.pop()  # the name or number of the cue that begins here
@@ -104,6 +107,13 @@ def _cues(lines: list[str]) -> Iterator[_Cue]:
             if not aside:
                 first = first or number
                 texts.append(line)
+
+
+def _timing(line: str) -> re.Match[str] | None:
+    """The time of a cue, of either kind."""
+    if "-->" in line:
+        return _TIMING.match(line)
+    return _SBV.match(line) if line[:1].isdigit() else None
 
 
 def _seconds(found: re.Match[str]) -> float:
