@@ -167,6 +167,18 @@ TEXT_FORMATS = (
         "with Signal Desktop: pip install signal-export, then sigexport FOLDER",
     ),
     Format(
+        "kakaotalk",
+        "KakaoTalk's export of a chat, of phones and Windows as text, of a Mac as CSV",
+        (".txt", ".csv"),
+        "KakaoTalk: in the chat its menu, settings, Export chat messages, text only",
+    ),
+    Format(
+        "line",
+        "LINE's export of a chat as text, in many languages",
+        (".txt",),
+        "LINE: in the chat its menu, settings, Export chat history (on a computer: Save chat)",
+    ),
+    Format(
         "whatsapp",
         "WhatsApp's export of a chat as text, of Android and iPhone, in many languages",
         (".txt",),

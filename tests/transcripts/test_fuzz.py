@@ -278,11 +278,18 @@ HEADS = {
     "subtitles": ("", "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n", "WEBVTT - "),
     "zoom": (
         "",
-        "10:01:02 From Maya to Everyone:\n\t",
+        "10:01:02 From a to Everyone:\n\t",
         "10:01:02 From ",
         "From a to Everyone:\n",
         "00:00:01\ta:\t",
     ),
+    "kakaotalk": (
+        "",
+        "2023. 5. 8. 오후 1:56, a : ",
+        "[a] [1:56 PM] ",
+        'Date,User,Message\n2023-05-08 13:56:01,"a","',
+    ),
+    "line": ("", "[LINE] Chat history with a\n\n2023/05/08(Mon)\n13:56\ta\t", "2023.05.08 Monday\n13:56 a "),
     "mbox": (
         *("", "From a 1:00\nSubject: x\n\n", "From a 1:00\nContent-Type: text/html\n\n"),
         *(f"From a 1:00\n{header}: " for header in ("Subject", "From", "References", "Content-Type")),

@@ -72,9 +72,8 @@ def detect(source: Source) -> bool:
 
 def _opening(line: str) -> _Opening | None:
     if found := _SAVED.match(line):
-        return _Opening(
-            *found.group("clock", "name"), found["to"] or "", found["text"] or "", found["day"] or ""
-        )
+        clock_, name, to, text, day = (found[part] or "" for part in ("clock", "name", "to", "text", "day"))
+        return _Opening(clock_, name, to, text, day)
     if found := _COPIED.match(line):
         return _Opening(found["clock"] or "", found["name"], found["to"], "")
     if found := _CLOUD.match(line):
