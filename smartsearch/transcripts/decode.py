@@ -6,6 +6,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
+from smartsearch.transcripts import docx
 from smartsearch.transcripts.faults import FormatError
 
 # UTF-32 first: its little-endian mark begins with UTF-16's.
@@ -34,13 +35,16 @@ class Decoded:
 
 
 def decode(data: bytes) -> Decoded:
-    """`data` as text: by its byte order mark, else UTF-8 with bad bytes replaced and counted.
+    """`data` as text: by its byte order mark, else UTF-8 with bad bytes replaced and counted; a Word document
+    as its paragraphs.
 
     Raises FormatError `binary` for data that is not text in those encodings; Outlook's is told what to do.
     """
     if data.startswith(_COMPOUND):
         said = "an Outlook .msg mail or an old Office file: save it as .eml, .docx or text and read that"
         raise FormatError(said, kind="binary")
+    if data.startswith(docx.BEGINS) and (document := docx.text_of_docx(data)) is not None:
+        return Decoded(document)
     encoding, body = _encoding(data)
     if _is_binary(body[:_SAMPLE_BYTES].decode(encoding, "replace")):
         raise FormatError("binary, or text in an encoding other than UTF-8 and UTF-16", kind="binary")

@@ -143,6 +143,12 @@ TEXT_FORMATS = (
         "Teams: the meeting's Recap, Transcript, Download; Zoom: Recordings, Audio transcript",
     ),
     Format(
+        "transcript",
+        "transcripts of meetings with `Name  0:12` above what was said: Otter's text, Teams' .docx",
+        (".txt", ".docx"),
+        "Otter: Export Text, TXT with names and times; Teams: the meeting's Recap, Transcript, Download",
+    ),
+    Format(
         "zoom",
         "the chat of a Zoom meeting, saved or copied",
         (".txt",),
