@@ -81,6 +81,12 @@ JSON_FORMATS = (
         "sigtop (github.com/tbvdm/sigtop): `sigtop msg -f json FOLDER`, of Signal Desktop before 7.42",
     ),
     Format(
+        "skype",
+        "Skype's export of chats: messages.json",
+        JSON,
+        "secure.skype.com/data-export (until Skype's end): conversations; unpack the .tar",
+    ),
+    Format(
         "chatgpt",
         "ChatGPT's data export: `conversations.json` or `conversations-000.json`",
         JSON,
@@ -153,6 +159,12 @@ TEXT_FORMATS = (
         "the chat of a Zoom meeting, saved or copied",
         (".txt",),
         "Zoom: in the meeting's chat, Save chat; it lies in Documents/Zoom, a folder a meeting",
+    ),
+    Format(
+        "sms-backup",
+        "SMS and MMS of Android: the XML of SMS Backup & Restore",
+        (".xml",),
+        "SMS Backup & Restore: Back up now, Messages; sms-*.xml lies where it was told to keep backups",
     ),
     Format(
         "imessage",
