@@ -22,7 +22,7 @@ from smartsearch.types import Skipped
 
 SUFFIXES = (
     *(".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown", ".log"),
-    *(".mbox", ".vtt", ".srt", ".weechatlog"),
+    *(".mbox", ".vtt", ".srt", ".weechatlog", ".html", ".htm"),
 )
 """Of the files in a folder or an archive; `.gz` and `.zst` may follow them."""
 

@@ -131,6 +131,25 @@ JSON_FORMATS = (
 
 TEXT_FORMATS = (
     Format(
+        "telegram-html",
+        "Telegram Desktop's messages.html, messages2.html, ...",
+        (".html",),
+        "Telegram Desktop: a chat's menu, Export chat history; format HTML, or better JSON",
+    ),
+    Format(
+        "gemini-html",
+        "Gemini Apps' `MyActivity.html` of a Google Takeout",
+        (".html",),
+        "takeout.google.com: My Activity alone, of it Gemini Apps alone; HTML as its format, or better JSON",
+    ),
+    Format(
+        "html-extras",
+        "pages without a chat of their own in exports; nothing is read",
+        (".html",),
+        silent=True,
+    ),
+    Format("html", "any other HTML: nothing is read, how to export the chat is told", (".html", ".htm")),
+    Format(
         "mbox",
         "e-mail in mbox files (Gmail Takeout, Thunderbird, Apple Mail), a mail a turn",
         (".mbox",),
