@@ -1,8 +1,9 @@
 """Gemini in a Google Takeout as HTML, which is its default: `MyActivity.html` of "Gemini Apps".
 
 Structure as readers of real exports have it (search of GitHub for `outer-cell mdl-cell` and "Prompted"): a
-cell a record with a header, then the prompt, what is attached, the time and the answer, `<br>` between them;
-newest first. No real file could be looked at. A record becomes one of `MyActivity.json`'s and is read so.
+cell a record with a header, then the prompt, what is attached, the time and the answer, `<br>` between
+them; newest first. No real file could be looked at. A record becomes one of `MyActivity.json`'s and is read
+so.
 """
 
 from __future__ import annotations

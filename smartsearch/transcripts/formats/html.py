@@ -1,7 +1,8 @@
 """HTML that no reader takes: nothing is read, and the user is told how to get the chat in another format.
 
 What names a page's maker is in its markup: classes of Tyrrrz/DiscordChatExporter's templates, of Facebook's
-and Instagram's download, of Google's My Activity and Voice, as their parsers in public repositories use them.
+and Instagram's download, of Google's My Activity and Voice, as their parsers in public repositories use
+them.
 """
 
 from __future__ import annotations

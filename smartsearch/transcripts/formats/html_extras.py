@@ -1,7 +1,8 @@
 """Pages of exports that hold no chat, or one that lies beside them in a format that is read: no turns.
 
-ChatGPT's `chat.html` holds what `conversations.json` does; Telegram's `export_results.html` and `lists` link
-to the chats (telegramdesktop/tdesktop, export_output_html.cpp); Takeout and X have pages to look through.
+ChatGPT's `chat.html` holds what `conversations.json` does; Telegram's `export_results.html` and `lists`
+link to the chats (telegramdesktop/tdesktop, export_output_html.cpp); Takeout and X have pages to look
+through.
 """
 
 from __future__ import annotations

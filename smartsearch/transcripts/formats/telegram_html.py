@@ -1,8 +1,9 @@
 """Telegram Desktop's `messages.html`, `messages2.html`, ...: a chat as pages of a thousand messages.
 
 Structure as in telegramdesktop/tdesktop, Telegram/SourceFiles/export/output/export_output_html.cpp, and in
-exports of public channels. What is left out is what the reader of `result.json` leaves out: service messages
-(who joined, called, pinned), reactions, the buttons of bots, the link to the message that is replied to.
+exports of public channels. What is left out is what the reader of `result.json` leaves out: service
+messages (who joined, called, pinned), reactions, the buttons of bots, the link to the message that is
+replied to.
 """
 
 from __future__ import annotations
