@@ -48,7 +48,6 @@ JSON_FORMATS = (
         "Mattermost's bulk export as JSONL, and its API's lists of posts",
         (".jsonl", ".json"),
         "Mattermost: `mmctl export create`, then search the .zip or its .jsonl",
-        records=1000,  # teams, channels and users come before the first post
     ),
     Format(
         "zulip",

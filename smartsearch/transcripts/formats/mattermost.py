@@ -29,6 +29,8 @@ from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 
 _POSTS = ("post", "direct_post")
+_OTHERS = ("team", "channel", "direct_channel", "scheme", "role", "emoji")
+"""Lines that come before the posts; those of users say too little to be known by."""
 
 
 def claims(value: object) -> bool:
@@ -37,8 +39,11 @@ def claims(value: object) -> bool:
 
 
 def _is_line(value: object) -> bool:
-    post = next((found for key in _POSTS if (found := mapping(value, key))), {})
-    return text(value, "type") in _POSTS and "create_at" in post and "user" in post
+    kind = text(value, "type")
+    inside = mapping(value, kind)
+    return (kind in _POSTS and "create_at" in inside and "user" in inside) or (
+        kind in _OTHERS and bool(inside)
+    )
 
 
 def _is_answer(value: object) -> bool:

@@ -78,7 +78,7 @@ def read(source: Source) -> Iterator[Record]:
     named = _NAME.search(text, 0, 1 << 16)
     name = (text_of(named["name"]) if named else "") or source.folder or source.stem
     messages = list(_MESSAGE.finditer(text))
-    line, at, speaker = 1, 0, ""
+    line, at, speaker, origin = 1, 0, "", ""
     for n, message in enumerate(messages):
         line, at = line + text.count("\n", at, message.start()), message.start()
         if message["kind"] == "service":
@@ -86,8 +86,9 @@ def read(source: Source) -> Iterator[Record]:
         end = messages[n + 1].start() if n + 1 < len(messages) else len(text)
         parts = _parts(text[message.end() : end])
         speaker = _speaker(parts) or speaker
+        origin = _origin(parts, origin)
         if parts.first("media_call") is None:
-            yield _turn(source.path, Item(None, line), parts, speaker, name, message["id"])
+            yield _turn(source.path, Item(None, line), parts, speaker, origin, name, message["id"])
     if not messages:
         yield Item(None, 0).fault("no messages of Telegram's here")
 
@@ -104,7 +105,9 @@ def _speaker(parts: _Parts) -> str:
     return _VIA.sub("", text_of(parts.html[name.start : name.end]))
 
 
-def _turn(path: str, item: Item, parts: _Parts, speaker: str, conversation: str, known: str) -> Record:
+def _turn(
+    path: str, item: Item, parts: _Parts, speaker: str, origin: str, conversation: str, known: str
+) -> Record:
     date = parts.first("date", "details")
     return turn(
         path,
@@ -112,7 +115,7 @@ def _turn(path: str, item: Item, parts: _Parts, speaker: str, conversation: str,
         text=_text(parts),
         speaker=speaker,
         time=to_iso(_OFFSET.sub("", date.attributes.get("title", ""))) if date else "",
-        caption=joined((_forwarded(parts), _media(parts))),
+        caption=joined((bracketed("forwarded from", origin) if origin else "", _media(parts))),
         conversation=conversation,
         turn=known,
     )
@@ -139,12 +142,13 @@ def _with_links(html: str) -> str:
     return "".join([*pieces, html[at:]])
 
 
-def _forwarded(parts: _Parts) -> str:
+def _origin(parts: _Parts, before: str) -> str:
+    """Whose message was forwarded, "" of one that is none; the second of a series is from where the first is."""
     body = parts.first("forwarded", "body")
-    name = parts.first("from_name", after=body.start) if body else None
-    if name is None:
+    if body is None:
         return ""
-    return bracketed("forwarded from", _VIA.sub("", text_of(parts.html[name.start : name.end].split("<")[0])))
+    name = parts.first("from_name", after=body.start)
+    return _VIA.sub("", text_of(parts.html[name.start : name.end].split("<")[0])) if name else before
 
 
 def _media(parts: _Parts) -> str:
@@ -167,7 +171,8 @@ def _media(parts: _Parts) -> str:
 
 def _file(parts: _Parts, one: Element, noun: str) -> str:
     if parts.text("title", after=one.start) == "Sticker":
-        return bracketed("sticker", parts.text("status", after=one.start))
+        emoji = parts.text("status", after=one.start).partition(", ")[0]
+        return bracketed("sticker", "" if any(map(str.isdigit, emoji)) else emoji)
     return bracketed(noun, last_part(one.attributes.get("href", "")))
 
 
