@@ -25,7 +25,7 @@ def has_columns(source: Source, names: Sequence[str]) -> bool:
 
 def records(source: Source) -> Iterator[Item | FormatError]:
     """Each row behind the first, at the line on which it begins; a fault for one that is no row."""
-    reader = csv.reader(StringIO(source.text.lstrip("\ufeff"), newline=""))
+    reader = csv.reader(StringIO("\n".join(source.lines).lstrip("\ufeff"), newline=""))
     names: list[str] | None = None
     while True:
         line = reader.line_num + 1

@@ -27,6 +27,7 @@ _BREAK = re.compile(r"<br\s{0,9}/?>", re.I)
 _ZONE = re.compile(r"\s[A-Z]{2,5}$")
 """A zone's short name, which several zones share: the time is local then. UTC and offsets are kept."""
 _CLOCK = re.compile(r"\d{1,2}[:.]\d{2}[:.]\d{2}")
+_YEAR = re.compile(r"(?<!\d)20\d\d(?!\d)")
 _ATTACHED = re.compile(r"Attached \d+ files?\.?")
 
 
@@ -82,7 +83,7 @@ def _is_time(piece: str) -> bool:
     if len(piece) > 120 or not _CLOCK.search(piece):
         return False
     said = text_of(piece)
-    return bool(_iso(said, day_first=True)) or (len(said) < 50 and sum(c.isdigit() for c in said) >= 9)
+    return bool(_iso(said, day_first=True)) or (len(said) < 50 and _YEAR.search(said) is not None)
 
 
 def _iso(said: str, day_first: bool) -> str:

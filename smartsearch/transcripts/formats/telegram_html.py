@@ -123,7 +123,8 @@ def _turn(
 
 def _text(parts: _Parts) -> str:
     found = next((one for classes, one in parts.found if classes == {"text"}), None)
-    return text_of(_with_links(parts.html[found.start : found.end]), mail=True).strip() if found else ""
+    inside = _with_links(parts.html[found.start : found.end]).strip() if found else ""
+    return text_of(f"<pre>{inside}</pre>", mail=True).strip() if inside else ""  # with the blanks it has
 
 
 def _with_links(html: str) -> str:
@@ -143,7 +144,7 @@ def _with_links(html: str) -> str:
 
 
 def _origin(parts: _Parts, before: str) -> str:
-    """Whose message was forwarded, "" of one that is none; the second of a series is from where the first is."""
+    """Whose message was forwarded, "" of none; the second of a series is whose the first is."""
     body = parts.first("forwarded", "body")
     if body is None:
         return ""
