@@ -59,8 +59,8 @@ class Decoded:
 
 
 def decode(data: bytes) -> Decoded:
-    """`data` as text: by its byte order mark, else UTF-8, else the encoding that its bytes make likely; a Word
-    document as its paragraphs.
+    """`data` as text: by its byte order mark, else UTF-8, else the encoding that its bytes make likely; a
+    Word document as its paragraphs.
 
     Bad bytes are replaced and counted; an encoding that was guessed is told. Raises FormatError `binary` for
     data that is not text; Outlook's is told what to do.
