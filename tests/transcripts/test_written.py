@@ -13,7 +13,7 @@ import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from email.message import EmailMessage
 from email.utils import format_datetime
 from html import escape
@@ -157,6 +157,15 @@ def of_owner(said: Chat) -> Chat:
     return [replace(one, speaker="") for one in numbered(said)]
 
 
+def of_a_meeting(said: Chat) -> Chat:
+    start = said[0].time.replace(hour=1)
+    return [replace(one, time=start + timedelta(minutes=n)) for n, one in enumerate(said)]
+
+
+def alone(said: Chat) -> Chat:
+    return mailed(said)[:1]
+
+
 def without_tags(said: Chat) -> Chat:
     return [replace(s, text=re.sub(r"</?[A-Za-z]+>|&amp;", "tag", s.text)) for s in spoken(said)]
 
@@ -196,7 +205,7 @@ def whatsapp_android(said: Chat, chance: Random) -> Lines:
 
 def whatsapp_iphone(said: Chat, chance: Random) -> Lines:
     stamp = chance.choice(IPHONE)
-    yield f"\u200e[{at(said[0].time, stamp)}] {said[0].speaker}: \u200eMessages and calls are encrypted."
+    yield f"\u200e[{at(said[0].time, stamp)}] {said[0].speaker}: \u200eMessages are end-to-end encrypted."
     for one in said:
         if chance.random() < 0.1:
             yield f"\u200e[{at(one.time, stamp)}] {one.speaker}: \u200eMissed voice call"
@@ -264,6 +273,108 @@ def mirc(said: Chat, chance: Random) -> Lines:
             yield f"[{one.time:%H:%M}] {nick} {one.text}"
 
 
+def bot(stamp: str, *signs: str, joined: str) -> Callable[[Chat, Random], Lines]:
+    """A log with stamps of this form before nicks with these signs."""
+
+    def write(said: Chat, chance: Random) -> Lines:
+        for n, one in enumerate(said):
+            if chance.random() < 0.1:
+                yield f"{one.time.strftime(stamp)}{joined}"
+            nick = (chance.choice(signs) if n > 1 else signs[0]).format(one.speaker)
+            yield f"{one.time.strftime(stamp)}{nick} {one.text}"
+
+    return write
+
+
+def eggdrop(said: Chat, chance: Random) -> Lines:
+    for day, together in by_day(said):
+        yield f"[00:00] --- {day:%a %b} {day.day:2} {day:%Y}"
+        for one in together:
+            if chance.random() < 0.1:
+                yield f"[{one.time:%H:%M}] ole (~ole@203.0.113.9) joined #boatshed."
+            yield f"[{one.time:%H:%M}] {chance.choice(('<{}>', 'Action: {}')).format(one.speaker)} {one.text}"
+
+
+def zoom(said: Chat, chance: Random) -> Lines:
+    older = chance.random() < 0.5
+    for one in said:
+        begin = f"{one.time:%H:%M:%S}\t From  {one.speaker}  to  Everyone"
+        if chance.random() < 0.1:
+            yield f"{begin} : " + 'Reacted to "the varnish..." with 👍'
+        yield f"{begin} : {one.text}" if older else f"{begin}:\n\t" + one.text.replace("\n", "\n\t")
+
+
+KAKAO = ("{0:%Y}년 {0.month}월 {0.day}일 {half} {h}:{0:%M}", "{0:%Y}. {0.month}. {0.day}. {half} {h}:{0:%M}")
+
+
+def korean(time: datetime, stamp: str) -> str:
+    return stamp.format(time, h=time.hour % 12 or 12, half="오후" if time.hour > 11 else "오전")
+
+
+def kakao_phone(said: Chat, chance: Random) -> Lines:
+    stamp = chance.choice(
+        (*KAKAO, "{0:%B} {0.day}, {0:%Y}, {h}:{0:%M %p}", "{0:%Y}. {0.month}. {0.day}. {0:%H:%M}")
+    )
+    yield from ("Boat 님과 카카오톡 대화", "저장한 날짜 : 2024년 5월 10일 오전 9:00", "")
+    for day, together in by_day(said):
+        yield f"\n{day.year}년 {day.month}월 {day.day}일 월요일"
+        for one in together:
+            if chance.random() < 0.1:
+                yield f"{korean(one.time, stamp)}, 올레님이 들어왔습니다."
+            yield f"{korean(one.time, stamp)}, {one.speaker} : {one.text}"
+
+
+def kakao_windows(said: Chat, chance: Random) -> Lines:
+    stamp = chance.choice(("{half} {h}:{0:%M}", "{h}:{0:%M %p}"))
+    yield from ("Boat 님과 카카오톡 대화", "저장한 날짜 : 2024-05-10 09:00:01", "")
+    for day, together in by_day(said):
+        yield f"--------------- {day.year}년 {day.month}월 {day.day}일 월요일 ---------------"
+        for one in together:
+            yield from ["올레님이 나갔습니다."] * (chance.random() < 0.1)
+            yield f"[{one.speaker}] [{korean(one.time, stamp)}] {one.text}"
+
+
+def kakao_mac(said: Chat, chance: Random) -> Lines:
+    yield "Date,User,Message"
+    for one in said:
+        quoted = one.text.replace('"', '""')
+        yield f'{one.time:%Y-%m-%d %H:%M:%S},"{one.speaker}","{quoted}"'
+
+
+def line(said: Chat, chance: Random) -> Lines:
+    stamp = chance.choice(("{0.hour}:{0:%M}", "{h:02}:{0:%M%p}"))
+    day_stamp = chance.choice(("{0:%Y/%m/%d}(月)", "{0:%Y.%m.%d} Monday", "{0:%a, %m/%d/%Y}"))
+    yield from ("[LINE] 舟小屋のトーク履歴", "保存日時：2024/05/10 09:00", "")
+    for day, together in by_day(said):
+        yield day_stamp.format(day)
+        for one in together:
+            if chance.random() < 0.1:
+                yield f"{at(one.time, stamp)}\tオレがグループに参加しました。"
+            text = f'"{one.text}"' if "\n" in one.text else one.text
+            yield f"{at(one.time, stamp)}\t{one.speaker}\t{text}"
+        yield ""
+
+
+def otter(said: Chat, chance: Random) -> Lines:
+    for one in said:
+        yield f"{one.speaker}  {re.sub('^00?:?', '', one.id)}  \n{one.text}\n"
+    yield "Transcribed by https://otter.ai"
+
+
+def sms_backup(said: Chat, chance: Random) -> Lines:
+    yield '<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>\n<smses count="1">'
+    for one in chance.sample(said, len(said)):
+        time = int(one.time.replace(tzinfo=timezone.utc).timestamp() * 1000)
+        body = escape(one.text).replace("\n", "&#10;")
+        if chance.random() < 0.5:  # as the app writes emoji
+            pairs = body.encode("utf-16-be", "surrogatepass")
+            units = (int.from_bytes(pairs[n : n + 2]) for n in range(0, len(pairs), 2))
+            body = "".join(f"&#{unit};" if 0xD800 <= unit < 0xE000 else chr(unit) for unit in units)
+        name = escape(one.speaker)
+        yield f'  <sms address="{name}" date="{time}" type="1" body="{body}" contact_name="{name}" />'
+    yield "</smses>"
+
+
 def imessage(said: Chat, chance: Random) -> Lines:
     for one in said:
         time = at(one.time, "{0:%b %d, %Y} {h:2}:{0:%M:%S %p}")
@@ -319,6 +430,15 @@ def mbox(said: Chat, chance: Random) -> Lines:
     for _, (first, *answers) in by_day(said):
         yield mail(first, first, chance)
         yield from (mail(one, first, chance) for one in chance.sample(answers, len(answers)))
+
+
+def eml(said: Chat, chance: Random) -> Lines:
+    yield re.sub(r"^>(?=>*From )", "", mail(said[0], said[0], chance).split("\n", 1)[1], flags=re.M)
+
+
+def sbv(said: Chat, chance: Random) -> Lines:
+    for one in said:
+        yield from (f"{one.id}.000,{one.id}.999", f"{one.speaker}: {one.text}", "")
 
 
 def mail(one: Said, first: Said, chance: Random) -> str:
@@ -418,6 +538,36 @@ WRITERS = (
     Writer("irc: ZNC", "#boatshed/%Y-%m-%d.log", znc, of_one_day),
     Writer("irc: HexChat", "Libera-#boatshed.log", hexchat, nicks),
     Writer("irc: mIRC", "#boatshed.log", mirc, nicks, MINUTES),
+    Writer(
+        "irc: Limnoria",
+        "#boatshed.log",
+        bot("%Y-%m-%dT%H:%M:%S+0200  ", "<{}>", "* {}", joined="*** ole has joined #boatshed"),
+        nicks,
+        "%Y-%m-%dT%H:%M:%S+02:00",
+    ),
+    Writer(
+        "irc: The Lounge",
+        "#boatshed.log",
+        bot("[%Y-%m-%dT%H:%M:%S.250Z] ", "<{}>", "<@{}>", "* {}", joined="*** ole (~ole@203.0.113.9) joined"),
+        nicks,
+        "%Y-%m-%dT%H:%M:%S+00:00",
+    ),
+    Writer(
+        "irc: IRCCloud",
+        "#boatshed.txt",
+        bot("[%Y-%m-%d %H:%M:%S] ", "<{}>", "<@{}>", "— {}", joined="→ ole joined (~ole@203.0.113.9)"),
+        nicks,
+    ),
+    Writer("irc: eggdrop", "#boatshed.log", eggdrop, nicks, MINUTES),
+    Writer("zoom", "%Y-%m-%d 10.00.00 Boat Shed 123456789/meeting_saved_chat.txt", zoom, of_a_meeting),
+    Writer("kakaotalk: phone", "KakaoTalkChats.txt", kakao_phone, time=MINUTES),
+    Writer("kakaotalk: Windows", "KakaoTalk_group.txt", kakao_windows, time=MINUTES),
+    Writer("kakaotalk: Mac", "KakaoTalk_Chat_Boat_2024-05-10-09-00-01.csv", kakao_mac),
+    Writer("line", "[LINE] 舟小屋.txt", line, time=MINUTES),
+    Writer("transcript", "weekly_otter_ai.txt", otter, spoken, ""),
+    Writer("sms-backup", "sms-20240510090001.xml", sms_backup, time="%Y-%m-%dT%H:%M:%S+00:00"),
+    Writer("subtitles: sbv", "weekly.sbv", sbv, without_tags, ""),
+    Writer("mbox: one", "Varnish.eml", eml, alone, "%Y-%m-%dT%H:%M:%S+02:00"),
     Writer("imessage", "+15555550142.txt", imessage),
     Writer("signal-text", "Maya Reis (_id12).txt", signal_text),
     Writer("signal-markdown", "Maya Reis/chat.md", signal_markdown),

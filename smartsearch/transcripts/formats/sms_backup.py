@@ -108,7 +108,7 @@ def _whole(found: re.Match[str]) -> str:
 def _message(kind: str, found: ElementTree.Element) -> dict[str, Any]:
     """What a message says, however it was sent."""
     sms = kind == "sms"
-    text, caption = (_known(found, "body"), "") if sms else _parts(found)
+    text, caption = (found.get("body", "").strip(), "") if sms else _parts(found)
     senders = [_known(one, "address") for one in found.iter("addr") if one.get("type") == _FROM]
     return {
         "date": found.get("date", ""),

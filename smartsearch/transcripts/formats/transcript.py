@@ -28,7 +28,7 @@ from smartsearch.transcripts.source import Source
 _DETECT_LINES = 500
 _PREAMBLE = 80  # lines of title, summary and names before the first turn
 _EARLY = 120  # seconds in which somebody has spoken
-_AT = r"(?P<at>(?:\d{1,2}:)?\d{1,2}:\d{2})\s{0,8}$"
+_AT = r"(?P<at>(?:\d{1,4}:)?\d{1,2}:\d{2})\s{0,8}$"
 _NAME = r"(?P<name>[^\W\d_][^\t\n:]{0,60}?)"
 _APART = re.compile(rf"{_NAME}(?:[ \xa0]{{2,8}}|\t{{1,3}}){_AT}")
 _DOCUMENT = re.compile(rf"{_NAME}[ \xa0\t]{{1,8}}{_AT}")

@@ -113,9 +113,9 @@ def read(source: Source) -> Iterator[Record]:
     conversation = _title(source) or source.stem
     day_first = stamps_day_first(source.lines, _stamp)
     people = cache(partial(_people, source.lines))
-    for item, here, below in source.opened(_opening):
+    for n, (item, here, below) in enumerate(source.opened(_opening)):
         rest = (line if line.isascii() else MARKS.sub("", line) for line in below)
-        event = partial(_is_event, here.name, conversation, people)
+        event = partial(_is_event, here.name, conversation, people, n == 0)
         said = _said("\n".join([here.text, *rest]), event) if here.name else None
         if said is not None:
             yield turn(
@@ -143,14 +143,16 @@ def _people(lines: list[str]) -> dict[str, bool]:
     return found
 
 
-def _is_event(speaker: str, chat: str, people: Callable[[], dict[str, bool]], said: str) -> bool:
+def _is_event(speaker: str, chat: str, people: Callable[[], dict[str, bool]], first: bool, said: str) -> bool:
     """Whether WhatsApp tells in `said`, under the name of `speaker`, what somebody did, or that it encrypts.
 
-    It does so in few words.
+    It does so in few words; the second in a sentence that begins a chat, in whatever language.
     """
     said = said[:300]
     folded = said.casefold()
     if folded.startswith(words.CALLS) or any(word in folded for word in words.ENCRYPTED):
+        return True
+    if first and len(said) > _PHRASE_LIMIT:
         return True
     if speaker == chat and not people().get(chat):
         return True
