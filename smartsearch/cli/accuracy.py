@@ -98,9 +98,9 @@ class Readers:
         from smartsearch import llm
         from smartsearch.bench.accuracy import READER
 
-        endpoint = llm.reader_endpoint()
-        price = self._prices[READER] if self._prices else endpoint.price
         for name, sent in plans.items():
+            endpoint = llm.reader_endpoint()
+            price = self._prices[READER] if self._prices else endpoint.price
             turns = (turn for group in planned.dataset.groups() for turn in group.corpus.turns)
             what = f"{consent.said(sent, price)}, for {name}"
             text = partial("\n".join, (turn.rendered for turn in turns))
