@@ -126,7 +126,7 @@ def train(samples: Sequence[Sample], weights: Floats, epochs: int, seed: int) ->
             nn.utils.clip_grad_norm_(net.parameters(), 1.0)
             optimizer.step()
             schedule.step()
-            total += float(loss)
+            total += loss.item()
         print(f"epoch {epoch + 1} loss {total / max(1, len(order) // BATCH):.4f}", flush=True)
     return net.eval()
 

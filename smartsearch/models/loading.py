@@ -143,7 +143,7 @@ def _fusion(config: Config) -> Fusion | None:
         return None
     try:
         return Fusion(weights, SetEncoder(manifest.SET_ENCODER))
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
         raise ModelError(
             f"the set encoder in {manifest.SET_ENCODER} is damaged: {error}",
             hint="install smartsearch again",
