@@ -27,6 +27,13 @@ def network(kind="Llama", seed=0, **said):
     return getattr(transformers, f"{kind}ForCausalLM")(config).eval()
 
 
+def bert(seed=0, **said):
+    """A BERT whose tokens see those before alone, as `recipe causal` makes one."""
+    torch.manual_seed(seed)
+    own = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "is_decoder": True}
+    return transformers.BertLMHeadModel(transformers.BertConfig(**SHAPE | own | said)).eval()
+
+
 def saved(folder, kind="Llama", seed=0, **said):
     """A folder as the hub has one; its tokenizer has a token a byte."""
     network(kind, seed, **said).save_pretrained(folder)

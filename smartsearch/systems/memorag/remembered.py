@@ -53,8 +53,8 @@ class Decoder:
     @property
     def ends(self) -> list[int]:
         """What ends a reply."""
-        end = self.tokenizer.eos_token_id
-        return [self.ids("\n")[-1] if end is None else int(end)]
+        known = (self.tokenizer.eos_token_id, self.tokenizer.sep_token_id, *self.ids("\n")[-1:])
+        return [int(end) for end in known if end is not None][:1]
 
 
 def opened(name: str, threads: int) -> tuple[Any, Any]:
