@@ -156,7 +156,7 @@ class Compressor:
         for layer, (keys, values) in enumerate(memory.layers):
             cache.update(keys, values, layer)
         places = torch.arange(m, m + new, device=ids.device)[None]
-        if not self._rotary:  # what a position adds cannot be taken off again: they stand where they will stay
+        if not self._rotary:  # a place that is added is not taken off again: theirs is the one they will keep
             places[:, ids.shape[1] :] -= ids.shape[1]
         self._count.memory = kept
         try:
