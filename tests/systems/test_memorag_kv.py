@@ -9,7 +9,7 @@ import pytest
 import torch
 import transformers
 
-from smartsearch.errors import InputError, ModelError
+from smartsearch.errors import CacheError, InputError, ModelError
 from smartsearch.models import loading
 from smartsearch.systems.base import quietly
 from smartsearch.systems.memorag import remembered
@@ -133,21 +133,25 @@ def test_a_new_session_extends_the_memory_and_one_taken_back_is_forgotten():
 def test_what_was_trained_is_saved_and_belongs_to_one_model(tmp_path):
     model = other(made())
     trained = Trained("tiny", model.digest, 16, 4, ("pretrain",), "chats")
-    model.save(tmp_path, trained)
-    assert about(tmp_path) == trained
+    folder = tmp_path / "trained"
+    model.save(folder, trained)
+    assert about(folder) == trained
+    with pytest.raises(CacheError, match="cannot be written"):
+        model.save(folder, trained)
+    assert [path.name for path in tmp_path.glob("trained*")] == ["trained"]
     again = made()
-    again.load(tmp_path)
+    again.load(folder)
     ids = IDS[0].tolist()
     assert torch.equal(again.remember(ids, KV()).layers[1][0], model.remember(ids, KV()).layers[1][0])
     with pytest.raises(ModelError, match="has other weights"):
-        made(seed=1).load(tmp_path)
-    weights = tmp_path / "memory_tokens.safetensors"
+        made(seed=1).load(folder)
+    weights = folder / "memory_tokens.safetensors"
     weights.write_bytes(weights.read_bytes()[:-50])
     with pytest.raises(ModelError, match="cannot be read"):
-        made().load(tmp_path)
-    (tmp_path / "memorag.json").write_text("{")
+        made().load(folder)
+    (folder / "memorag.json").write_text("{")
     with pytest.raises(ModelError, match="no trained memory tokens"):
-        about(tmp_path)
+        about(folder)
 
 
 def test_a_model_of_another_shape_is_refused():
@@ -290,8 +294,11 @@ def test_new_sessions_are_read_on_and_those_after_a_change_anew(folder, tmp_path
     assert (more.fingerprint, more.statistics) == (whole.fingerprint, whole.statistics)
     less = remembered.made(by, xmemory.chat(0, 2), path, quietly)
     assert (less.built.new, less.built.gone) == (1, 3)
-    path.write_bytes(path.read_bytes()[:-9])
-    assert remembered.made(by, xmemory.chat(0, 2), path, quietly).built.new == 2
+    content = path.read_bytes()
+    for damaged in (content[:-9], content[:-9] + b"123456789", b"", content[50:]):
+        path.write_bytes(damaged)
+        assert remembered.made(by, xmemory.chat(0, 2), path, quietly).built.new == 2
+        assert remembered.made(by, xmemory.chat(0, 2), path, quietly).built.new == 0
 
 
 def test_what_it_writes_is_mended_or_read_line_by_line():

@@ -10,6 +10,8 @@ import copy
 import hashlib
 import json
 import math
+import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -23,8 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import DynamicCache
 
-from smartsearch.errors import InputError, ModelError
-from smartsearch.systems.memorag.records import written_whole
+from smartsearch.errors import CacheError, InputError, ModelError
 
 FORMAT = "smartsearch memory tokens 1"
 ABOUT, WEIGHTS = "memorag.json", "memory_tokens.safetensors"
@@ -214,16 +215,26 @@ class Compressor:
         return written
 
     def save(self, folder: Path, trained: Trained) -> None:
-        """Write what was trained, and what it is of. Raises CacheError."""
+        """Write what was trained, and what it is of, to a new folder, whole or not at all.
+
+        Raises CacheError.
+        """
         own = {
             f"{at}.{name}": p
             for at, split in self._splits.items()
             for name, p in split.own.named_parameters()
         }
-        folder.mkdir(parents=True, exist_ok=True)
         tensors = {name: p.detach().cpu().contiguous() for name, p in {**own, "token": self.token}.items()}
-        written_whole(folder / WEIGHTS, save(tensors))
-        written_whole(folder / ABOUT, json.dumps({"format": FORMAT, **asdict(trained)}, indent=1).encode())
+        part = folder.with_name(f"{folder.name}.{os.getpid()}")
+        try:
+            part.mkdir(parents=True)
+            (part / WEIGHTS).write_bytes(save(tensors))
+            (part / ABOUT).write_text(json.dumps({"format": FORMAT, **asdict(trained)}, indent=1), "utf-8")
+            part.rename(folder)
+        except OSError as error:
+            raise CacheError(f"{folder} cannot be written: {error.strerror}", hint="another --out") from error
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
 
     def load(self, folder: Path) -> None:
         """Take what was trained. Raises ModelError where it is damaged, or another model's."""
