@@ -66,6 +66,19 @@ def test_it_says_that_its_heads_were_not_trained(ask, model, tmp_path):
     assert ask("--json", model=other).record["system"] == "qrranker"
 
 
+def test_a_table_says_which_heads_were_not_trained(model, tmp_path):
+    from smartsearch.bench import rivals
+    from smartsearch.config import Config
+
+    trained = shutil.copytree(model, tmp_path / "trained")
+    heads.write(trained / heads.FILE, replace(heads.read(trained / heads.FILE), trained=True))
+    named = [
+        rivals.load(["qrranker"], config=Config(qr_model=str(one)))[0].name
+        for one in (model, trained, "acme/unknown")
+    ]
+    assert named == ["qrranker-untrained", "qrranker", "qrranker-untrained"]
+
+
 def test_as_a_third_ranker_it_is_fused_with_the_two(run, talk, model, monkeypatch):
     from smartsearch.models import loading
     from tests.cli.fakes import fake_tools
