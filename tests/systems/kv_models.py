@@ -13,6 +13,7 @@ SHAPE = {
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
+    "head_dim": 8,
     "intermediate_size": 48,
     "max_position_embeddings": 4096,
     "vocab_size": 260,

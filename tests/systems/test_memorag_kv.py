@@ -199,7 +199,8 @@ def test_trained_memory_tokens_remember_and_the_model_stays_as_it_was():
     from torch.optim import Adam
 
     generator = torch.Generator().manual_seed(0)
-    plain = network(vocab_size=32, num_hidden_layers=2, hidden_size=64, intermediate_size=96).train()
+    shape = {"hidden_size": 64, "head_dim": 16, "intermediate_size": 96, "vocab_size": 32}
+    plain = network(**shape).train()
     optimizer = Adam(plain.parameters(), 3e-3)
     for _ in range(500):
         plain(ids := recall(32, generator), labels=ids).loss.backward()
@@ -308,6 +309,8 @@ def test_what_it_writes_is_mended_or_read_line_by_line():
         "Mara paid on Monday.",
         "It was in May.",
     )
+    spaced = '{ " kind " : " points ", " items " : [ " the flute ", " a dog " ], " draft " : " " }'
+    assert remembered.told(spaced) == Clues("points", ("the flute", "a dog"), "", "kv")
     assert remembered.told(" \n--").fault == "the memory wrote no clue"
     assert remembered.told(remembered.target(Clues("points", ("a",), "b"))).texts == ("b", "a")
 

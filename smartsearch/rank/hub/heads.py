@@ -86,7 +86,7 @@ PUBLISHED = (
 BASE, TRAINED = "Qwen/Qwen3-4B-Instruct-2507", "MindscapeRAG/QRRanker"
 SEEN = {
     BASE: "1,000 questions of NarrativeQA (paper)",
-    TRAINED: "MuSiQue and NarrativeQA (paper); its card lists LoCoMo",
+    TRAINED: "MuSiQue and NarrativeQA (paper); HotpotQA, MuSiQue, LoCoMo and DetectiveQA (its card)",
 }
 
 

@@ -117,10 +117,19 @@ def target(clues: Clues) -> str:
 def told(text: str) -> Clues:
     """The clues that a memory wrote: JSON, mended where it must be, or else a clue a line."""
     with suppress(ValidationError):
-        found = Drafted.model_validate_json(repair_json(text) or "{}")
+        found = Drafted.model_validate(_tight(repair_json(text, return_objects=True)))
         return Clues(found.kind, tuple(found.items), found.draft, "kv")
     lines = tuple(line for line in text.splitlines() if any(map(str.isalnum, line)))
     return Clues("answers", lines, source="kv", fault="" if lines else "the memory wrote no clue")
+
+
+def _tight(value: Any) -> Any:
+    """JSON without blanks at the ends of its strings: a tokenizer of words, as BERT's, writes them there."""
+    if isinstance(value, dict):
+        return {_tight(key): _tight(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_tight(one) for one in value]
+    return value.strip() if isinstance(value, str) else value
 
 
 class Remembered:
