@@ -153,7 +153,7 @@ class Compressor:
         embedded = self._embed(ids)
         if kept:
             embedded = torch.cat([embedded, self.token.expand(len(ids), kept, -1)], dim=1)
-        cache = DynamicCache() if memory.layers else None
+        cache = DynamicCache()
         for layer, (keys, values) in enumerate(memory.layers):
             cache.update(keys, values, layer)
         places = torch.arange(m, m + new, device=ids.device)[None]
@@ -162,7 +162,10 @@ class Compressor:
         self._count.memory = kept
         try:
             done = self._decoder(
-                inputs_embeds=embedded, past_key_values=cache, position_ids=places, use_cache=True
+                inputs_embeds=embedded,
+                past_key_values=cache if memory.layers else None,
+                position_ids=places,
+                use_cache=True,
             )
         finally:
             self._count.memory = 0
