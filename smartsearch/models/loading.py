@@ -177,6 +177,11 @@ class Late:
         """How many turns before a turn it was trained to see (rank/text.py)."""
         return int(getattr(self.begin().result(), "before", 1))
 
+    def notice(self, texts: int) -> str:
+        """What the scorer tells before it reads so many texts, if anything."""
+        told = getattr(self.begin().result(), "notice", None)
+        return str(told(texts)) if told else ""
+
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """The score of each text."""
         return self.begin().result()(question, texts)
