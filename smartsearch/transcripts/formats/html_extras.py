@@ -16,6 +16,8 @@ from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.html import is_html
 from smartsearch.transcripts.source import Source
 
+_OWN = re.compile(r'<meta [^<>]{0,99}content="smartsearch ')
+"""In a page that `--format html` made: an answer is no chat."""
 _TITLE = re.compile(r"<title>\s*(?P<title>[^<]{0,80}?)\s*</title>", re.I)
 _TITLES = {
     "chat.html": "ChatGPT Data Export",
@@ -26,12 +28,12 @@ _TITLES = {
 
 
 def detect(source: Source) -> bool:
-    """Whether a page is one of them, by its name and its title."""
-    wanted = _TITLES.get(PurePath(plain_name(source.path)).name)
-    if wanted is None or not is_html(source):
+    """Whether a page is one of them, by its name and its title, or one of our own."""
+    head = source.text[:2000]
+    if not is_html(source):
         return False
-    found = _TITLE.search(source.text[:2000])
-    return found is not None and found["title"] == wanted
+    wanted, found = _TITLES.get(PurePath(plain_name(source.path)).name), _TITLE.search(head)
+    return _OWN.search(head) is not None or (found is not None and found["title"] == wanted)
 
 
 def read(source: Source) -> Iterator[Record]:  # noqa: ARG001 - the shape of every reader
