@@ -4,7 +4,7 @@
 |---|---|
 | irssi | `--- Day changed Tue May 09 2023`, `13:56 <@maya> text`, `13:56  * maya waves`, `13:57 -!- ...` |
 | WeeChat | `2023-05-08 13:56:01<tab>@maya<tab>text`, `...<tab> *<tab>maya waves`, `...<tab>--><tab>...` |
-| ZNC, energymech | `[13:56:01] <maya> text`, `[13:56:01] * maya waves`, `... *** Joins: ...`; date in the name |
+| ZNC, energymech | `[13:56:01] <maya> text`, `... * maya waves`, `... *** Joins: ...`; date in the name |
 | HexChat | `**** BEGIN LOGGING AT Mon May  8 13:50:00 2023`, `May 08 13:56:01 <maya><tab>text` |
 | mIRC | `Session Start: Mon May 08 13:50:00 2023`, `Session Ident: #harbour`, `[13:56] <@maya> text` |
 | Limnoria | `2023-05-08T13:56:01+0200  <maya> text`, `...  * maya waves`, `...  *** maya has joined ...` |
