@@ -121,7 +121,7 @@ JSON_FORMATS = (
     ),
     Format(
         "messages",
-        "messages with `role` and `content`: JSONL, a JSON list, or conversations with `messages`",
+        "messages with `role` and `content`, or ShareGPT's `from` and `value`: JSONL, a list, conversations",
         (".json", ".jsonl", ".ndjson"),
     ),
     Format(
