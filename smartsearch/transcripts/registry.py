@@ -120,6 +120,12 @@ JSON_FORMATS = (
         records=20,
     ),
     Format(
+        "oasst",
+        "OpenAssistant's trees of messages, or its messages one a line",
+        LINES,
+        "data files of OpenAssistant: oasst1 and oasst2, trees or messages",
+    ),
+    Format(
         "messages",
         "messages with `role` and `content`, or ShareGPT's `from` and `value`: JSONL, a list, conversations",
         (".json", ".jsonl", ".ndjson"),
