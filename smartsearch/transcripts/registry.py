@@ -126,6 +126,12 @@ JSON_FORMATS = (
         "data files of OpenAssistant: oasst1 and oasst2, trees or messages",
     ),
     Format(
+        "langchain",
+        "messages as LangChain and LangGraph store them: `human` and `ai`, in lists or rows",
+        (".json", ".jsonl", ".ndjson"),
+        "a file of FileChatMessageHistory, a dump of a table of messages, or of a thread's state",
+    ),
+    Format(
         "messages",
         "messages with `role` and `content`, or ShareGPT's `from` and `value`: JSONL, a list, conversations",
         (".json", ".jsonl", ".ndjson"),
