@@ -23,6 +23,7 @@ from smartsearch.transcripts.formats.agent_log import (
     turns,
 )
 from smartsearch.transcripts.formats.branch import chain, latest_leaf
+from smartsearch.transcripts.formats.captions import bracketed
 from smartsearch.transcripts.formats.fields import kind, sequence, string
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
@@ -111,11 +112,11 @@ def _events(item: Item, name: str) -> Iterator[Event]:
 
 
 def _text(message: dict[str, Any], blocks: list[dict[str, Any]]) -> str:
-    """The text blocks and the documents that were written; where there are none, `text` for the former."""
+    """The texts, said or written, and the documents; where there are no blocks, `text` for the former."""
     texts = []
     for block in blocks:
-        if string(block, "type") == "text":
-            texts.append(string(block, "text"))
+        if string(block, "type") in ("text", "voice_note"):
+            texts.append(string(block, "text", "transcript"))
         elif string(block, "name") == _DOCUMENTS and string(block, "type") == "tool_use":
             texts.append(string(block.get("input"), "content"))
     return "\n".join(text for text in texts if text) or ("" if blocks else string(message, "text"))
@@ -123,8 +124,9 @@ def _text(message: dict[str, Any], blocks: list[dict[str, Any]]) -> str:
 
 def _captions(message: dict[str, Any], blocks: list[dict[str, Any]]) -> str:
     images = ["[image]" for block in blocks if string(block, "type") == "image"]
+    spoken = [bracketed("audio", string(b, "title")) for b in blocks if string(b, "type") == "voice_note"]
     files = [*sequence(message, "attachments"), *sequence(message, "files")]
-    return " ".join(dict.fromkeys([*images, *map(_file, files)]))
+    return " ".join(dict.fromkeys([*images, *spoken, *map(_file, files)]))
 
 
 def _file(file: object) -> str:
