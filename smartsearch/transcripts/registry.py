@@ -93,6 +93,18 @@ JSON_FORMATS = (
         "claude.ai: Settings, Privacy, Export data; the mail's link gives a .zip to read as it is",
     ),
     Format(
+        "grok",
+        "Grok's account export, `prod-grok-backend.json`",
+        JSON,
+        "accounts.x.ai: Download account data; the mail's link gives a .zip to read as it is",
+    ),
+    Format(
+        "ai-studio",
+        "Google AI Studio's chats as Google Drive keeps them, a file each",
+        JSON,
+        "Google Drive: download the folder Google AI Studio; as its files have no ending, add --glob '*'",
+    ),
+    Format(
         "claude-code",
         "Claude Code's session logs: texts, tool calls and their results",
         (".jsonl", ".json"),

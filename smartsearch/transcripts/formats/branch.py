@@ -29,3 +29,8 @@ def latest_leaf(parents: Mapping[str, str], times: Mapping[str, str]) -> str:
         for one in reversed(above):
             latest[one] = max(times.get(one, ""), latest.get(parents[one], ""))
     return max(reversed(leaves), key=lambda leaf: latest[leaf], default="")
+
+
+def current(parents: Mapping[str, str], times: Mapping[str, str], leaf: str = "") -> list[str]:
+    """The ids of the current branch, from its root to `leaf`, or to the latest leaf where that is none."""
+    return chain(parents, leaf if leaf in parents else latest_leaf(parents, times))

@@ -22,7 +22,7 @@ from smartsearch.transcripts.formats.agent_log import (
     parts,
     turns,
 )
-from smartsearch.transcripts.formats.branch import chain, latest_leaf
+from smartsearch.transcripts.formats.branch import current
 from smartsearch.transcripts.formats.captions import bracketed
 from smartsearch.transcripts.formats.fields import kind, sequence, string
 from smartsearch.transcripts.formats.jsontext import Item
@@ -71,11 +71,8 @@ def _current(messages: list[Any], leaf: str) -> set[int]:
     if len(numbers) < len(messages) or not all(parents.values()):
         return every
     roots = {parent for parent in parents.values() if parent not in parents}
-    if leaf not in parents:
-        times = {string(message, "uuid"): to_iso(message.get("created_at")) for message in messages}
-        leaf = latest_leaf(parents, times)
-    branch = chain(parents, leaf)
-    return {numbers[uuid] for uuid in branch} if len(roots) == 1 else every
+    times = {string(message, "uuid"): to_iso(message.get("created_at")) for message in messages}
+    return {numbers[uuid] for uuid in current(parents, times, leaf)} if len(roots) == 1 else every
 
 
 def _events(item: Item, name: str) -> Iterator[Event]:
