@@ -22,9 +22,9 @@ from smartsearch.transcripts.formats.agent_log import (
     parts,
     turns,
 )
-from smartsearch.transcripts.formats.branch import current
+from smartsearch.transcripts.formats.branch import Node, shown
 from smartsearch.transcripts.formats.captions import bracketed
-from smartsearch.transcripts.formats.fields import kind, sequence, string
+from smartsearch.transcripts.formats.fields import kind, mapping, sequence, string
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 
@@ -49,7 +49,10 @@ def read(source: Source) -> Iterator[Record]:
             yield item.fault("no conversation with `chat_messages` here")
             continue
         name = string(item.value, "uuid") or f"{source.stem}#{n}"
-        kept = _current(messages, string(item.value, "current_leaf_message_uuid"))
+        # Edits and second answers are listed among the others.
+        kept = shown(
+            [_node(message) for message in messages], string(item.value, "current_leaf_message_uuid")
+        )
         events = (
             event
             for i, message in enumerate(item.elements("chat_messages"))
@@ -59,20 +62,9 @@ def read(source: Source) -> Iterator[Record]:
         yield from turns(source.path, string(item.value, "name"), events)
 
 
-def _current(messages: list[Any], leaf: str) -> set[int]:
-    """The indices of the current branch, and of what is no message; all where parents do not connect.
-
-    Edits and second answers are listed among the others. Without `current_leaf_message_uuid` the branch with
-    the latest message is the current one.
-    """
-    every = set(range(len(messages)))
-    numbers = {string(message, "uuid"): i for i, message in enumerate(messages)}
-    parents = {string(message, "uuid"): string(message, "parent_message_uuid") for message in messages}
-    if len(numbers) < len(messages) or not all(parents.values()):
-        return every
-    roots = {parent for parent in parents.values() if parent not in parents}
-    times = {string(message, "uuid"): to_iso(message.get("created_at")) for message in messages}
-    return {numbers[uuid] for uuid in current(parents, times, leaf)} if len(roots) == 1 else every
+def _node(message: object) -> Node:
+    time = to_iso(mapping(message).get("created_at"))
+    return Node(string(message, "uuid"), string(message, "parent_message_uuid"), time)
 
 
 def _events(item: Item, name: str) -> Iterator[Event]:

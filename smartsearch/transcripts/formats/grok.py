@@ -9,12 +9,11 @@ one left behind, tasks and projects. Prompts for pictures ("Imagine") are turns,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.agent_log import no_object, without
-from smartsearch.transcripts.formats.branch import current
+from smartsearch.transcripts.formats.branch import Node, shown
 from smartsearch.transcripts.formats.captions import bracketed, joined
 from smartsearch.transcripts.formats.fields import mapping, misfit, sequence, string, unwrapped
 from smartsearch.transcripts.formats.jsontext import Item
@@ -59,21 +58,14 @@ def _conversation(source: Source, item: Item, number: str = "") -> Iterator[Reco
         else response
         for response in item.elements("responses")
     ]
-    shown = _shown([mapping(response.value) for response in responses])
+    kept = shown([_node(response.value) for response in responses])
     for n, response in enumerate(responses):
-        if n in shown or not isinstance(response.value, dict):
+        if n in kept:
             yield _turn(source.path, response, name, title)
 
 
-def _shown(responses: list[dict[str, Any]]) -> set[int]:
-    """The indices of the branch with the latest response; all where responses do not form one tree."""
-    ids = [string(response, "_id") for response in responses]
-    parents = {id_: string(response, "parent_response_id") for id_, response in zip(ids, responses)}
-    roots = sum(parent not in parents for parent in parents.values())
-    if len(parents) < len(ids) or roots != 1:
-        return set(range(len(ids)))
-    branch = set(current(parents, {id_: _time(found) for id_, found in zip(ids, responses)}))
-    return {n for n, id_ in enumerate(ids) if id_ in branch}
+def _node(value: object) -> Node:
+    return Node(string(value, "_id"), string(value, "parent_response_id"), _time(value))
 
 
 def _time(value: object) -> str:
