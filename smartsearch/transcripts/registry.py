@@ -81,6 +81,12 @@ JSON_FORMATS = (
         "sigtop (github.com/tbvdm/sigtop): `sigtop msg -f json FOLDER`, of Signal Desktop before 7.42",
     ),
     Format(
+        "deepseek",
+        "DeepSeek's data export: `conversations.json` with `fragments`",
+        JSON,
+        "chat.deepseek.com: Settings, Data, Export all chats; a .zip to read as it is",
+    ),
+    Format(
         "chatgpt",
         "ChatGPT's data export: `conversations.json` or `conversations-000.json`",
         JSON,

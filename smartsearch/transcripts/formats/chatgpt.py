@@ -51,6 +51,8 @@ def claims(value: object) -> bool:
     messages = [m for node in nodes if isinstance(node, dict) and isinstance(m := node.get("message"), dict)]
     if messages:
         return any("author" in message for message in messages)
+    if "inserted_at" in value:  # DeepSeek's, which has no messages yet
+        return False
     return "current_node" in value or any(isinstance(node, dict) and "children" in node for node in nodes)
 
 
