@@ -138,6 +138,30 @@ JSON_FORMATS = (
         records=20,
     ),
     Format(
+        "open-webui",
+        "Open WebUI's exports: chats with a `history` of messages",
+        JSON,
+        "Open WebUI: Settings, Data Controls, Export Chats; or a chat's menu, Download, as .json",
+    ),
+    Format(
+        "librechat",
+        "LibreChat's export of a conversation as JSON",
+        LINES,
+        "LibreChat: a conversation's menu, Share, Export; type json",
+    ),
+    Format(
+        "lm-studio",
+        "LM Studio's conversations, `*.conversation.json`",
+        JSON,
+        "they are in ~/.lmstudio/conversations on the machine it runs on; name the folder",
+    ),
+    Format(
+        "sillytavern",
+        "SillyTavern's chats, a message a line",
+        (".jsonl", ".json"),
+        "they are in its folder data/default-user/chats, a folder a character",
+    ),
+    Format(
         "oasst",
         "OpenAssistant's trees of messages, or its messages one a line",
         LINES,
