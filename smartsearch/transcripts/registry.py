@@ -111,6 +111,18 @@ JSON_FORMATS = (
         "Google Drive: download the folder Google AI Studio; as its files have no ending, add --glob '*'",
     ),
     Format(
+        "le-chat",
+        "Mistral's Le Chat: its export, a file a chat",
+        JSON,
+        "chat.mistral.ai: Settings, Export; a .zip to read as it is",
+    ),
+    Format(
+        "perplexity",
+        "Perplexity's data export: questions with their answers",
+        JSON,
+        "perplexity.ai: Settings, Account, Export my data; a .zip to read as it is",
+    ),
+    Format(
         "claude-code",
         "Claude Code's session logs: texts, tool calls and their results",
         (".jsonl", ".json"),
