@@ -218,6 +218,7 @@ ODD = (
     {"role": True, "speaker": "", "content": "nobody", "time": ["odd"]},
     {"role": "user", "content": "camel", "createdAt": {"$date": {"$numberLong": "1683554160000"}}},
     {"role": "user", "content": [{"type": "text", "value": "valued"}], "ts": "1683554160.5"},
+    {"role": "user", "content": [{"type": "text", "text": {"value": "valued"}}], "thread_id": "t"},
     {"from": "human", "value": "spoken", "created_date": "2023-05-08"},
     {"from": "Mara", "value": "named", "id": 4},
     {"from": "gpt", "value": 5},

@@ -1,8 +1,9 @@
 """Messages with `role` and `content` as OpenAI's interface writes them, in lists, conversations or lines.
 
 ShareGPT's `conversations` of `from` and `value`, WildChat's and LMSYS-Chat's `conversation`, and parts with a
-`value` are read too, structure from hiyouga/LLaMA-Factory and lm-sys/FastChat (data). Answers to choose from
-(`chosen`, `rejected`) follow the conversation, both. Left out: parts that are reasoning, and lists of tools.
+`value` are read too, structure from hiyouga/LLaMA-Factory and lm-sys/FastChat (data) and, for threads of the
+Assistants interface and Jan, from janhq/jan (docs). Answers to choose from (`chosen`, `rejected`) follow the
+conversation, both. Left out: parts that are reasoning, and lists of tools.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ _REASONING = ("reasoning", "thinking")
 _ATTACHED = ("file", "audio", "video")
 _FILE_KEYS = ("filename", "name")
 _PUT_TOGETHER = (*(noun.encode() for noun in _ATTACHED), b'"tool_call"')
-_CONVERSATION_KEYS = ("conversation_id", "conversation_hash", "id", "title")
+_OF_KEYS = ("conversation_id", "conversationId", "thread_id")
+_CONVERSATION_KEYS = (*_OF_KEYS, "conversation_hash", "id", "title")
 
 
 class _Message(NamedTuple):
@@ -132,7 +134,7 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
     if _list_key(value) is not None or is_ambiguous(str(time)):
         return None
     return Facts(
-        string(value, "conversation_id") or source.stem,
+        string(value, *_OF_KEYS) or source.stem,
         string(value, "session_id", "session"),
         "",
         _speaker(value),
@@ -190,7 +192,7 @@ def _turn(source: Source, message: _Message, day_first: bool) -> Record:
         time=next(filter(None, times), source.day),
         caption=caption,
         role=_role(value),
-        conversation=string(value, "conversation_id") or message.conversation,
+        conversation=string(value, *_OF_KEYS) or message.conversation,
         session=string(value, "session_id", "session") or message.session,
         turn=string(value, *_TURN_KEYS),
         title=message.title,
@@ -219,6 +221,7 @@ def _text(part: object) -> str | None:
     if not isinstance(part, dict) or part.get("type") in _REASONING:
         return part if isinstance(part, str) else None
     text = part.get("text", part.get("value") if part.get("type") == "text" else None)
+    text = text.get("value") if isinstance(text, dict) else text
     return text if isinstance(text, str) else None
 
 
