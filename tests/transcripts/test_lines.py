@@ -221,6 +221,7 @@ ODD = (
     {"role": "user", "content": [{"type": "text", "text": {"value": "valued"}}], "thread_id": "t"},
     {"from": "human", "value": "spoken", "created_date": "2023-05-08"},
     {"from": "Mara", "value": "named", "id": 4},
+    {"role": "human", "value": "by role"},
     {"from": "gpt", "value": 5},
     5,
     "text",

@@ -64,7 +64,7 @@ def claims(value: object) -> bool:
 def _is_message(value: object) -> bool:
     if not isinstance(value, dict):
         return False
-    if isinstance(value.get("from"), str) and isinstance(value.get("value"), str):
+    if isinstance(value.get("from", value.get("role")), str) and isinstance(value.get("value"), str):
         return True
     who = isinstance(value.get("role"), str) or any(isinstance(value.get(key), str) for key in _NAME_KEYS)
     return who and any(isinstance(value.get(key, 0), str | list | None) for key in _TEXT_KEYS)
@@ -238,8 +238,8 @@ def _caption(part: dict[str, Any]) -> str:
 
 
 def _content(value: object) -> Any:
-    found = _first(value, _TEXT_KEYS)
-    return value.get("value") if found is None and isinstance(value, dict) and "from" in value else found
+    found, by_value = _first(value, _TEXT_KEYS), mapping(value).keys() & {"from", "role"}
+    return mapping(value).get("value") if found is None and by_value else found
 
 
 def _when(value: object) -> Any:
