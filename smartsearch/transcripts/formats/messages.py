@@ -43,6 +43,7 @@ _ATTACHED = ("file", "audio", "video")
 _FILE_KEYS = ("filename", "name")
 _PUT_TOGETHER = (*(noun.encode() for noun in _ATTACHED), b'"tool_call"')
 _OF_KEYS = ("conversation_id", "conversationId", "thread_id")
+_FROM = b'"from"'
 _CONVERSATION_KEYS = (*_OF_KEYS, "conversation_hash", "id", "title")
 
 
@@ -65,7 +66,7 @@ def _is_message(value: object) -> bool:
     if not isinstance(value, dict):
         return False
     if isinstance(value.get("from", value.get("role")), str) and isinstance(value.get("value"), str):
-        return True
+        return "to" not in value  # a line of a graph has both ends
     who = isinstance(value.get("role"), str) or any(isinstance(value.get(key), str) for key in _NAME_KEYS)
     return who and any(isinstance(value.get(key, 0), str | list | None) for key in _TEXT_KEYS)
 
@@ -115,9 +116,12 @@ def as_written(lines: bytes) -> bool:
     It does not where letters are escaped, where a caption is put together of a part's kind and name, or
     where a speaker goes by another name here (`_ROLES`).
     """
+    import stringzilla
+
     if b"\\" in lines and (b"\\u" in lines or b"\\x" in lines):
         return False
-    return b'"from"' not in lines and (b"[" not in lines or not any(noun in lines for noun in _PUT_TOGETHER))
+    odd = (_FROM, *_PUT_TOGETHER) if b"[" in lines else (_FROM,)
+    return all(stringzilla.find(lines, needle) < 0 for needle in odd)
 
 
 def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[False] | None:

@@ -32,7 +32,8 @@ def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
     title = ""
     for item in source.items():
-        if isinstance(item.value, dict) and "mes" not in item.value and "character_name" in item.value:
+        keys = mapping(item.value).keys()
+        if "mes" not in keys and keys & {"character_name", "chat_metadata"}:
             name = string(item.value, "character_name")
             title = title if name in _NO_NAME else name
         else:
