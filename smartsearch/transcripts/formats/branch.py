@@ -40,7 +40,7 @@ def latest_leaf(parents: Mapping[str, str], times: Mapping[str, str]) -> str:
     return max(reversed(leaves), key=lambda leaf: latest[leaf], default="")
 
 
-def current(parents: Mapping[str, str], times: Mapping[str, str], leaf: str = "") -> list[str]:
+def to_leaf(parents: Mapping[str, str], times: Mapping[str, str], leaf: str = "") -> list[str]:
     """The ids of the current branch, from its root to `leaf`, or to the latest leaf where that is none."""
     return chain(parents, leaf if leaf in parents else latest_leaf(parents, times))
 
@@ -54,7 +54,7 @@ def shown(nodes: Sequence[Node], leaf: str = "") -> set[int]:
     roots = {node.parent or node.name for node in nodes if node.parent not in numbers}
     if "" in numbers or len(numbers) < len(nodes) or len(roots) != 1:
         return set(range(len(nodes)))
-    branch = current(
+    branch = to_leaf(
         {node.name: node.parent for node in nodes}, {node.name: node.time for node in nodes}, leaf
     )
     return {numbers[name] for name in branch}

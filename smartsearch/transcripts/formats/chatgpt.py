@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
-from smartsearch.transcripts.formats.branch import current
+from smartsearch.transcripts.formats.branch import to_leaf
 from smartsearch.transcripts.formats.fields import escaped, kind, mapping, sequence, string
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.own_calls import is_own
@@ -90,7 +90,7 @@ def _current(nodes: dict[str, Any], leaf: str) -> list[str]:
         parent = string(node, "parent")
         parents[key] = parent if parent in nodes else listed.get(key, "")
     times = {key: to_iso(mapping(node, "message").get("create_time")) for key, node in nodes.items()}
-    return current(parents, times, leaf)
+    return to_leaf(parents, times, leaf)
 
 
 def _fault(about: _Conversation, key: str, what: str) -> FormatError:
