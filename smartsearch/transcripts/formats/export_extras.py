@@ -13,8 +13,8 @@ from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.source import Source
 
 _KEYS: dict[str, frozenset[str]] = {
-    # ChatGPT's export
-    "user.json": frozenset({"chatgpt_plus_user", "discriminator"}),  # and Discord's
+    # ChatGPT's export, DeepSeek's and Discord's
+    "user.json": frozenset({"chatgpt_plus_user", "discriminator", "mobile"}),
     "user_settings.json": frozenset(),
     "message_feedback.json": frozenset({"rating"}),
     "model_comparisons.json": frozenset(),
@@ -25,6 +25,9 @@ _KEYS: dict[str, frozenset[str]] = {
     "users.json": frozenset({"verified_phone_number", "email_address"}),
     "projects.json": frozenset({"prompt_template", "is_starter_project"}),
     "memories.json": frozenset({"conversations_memory", "project_memories"}),
+    # Grok's export
+    "prod-mc-auth-mgmt-api.json": frozenset(),
+    "prod-mc-billing.json": frozenset(),
     # Claude Code's list of its sessions, and Gemini CLI's of what was typed, which its sessions hold too
     "sessions-index.json": frozenset({"entries"}),
     "logs.json": frozenset({"messageId"}),

@@ -70,6 +70,13 @@ def objects(value: object, key: str) -> list[dict[str, Any]]:
     return [one for one in found if isinstance(one, dict)] if found and isinstance(found, list) else []
 
 
+def unwrapped(value: object) -> object:
+    """A value without what MongoDB's JSON puts around it: `{"$date": {"$numberLong": "1683554160000"}}`."""
+    while isinstance(value, dict) and len(value) == 1 and next(iter(value)).startswith("$"):
+        value = next(iter(value.values()))
+    return value
+
+
 def kind(value: object) -> str:
     """What a JSON value is, for an error message: `a list`."""
     return _KINDS.get(type(value).__name__, "a number")
