@@ -93,6 +93,13 @@ JSON_FORMATS = (
         "claude.ai: Settings, Privacy, Export data; the mail's link gives a .zip to read as it is",
     ),
     Format(
+        "qwen-code",
+        "Qwen Code's session logs: texts, tool calls and their results",
+        LINES,
+        "they are in ~/.qwen/projects/*/chats on the machine it runs on, a file a session; name the folder",
+        records=20,
+    ),
+    Format(
         "claude-code",
         "Claude Code's session logs: texts, tool calls and their results",
         (".jsonl", ".json"),

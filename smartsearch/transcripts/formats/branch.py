@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 
 def chain(parents: Mapping[str, str], leaf: str) -> list[str]:
@@ -29,3 +29,17 @@ def latest_leaf(parents: Mapping[str, str], times: Mapping[str, str]) -> str:
         for one in reversed(above):
             latest[one] = max(times.get(one, ""), latest.get(parents[one], ""))
     return max(reversed(leaves), key=lambda leaf: latest[leaf], default="")
+
+
+def current(records: Iterable[tuple[str, str]]) -> set[str]:
+    """The ids on the branch of the last record of a log, in which each has an id and that of its parent.
+
+    A parent that is not there stands for the record before, as its line may be broken; "" for none.
+    """
+    parents: dict[str, str] = {}
+    before = ""
+    for own, parent in records:
+        if own not in parents:
+            parents[own] = parent if not parent or parent in parents else before
+        before = own
+    return set(chain(parents, before))
