@@ -100,6 +100,20 @@ JSON_FORMATS = (
         records=20,
     ),
     Format(
+        "pi",
+        "sessions of the coding agent pi and of OpenClaw: texts, tool calls and their results",
+        LINES,
+        "they are in ~/.pi/agent/sessions on the machine it runs on, a file a session; name the folder",
+        records=20,
+    ),
+    Format(
+        "droid",
+        "sessions of Factory's droid, and its stream-json output: texts, tool calls, results",
+        LINES,
+        "they are in ~/.factory/sessions on the machine it runs on, a file a session; name the folder",
+        records=20,
+    ),
+    Format(
         "claude-code",
         "Claude Code's session logs: texts, tool calls and their results",
         (".jsonl", ".json"),

@@ -31,6 +31,12 @@ def latest_leaf(parents: Mapping[str, str], times: Mapping[str, str]) -> str:
     return max(reversed(leaves), key=lambda leaf: latest[leaf], default="")
 
 
+def parent_of(record: Mapping[str, object], key: str) -> str:
+    """The id of a record's parent under `key` as `current` takes it: "" for null, else one that is none."""
+    found = record.get(key, 0)
+    return "" if found is None else found if isinstance(found, str) and found else "?"
+
+
 def current(records: Iterable[tuple[str, str]]) -> set[str]:
     """The ids on the branch of the last record of a log, in which each has an id and that of its parent.
 

@@ -25,7 +25,7 @@ from smartsearch.transcripts.formats.agent_log import (
     turns,
     without,
 )
-from smartsearch.transcripts.formats.branch import current
+from smartsearch.transcripts.formats.branch import current, parent_of
 from smartsearch.transcripts.formats.fields import kind, last_part, mapping, string
 from smartsearch.transcripts.formats.gemini_parts import response, said
 from smartsearch.transcripts.formats.jsontext import Item
@@ -49,9 +49,8 @@ def claims(value: object) -> bool:
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order: texts, with the tool calls made beside them, and results as role `tool`."""
     items = list(source.items())
-    branch = current(
-        (string(item.value, "uuid"), _parent(item.value)) for item in items if _placed(item.value)
-    )
+    placed = (item.value for item in items if _placed(item.value))
+    branch = current((string(value, "uuid"), parent_of(value, "parentUuid")) for value in placed)
     live = [item for item in items if not _placed(item.value) or string(item.value, "uuid") in branch]
     events = (event for item in live for event in _events(source, item))
     yield from turns(source.path, _title(live), events)
@@ -60,11 +59,6 @@ def read(source: Source) -> Iterator[Record]:
 def _placed(value: object) -> bool:
     """Whether a record stands on a branch."""
     return bool(string(value, "uuid")) and string(value, "subtype") not in _ASIDE
-
-
-def _parent(value: dict[str, Any]) -> str:
-    """The id of the record before, "" for none; one that cannot be told is as good as lost."""
-    return "" if value.get("parentUuid", 0) is None else string(value, "parentUuid") or "?"
 
 
 def _title(items: Sequence[Item]) -> str:
