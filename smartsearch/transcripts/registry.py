@@ -114,6 +114,35 @@ JSON_FORMATS = (
         records=20,
     ),
     Format(
+        "copilot-cli",
+        "Copilot CLI's session logs, `events.jsonl`: texts, tool calls, results",
+        LINES,
+        "they are in ~/.copilot/session-state on the machine it runs on, a folder a session; name the folder",
+        records=20,
+    ),
+    Format(
+        "cursor",
+        "Cursor's transcripts of its agent: texts and tool calls",
+        LINES,
+        "they are in ~/.cursor/projects/*/agent-transcripts on the machine it runs on; name the folder",
+        records=20,
+    ),
+    Format(
+        "kimi-code",
+        "Kimi Code's session logs, `wire.jsonl`: texts, tool calls, results",
+        LINES,
+        "they are in ~/.kimi-code/sessions on the machine it runs on; name the folder",
+        records=20,
+    ),
+    Format(
+        "grok-cli",
+        "Grok CLI's session logs, `chat_history.jsonl`: texts, tool calls, results",
+        LINES,
+        "they are in ~/.grok/sessions on the machine it runs on; name the folder",
+        records=20,
+        alone=False,  # title, id and time stand in the summary.json beside it
+    ),
+    Format(
         "claude-code",
         "Claude Code's session logs: texts, tool calls and their results",
         (".jsonl", ".json"),

@@ -28,6 +28,9 @@ _KEYS: dict[str, frozenset[str]] = {
     # Claude Code's list of its sessions, and Gemini CLI's of what was typed, which its sessions hold too
     "sessions-index.json": frozenset({"entries"}),
     "logs.json": frozenset({"messageId"}),
+    # What Kimi Code and Grok CLI note of a session beside it
+    "state.json": frozenset({"isCustomTitle"}),
+    "summary.json": frozenset({"chat_format_version", "num_chat_messages"}),
 }
 
 
