@@ -1,4 +1,7 @@
-"""Bytes to text: byte order marks, bad bytes and stray NULs survived, binary refused. Opens nothing."""
+"""Bytes to text: byte order marks, bad bytes and stray NULs survived, binary refused. Opens nothing.
+
+SQLite stores are the one exception: their text is a JSON document of what they hold (stores.py).
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+STORE = b"SQLite format 3\x00"
+"""How a SQLite store begins."""
 _ODD = re.compile("[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _SAMPLE_BYTES = 65_536  # enough to tell a picture from a chat, cheap on a large file
 _ODD_SHARE = 0.30  # no chat in a decodable encoding comes near it; compressed data is about half odd
@@ -36,6 +41,10 @@ def decode(data: bytes) -> Decoded:
 
     Raises FormatError `binary` for data that is not text in those encodings.
     """
+    if data.startswith(STORE):
+        from smartsearch.transcripts import stores
+
+        return Decoded(*stores.text(data))
     encoding, body = _encoding(data)
     if _is_binary(body[:_SAMPLE_BYTES].decode(encoding, "replace")):
         raise FormatError("binary, or text in an encoding other than UTF-8 and UTF-16", kind="binary")

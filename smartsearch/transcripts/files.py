@@ -25,6 +25,8 @@ SUFFIXES = (
     *(".mbox", ".vtt", ".srt", ".weechatlog"),
 )
 """Of the files in a folder or an archive; `.gz` and `.zst` may follow them."""
+STORES = ("state.vscdb", "opencode.db")
+"""Names of SQLite stores of chats, which are found in a folder too."""
 
 
 _PATIENCE = 1.0
@@ -55,7 +57,8 @@ class Selection:
         """Whether the file at `path`, which is `relative` to the folder that is walked, is meant."""
         if self.globs:
             return any(_fits(glob, path, relative) for glob in self.globs)
-        return PurePath(archive.plain_name(path)).suffix.lower() in SUFFIXES
+        plain = PurePath(archive.plain_name(path))
+        return plain.suffix.lower() in SUFFIXES or plain.name in STORES
 
     def is_own(self, real: str) -> bool:
         """Whether the file at a real path is one of the command's own."""

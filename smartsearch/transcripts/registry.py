@@ -143,6 +143,22 @@ JSON_FORMATS = (
         alone=False,  # title, id and time stand in the summary.json beside it
     ),
     Format(
+        "cursor-store",
+        "Cursor's chats in its SQLite store, `state.vscdb`: texts, tool calls and their results",
+        (".vscdb", ".json"),
+        "it is in User/globalStorage of Cursor's settings, such as ~/.config/Cursor; name the file",
+        alone=False,  # what was written last stands in a log beside it
+        sparse=True,  # every window has a store, most without chats
+    ),
+    Format(
+        "opencode",
+        "OpenCode's sessions: `opencode.db`, the JSON files it had before, and its exports",
+        (".db", ".json"),
+        "they are in ~/.local/share/opencode: opencode.db, before that storage/part; or `opencode export`",
+        alone=False,  # a part's role stands in another file; a store has a log beside it
+        sparse=True,  # the files of sessions and of messages
+    ),
+    Format(
         "claude-code",
         "Claude Code's session logs: texts, tool calls and their results",
         (".jsonl", ".json"),
