@@ -143,6 +143,13 @@ JSON_FORMATS = (
         alone=False,  # title, id and time stand in the summary.json beside it
     ),
     Format(
+        "vscode-chat",
+        "chats of VS Code, such as GitHub Copilot's: `chatSessions/*.json` and `.jsonl`, or an export",
+        LINES,
+        "they are in User/workspaceStorage/*/chatSessions of VS Code's settings; or the command Chat: Export",
+        sparse=True,  # every window leaves one that was never used
+    ),
+    Format(
         "cursor-store",
         "Cursor's chats in its SQLite store, `state.vscdb`: texts, tool calls and their results",
         (".vscdb", ".json"),
