@@ -193,6 +193,12 @@ JSON_FORMATS = (
         records=20,
     ),
     Format(
+        "cline",
+        "tasks of Cline, Roo Code and Kilo Code: `api_conversation_history.json`",
+        JSON,
+        "they are in User/globalStorage/saoudrizwan.claude-dev/tasks of VS Code's settings; name the folder",
+    ),
+    Format(
         "messages",
         "messages with `role` and `content`: JSONL, a JSON list, or conversations with `messages`",
         (".json", ".jsonl", ".ndjson"),
