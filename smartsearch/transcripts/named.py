@@ -31,6 +31,7 @@ KNOWN = {
     "pi": ("~/.pi/agent/sessions",),
     "droid": ("~/.factory/sessions",),
     "kimi": ("~/.kimi-code/sessions",),
+    "amp": ("~/.local/share/amp/threads",),
     "grok": ("~/.grok/sessions",),
     "cline": tuple(
         f"{folder}/Code/User/globalStorage/{name}/tasks"

@@ -193,6 +193,12 @@ JSON_FORMATS = (
         records=20,
     ),
     Format(
+        "amp",
+        "Amp's threads, `T-*.json`: texts, tool calls and their results",
+        JSON,
+        "they are in ~/.local/share/amp/threads on the machine it runs on; name the folder",
+    ),
+    Format(
         "cline",
         "tasks of Cline, Roo Code and Kilo Code: `api_conversation_history.json`",
         JSON,

@@ -22,18 +22,17 @@ LOG = "-wal"
 """What the log's name has behind that of its store."""
 
 _TABLES = {
-    "cursorDiskKV": "SELECT key, value FROM cursorDiskKV NOT INDEXED "
-    "WHERE key GLOB 'composerData:*' OR key GLOB 'bubbleId:*'",
-    "ItemTable": "SELECT key, value FROM ItemTable NOT INDEXED WHERE key IN "
-    "('workbench.panel.aichat.view.aichat.chatdata', 'composer.composerData')",
-    "session": "SELECT id, parent_id, title, directory, revert, time_created FROM session",
-    "message": "SELECT id, session_id, time_created, data FROM message",
-    "part": "SELECT id, message_id, data FROM part",
+    "cursorDiskKV": (("key", "value"), (), "key GLOB 'composerData:*' OR key GLOB 'bubbleId:*'"),
+    "ItemTable": (
+        ("key", "value"),
+        (),
+        "key IN ('workbench.panel.aichat.view.aichat.chatdata', 'composer.composerData')",
+    ),
+    "session": (("id", "title"), ("parent_id", "directory", "revert"), "1"),
+    "message": (("id", "session_id", "data"), ("time_created",), "1"),
+    "part": (("id", "message_id", "data"), (), "1"),
 }
-"""What is read of a table that has one of these names: of Cursor's store, and of OpenCode's.
-
-Not by way of an index, which may be damaged where the rows are whole.
-"""
+"""Of Cursor's and OpenCode's tables: the columns they must have, those they may have, and which rows."""
 _HEAD, _FRAME = 32, 24
 """Bytes before the first frame of a log, and before the page in each."""
 
@@ -82,9 +81,9 @@ def text(data: bytes) -> tuple[str, tuple[str, ...]]:
             store.text_factory = lambda raw: raw.decode("utf-8", "replace")
             names = _names(store)
             for name in _TABLES.keys() & set(names):
-                rows = found.setdefault(name, {})
-                for key, value in _rows(store, name, len(data)):
-                    rows[key] = value
+                if columns := _columns(store, name):
+                    rows = found.setdefault(name, {})
+                    rows.update(_rows(store, name, columns, len(data)))
     except sqlite3.Error as error:
         if not any(found.values()):
             raise FormatError(f"a SQLite store that cannot be read: {error}", kind="binary") from None
@@ -121,11 +120,18 @@ def _names(store: sqlite3.Connection) -> list[str]:
     return [row[0] for row in found]
 
 
-def _rows(store: sqlite3.Connection, table: str, room: int) -> Iterator[tuple[str, Any]]:
+def _columns(store: sqlite3.Connection, table: str) -> list[str]:
+    """The columns of a table that are read, none where it is another's; those computed do not count."""
+    needed, others, _ = _TABLES[table]
+    there = {row[1] for row in store.execute(f"PRAGMA table_info({table})")}
+    return [name for name in (*needed, *others) if name in there] if there.issuperset(needed) else []
+
+
+def _rows(store: sqlite3.Connection, table: str, columns: list[str], room: int) -> Iterator[tuple[str, Any]]:
     """Key and value of each row. Raises FormatError `too_large` for more text than the file can hold."""
-    cursor = store.execute(_TABLES[table])
-    columns = [column[0] for column in cursor.description]
-    for row in cursor:
+    # not by way of an index, which may be damaged where the rows are whole
+    query = f"SELECT {', '.join(columns)} FROM {table} NOT INDEXED WHERE {_TABLES[table][2]}"
+    for row in store.execute(query):
         room -= sum(len(value) for value in row if isinstance(value, str | bytes))
         if room < 0:
             raise FormatError("its rows come to more than the file holds", kind="too_large")

@@ -135,14 +135,25 @@ def test_another_store_is_named_by_its_tables(tmp_path: Path) -> None:
         read([str(tmp_path / "birds.db")])
 
 
-def test_a_view_or_a_row_that_makes_text_up_is_not_asked(tmp_path: Path) -> None:
+def test_a_view_or_a_column_that_makes_text_up_is_not_asked(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "state.vscdb")) as store, store:
         store.execute("CREATE TABLE ItemTable (key, value)")
         store.execute(
             "CREATE VIEW cursorDiskKV AS WITH RECURSIVE n(key) AS "
             "(SELECT 'composerData:' UNION ALL SELECT key || 'x' FROM n) SELECT key, key AS value FROM n"
         )
-        store.execute("CREATE TABLE message (id, session_id, time_created, data AS (hex(zeroblob(9999999))))")
+        store.execute("CREATE TABLE message (id, session_id, data AS (hex(zeroblob(9999999))))")
         store.execute("INSERT INTO message (id) VALUES ('m')")
-    with pytest.raises(InputError, match="its rows come to more than the file holds"):
-        read([str(tmp_path / "state.vscdb")])
+    assert decode((tmp_path / "state.vscdb").read_bytes()).text == '{"ItemTable":{}}'
+
+
+def test_a_store_of_an_earlier_version_lacks_columns(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "opencode.db")) as store, store:
+        store.execute("CREATE TABLE session (id TEXT PRIMARY KEY, title TEXT)")
+        store.execute("CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT)")
+        store.execute("CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, data TEXT)")
+        store.execute("INSERT INTO session VALUES ('s', 'Tides')")
+        store.execute("INSERT INTO message VALUES ('m', 's', ?)", (json.dumps({"role": "user"}),))
+        store.execute("INSERT INTO part VALUES ('p', 'm', ?)", (json.dumps({"type": "text", "text": "hi"}),))
+    (turn,) = read([str(tmp_path)]).turns
+    assert (turn.text, turn.role, turn.title, turn.conversation) == ("hi", "user", "Tides", "s")

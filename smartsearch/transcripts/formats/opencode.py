@@ -97,11 +97,13 @@ def _stored(source: Source, item: Item) -> Iterator[Record]:
         yield from turns(source.path, _title(about), events)
 
 
-def _row(item: Item, table: str, id_: str, row: object) -> Item:
-    """A row as the file of it would be: its data, with the id."""
+def _row(item: Item, table: str, id_: str, row: Any) -> Item:
+    """A row as the file of it would be: its data, with the id and the time."""
     place = f"{item.pointer}/{table}/{escaped(id_)}/data"
     data = row.get("data") if isinstance(row, dict) else row
-    return Item({**data, "id": id_} if isinstance(data, dict) else data, item.line, place)
+    if isinstance(data, dict):
+        data = {"time": {"created": row[_MADE]} if row.get(_MADE) else {}, **data, "id": id_}
+    return Item(data, item.line, place)
 
 
 def _exported(source: Source, item: Item) -> Iterator[Record]:
