@@ -22,15 +22,20 @@ from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.own_calls import NAME, is_own
 from smartsearch.transcripts.source import Source
 
-_RESULT = re.compile(r"\[(\w{1,60})(?: for ([^\n]{0,2000}))?\] Result:\s*")
+_RESULT = re.compile(r"\[(\w{1,60})(?: for (.{0,20000}?))?\] Result:\s*", re.S)
 _SAID = ("feedback", "user_message", "answer")
 _ASKING = ("ask", "attempt", "plan")
 """How the names of tools begin whose output the user types."""
-_TYPED = ("task", *_SAID)
-"""Tags around what the user typed."""
 _ADDED = ("environment_details", "file_content", "system-reminder")
-_NOTES = ("# task_progress", "Files attached by the user:", "# TODO LIST", "[TASK RESUMPTION]")
+_NOTES = (
+    *("# task_progress", "Files attached by the user:", "# TODO LIST", "[TASK RESUMPTION]"),
+    *("(The user did not provide a new message", "[ERROR] You did not use a tool"),
+)
 """How texts begin that the program adds."""
+
+
+_ANNOUNCED = "New message to respond to with plan_mode_respond tool"
+"""How the line begins that announces what the user typed meanwhile."""
 
 
 def claims(value: object) -> bool:
@@ -86,7 +91,13 @@ def _of_user(blocks: list[Any], place: Place) -> Iterator[Event]:
         else:
             yield Returned("", without(output, _ADDED), "", place, tool)
         tool = tool if found and not output.strip() else ""
-    yield from of_user([block for block in left if not _is_note(block)], place, _typed)
+    yield from of_user([_own(block) for block in left], place, str)
+
+
+def _own(block: Any) -> Any:
+    """A block with what the user typed of its text."""
+    text = string(block, "text")
+    return {**block, "text": _typed(text)} if text and string(block, "type") == "text" else block
 
 
 def _tool(name: str, argument: str) -> str:
@@ -98,19 +109,19 @@ def _tool(name: str, argument: str) -> str:
 
 def _answer(tool: str, output: str) -> str:
     """The user's own words in an output: an answer, or what they said to the work."""
-    if not (tool.startswith(_ASKING) or output.startswith("The user ")):
-        return ""
-    pieces = ((tag, piece) for tag in _SAID for piece in output.split(f"<{tag}>")[1:])
+    return _inside(output) if tool.startswith(_ASKING) or output.startswith("The user ") else ""
+
+
+def _inside(text: str) -> str:
+    """What stands in the tags around an answer."""
+    pieces = ((tag, piece) for tag in _SAID for piece in text.split(f"<{tag}>")[1:])
     return "\n".join(piece.partition(f"</{tag}>")[0].strip() for tag, piece in pieces)
 
 
-def _is_note(block: object) -> bool:
-    return string(block, "type") == "text" and string(block, "text").lstrip().startswith(_NOTES)
-
-
 def _typed(text: str) -> str:
-    """What the user typed, without the tags around it."""
+    """What the user typed of a text: what is in the tags for it, else all that the program did not add."""
+    if text.lstrip().startswith(_NOTES):
+        return ""
     said = without(text, _ADDED)
-    for tag in _TYPED:
-        said = said.replace(f"<{tag}>", "").replace(f"</{tag}>", "")
-    return said.strip()
+    said = said.replace("<task>", "").replace("</task>", "").strip()
+    return _inside(said) or (said.partition("\n\n")[2] if said.startswith(_ANNOUNCED) else said)
