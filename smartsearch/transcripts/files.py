@@ -22,11 +22,11 @@ from smartsearch.types import Skipped
 
 SUFFIXES = (
     *(".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown", ".log"),
-    *(".mbox", ".vtt", ".srt", ".weechatlog"),
+    *(".mbox", ".vtt", ".srt", ".weechatlog", ".html", ".htm"),
 )
 """Of the files in a folder or an archive; `.gz` and `.zst` may follow them."""
-STORES = ("state.vscdb", "opencode.db")
-"""Names of SQLite stores of chats, which are found in a folder too."""
+_NAMES = ("direct-messages*.js", "*messages.csv", "state.vscdb", "opencode.db")
+"""Chats in files of kinds of which most are none: X's messages, LinkedIn's and Discord's; SQLite stores."""
 
 
 _PATIENCE = 1.0
@@ -58,7 +58,7 @@ class Selection:
         if self.globs:
             return any(_fits(glob, path, relative) for glob in self.globs)
         plain = PurePath(archive.plain_name(path))
-        return plain.suffix.lower() in SUFFIXES or plain.name in STORES
+        return plain.suffix.lower() in SUFFIXES or any(fnmatchcase(plain.name, glob) for glob in _NAMES)
 
     def is_own(self, real: str) -> bool:
         """Whether the file at a real path is one of the command's own."""

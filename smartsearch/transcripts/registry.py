@@ -31,11 +31,63 @@ JSON_FORMATS = (
     ),
     Format(
         "slack",
-        "a Slack export: a folder or .zip of channels, a file a day",
-        JSON,
+        "a Slack export: a folder or .zip of channels, a file a day; slackdump's files, its API's answers",
+        LINES,
         "Slack: workspace settings, Import/Export Data, Export; search the .zip itself or its folder",
         alone=False,
         sparse=True,  # a day of nothing but joins
+    ),
+    Format(
+        "rocketchat",
+        "Rocket.Chat's JSON of a room, its export's and its API's",
+        LINES,
+        "Rocket.Chat: a room's menu, Export messages, as a file, JSON",
+    ),
+    Format(
+        "mattermost",
+        "Mattermost's bulk export as JSONL, and its API's lists of posts",
+        (".jsonl", ".json"),
+        "Mattermost: `mmctl export create`, then search the .zip or its .jsonl",
+    ),
+    Format(
+        "zulip",
+        "a Zulip organization's export, and its API's lists of messages",
+        JSON,
+        "Zulip: Organization settings, Data exports; unpack the .tar.gz and name the folder",
+        alone=False,
+        sparse=True,
+    ),
+    Format(
+        "teams",
+        "Microsoft Teams' messages as Microsoft Graph's JSON",
+        LINES,
+        "Microsoft Graph: GET /chats/ID/messages or /teams/ID/channels/ID/messages, its answers as JSON",
+    ),
+    Format(
+        "google-chat",
+        "Google Chat in a Google Takeout: messages.json, a folder a conversation",
+        JSON,
+        "takeout.google.com: Google Chat; search the .zip or its folder Groups",
+        alone=False,
+    ),
+    Format(
+        "hangouts",
+        "Hangouts.json of a Google Takeout",
+        JSON,
+        "takeout.google.com gave it as Hangouts until that ended in 2022",
+    ),
+    Format(
+        "snapchat",
+        "Snapchat's chat_history.json",
+        JSON,
+        "Snapchat: Settings, My Data, with Chat History and JSON chosen",
+    ),
+    Format(
+        "discord-package",
+        "Discord's own data package: messages.json a channel, of its owner alone",
+        JSON,
+        "Discord: User Settings, Data & Privacy, Request all of my data; search the .zip or its folder",
+        alone=False,
     ),
     Format(
         "discord",
@@ -209,12 +261,49 @@ JSON_FORMATS = (
         "messages with `role` and `content`: JSONL, a JSON list, or conversations with `messages`",
         (".json", ".jsonl", ".ndjson"),
     ),
-    Format(
-        "export-extras", "files without turns in exports of assistants; nothing is read", JSON, silent=True
-    ),
+    Format("export-extras", "files without turns in exports; nothing is read", JSON, silent=True),
 )
 
 TEXT_FORMATS = (
+    Format(
+        "telegram-html",
+        "Telegram Desktop's messages.html, messages2.html, ...",
+        (".html",),
+        "Telegram Desktop: a chat's menu, Export chat history; format HTML, or better JSON",
+    ),
+    Format(
+        "gemini-html",
+        "Gemini Apps' `MyActivity.html` of a Google Takeout",
+        (".html",),
+        "takeout.google.com: My Activity alone, of it Gemini Apps alone; HTML as its format, or better JSON",
+    ),
+    Format(
+        "html-extras",
+        "pages without a chat of their own in exports; nothing is read",
+        (".html",),
+        silent=True,
+    ),
+    Format("html", "any other HTML: nothing is read, how to export the chat is told", (".html", ".htm")),
+    Format(
+        "twitter",
+        "X's, or Twitter's, archive: direct-messages.js",
+        (".js",),
+        "x.com: Settings, Your account, Download an archive of your data; search the .zip or its folder data",
+        alone=False,
+    ),
+    Format(
+        "linkedin",
+        "LinkedIn's messages.csv",
+        (".csv",),
+        "LinkedIn: Settings, Data privacy, Get a copy of your data, with Messages",
+    ),
+    Format(
+        "discord-csv",
+        "Discord's own data package before 2024: messages.csv a channel",
+        (".csv",),
+        "Discord: User Settings, Data & Privacy, Request all of my data",
+        alone=False,
+    ),
     Format(
         "mbox",
         "e-mail in mbox files (Gmail Takeout, Thunderbird, Apple Mail), a mail a turn",

@@ -34,7 +34,7 @@ _NOTES = (
 """How texts begin that the program adds."""
 
 
-_ANNOUNCED = "New message to respond to with plan_mode_respond tool"
+_ANNOUNCED = ("New message to respond to with plan_mode_respond tool", "The user has provided feedback on")
 """How the line begins that announces what the user typed meanwhile."""
 
 
@@ -124,4 +124,4 @@ def _typed(text: str) -> str:
         return ""
     said = without(text, _ADDED)
     said = said.replace("<task>", "").replace("</task>", "").strip()
-    return _inside(said) or (said.partition("\n\n")[2] if said.startswith(_ANNOUNCED) else said)
+    return _inside(said) or (said.partition("\n")[2].strip() if said.startswith(_ANNOUNCED) else said)

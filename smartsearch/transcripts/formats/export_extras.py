@@ -1,4 +1,4 @@
-"""Files that come with an assistant's export and hold no turns, passed over in silence.
+"""Files that come with an export and hold no turns, but names at most: passed over in silence.
 
 A file is one of them by its name and, where the name could be anyone's, by a key that it has.
 """
@@ -14,7 +14,7 @@ from smartsearch.transcripts.source import Source
 
 _KEYS: dict[str, frozenset[str]] = {
     # ChatGPT's export
-    "user.json": frozenset({"chatgpt_plus_user"}),
+    "user.json": frozenset({"chatgpt_plus_user", "discriminator"}),  # and Discord's
     "user_settings.json": frozenset(),
     "message_feedback.json": frozenset({"rating"}),
     "model_comparisons.json": frozenset(),
@@ -34,15 +34,31 @@ _KEYS: dict[str, frozenset[str]] = {
     # What Kimi Code and Grok CLI note of a session beside it
     "state.json": frozenset({"isCustomTitle"}),
     "summary.json": frozenset({"chat_format_version", "num_chat_messages"}),
+    # Google Chat's, Zulip's and Discord's names of people and channels
+    "group_info.json": frozenset({"members"}),
+    "user_info.json": frozenset({"membership_info"}),
+    "realm.json": frozenset({"zerver_realm"}),
+    "channel.json": frozenset({"guild", "recipients", "type"}),
 }
 
 
 def detect(source: Source) -> bool:
     """Whether a JSON file is one of them; only asked about what no other format claims."""
-    keys = _KEYS.get(PurePath(plain_name(source.path)).name)
+    name = PurePath(plain_name(source.path)).name
+    if name == "index.json":
+        return _is_index(source.head(1))
+    keys = _KEYS.get(name)
     if keys is None or not source.json.items:
         return False
     return not keys or any(isinstance(value, dict) and keys & value.keys() for value in source.head())
+
+
+def _is_index(values: list[object]) -> bool:
+    """Whether a file's first value has the names of Discord's channels by their ids of 17 and more digits."""
+    found = values[0] if values else None
+    if not isinstance(found, dict) or not found:
+        return False
+    return all(len(str(key)) >= 17 and str(key).isdecimal() for key in list(found)[:20])
 
 
 def read(source: Source) -> Iterator[Record]:  # noqa: ARG001 - the shape of every reader
