@@ -1,4 +1,7 @@
-"""Bytes to text: marks, other encodings, bad bytes and stray NULs survived, binary refused. Opens nothing."""
+"""Bytes to text: marks, other encodings, bad bytes and stray NULs survived, binary refused. Opens nothing.
+
+SQLite stores are the one exception: their text is a JSON document of what they hold (stores.py).
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,8 @@ _COMMONEST = "cp1252"
 _ORDER = {name: n for n, name in enumerate(_OTHERS)}
 _JAPANESE = ("cp932", "euc_jp")
 _BEFORE = 500  # bytes before the first that is no UTF-8, for a guess to see words
+STORE = b"SQLite format 3\x00"
+"""How a SQLite store begins."""
 _ODD = re.compile("[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _SAMPLE_BYTES = 65_536  # enough to tell a picture from a chat, cheap on a large file
 _ODD_SHARE = 0.30  # no chat in a decodable encoding comes near it; compressed data is about half odd
@@ -70,6 +75,10 @@ def decode(data: bytes) -> Decoded:
         raise FormatError(said, kind="binary")
     if data.startswith(docx.BEGINS) and (document := docx.text_of_docx(data)) is not None:
         return Decoded(document)
+    if data.startswith(STORE):
+        from smartsearch.transcripts import stores
+
+        return Decoded(*stores.text(data))
     encoding, body = _encoding(data)
     guessed = _binary_as(body[:_SAMPLE_BYTES], encoding, marked=len(body) < len(data))
     try:

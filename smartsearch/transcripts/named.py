@@ -12,10 +12,32 @@ from smartsearch.errors import InputError, listed
 from smartsearch.runtime.xdg import user_home
 
 ALL = "all"
+_SETTINGS = ("~/.config", "~/Library/Application Support", "~/AppData/Roaming")
+"""Where editors keep theirs, on Linux, macOS and Windows."""
 KNOWN = {
     "claude-code": ("~/.claude/projects", "~/.config/claude/projects"),
     "codex": ("~/.codex/sessions", "~/.codex/archived_sessions"),
     "gemini-cli": ("~/.gemini/tmp/*/chats",),
+    "copilot": (
+        "~/.copilot/session-state",
+        *(f"{folder}/Code/User/workspaceStorage/*/chatSessions" for folder in _SETTINGS),
+    ),
+    "cursor": (
+        "~/.cursor/projects/*/agent-transcripts",
+        *(f"{folder}/Cursor/User/globalStorage/state.vscdb" for folder in _SETTINGS),
+    ),
+    "opencode": ("~/.local/share/opencode/opencode.db",),
+    "qwen": ("~/.qwen/projects/*/chats", "~/.qwen/tmp/*/chats"),
+    "pi": ("~/.pi/agent/sessions",),
+    "droid": ("~/.factory/sessions",),
+    "kimi": ("~/.kimi-code/sessions",),
+    "amp": ("~/.local/share/amp/threads",),
+    "grok": ("~/.grok/sessions",),
+    "cline": tuple(
+        f"{folder}/Code/User/globalStorage/{name}/tasks"
+        for folder in _SETTINGS
+        for name in ("saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline")
+    ),
     "irc": (
         *("~/irclogs", "~/.local/share/weechat/logs", "~/.weechat/logs", "~/.config/hexchat/logs"),
         "~/.znc/users/*/moddata/log",

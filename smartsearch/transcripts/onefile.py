@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import PurePath
 from typing import BinaryIO
 
 from smartsearch.errors import SmartsearchError
-from smartsearch.transcripts.decode import decode
+from smartsearch.transcripts.decode import STORE, decode
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.files import Limits, lines_suffix, load, neighbour
 from smartsearch.transcripts.format import Format
@@ -119,7 +120,7 @@ def _read(path: str, stdin: BinaryIO | None, forced: Format | None, limits: Limi
     check_values(data)
     if lines_suffix(path) and len(data) > limits.line and b"\n" in data.strip():
         check_lines(data, limits)  # before their JSON is read: a file of one line is one document
-    decoded = decode(data)
+    decoded = decode(_with_log(data, path, limits) if data.startswith(STORE) else data)
     for warning in decoded.warnings:
         into.warn(path, warning)
     source = Source(path, decoded.text, partial(_beside, path, limits, into.neighbours))
@@ -134,6 +135,13 @@ def _read(path: str, stdin: BinaryIO | None, forced: Format | None, limits: Limi
     if chosen.notice and not forced:
         into.warn(path, chosen.notice)
     _take(source, chosen, limits, into)
+
+
+def _with_log(data: bytes, path: str, limits: Limits) -> bytes:
+    """A SQLite store with what stands in the log beside it."""
+    from smartsearch.transcripts import stores
+
+    return stores.merged(data, neighbour(path, f"{PurePath(path).name}{stores.LOG}", limits))
 
 
 def check_lines(data: bytes, limits: Limits) -> None:

@@ -181,6 +181,79 @@ JSON_FORMATS = (
         "perplexity.ai: Settings, Account, Export my data; a .zip to read as it is",
     ),
     Format(
+        "qwen-code",
+        "Qwen Code's session logs: texts, tool calls and their results",
+        LINES,
+        "they are in ~/.qwen/projects/*/chats on the machine it runs on, a file a session; name the folder",
+        records=20,
+    ),
+    Format(
+        "pi",
+        "sessions of the coding agent pi and of OpenClaw: texts, tool calls and their results",
+        LINES,
+        "they are in ~/.pi/agent/sessions on the machine it runs on, a file a session; name the folder",
+        records=20,
+    ),
+    Format(
+        "droid",
+        "sessions of Factory's droid, and its stream-json output: texts, tool calls, results",
+        LINES,
+        "they are in ~/.factory/sessions on the machine it runs on, a file a session; name the folder",
+        records=20,
+    ),
+    Format(
+        "copilot-cli",
+        "Copilot CLI's session logs, `events.jsonl`: texts, tool calls, results",
+        LINES,
+        "they are in ~/.copilot/session-state on the machine it runs on, a folder a session; name the folder",
+        records=20,
+    ),
+    Format(
+        "cursor",
+        "Cursor's transcripts of its agent: texts and tool calls",
+        LINES,
+        "they are in ~/.cursor/projects/*/agent-transcripts on the machine it runs on; name the folder",
+        records=20,
+    ),
+    Format(
+        "kimi-code",
+        "Kimi Code's session logs, `wire.jsonl`: texts, tool calls, results",
+        LINES,
+        "they are in ~/.kimi-code/sessions on the machine it runs on; name the folder",
+        records=20,
+    ),
+    Format(
+        "grok-cli",
+        "Grok CLI's session logs, `chat_history.jsonl`: texts, tool calls, results",
+        LINES,
+        "they are in ~/.grok/sessions on the machine it runs on; name the folder",
+        records=20,
+        alone=False,  # title, id and time stand in the summary.json beside it
+    ),
+    Format(
+        "vscode-chat",
+        "chats of VS Code, such as GitHub Copilot's: `chatSessions/*.json` and `.jsonl`, or an export",
+        LINES,
+        "they are in User/workspaceStorage/*/chatSessions of VS Code's settings; or the command Chat: Export",
+        sparse=True,  # every window leaves one that was never used
+    ),
+    Format(
+        "cursor-store",
+        "Cursor's chats in its SQLite store, `state.vscdb`: texts, tool calls and their results",
+        (".vscdb", ".json"),
+        "it is in User/globalStorage of Cursor's settings, such as ~/.config/Cursor; name the file",
+        alone=False,  # what was written last stands in a log beside it
+        sparse=True,  # every window has a store, most without chats
+    ),
+    Format(
+        "opencode",
+        "OpenCode's sessions: `opencode.db`, the JSON files it had before, and its exports",
+        (".db", ".json"),
+        "they are in ~/.local/share/opencode: opencode.db, before that storage/part; or `opencode export`",
+        alone=False,  # a part's role stands in another file; a store has a log beside it
+        sparse=True,  # the files of sessions and of messages
+    ),
+    Format(
         "claude-code",
         "Claude Code's session logs: texts, tool calls and their results",
         (".jsonl", ".json"),
@@ -242,6 +315,18 @@ JSON_FORMATS = (
         "messages as LangChain and LangGraph store them: `human` and `ai`, in lists or rows",
         (".json", ".jsonl", ".ndjson"),
         "a file of FileChatMessageHistory, a dump of a table of messages, or of a thread's state",
+    ),
+    Format(
+        "amp",
+        "Amp's threads, `T-*.json`: texts, tool calls and their results",
+        JSON,
+        "they are in ~/.local/share/amp/threads on the machine it runs on; name the folder",
+    ),
+    Format(
+        "cline",
+        "tasks of Cline, Roo Code and Kilo Code: `api_conversation_history.json`",
+        JSON,
+        "they are in User/globalStorage/saoudrizwan.claude-dev/tasks of VS Code's settings; name the folder",
     ),
     Format(
         "messages",

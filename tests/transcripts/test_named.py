@@ -40,6 +40,23 @@ def test_a_name_stands_for_its_folders(home):
     assert build(env={}).hops == 2
 
 
+def test_agents_in_editors_are_found_where_each_system_has_their_settings(home):
+    places = (
+        ".config/Cursor/User/globalStorage/state.vscdb",
+        "Library/Application Support/Code/User/workspaceStorage/w1/chatSessions/s.json",
+        ".cursor/projects/p/agent-transcripts/a/a.jsonl",
+        "AppData/Roaming/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/1/ui_messages.json",
+        ".qwen/projects/p/chats/c.jsonl",
+    )
+    for place in places:
+        put(home, place, "x")
+    assert resolved(["@cursor"]) == (f"{home}/{places[2]}"[: -len("/a/a.jsonl")], f"{home}/{places[0]}")
+    assert resolved(["@copilot"]) == (f"{home}/{places[1]}".removesuffix("/s.json"),)
+    assert resolved(["@cline"])[0].endswith("roo-cline/tasks")
+    assert resolved(["@qwen"]) == (f"{home}/.qwen/projects/p/chats",)
+    assert len(resolved(["@all"])) == 8
+
+
 def test_the_users_own_name_comes_before_a_known_one(home):
     settings(home, '[chats]\ncodex = "~/old"\n')
     assert resolved(["@codex"]) == (f"{home}/old",)

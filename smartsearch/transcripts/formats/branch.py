@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -58,3 +58,23 @@ def shown(nodes: Sequence[Node], leaf: str = "") -> set[int]:
         {node.name: node.parent for node in nodes}, {node.name: node.time for node in nodes}, leaf
     )
     return {numbers[name] for name in branch}
+
+
+def parent_of(record: Mapping[str, object], key: str) -> str:
+    """The id of a record's parent under `key` as `current` takes it: "" for null, else one that is none."""
+    found = record.get(key, 0)
+    return "" if found is None else found if isinstance(found, str) and found else "?"
+
+
+def current(records: Iterable[tuple[str, str]]) -> set[str]:
+    """The ids on the branch of the last record of a log, in which each has an id and that of its parent.
+
+    A parent that is not there stands for the record before, as its line may be broken; "" for none.
+    """
+    parents: dict[str, str] = {}
+    before = ""
+    for own, parent in records:
+        if own not in parents:
+            parents[own] = parent if not parent or parent in parents else before
+        before = own
+    return set(chain(parents, before))

@@ -16,20 +16,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from smartsearch.transcripts.format import Record
-from smartsearch.transcripts.formats.agent_log import (
-    Called,
-    Event,
-    Place,
-    Returned,
-    Said,
-    no_object,
-    parts,
-    turns,
-    without,
-)
+from smartsearch.transcripts.formats.agent_blocks import of_assistant, of_user
+from smartsearch.transcripts.formats.agent_log import Event, Place, Said, no_object, parts, turns, without
 from smartsearch.transcripts.formats.fields import kind, last_part, mapping, string
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
+
+_OTHERS = frozenset({"systemPayload", "toolCallResult", "role", "toolName", "finalText", "tools"})
+"""Keys of records of Qwen Code and droid, which have a `type` and a `sessionId` too."""
 
 _META = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 _REMINDER = "system-reminder"
@@ -53,8 +47,11 @@ def claims(value: object) -> bool:
     """Whether a value is a record of a session."""
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         return False
+    message = value.get("message")
+    if _OTHERS & value.keys() or "parts" in mapping(value, "message"):
+        return False
     if value["type"] in ("user", "assistant"):
-        return isinstance(value.get("message"), dict) and ("sessionId" in value or "parentUuid" in value)
+        return isinstance(message, dict) and ("sessionId" in value or "parentUuid" in value)
     if value["type"] == "summary":
         return "leafUuid" in value
     return value["type"] == "file-history-snapshot" or isinstance(value.get("sessionId"), str)
@@ -128,9 +125,9 @@ def _events(source: Source, item: Item) -> Iterator[Event]:
         what = f"`content` is {kind(content)}, not text or blocks"
         yield item.fault(what if message else "a turn without a `message`")
     elif what == "user":
-        yield from _of_user(content, place)
+        yield from of_user(content, place, _typed, _without_reminder)
     elif string(message, "model") != _SYNTHETIC:
-        yield from _of_assistant(content, string(message, "id"), place)
+        yield from of_assistant(content, string(message, "id") or place.turn, place)
 
 
 def _queued(attachment: dict[str, Any], place: Place) -> Iterator[Event]:
@@ -139,34 +136,8 @@ def _queued(attachment: dict[str, Any], place: Place) -> Iterator[Event]:
         yield Said("user", _typed(text), caption, place)
 
 
-def _of_user(content: str | list[Any], place: Place) -> Iterator[Event]:
-    """The user's text, and what tools returned: both come in the user's name."""
-    blocks = content if isinstance(content, list) else []
-    results = [block for block in blocks if string(block, "type") == "tool_result"]
-    for block in results:
-        text, caption = parts(block.get("content"))
-        call = string(block, "tool_use_id")
-        yield Returned(call, without(text, [_REMINDER]), caption, place._replace(turn=call or place.turn))
-    if len(results) < len(blocks) or isinstance(content, str):
-        rest = content if isinstance(content, str) else [b for b in blocks if not _is_result(b)]
-        text, caption = parts(rest)
-        yield Said("user", _typed(text), caption, place)
-
-
-def _is_result(block: object) -> bool:
-    return string(block, "type") == "tool_result"
-
-
-def _of_assistant(content: str | list[Any], message: str, place: Place) -> Iterator[Event]:
-    """Text and calls; a record often holds one block of a message, whose records share its id."""
-    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    for block in blocks:
-        what = string(block, "type")
-        if what == "text":
-            yield Said("assistant", string(block, "text"), "", place, message or place.turn)
-        elif what == "tool_use":
-            call, tool = string(block, "id"), string(block, "name")
-            yield Called(tool, block.get("input"), call, place, message or place.turn)
+def _without_reminder(text: str) -> str:
+    return without(text, [_REMINDER])
 
 
 def _typed(text: str) -> str:

@@ -31,6 +31,12 @@ _KEYS: dict[str, frozenset[str]] = {
     # Claude Code's list of its sessions, and Gemini CLI's of what was typed, which its sessions hold too
     "sessions-index.json": frozenset({"entries"}),
     "logs.json": frozenset({"messageId"}),
+    # What Cline and its kin keep beside a task: the same talk for the screen, and notes
+    "ui_messages.json": frozenset({"say", "ask"}),
+    "task_metadata.json": frozenset({"files_in_context", "model_usage"}),
+    # What Kimi Code and Grok CLI note of a session beside it
+    "state.json": frozenset({"isCustomTitle"}),
+    "summary.json": frozenset({"chat_format_version", "num_chat_messages"}),
     # Google Chat's, Zulip's and Discord's names of people and channels
     "group_info.json": frozenset({"members"}),
     "user_info.json": frozenset({"membership_info"}),

@@ -22,10 +22,10 @@ from smartsearch.transcripts.formats.agent_log import (
     Returned,
     Said,
     no_object,
-    parts,
     turns,
 )
-from smartsearch.transcripts.formats.fields import kind, mapping, sequence, string
+from smartsearch.transcripts.formats.fields import kind, mapping, string
+from smartsearch.transcripts.formats.gemini_parts import result, said
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 
@@ -107,7 +107,7 @@ def _events(record: Item | FormatError, conversation: str) -> Iterator[Event]:
         yield record.fault(fault)
         return
     place = Place(record, message.get("timestamp"), conversation, string(message, "id"))
-    text, caption = _said(message.get("displayContent") or content)
+    text, caption = said(message.get("displayContent") or content)
     own = place.turn or record.pointer
     yield Said(role, text, caption, place, own)
     calls = list(record.elements("toolCalls"))
@@ -116,29 +116,4 @@ def _events(record: Item | FormatError, conversation: str) -> Iterator[Event]:
         yield Called(string(call.value, "name"), mapping(call.value, "args"), id_, place, own)
     for call, id_ in zip(calls, ids):
         time = string(call.value, "timestamp") or place.time
-        yield Returned(id_, _result(call.value), "", place._replace(item=call, time=time, turn=id_))
-
-
-def _said(content: object) -> tuple[str, str]:
-    """The text of a content, a string, a part or parts, and a caption for files in it."""
-    found = content if isinstance(content, list) else [content]
-    text, caption = parts([part for part in found if isinstance(part, str | dict)])
-    files = ["[image]" if _is_image(part) else "[file]" for part in found if _is_file(part)]
-    return text, " ".join([caption, *files]).strip()
-
-
-def _is_file(part: object) -> bool:
-    return bool(mapping(part, "inlineData") or mapping(part, "fileData"))
-
-
-def _is_image(part: object) -> bool:
-    data = mapping(part, "inlineData") or mapping(part, "fileData")
-    return string(data, "mimeType").startswith("image/")
-
-
-def _result(call: object) -> str:
-    """What a tool gave the model, else what was shown of it, else its error."""
-    responses = [mapping(mapping(part, "functionResponse"), "response") for part in sequence(call, "result")]
-    texts = [string(response, "output", "error", "content") for response in responses]
-    text = "\n".join(text for text in texts if text)
-    return text or string(call, "resultDisplay", "error")
+        yield Returned(id_, result(call.value), "", place._replace(item=call, time=time, turn=id_))
