@@ -1,22 +1,36 @@
-"""Text and Markdown chats: turns opened by `Name: text`, stamped, bold or under headings, and their sessions.
+"""Text and Markdown chats: turns opened by `Name: text`, stamped, bold or under headings, and sessions.
 
-`speakers.py` says which lines open a turn. A file has one style (`_style`); lines that open nothing in it
-continue the turn before. A line that is only a date (`--- 8 May 2023 ---`, `# 2023-05-08`) or names a
-numbered session (`## Session 2 (2023-05-08)`) starts a session and dates the turns below it that have no
-date of their own; so does a heading that begins with a date (`## 2023-05-08: the boat`).
+`speakers.py` says which lines open a turn. A file has one style, that which explains most of it (`_chosen`);
+lines that open nothing in it, and all of fenced code and front matter, continue the turn before. A line that
+is only a date (`--- 8 May 2023 ---`, `# 2023-05-08`) or names a numbered session (`## Session 2`)
+starts a session and dates the turns below it that have no date of their own; so does a heading that begins
+with a date (`## 2023-05-08: the boat`). In a chat with an assistant, whose answers have such headings too,
+only one right above a turn does.
+
+A turn's time may stand on a line below its speaker (`_Timestamp: 2023-05-08 13:56_`) or, in the whole file,
+above. Left out, as nobody said it: that line, a `Model: name` there, and the rule (`---`) between turns.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from smartsearch.text.times import clock, find_date, is_day_first, to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
-from smartsearch.transcripts.formats.speakers import Opening, opening, role, speakers
+from smartsearch.transcripts.formats.speakers import (
+    HEADINGS,
+    STYLES,
+    Opening,
+    both_sides,
+    is_sure,
+    opening,
+    role,
+    speakers,
+)
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
@@ -24,103 +38,243 @@ _DETECT_LINES = 500  # a chat shows itself early; the whole file is parsed only 
 LONGEST = 200  # characters of a line that starts a session
 _DENSE = 0.25  # share of lines that open turns in a chat whose turns are a few lines long
 _PREAMBLE = 5  # a chat of long turns still starts with one: lines of title and introduction allowed before
+_NEAR = 0.8  # of the share that the best style explains: between styles with both roles the boldest wins
+_HEADED = 3  # turns a heading that names a person is worth: what it heads is longer
+_HALF = 0.5
 
 _SESSION = re.compile(
     r"(?P<name>(?:(?P<numbered>session|conversation)|day|part|chapter|chat)\s+\d+)\b(?P<rest>.{0,60})$", re.I
 )
 _SET_OFF = re.compile(r"#{1,6}\s|[-=–—_~*]{2,}|\[")
 _TITLE = re.compile(r"#{1,6}\s")
+_FENCE = re.compile(r"\s{0,3}(?P<fence>`{3,}|~{3,})\s*(?P<info>[^`]*)$")
+_RULE = re.compile(r"\s*(?:-\s?){3,}$|\s*(?:\*\s?){3,}$|\s*_{3,}\s*$")
+_ABOUT = re.compile(
+    r"[_*>\s]{0,6}(?:(?P<label>[A-Z][a-z]{2,12}(?: [a-z]{2,9})?)[_*]{0,3}:[_*]{0,3}\s+)?(?P<said>.{1,60})$"
+)
 _DECORATION = "#*=_~-–—[]() \t"
 _AFTER_DATE = re.compile(r"[:|–—]\s| - | \(")
 
 
 def detect(source: Source) -> bool:
-    """Whether enough lines of the file's beginning open turns, and their names are not a list of labels."""
+    """Whether the file's beginning is turns of people or roles, and not a document with labels."""
     if source.json.items:
         return False
     lines = source.lines[:_DETECT_LINES]
     layout = _layout(lines)
-    opened = [line for line in lines if layout.opens(line)]
-    named = [layout.found[line].name for line in opened if layout.found[line].name]
-    if not named or (len(named) < 2 and layout.style != "stamped"):
+    opened = [layout.found[number] for number in layout.opened]
+    named = [here.name for here in opened if here.name]
+    if not named:
         return False
+    if layout.chosen.pair:
+        return _is_dialogue(layout.chosen, lines)
+    if len(set(named)) < 2 and layout.style != "stamped":
+        return layout.chosen.share >= _HALF and layout.chosen.one_side
     recurs = len(set(named)) < len(named) or any(role(name) for name in named)
-    if len(named) > 4 and not recurs and layout.style != "stamped":
-        return False  # `Title: ...`, `Author: ...`: every name once is a form, not a chat
-    written = [line for line in lines if line.strip()]
-    return len(opened) >= _DENSE * len(written) or (recurs and written.index(opened[0]) <= _PREAMBLE)
+    if layout.style != "stamped" and _is_document(layout, lines, named, recurs):
+        return False
+    written = [number for number, line in enumerate(lines, 1) if line.strip()]
+    dense = len(opened) >= _DENSE * len(written)
+    return dense or (recurs and written.index(layout.opened[0]) <= _PREAMBLE)
+
+
+def _is_dialogue(chosen: _Chosen, lines: Sequence[str]) -> bool:
+    """Whether turns of both sides are most of the file, not an example in it.
+
+    Words that are titles too have to begin it.
+    """
+    before = sum(1 for line in lines[: chosen.opened[0] - 1] if line.strip())
+    if any(is_sure(name) for name in chosen.names):
+        return chosen.share > _HALF
+    return chosen.share > _NEAR and before <= 2 * _PREAMBLE
+
+
+def _is_document(layout: _Layout, lines: Sequence[str], named: Sequence[str], recurs: bool) -> bool:
+    """Whether names are labels: of a form, among headings as of a README, in a fixed order as of records."""
+    labels = sum(1 for here in layout.found.values() if here.style == layout.style)
+    if labels > 3 * len(named) or (len(named) > 4 and not recurs):
+        return True  # `Title: ...`, `Author: ...`: every name once
+    headings = sum(1 for line in lines if _TITLE.match(line) and not session(line))
+    own = len(named) if layout.style.startswith("#") else 0
+    if headings - own > max(2, len(named) / 3):
+        return True
+    period = len(set(named))
+    rounds = len(named) // period
+    return period > 2 and rounds > 1 and list(named[:period]) * rounds == list(named[: period * rounds])
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What one style makes of a file: its speakers and the lines (1-based) that open their turns.
+
+    `share` is that of the written lines from the first of them on. `one_side` is true where one role alone
+    speaks under headings, with a time, or in several messages: a log of which only that is left.
+    """
+
+    style: str = ""
+    names: frozenset[str] = frozenset()
+    opened: tuple[int, ...] = ()
+    share: float = 0.0
+    one_side: bool = False
+
+    @property
+    def pair(self) -> bool:
+        """Whether an assistant speaks with a user, or with one other by name."""
+        return both_sides(self.names) or (len(self.names) == 2 and any(map(_is_assistant, self.names)))
+
+    @property
+    def weight(self) -> float:
+        """How much it explains where no roles tell."""
+        return self.share * len(self.opened) * (_HEADED if self.style[0] == "#" else 1)
+
+
+def _is_assistant(name: str) -> bool:
+    return role(name) == "assistant" and is_sure(name)
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """How one file writes its turns: its style, its speakers, and the opening each line would be."""
+    """How one file writes its turns: its style and speakers, the opening each line would be, by number.
 
-    style: str = ""
-    names: frozenset[str] = frozenset()
-    found: dict[str, Opening] = field(default_factory=dict)
-    day_first: bool = True
-
-    def opens(self, line: str) -> bool:
-        here = self.found.get(line)
-        if here is None or here.style not in (self.style, "stamped"):
-            return False
-        if here.style == "stamped":
-            return self.style == "stamped" or here.name in self.names
-        return here.name in self.names
-
-
-def _layout(lines: list[str]) -> _Layout:
-    found = {}
-    for line in _outside_code(lines):
-        here = opening(line)
-        if here and not session(line):
-            found[line] = here
-    openings = [found[line] for line in lines if line in found]
-    style = _style(openings)
-    names = speakers(openings, style)
-    return _Layout(style, names, found, is_day_first(o.stamp for o in openings if o.stamp))
-
-
-def _style(openings: list[Opening]) -> str:
-    """The first style in order of appearance that is no exception in the file: a third of the commonest.
-
-    Headings are few by nature and their names strictly chosen: two of a level are enough.
+    `opened` are the lines that open turns, `about` those that tell of one: its time, its model.
     """
-    accepted = {style: speakers(openings, style) for style in dict.fromkeys(o.style for o in openings)}
-    counts = Counter(o.style for o in openings if o.name in accepted[o.style])
-    most = max(counts.values(), default=0)
-    for style, count in counts.items():
-        if (style[0] == "#" and count >= 2) or (style[0] != "#" and count * 3 >= most):
-            return style
-    return ""
+
+    chosen: _Chosen = field(default_factory=_Chosen)
+    found: Mapping[int, Opening] = field(default_factory=dict)
+    day_first: bool = True
+    opened: tuple[int, ...] = ()
+    about: frozenset[int] = frozenset()
+
+    @property
+    def style(self) -> str:
+        """The style of its turns."""
+        return self.chosen.style
 
 
-def _outside_code(lines: list[str]) -> list[str]:
-    """The lines outside fenced code; all of them when the fences do not pair up."""
-    if sum(line.startswith("```") for line in lines) % 2:
-        return lines
-    outside, fenced = [], False
-    for line in lines:
-        if line.startswith("```"):
-            fenced = not fenced
-        elif not fenced:
-            outside.append(line)
-    return outside
+def _layout(lines: Sequence[str]) -> _Layout:
+    found, about = {}, set[int]()
+    for number in _outside_code(lines):
+        here = opening(lines[number - 1])
+        if here and not session(lines[number - 1]):
+            stamp, told = ("", 0) if here.text else _below(lines, number)
+            found[number] = replace(here, stamp=here.stamp or stamp)
+            about.update(range(number + 1, told + 1))
+    written = [number for number, line in enumerate(lines, 1) if line.strip()]
+    chosen = _chosen(found, written)
+    opened = tuple(number for number, here in found.items() if _opens(here, chosen))
+    above = _above(lines, written, opened, found)
+    for number, (_, stamp) in above.items():
+        found[number] = replace(found[number], stamp=stamp)
+    about.update(line for line, _ in above.values())
+    day_first = is_day_first(here.stamp for here in found.values() if here.stamp)
+    return _Layout(chosen, found, day_first, opened, frozenset(about - found.keys()))
+
+
+def _below(lines: Sequence[str], number: int) -> tuple[str, int]:
+    """The time that stands below a speaker, before any text, and the last line that tells of the turn."""
+    stamp, last = "", 0
+    for at in range(number, min(number + 6, len(lines))):
+        line = lines[at].strip()
+        found = _ABOUT.match(line) if line else None
+        if line and not found:
+            break
+        said = found["said"].strip(" _*") if found else ""
+        label = found["label"] if found else ""
+        if said and not stamp and ("T" in to_iso(said) or (label and clock(said))):
+            stamp, last = said, at + 1
+        elif label == "Model":
+            last = at + 1
+        elif said:
+            break
+    return stamp, last
+
+
+def _opens(here: Opening, chosen: _Chosen) -> bool:
+    if here.style == "stamped" and (chosen.style == "stamped" or not chosen.pair):
+        return chosen.style == "stamped" or here.name in chosen.names
+    return here.style == chosen.style and here.name in chosen.names
+
+
+def _chosen(found: Mapping[int, Opening], written: Sequence[int]) -> _Chosen:
+    """The style that explains most of the file.
+
+    Where an assistant speaks, that is the one that sets its lines off most of those that start as early: an
+    answer has labels in bold, but no label has answers below it. Else the one that opens most turns.
+    """
+    styles = [_candidate(style, found, written) for style in STYLES]
+    styles = [known for known in styles if known.opened]
+    pairs = [known for known in styles if known.pair]
+    if pairs:
+        most = max(known.share for known in pairs)
+        return next(known for known in pairs if known.share >= _NEAR * most)
+    return max(styles, key=lambda known: (known.one_side, known.weight), default=_Chosen())
+
+
+def _candidate(style: str, found: Mapping[int, Opening], written: Sequence[int]) -> _Chosen:
+    ours = {number: here for number, here in found.items() if here.style == style}
+    names = speakers(list(ours.values()), style)
+    opened = tuple(number for number, here in ours.items() if here.name in names)
+    after = sum(1 for number in written if opened and number >= opened[0])
+    headed = len(names) == 1 and style in HEADINGS and is_sure(next(iter(names)))
+    one_side = headed and (len(opened) > 2 or any(ours[number].stamp for number in opened))
+    return _Chosen(style, names, opened, after / len(written) if written else 0.0, one_side)
+
+
+def _above(
+    lines: Sequence[str], written: Sequence[int], opened: Sequence[int], found: Mapping[int, Opening]
+) -> dict[int, tuple[int, str]]:
+    """The line that is the time of the turn below it, and that time, by turn, where most turns have one."""
+    above, starts = {}, set(opened)
+    for before, number in pairwise(number for number in written if not _RULE.match(lines[number - 1])):
+        stamp = lines[before - 1].strip().strip(_DECORATION)
+        if number in starts and not found[number].stamp and before not in starts and "T" in to_iso(stamp):
+            above[number] = before, stamp
+    return above if len(above) > max(1, _HALF * len(opened)) else {}
+
+
+def _outside_code(lines: Sequence[str]) -> Iterator[int]:
+    """The numbers of the lines outside fenced code and front matter. A fence that never ends is none."""
+    start = next((n for n, line in enumerate(lines[1:60], 2) if line == "---"), 0) if lines[0] == "---" else 0
+    fences = dict(_fences(lines))
+    number = start + 1
+    while number <= len(lines):
+        if number in fences:
+            number = fences[number]
+        else:
+            yield number
+        number += 1
+
+
+def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first and the last line of each fenced block; those that open with a language nest."""
+    open_: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, 1):
+        found = _FENCE.match(line) if "`" in line[:6] or "~" in line[:6] else None
+        if not found:
+            continue
+        fence = found["fence"]
+        if open_ and not found["info"] and fence.startswith(open_[-1][1]):
+            first, _ = open_.pop()
+            yield first, number
+        elif not open_ or found["info"]:
+            open_.append((number, fence))
 
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order. Text before the first turn is a turn without a speaker; a title names the chat."""
     layout = _layout(source.lines)
     state = _State(source, layout, date=source.day)
+    starts = set(layout.opened)
     alone = True  # the line stands at the start or after a blank one
     for number, line in enumerate(source.lines, 1):
-        begun = session(line, alone, layout.day_first)
-        if begun:
+        if number in layout.about:
+            pass
+        elif number in starts:
+            yield from state.close()
+            state.open(number, layout.found[number])
+        elif begun := _begun(number, line, alone, source.lines, layout):
             yield from state.close()
             state.session, state.date = begun[0], begun[1] or state.date
-        elif layout.opens(line):
-            yield from state.close()
-            state.open(number, layout.found[line])
         elif not (state.started or state.title) and _TITLE.match(line):
             state.title = line.strip(_DECORATION)
         else:
@@ -128,6 +282,21 @@ def read(source: Source) -> Iterator[Record]:
             state.line = state.line or (number if line.strip() else 0)
         alone = not line.strip()
     yield from state.close()
+
+
+def _begun(
+    number: int, line: str, alone: bool, lines: Sequence[str], layout: _Layout
+) -> tuple[str, str] | None:
+    """The session that a line starts: in a chat with an assistant only right above a turn."""
+    begun = session(line, alone, layout.day_first)
+    if not begun or not layout.chosen.pair:
+        return begun
+    below = next((n for n in range(number + 1, len(lines) + 1) if _goes_on(lines[n - 1])), 0)
+    return begun if below in layout.opened else None
+
+
+def _goes_on(line: str) -> bool:
+    return bool(line.strip()) and not _RULE.match(line)
 
 
 @dataclass
@@ -150,6 +319,8 @@ class _State:
 
     def close(self) -> Iterator[Record]:
         """The turn read so far, if any, and a clean slate for the next."""
+        while self.lines and (not self.lines[-1].strip() or (self.started and _RULE.match(self.lines[-1]))):
+            self.lines.pop()
         text = "\n".join(line.rstrip() for line in self.lines).strip()
         opened, line = self.opened, self.line
         self.opened, self.line, self.lines = None, 0, []
@@ -157,7 +328,7 @@ class _State:
             if opened:
                 yield FormatError("a speaker without text", line=line, kind="no_text")
             return
-        name = opened.name if opened and opened.name in self.layout.names else ""
+        name = opened.name if opened and opened.name in self.layout.chosen.names else ""
         if opened and opened.name and not name:  # a label under a stamp is part of what was said
             text = f"{opened.name}: {text}"
         yield Turn(
