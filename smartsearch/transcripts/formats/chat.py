@@ -14,6 +14,7 @@ above. Left out, as nobody said it: that line, a `Model: name` there, and the ru
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -41,6 +42,10 @@ _PREAMBLE = 5  # a chat of long turns still starts with one: lines of title and 
 _NEAR = 0.8  # of the share that the best style explains: between styles with both roles the boldest wins
 _HEADED = 3  # turns a heading that names a person is worth: what it heads is longer
 _HALF = 0.5
+_FEW = 6  # people who may speak once or twice each; more such names are labels
+_MANY = 20  # turns of questions and answers that are a talk's, not a page's
+_MORE = 5  # times as often as a person an assistant may speak
+_SURELY = 0.85  # share of labels that are followed by the one that mostly follows: fields of records
 
 _SESSION = re.compile(
     r"(?P<name>(?:(?P<numbered>session|conversation)|day|part|chapter|chat)\s+\d+)\b(?P<rest>.{0,60})$", re.I
@@ -70,7 +75,7 @@ def detect(source: Source) -> bool:
         return _is_dialogue(layout.chosen, lines)
     if len(set(named)) < 2 and layout.style != "stamped":
         return layout.chosen.share >= _HALF and layout.chosen.one_side
-    recurs = len(set(named)) < len(named) or any(role(name) for name in named)
+    recurs = len(set(named)) < len(named) or any(is_sure(name) for name in named)
     if layout.style != "stamped" and _is_document(layout, lines, named, recurs):
         return False
     written = [number for number, line in enumerate(lines, 1) if line.strip()]
@@ -86,21 +91,36 @@ def _is_dialogue(chosen: _Chosen, lines: Sequence[str]) -> bool:
     before = sum(1 for line in lines[: chosen.opened[0] - 1] if line.strip())
     if any(is_sure(name) for name in chosen.names):
         return chosen.share > _HALF
-    return chosen.share > _NEAR and before <= 2 * _PREAMBLE
+    begun = chosen.share > _NEAR and before <= 2 * _PREAMBLE
+    return begun or (chosen.share > _HALF and len(chosen.opened) >= _MANY)
 
 
 def _is_document(layout: _Layout, lines: Sequence[str], named: Sequence[str], recurs: bool) -> bool:
-    """Whether names are labels: of a form, among headings as of a README, in a fixed order as of records."""
+    """Whether names are labels: of a form, of lists, among headings as of a README, or fields of records."""
+    counts = Counter(named)
     labels = sum(1 for here in layout.found.values() if here.style == layout.style)
-    if labels > 3 * len(named) or (len(named) > 4 and not recurs):
+    again = sum(count for count in counts.values() if count > 1)
+    if labels > 3 * len(named) or (len(named) > 4 and (not recurs or again < _HALF * len(named))):
         return True  # `Title: ...`, `Author: ...`: every name once
+    if len(counts) > max(_FEW, _HALF * len(named)):
+        return True
     headings = sum(1 for line in lines if _TITLE.match(line) and not session(line))
     own = len(named) if layout.style.startswith("#") else 0
-    if headings - own > max(2, len(named) / 3):
-        return True
-    period = len(set(named))
-    rounds = len(named) // period
-    return period > 2 and rounds > 1 and list(named[:period]) * rounds == list(named[: period * rounds])
+    listed = (
+        layout.style == "- bold" and not again and len(named) < _HALF * sum(map(bool, map(str.strip, lines)))
+    )
+    return listed or headings - own > max(2, len(named) / 3) or _in_order(named, counts)
+
+
+def _in_order(named: Sequence[str], counts: Mapping[str, int]) -> bool:
+    """Whether three names and more come round in one order, as those of fields do and of people do not."""
+    pairs = Counter(pairwise(named))
+    first: dict[str, int] = {}
+    for (name, _), count in pairs.items():
+        first[name] = max(first.get(name, 0), count)
+    often = [count for _, count in counts.most_common(3)]
+    even = len(often) == 3 and 1 < often[2] >= _HALF * often[0]
+    return even and sum(first.values()) >= _SURELY * sum(pairs.values())
 
 
 @dataclass(frozen=True)
@@ -108,7 +128,8 @@ class _Chosen:
     """What one style makes of a file: its speakers and the lines (1-based) that open their turns.
 
     `share` is that of the written lines from the first of them on. `one_side` is true where one role alone
-    speaks under headings, with a time, or in several messages: a log of which only that is left.
+    speaks under headings, with a time, or in several messages: a log of which only that is left. `with_one`
+    where an assistant speaks with one other by name.
     """
 
     style: str = ""
@@ -116,20 +137,17 @@ class _Chosen:
     opened: tuple[int, ...] = ()
     share: float = 0.0
     one_side: bool = False
+    with_one: bool = False
 
     @property
     def pair(self) -> bool:
         """Whether an assistant speaks with a user, or with one other by name."""
-        return both_sides(self.names) or (len(self.names) == 2 and any(map(_is_assistant, self.names)))
+        return both_sides(self.names) or self.with_one
 
     @property
     def weight(self) -> float:
         """How much it explains where no roles tell."""
         return self.share * len(self.opened) * (_HEADED if self.style[0] == "#" else 1)
-
-
-def _is_assistant(name: str) -> bool:
-    return role(name) == "assistant" and is_sure(name)
 
 
 @dataclass(frozen=True)
@@ -216,8 +234,22 @@ def _candidate(style: str, found: Mapping[int, Opening], written: Sequence[int])
     opened = tuple(number for number, here in ours.items() if here.name in names)
     after = sum(1 for number in written if opened and number >= opened[0])
     headed = len(names) == 1 and style in HEADINGS and is_sure(next(iter(names)))
-    one_side = headed and (len(opened) > 2 or any(ours[number].stamp for number in opened))
-    return _Chosen(style, names, opened, after / len(written) if written else 0.0, one_side)
+    timed = style == "said" or any(_has_clock(ours[number].stamp) for number in opened)
+    one_side = headed and (len(opened) > 2 or timed)
+    with_one = _is_with_one([ours[number].name for number in opened])
+    return _Chosen(style, names, opened, after / len(written) if written else 0.0, one_side, with_one)
+
+
+def _is_with_one(named: Sequence[str]) -> bool:
+    """Whether an assistant and one person speak, neither much more often than the other."""
+    counts = Counter(named)
+    assistants = sum(role(name) == "assistant" and is_sure(name) for name in counts)
+    balanced = max(counts.values(), default=0) <= _MORE * min(counts.values(), default=0)
+    return len(counts) == 2 and assistants == 1 and not all(map(role, counts)) and balanced
+
+
+def _has_clock(stamp: str) -> bool:
+    return "T" in to_iso(stamp) or bool(clock(stamp))
 
 
 def _above(

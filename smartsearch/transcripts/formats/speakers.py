@@ -58,6 +58,13 @@ _TITLES_TOO = {
     "tool": ("tool",),
 }
 """Words for roles that head other things as well."""
+_TOGETHER = {
+    "prompt": {"response", "answer", "ai", "model"},
+    "question": {"answer", "response", "ai"},
+    "q": {"a"},
+    "me": set(_TITLES_TOO["assistant"]) - {"a"},
+}
+"""Which of them answer which, where neither side has a word that is surely a role's."""
 _ROLE_OF = {word: role for roles in (_SURE, _TITLES_TOO) for role, words in roles.items() for word in words}
 _IS_SURE = frozenset(word for words in _SURE.values() for word in words)
 _MODEL = re.compile(
@@ -78,6 +85,7 @@ _LABELS = frozenset(
     background|goal|goals|action|actions|next|caption|image|photo|in short|content|contents|request|body
     parameters|params|returns|arguments|args|raises|added|changed|deprecated|removed|fixed|security|features
     requirements|installation|purpose|explanation|solution|problem|expected|actual|severity|priority
+    authordate|commitdate|merge|repo|branch|commit|project|stack|format|variables|grade|user-agent|disallow|allow|sitemap|options|issue
     effort|break|impact|risk|rationale|decision|decisions|context|scope|recommendation|command|commands|code|attendees
     """.replace("\n", "|")
     .replace("    ", "")
@@ -214,9 +222,14 @@ def _first_beside(openings: Sequence[Opening], style: str, roles: Collection[str
 
 
 def _passes(name: str, count: int) -> bool:
-    if is_label(name) or (count < 2 and _PICTURED.match(name)):
+    if is_label(name) or (count < 2 and (_PICTURED.match(name) or _is_title(name))):
         return False  # `✅ Result: text` stands once in an answer
     return looks_like_name(name) or (count >= 2 and len(name.split()) <= 2)
+
+
+def _is_title(name: str) -> bool:
+    """Whether a role's word is another's as well, so that it tells nothing by itself; `Me` is nobody else."""
+    return bool(role(name)) and not is_sure(name) and role(name) != "user"
 
 
 def _may_recur(name: str, roles: Collection[str]) -> bool:
@@ -235,8 +248,15 @@ def is_sure(name: str) -> bool:
 
 
 def both_sides(names: Iterable[str]) -> bool:
-    """Whether a user and an assistant are among the names."""
-    return {"user", "assistant"} <= set(map(role, names))
+    """Whether a user and an assistant are among the names, by words that go together."""
+    names = list(names)
+    users = [name for name in names if role(name) == "user"]
+    assistants = [name for name in names if role(name) == "assistant"]
+    return any(
+        is_sure(asks) or is_sure(answers) or answers.casefold() in _TOGETHER[asks.casefold()]
+        for asks in users
+        for answers in assistants
+    )
 
 
 def is_label(name: str) -> bool:
