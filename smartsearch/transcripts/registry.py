@@ -179,6 +179,12 @@ TEXT_FORMATS = (
         "the client's own log folder, such as ~/irclogs or ~/.local/share/weechat/logs",
     ),
     Format(
+        "aider",
+        "aider's `.aider.chat.history.md`: prompts, answers and its own messages",
+        (".md",),
+        "it lies in the top folder of a repository that aider worked on; name the file, it is a hidden one",
+    ),
+    Format(
         "chat",
         "text and Markdown chats: `Name: text`, `[time] Name: text`, `**Name:** text`, `## Name`",
         TEXT,

@@ -85,8 +85,10 @@ _LABELS = frozenset(
     background|goal|goals|action|actions|next|caption|image|photo|in short|content|contents|request|body
     parameters|params|returns|arguments|args|raises|added|changed|deprecated|removed|fixed|security|features
     requirements|installation|purpose|explanation|solution|problem|expected|actual|severity|priority
-    authordate|commitdate|merge|repo|branch|commit|project|stack|format|variables|grade|user-agent|disallow|allow|sitemap|options|issue
-    effort|break|impact|risk|rationale|decision|decisions|context|scope|recommendation|command|commands|code|attendees
+    authordate|commitdate|merge|repo|branch|commit|project|stack|format|variables|grade|options|issue|issues
+    user-agent|disallow|allow|sitemap
+    effort|break|impact|risk|rationale|decision|decisions|context|scope|recommendation|command|commands|code
+    attendees
     """.replace("\n", "|")
     .replace("    ", "")
     .split("|")
