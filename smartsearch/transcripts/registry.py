@@ -185,6 +185,12 @@ TEXT_FORMATS = (
         "it lies in the top folder of a repository that aider worked on; name the file, it is a hidden one",
     ),
     Format(
+        "specstory",
+        "SpecStory's Markdown of sessions with Cursor, Claude Code, Codex and other agents",
+        (".md",),
+        "they are in .specstory/history of a project, a file a session; name that hidden folder",
+    ),
+    Format(
         "chat",
         "text and Markdown chats: `Name: text`, `[time] Name: text`, `**Name:** text`, `## Name`",
         TEXT,
