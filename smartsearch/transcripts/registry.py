@@ -185,6 +185,12 @@ TEXT_FORMATS = (
         "it lies in the top folder of a repository that aider worked on; name the file, it is a hidden one",
     ),
     Format(
+        "claude-code-export",
+        "what Claude Code's /export writes: a session as its terminal shows it",
+        (".txt", ".md"),
+        "in Claude Code: /export FILE; the logs in ~/.claude/projects say more, with times",
+    ),
+    Format(
         "specstory",
         "SpecStory's Markdown of sessions with Cursor, Claude Code, Codex and other agents",
         (".md",),
