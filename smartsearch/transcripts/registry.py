@@ -191,6 +191,12 @@ TEXT_FORMATS = (
         "in Claude Code: /export FILE; the logs in ~/.claude/projects say more, with times",
     ),
     Format(
+        "obsidian",
+        "chats in notes of Obsidian, a callout a message: `> [!user]`, `> [!assistant]`",
+        (".md",),
+        "plugins such as Gemini Scribe keep them in the vault: name the folder, or the note",
+    ),
+    Format(
         "specstory",
         "SpecStory's Markdown of sessions with Cursor, Claude Code, Codex and other agents",
         (".md",),

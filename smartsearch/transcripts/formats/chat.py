@@ -112,7 +112,7 @@ def _is_document(layout: _Layout, lines: Sequence[str], named: Sequence[str], re
     return listed or headings - own > max(2, len(named) / 3) or _in_order(named, counts)
 
 
-def _in_order(named: Sequence[str], counts: Mapping[str, int]) -> bool:
+def _in_order(named: Sequence[str], counts: Counter[str]) -> bool:
     """Whether three names and more come round in one order, as those of fields do and of people do not."""
     pairs = Counter(pairwise(named))
     first: dict[str, int] = {}
