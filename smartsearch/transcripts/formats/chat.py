@@ -73,6 +73,8 @@ def detect(source: Source) -> bool:
         return False
     if layout.chosen.pair:
         return _is_dialogue(layout.chosen, lines)
+    if layout.style in HEADINGS and all(role(name) == "assistant" for name in named) and len(set(named)) > 1:
+        return False  # what each of several assistants is set up with
     if len(set(named)) < 2 and layout.style != "stamped":
         return layout.chosen.share >= _HALF and layout.chosen.one_side
     recurs = len(set(named)) < len(named) or any(is_sure(name) for name in named)
@@ -170,26 +172,29 @@ class _Layout:
 
 
 def _layout(lines: Sequence[str]) -> _Layout:
-    found, about = {}, set[int]()
+    found, told = {}, dict[int, range]()
     for number in _outside_code(lines):
         here = opening(lines[number - 1])
         if here and not session(lines[number - 1]):
-            stamp, told = ("", 0) if here.text else _below(lines, number)
+            stamp, last = ("", 0) if here.text else _below(lines, number, here.name)
             found[number] = replace(here, stamp=here.stamp or stamp)
-            about.update(range(number + 1, told + 1))
+            told[number] = range(number + 1, last + 1)
     written = [number for number, line in enumerate(lines, 1) if line.strip()]
     chosen = _chosen(found, written)
     opened = tuple(number for number, here in found.items() if _opens(here, chosen))
-    above = _above(lines, written, opened, found)
-    for number, (_, stamp) in above.items():
+    about = {line for number in opened for line in told[number]} - set(opened)
+    for number, (line, stamp) in _above(lines, written, opened, found).items():
         found[number] = replace(found[number], stamp=stamp)
-    about.update(line for line, _ in above.values())
+        about.add(line)
     day_first = is_day_first(here.stamp for here in found.values() if here.stamp)
-    return _Layout(chosen, found, day_first, opened, frozenset(about - found.keys()))
+    return _Layout(chosen, found, day_first, opened, frozenset(about))
 
 
-def _below(lines: Sequence[str], number: int) -> tuple[str, int]:
-    """The time that stands below a speaker, before any text, and the last line that tells of the turn."""
+def _below(lines: Sequence[str], number: int, name: str) -> tuple[str, int]:
+    """The time that stands below a speaker, before any text, and the last line that tells of the turn.
+
+    Such lines are also the model, and the name once more.
+    """
     stamp, last = "", 0
     for at in range(number, min(number + 6, len(lines))):
         line = lines[at].strip()
@@ -200,7 +205,7 @@ def _below(lines: Sequence[str], number: int) -> tuple[str, int]:
         label = found["label"] if found else ""
         if said and not stamp and ("T" in to_iso(said) or (label and clock(said))):
             stamp, last = said, at + 1
-        elif label == "Model":
+        elif label == "Model" or (said and said == name):
             last = at + 1
         elif said:
             break
@@ -224,8 +229,16 @@ def _chosen(found: Mapping[int, Opening], written: Sequence[int]) -> _Chosen:
     pairs = [known for known in styles if known.pair]
     if pairs:
         most = max(known.share for known in pairs)
-        return next(known for known in pairs if known.share >= _NEAR * most)
+        early = max(
+            (known for known in pairs if known.share >= _NEAR * most), key=lambda known: len(known.opened)
+        )
+        return next(known for known in pairs if known.share >= _NEAR * most or _outweighs(known, early))
     return max(styles, key=lambda known: (known.one_side, known.weight), default=_Chosen())
+
+
+def _outweighs(known: _Chosen, early: _Chosen) -> bool:
+    """Whether a bolder style opens as many turns as one that begins before it, as what a page says above does."""
+    return known.share >= _HALF * early.share and len(known.opened) >= len(early.opened)
 
 
 def _candidate(style: str, found: Mapping[int, Opening], written: Sequence[int]) -> _Chosen:
@@ -234,7 +247,9 @@ def _candidate(style: str, found: Mapping[int, Opening], written: Sequence[int])
     opened = tuple(number for number, here in ours.items() if here.name in names)
     after = sum(1 for number in written if opened and number >= opened[0])
     headed = len(names) == 1 and style in HEADINGS and is_sure(next(iter(names)))
-    timed = style == "said" or any(_has_clock(ours[number].stamp) for number in opened)
+    timed = any(_has_clock(ours[number].stamp) for number in opened) or (
+        style == "said" and "You" not in names
+    )
     one_side = headed and (len(opened) > 2 or timed)
     with_one = _is_with_one([ours[number].name for number in opened])
     return _Chosen(style, names, opened, after / len(written) if written else 0.0, one_side, with_one)
@@ -351,7 +366,7 @@ class _State:
 
     def close(self) -> Iterator[Record]:
         """The turn read so far, if any, and a clean slate for the next."""
-        while self.lines and (not self.lines[-1].strip() or (self.started and _RULE.match(self.lines[-1]))):
+        while self.lines and not _goes_on(self.lines[-1]):
             self.lines.pop()
         text = "\n".join(line.rstrip() for line in self.lines).strip()
         opened, line = self.opened, self.line

@@ -4,7 +4,7 @@ A line may open a turn in one of these styles:
 
 | style | lines |
 |---|---|
-| `said` | `You said:`, `## Gemini said`, `###### **ChatGPT said:**`: a line of its own in any dress |
+| `said` | `You said:`, `## Gemini said`, `###### **ChatGPT said:**`, in any dress; pages copied as they are |
 | `##` (as many as there are) | `## Name`, `## 🤖 Name (time)`, `#### Name:`, the text in the lines below |
 | `alone` | `**Name**`, `**Name** (time)`, `_**Name (time)**_`, `[NAME]`, `=== Name ===`, likewise |
 | `bold` | `**Name:** text`, `**Name**: text`, `**Name** (time): text`, `[time] **Name**: text` |
@@ -42,7 +42,17 @@ HEADINGS = frozenset({"said", "alone", *STYLES[1:7]})
 _SURE = {
     "user": (
         *("user", "human", "you", "you said", "user prompt", "user message", "user question"),
-        *("usuario", "usuário", "utilisateur", "benutzer", "nutzer", "пользователь", "用户", "ユーザー"),
+        *(
+            "usuario",
+            "usuário",
+            "você",
+            "utilisateur",
+            "benutzer",
+            "nutzer",
+            "пользователь",
+            "用户",
+            "ユーザー",
+        ),
     ),
     "assistant": (
         *("assistant", "chatgpt", "gpt", "claude", "gemini", "copilot", "github copilot", "cursor", "codex"),
@@ -113,7 +123,8 @@ _NAME_TIME = re.compile(  # of a line of its own, 80 characters at most
     r"(?P<name>.{1,80}?)\s{0,80}(?:[\[(](?P<in>[^\])]{1,80})[\])]|(?:\s[-–—|]|,)\s{1,80}(?P<out>.{1,80}))$"
 )
 _SAID = re.compile(
-    r"[#*_\s]{0,12}(?P<name>You|ChatGPT|Gemini|Claude|Copilot|Grok|DeepSeek|Perplexity) said[\s:*_]{0,6}$"
+    r"(?P<mark>[#*_\s]{0,12})(?P<name>You|ChatGPT|Gemini|Claude|Copilot|Grok|DeepSeek|Perplexity) said"
+    r"[\s:*_]{0,6}(?P<text>(?<=\s)\S.*)?$"
 )
 _ALONE = re.compile(
     r"(?P<mark>_?\*\*|__|\[|([=~-])\2{1,9})\s{0,3}(?P<inner>[^\s*\[\]](?:[^*\[\]]{0,70}[^\s*\[\]=~:-])?)\s{0,3}"
@@ -135,8 +146,8 @@ class Opening:
 
 def opening(line: str) -> Opening | None:
     """What `line` opens if its name proves to be a speaker, or None for a line that can only continue."""
-    if len(line) < 60 and (found := _SAID.match(line)):
-        return Opening("said", "", found["name"], "")
+    if (found := _SAID.match(line)) and (not found["text"] or found["mark"].startswith("#####")):
+        return Opening("said", "", found["name"], found["text"] or "")
     if heading := _HEADING.match(line):
         return _on_its_own(heading["level"], heading["inner"])
     if len(line) < 120 and (found := _ALONE.match(line)):
