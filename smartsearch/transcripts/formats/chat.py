@@ -88,13 +88,11 @@ def detect(source: Source) -> bool:
 def _is_dialogue(chosen: _Chosen, lines: Sequence[str]) -> bool:
     """Whether turns of both sides are most of the file, not an example in it.
 
-    Words that are titles too have to begin it.
+    Words that are titles too have to begin it, or to be many.
     """
     before = sum(1 for line in lines[: chosen.opened[0] - 1] if line.strip())
-    if any(is_sure(name) for name in chosen.names):
-        return chosen.share > _HALF
-    begun = chosen.share > _NEAR and before <= 2 * _PREAMBLE
-    return begun or (chosen.share > _HALF and len(chosen.opened) >= _MANY)
+    begun = any(map(is_sure, chosen.names)) or before <= 2 * _PREAMBLE or len(chosen.opened) >= _MANY
+    return begun and chosen.share > _HALF
 
 
 def _is_document(layout: _Layout, lines: Sequence[str], named: Sequence[str], recurs: bool) -> bool:
@@ -237,7 +235,7 @@ def _chosen(found: Mapping[int, Opening], written: Sequence[int]) -> _Chosen:
 
 
 def _outweighs(known: _Chosen, early: _Chosen) -> bool:
-    """Whether a bolder style opens as many turns as one that begins before it, as what a page says above does."""
+    """Whether a bolder style opens as many turns as an earlier one, which is what a page says above them."""
     return known.share >= _HALF * early.share and len(known.opened) >= len(early.opened)
 
 
