@@ -102,8 +102,11 @@ def _is_document(layout: _Layout, lines: Sequence[str], named: Sequence[str], re
     again = sum(count for count in counts.values() if count > 1)
     if labels > 3 * len(named) or (len(named) > 4 and (not recurs or again < _HALF * len(named))):
         return True  # `Title: ...`, `Author: ...`: every name once
-    if len(counts) > max(_FEW, _HALF * len(named)):
-        return True
+    others = [count for name, count in counts.items() if not is_sure(name)]
+    if len(counts) > max(_FEW, _HALF * len(named)) or (
+        len(others) < len(counts) and max(others, default=0) < 2
+    ):
+        return True  # so many labels, or one beside an assistant who speaks with nobody
     headings = sum(1 for line in lines if _TITLE.match(line) and not session(line))
     own = len(named) if layout.style.startswith("#") else 0
     listed = (
