@@ -131,8 +131,8 @@ class _Chosen:
     """What one style makes of a file: its speakers and the lines (1-based) that open their turns.
 
     `share` is that of the written lines from the first of them on. `one_side` is true where one role alone
-    speaks under headings, with a time, or in several messages: a log of which only that is left. `with_one`
-    where an assistant speaks with one other by name.
+    speaks under headings, with a time, an emoji or in several messages: a log of which only that is left.
+    `with_one` is true where an assistant speaks with one other by name.
     """
 
     style: str = ""
@@ -248,10 +248,9 @@ def _candidate(style: str, found: Mapping[int, Opening], written: Sequence[int])
     opened = tuple(number for number, here in ours.items() if here.name in names)
     after = sum(1 for number in written if opened and number >= opened[0])
     headed = len(names) == 1 and style in HEADINGS and is_sure(next(iter(names)))
-    timed = any(_has_clock(ours[number].stamp) for number in opened) or (
-        style == "said" and "You" not in names
-    )
-    one_side = headed and (len(opened) > 2 or timed)
+    said = style == "said" and "You" not in names
+    told = said or any(_has_clock(ours[number].stamp) or ours[number].pictured for number in opened)
+    one_side = headed and (len(opened) > 2 or told)
     with_one = _is_with_one([ours[number].name for number in opened])
     return _Chosen(style, names, opened, after / len(written) if written else 0.0, one_side, with_one)
 

@@ -98,7 +98,7 @@ _LABELS = frozenset(
     authordate|commitdate|merge|repo|branch|commit|project|stack|format|variables|grade|options|issue|issues
     user-agent|disallow|allow|sitemap
     effort|break|impact|risk|rationale|decision|decisions|context|scope|recommendation|command|commands|code
-    attendees
+    attendees|presenter|presenters
     """.replace("\n", "|")
     .replace("    ", "")
     .split("|")
@@ -136,12 +136,16 @@ _ASIDE = re.compile(r"\s*[\[(][^\])]{1,80}[\])]$")
 
 @dataclass(frozen=True)
 class Opening:
-    """A line that may open a turn: its style, the stamp and the name as written, and the text after them."""
+    """A line that may open a turn: its style, the stamp and the name as written, and the text after them.
+
+    `pictured` is true for a heading with an emoji before the name.
+    """
 
     style: str
     stamp: str
     name: str
     text: str
+    pictured: bool = False
 
 
 def opening(line: str) -> Opening | None:
@@ -193,9 +197,10 @@ def _on_its_own(style: str, inner: str) -> Opening:
     stamp = (found["in"] or found["out"]) if found else ""
     if found and not _is_time(stamp):
         stamp = stamp.partition(" ")[2]
+    pictured = _PICTURED.match(inner) is not None
     if found and _is_time(stamp):
-        return Opening(style, stamp, _named(found["name"]), "")
-    return Opening(style, "", _named(inner), "")
+        return Opening(style, stamp, _named(found["name"]), "", pictured)
+    return Opening(style, "", _named(inner), "", pictured)
 
 
 def _named(written: str) -> str:
