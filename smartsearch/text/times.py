@@ -255,12 +255,15 @@ class Stamp(NamedTuple):
         return f"{day}T{hour:02}:{self.minute:02}:{self.second:02}"
 
 
-def stamps_day_first(lines: Iterable[str], stamp: Callable[[str], Stamp | None]) -> bool:
+def stamps_day_first(
+    lines: Iterable[str], stamp: Callable[[str], Stamp | None], american_year: int = 2
+) -> bool:
     """Whether 8 May is written 8/5 in a file: what no month can be decides, then what keeps time running on.
 
     `stamp` gives the stamp of a line, None for a line without. Messages stand in order of time: the order in
     which the dates jump back more often is the wrong one. A file of early days only has no such sign; then
-    the style of the United States (`5/8/23, 1:56 PM`) is month first and every other is day first.
+    the style of the United States (`5/8/23, 1:56 PM`) is month first and every other is day first. Its year
+    has `american_year` digits: browsers write four.
     """
     dates = [(int(s.a), int(s.b), s) for s in _changes(lines, stamp) if len(s.a) < 3]
     if any(a > 12 for a, _, _ in dates):
@@ -270,7 +273,9 @@ def stamps_day_first(lines: Iterable[str], stamp: Callable[[str], Stamp | None])
     back = {first: _jumps([s for _, _, s in dates], first) for first in (True, False)}
     if back[True] != back[False]:
         return back[True] < back[False]
-    american = dates and all(s.mark == "/" and len(s.c) == 2 and s.half in ("AM", "PM") for _, _, s in dates)
+    american = dates and all(
+        s.mark == "/" and len(s.c) == american_year and s.half in ("AM", "PM") for _, _, s in dates
+    )
     padded = any(s.a[0] == "0" or s.b[0] == "0" for _, _, s in dates)
     return not american or padded
 

@@ -1,4 +1,4 @@
-"""Bytes to text: byte order marks, bad bytes and stray NULs survived, binary refused. Opens nothing."""
+"""Bytes to text: marks, other encodings, bad bytes and stray NULs survived, binary refused. Opens nothing."""
 
 from __future__ import annotations
 
@@ -16,6 +16,30 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_OTHERS = {
+    "cp1252": "Windows-1252",
+    "utf_16_le": "UTF-16",
+    "utf_16_be": "UTF-16 (big-endian)",
+    "cp932": "Shift-JIS",
+    "gb18030": "GB 18030",
+    "big5": "Big5",
+    "cp949": "Korean (Windows-949)",
+    "euc_jp": "EUC-JP",
+    "cp1251": "Windows-1251",
+    "koi8_r": "KOI8-R",
+    "cp1250": "Windows-1250",
+    "iso8859_2": "ISO 8859-2",
+    "cp1253": "Windows-1253",
+    "cp1254": "Windows-1254",
+    "cp1255": "Windows-1255",
+    "cp1256": "Windows-1256",
+    "cp874": "Thai (Windows-874)",
+}
+"""What else chats are in, as people call it, the commoner first. Latin-1 is a part of 1252, GBK of 18030."""
+_COMMONEST = "cp1252"
+_ORDER = {name: n for n, name in enumerate(_OTHERS)}
+_JAPANESE = ("cp932", "euc_jp")
+_BEFORE = 500  # bytes before the first that is no UTF-8, for a guess to see words
 _ODD = re.compile("[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
 _SAMPLE_BYTES = 65_536  # enough to tell a picture from a chat, cheap on a large file
 _ODD_SHARE = 0.30  # no chat in a decodable encoding comes near it; compressed data is about half odd
@@ -32,25 +56,20 @@ class Decoded:
 
 
 def decode(data: bytes) -> Decoded:
-    """`data` as text: by its byte order mark, else UTF-8 with bad bytes replaced and counted.
+    """`data` as text: by its byte order mark, else UTF-8, else the encoding that its bytes make likely.
 
-    Raises FormatError `binary` for data that is not text in those encodings.
+    Bad bytes are replaced and counted; an encoding that was guessed is told. Raises FormatError `binary` for
+    data that is not text.
     """
     encoding, body = _encoding(data)
-    if _is_binary(body[:_SAMPLE_BYTES].decode(encoding, "replace")):
-        raise FormatError("binary, or text in an encoding other than UTF-8 and UTF-16", kind="binary")
-    warnings = []
+    guessed = _binary_as(body[:_SAMPLE_BYTES], encoding, marked=len(body) < len(data))
     try:
-        text = body.decode(encoding)
-    except UnicodeDecodeError:
-        text = body.decode(encoding, "replace")
-        bad = text.count("\ufffd") - body.count("\ufffd".encode(encoding))
-        warnings.append(f"{_count(max(bad, 1), 'bad byte')} not {encoding.upper()}, read as \ufffd")
-    nuls = text.count("\x00")
-    if nuls:
-        text = text.replace("\x00", "")
-        warnings.append(f"{_count(nuls, 'NUL character')} left out")
-    return Decoded(text, tuple(warnings))
+        text = body.decode(guessed or encoding)
+    except UnicodeDecodeError as error:
+        if encoding == "utf-8" and not guessed and _is_other(body) and b"\x00" not in body:
+            guessed = _guess(_from(body, error.start)) or _COMMONEST
+        return _mended(body, guessed or encoding, bool(guessed))
+    return _without_nuls(text, [_told(guessed)] if guessed else [])
 
 
 def _encoding(data: bytes) -> tuple[str, bytes]:
@@ -58,6 +77,83 @@ def _encoding(data: bytes) -> tuple[str, bytes]:
         if data.startswith(mark):
             return encoding, data[len(mark) :]
     return "utf-8", data
+
+
+def _binary_as(sample: bytes, encoding: str, *, marked: bool) -> str:
+    """The encoding that a sample is in instead, "" where it is text in `encoding`. Raises FormatError."""
+    if not _is_binary(sample.decode(encoding, "replace")):
+        return ""
+    guessed = "" if marked else _guess(sample)
+    if not guessed or _is_binary(sample.decode(guessed, "replace")):
+        raise FormatError("binary, or text in an encoding that is not known", kind="binary")
+    return guessed
+
+
+def _is_other(body: bytes) -> bool:
+    """Whether bytes are rather in another encoding than in UTF-8 with bad bytes, or cut at the end.
+
+    What is no ASCII decodes seldom by chance: in UTF-8 with faults there is more that does than does not.
+    """
+    text = body.decode("utf-8", "replace")
+    bad = text.count("\ufffd", 0, len(text) - 1) - body.count("\ufffd".encode())
+    return bad * 2 > (len(text) - len(text.encode("ascii", "ignore")))
+
+
+def _from(body: bytes, fault: int) -> bytes:
+    """A sample that begins with the line of the first byte that is no UTF-8, or soon before it."""
+    start = max(0, fault - _BEFORE)
+    start = body.rfind(b"\n", start, fault) + 1 or (fault if start else 0)
+    return body[start : start + _SAMPLE_BYTES]
+
+
+def _guess(sample: bytes) -> str:
+    """The likeliest of the encodings of `_OTHERS`, "" where the sample is text in none of them.
+
+    charset-normalizer says how well the sample reads in each (`coherence`) and how odd it is (`chaos`). Where
+    they are about as good the commoner one is taken; Japanese is known by its kana, which no other has.
+    """
+    from charset_normalizer import from_bytes
+
+    wide = b"\x00" in sample  # as UTF-16 has blanks and line ends, and no other has
+    if len(sample) == _SAMPLE_BYTES and not wide:
+        sample = sample[: sample.rfind(b"\n") + 1] or sample  # no half of a character at its end
+    found = {}
+    for match in from_bytes(sample, cp_isolation=list(_OTHERS)):
+        for name in match.could_be_from_charset:  # of those that give the same text
+            found[name] = round(match.coherence - match.chaos / 2, 1), str(match)
+    return max(
+        (name for name in found if name.startswith("utf_16") is wide),
+        key=lambda name: (_is_japanese(name, found[name][1]), found[name][0], -_ORDER[name]),
+        default="",
+    )
+
+
+def _is_japanese(encoding: str, text: str) -> bool:
+    other = [character for character in text if not character.isascii()]
+    return encoding in _JAPANESE and 3 * sum("\u3040" < one < "\u30ff" for one in other) > len(other)
+
+
+def _mended(body: bytes, encoding: str, guessed: bool) -> Decoded:
+    """Text in which U+FFFD stands for bad bytes, counted."""
+    text = body.decode(encoding, "replace")
+    warnings = [_told(encoding)] if guessed else []
+    bad = text.count("\ufffd") - (0 if guessed else body.count("\ufffd".encode(encoding)))
+    if bad or not guessed:
+        shown = _OTHERS.get(encoding, encoding.upper())
+        warnings.append(f"{_count(max(bad, 1), 'bad byte')} not {shown}, read as \ufffd")
+    return _without_nuls(text, warnings)
+
+
+def _told(encoding: str) -> str:
+    return f"not UTF-8, read as {_OTHERS[encoding]}, which its bytes make likely"
+
+
+def _without_nuls(text: str, warnings: list[str]) -> Decoded:
+    nuls = text.count("\x00")
+    if nuls:
+        text = text.replace("\x00", "")
+        warnings.append(f"{_count(nuls, 'NUL character')} left out")
+    return Decoded(text, tuple(warnings))
 
 
 def _is_binary(sample: str) -> bool:

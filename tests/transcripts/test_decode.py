@@ -49,3 +49,55 @@ def test_binary_is_refused(data: bytes) -> None:
     with pytest.raises(FormatError, match="binary") as raised:
         decode(data)
     assert raised.value.kind == "binary"
+
+
+FRENCH = "Maya: Les événements d’été étaient très animés, où êtes-vous ?\nJonas: À la fête près du café\n"
+JAPANESE = "美咲: 傘を駅に忘れました。青い傘です\n健太: どの駅ですか、見つかりました\n"
+CHINESE = "[13:56] 小明: 今天我们去港口买油漆，三桶\n[13:57] 小红: 好的，还要一把刷子，周六见\n"
+RUSSIAN = "Майя: Лак для лодки пришёл, три банки\nИлья: Отлично, а кисть?\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "shown"),
+    [
+        (FRENCH, "cp1252", "Windows-1252"),
+        (FRENCH.replace("’", "'"), "latin-1", "Windows-1252"),
+        ("Zoë: hi\n", "latin-1", "Windows-1252"),
+        (FRENCH, "utf-16-le", "UTF-16"),
+        (CHINESE, "utf-16-be", "UTF-16 (big-endian)"),
+        (JAPANESE, "cp932", "Shift-JIS"),
+        (JAPANESE, "euc-jp", "EUC-JP"),
+        (CHINESE, "gb2312", "GB 18030"),
+        (CHINESE, "gbk", "GB 18030"),
+        ("小明: 今天我們去港口買油漆，三桶\n小紅: 好的，還要一把刷子，週六見\n", "big5", "Big5"),
+        (
+            "민수: 표를 두 장 샀어, 저녁 여덟 시\n지은: 몇 시 공연이야? ㅋㅋ\n",
+            "cp949",
+            "Korean (Windows-949)",
+        ),
+        (RUSSIAN, "cp1251", "Windows-1251"),
+        (RUSSIAN, "koi8-r", "KOI8-R"),
+        ("Maja: Zażółć gęślą jaźń, jutro będzie ciepło\n", "cp1250", "Windows-1250"),
+    ],
+)
+@pytest.mark.parametrize("times", [1, 2_000])
+def test_another_encoding_is_guessed_and_told(text: str, encoding: str, shown: str, times: int) -> None:
+    decoded = decode((text * times).encode(encoding))
+    assert decoded.text == text * times
+    assert decoded.warnings == (f"not UTF-8, read as {shown}, which its bytes make likely",)
+
+
+def test_the_end_of_a_long_file_is_enough_to_see_that_it_is_not_utf8() -> None:
+    text = "Maya: nothing odd here\n" * 10_000 + FRENCH
+    assert decode(text.encode("cp1252")).text == text
+
+
+def test_utf8_with_bad_bytes_or_cut_in_a_character_stays_utf8() -> None:
+    assert decode("Zoë: où ça ?\n".encode() * 5 + b"\xe9").text.endswith("ça ?\n\ufffd")
+    assert decode("Maya: hi there é".encode()[:-1]).text == "Maya: hi there \ufffd"
+
+
+def test_what_a_guessed_encoding_does_not_have_is_counted() -> None:
+    decoded = decode(CHINESE.encode("gbk") * 900 + b"\xd0")
+    assert decoded.text == CHINESE * 900 + "\ufffd"
+    assert decoded.warnings[1:] == ("1 bad byte not GB 18030, read as \ufffd",)

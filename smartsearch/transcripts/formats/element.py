@@ -24,7 +24,8 @@ _DETECT_LINES = 500
 _NAME_LIMIT = 100
 _OPENING = re.compile(rf"{STAMP}\s-\s", re.I)
 _QUOTES = re.compile('["“”«»„]')
-_QUOTED = re.compile(r"<@?[^<>\n]{1,200}> ")
+# Of what is quoted 32 characters are left; it may have any sign in it, a heart (<3) too.
+_QUOTED = re.compile(r'<(?:@[^<>"\n]{1,200}|[^<>"\n]{1,200}(?= "))(?: "[^\n]{1,40}?")?> ')
 _SENT = re.compile(
     r"(?P<name>[^\n]{1,100}?) sent an? (?P<kind>image|sticker|video|file|audio)\b\.?(?: \([^()]{4,60}\))?"
 )
@@ -67,7 +68,7 @@ def _stamp(line: str) -> Stamp | None:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order; a room's events are left out."""
-    day_first = stamps_day_first(source.lines, _stamp)
+    day_first = stamps_day_first(source.lines, _stamp, american_year=4)
     conversation = _room(source)
     names: set[str] = set()
     for item, (stamp, name, first), below in source.opened(_opening):

@@ -34,7 +34,7 @@ _TIME = r"[A-Z][a-z]{2} \d{2}, \d{4} {1,2}\d{1,2}:\d{2}:\d{2} [AP]M"
 _HEAD = re.compile(rf"(?P<indent> {{0,40}})(?P<time>{_TIME})(?: \(Read by [^()\n]{{1,160}}\))?$")
 _EVENT = re.compile(rf"{_TIME} \S")
 _EDITED = re.compile(r"Edited .{1,60}? later: ")
-_PATH = re.compile(r"(?:~/|/|[A-Za-z]:\\|attachments/|[\w .()-]{1,80}/)[^\n]{1,400}\.\w{2,5}$")
+_PATH = re.compile(r"(?:~/|/|[A-Za-z]:\\|attachments/|[\w .()-]{1,80}/)[^\n]{1,400}\.(?!\d+$)\w{2,5}$")
 _STICKER = re.compile(r"(?:[A-Z][a-z]{1,12} )?Sticker from .{1,100}?(?:: | not found!)")
 _EFFECT = re.compile(
     r"Sent with (?:Confetti|Echo|Fireworks|Balloons|Heart|Lasers|Shooting St\w+|Sparkles|Spotlight"

@@ -34,7 +34,7 @@ _TIMING = re.compile(
 )
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,80})?\s{1,8}(?P<name>[^<>\n]{1,100})>")
-_TAG = re.compile(r"</?[^<>\n]{0,200}>")
+_TAG = re.compile(r"</?(?:[^\W\d]|\d\d:)[^<>\n]{0,200}>|</?>")  # `a <3 b -> c` is none
 _NAMED = re.compile(r"(?:[-–—] ?|>> ?)?(?P<name>[^:\n<>\[\]{}]{1,40}):(?: |$)")
 _END = re.compile(r"[.!?…。！？]['\")\]”’»]{0,3}$")
 
@@ -114,7 +114,11 @@ def _seconds(found: re.Match[str]) -> float:
 def _names(cues: list[_Cue]) -> frozenset[str]:
     """What stands before colons and is a speaker: a name that recurs, or one that looks like a person's."""
     counts = Counter(
-        found["name"].strip() for cue in cues for line in cue.lines if (found := _NAMED.match(_plain(line)))
+        found["name"].strip()
+        for cue in cues
+        if not _voiced(cue)
+        for line in cue.lines
+        if (found := _NAMED.match(_plain(line)))
     )
     return frozenset(
         name
@@ -123,8 +127,14 @@ def _names(cues: list[_Cue]) -> frozenset[str]:
     )
 
 
+def _voiced(cue: _Cue) -> bool:
+    """Whether a cue marks who speaks: what stands before a colon in it is what was said."""
+    return any(_VOICE.search(line) for line in cue.lines)
+
+
 def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[_Part]:
     """What a cue's speakers say; a line that names nobody goes on with the one above."""
+    names = frozenset() if _voiced(cue) else names
     speaker, number, texts = "", cue.number, list[str]()
     for at, line in enumerate(cue.lines, cue.number):
         pieces = _VOICE.split(line)

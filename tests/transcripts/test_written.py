@@ -1,0 +1,401 @@
+"""Chats written by a generator in the layout of every text format: what is read is what was written.
+
+`WRITERS` has a row a layout. A writer is given the turns as the layout can hold them (`fits`: a nick without
+blanks, a text on one line) and gives the file's lines, strewn with what is no turn; the format, number,
+order, speakers, times, texts, sessions and ids must come back. A new text format is a function and a row.
+
+`SMARTSEARCH_FUZZ=2000 pytest tests/transcripts/test_written.py` writes three times as many chats a layout.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from email.message import EmailMessage
+from email.utils import format_datetime
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from smartsearch.transcripts import FORMATS
+from smartsearch.transcripts.corpus import read_one
+from smartsearch.types import Turn
+from tests.conftest import FUZZ
+
+CHATS = 3 * FUZZ
+"""Of each layout; `make test-all` sets SMARTSEARCH_FUZZ to 100."""
+NAMES = ("Maya Reis", "Jonas", "Dr. Okoro", "Zoë", "田中", "Ана Петрова", "O'Neil", "Ana-Lena K.", "ليلى")
+WRITTEN = """
+the varnish has come three tins and a brush on Saturday maybe later well-known I'm don't naïve Straße кисть
+港 傘を忘れました 민수 مفتاح ok 3 42 10% €5 #12 @ole C:\\temp a/b/c x=y f(x) <3 :) ;-) ... ?! “so” "said" 'it'
+*bold* _it_ `code` ~half~ & && | [sic] (yes) {a:1} 😀 👩‍🚀 ❤️ 🇫🇷 👍🏽 e.g. Ole: 10:30 2023 null None
+-> <b>x</b> &amp; %20 \\n $HOME £3.50 ½ × “ ’ ¿qué? ñ ﷺ Ω ⅷ
+"""
+WORDS = WRITTEN.split()
+INSIDE = (
+    *("at 8/5/2023, 13:56", "since [18:40]", "by 2023-05-08", "a Note: dry", "says Maya Reis: no", "re: it"),
+    *("https://example.org/a?b=c:d#e", "00:00:01.000 --> 00:00:02.000 it says", "a | b | c", "<Jonas> hi"),
+    *("(13:56)", "- 13:57 - Jonas: so", "**Jonas:** or", "[link](https://example.org)", "* waves", "--"),
+)
+FIRST = ("Hm", "And", "Well then", "yes", "Нет", "港の", "“No”", "3 tins", "10:30 is fine", "2023 was", "😀")
+BELOW = ("- tins", "* brush", "1. varnish", "> then", "    indented", "Note: dry", "(so)", "From Ole", "# 1")
+SHORT = (".", "?", "k", "👍", "-", "0", "ok", "♥", "…", "no: no", ":)", "n/a", "null", "None", "[]")
+
+
+@dataclass(frozen=True)
+class Said:
+    """A turn before it is written."""
+
+    speaker: str
+    time: datetime
+    text: str
+    session: str = ""
+    id: str = ""
+
+
+Chat = Sequence[Said]
+Lines = Iterator[str]
+
+
+def chat(chance: Random) -> Chat:
+    """Some days in order of time: two to six people, texts of a sign, of some lines, and long ones."""
+    people = chance.sample(NAMES, chance.randint(2, 6))
+    time = datetime(2023, chance.randint(1, 12), chance.randint(1, 28), chance.randint(0, 23), 56, 1)
+    said = []
+    for n in range(chance.randint(4, 40)):
+        who = people[n % 2] if n < 4 else chance.choice(people)
+        said.append(Said(who, time, text(chance)))
+        time += timedelta(minutes=chance.choice((0, 1, 3, 50, 1_000, 9_000)), seconds=chance.randint(1, 59))
+    return said
+
+
+def text(chance: Random) -> str:
+    if chance.random() < 0.15:
+        return chance.choice(SHORT)
+    lines = [" ".join([chance.choice(FIRST), *words(chance)])]
+    for _ in range(chance.choice((0, 0, 0, 1, 2, 5))):
+        lines += [""] * (chance.random() < 0.2)
+        lines.append(" ".join([chance.choice((*FIRST, *BELOW)), *words(chance)]))
+    return "\n".join(lines)
+
+
+def words(chance: Random) -> list[str]:
+    count = 500 if chance.random() < 0.02 else chance.randint(1, 12)
+    return [chance.choice(INSIDE if chance.random() < 0.1 else WORDS) for _ in range(count)]
+
+
+def by_day(said: Chat) -> Iterator[tuple[date, Chat]]:
+    return ((day, list(together)) for day, together in groupby(said, lambda one: one.time.date()))
+
+
+# What layouts can hold.
+
+
+def as_it_is(said: Chat) -> Chat:
+    return said
+
+
+def on_one_line(said: Chat) -> Chat:
+    return [replace(one, text=" ".join(one.text.split())) for one in said]
+
+
+def nicks(said: Chat) -> Chat:
+    return [replace(one, speaker=one.speaker.replace(" ", "_")) for one in on_one_line(said)]
+
+
+def of_one_day(said: Chat) -> Chat:
+    start = said[0].time.replace(hour=1)
+    return [replace(one, time=start + timedelta(minutes=n)) for n, one in enumerate(nicks(said))]
+
+
+def in_sessions(said: Chat) -> Chat:
+    """Days are sessions; a line below that begins with a clock or a name would be anybody's turn."""
+    begins = r"10:30|(?!Note)[^:]{1,40}:(\s|$)"
+    return [replace(s, text=below(s.text, begins), session=f"{s.time:%Y-%m-%d}") for s in said]
+
+
+def of_two(said: Chat) -> Chat:
+    """A name in a heading is a speaker's where it recurs."""
+    first, second = said[0].speaker, said[1].speaker
+    return [replace(s, speaker=s.speaker if s.speaker == first else second) for s in in_sessions(said)]
+
+
+def below(written: str, begins: str) -> str:
+    """A text without the lines below its first that begin so."""
+    first, *rest = written.split("\n")
+    return "\n".join([first, *(line for line in rest if not re.match(begins, line))]).rstrip()
+
+
+def spoken(said: Chat) -> Chat:
+    """Sentences, none twice, for others go on with the turn above; `id` is the place in the recording."""
+    said = [next(same) for _, same in groupby(said, lambda one: (one.speaker, one.text))]
+    since = [int((one.time - said[0].time).total_seconds()) for one in said]
+    places = [f"{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}" for at in since]
+    return [replace(s, text=f"{s.text}.", id=place) for s, place in zip(on_one_line(said), places)]
+
+
+def without_tags(said: Chat) -> Chat:
+    return [replace(s, text=re.sub(r"</?[A-Za-z]+>|&amp;", "tag", s.text)) for s in spoken(said)]
+
+
+def mailed(said: Chat) -> Chat:
+    """What is quoted is not its author's."""
+    own = [re.sub(r"\n{3,}", "\n\n", below(s.text, ">")) for s in said]
+    return [replace(s, text=text, id=f"m{n}@example.org") for n, (s, text) in enumerate(zip(said, own))]
+
+
+# The writers.
+
+ANDROID = (
+    *("{0:%d/%m/%Y, %H:%M}", "{0:%d.%m.%y, %H:%M}", "{0:%d-%m-%Y %H:%M}", "{0:%Y/%m/%d %H:%M}"),
+    *("{0:%d/%m/%Y à %H:%M}", "{0.month}/{0.day}/{0:%y}, {h}:{0:%M %p}", "{0.day}/{0.month}/{0:%Y %H:%M}"),
+)
+IPHONE = (
+    *("{0:%d.%m.%y, %H:%M:%S}", "{0.month}/{0.day}/{0:%y}, {h}:{0:%M:%S\u202f%p}", "{0:%Y-%m-%d, %H:%M:%S}"),
+    "{0:%d/%m/%Y, %H:%M:%S}",
+)
+BROWSER = ("{0.month}/{0.day}/{0:%Y}, {h}:{0:%M:%S %p}", "{0:%d/%m/%Y, %H:%M:%S}", "{0:%d.%m.%Y, %H:%M:%S}")
+
+
+def at(time: datetime, stamp: str) -> str:
+    return stamp.format(time, h=time.hour % 12 or 12)
+
+
+def whatsapp_android(said: Chat, chance: Random) -> Lines:
+    stamp = chance.choice(ANDROID)
+    yield f"{at(said[0].time, stamp)} - Messages and calls are end-to-end encrypted. Tap to learn more."
+    for one in said:
+        if chance.random() < 0.1:
+            yield f'{at(one.time, stamp)} - Ole changed the subject from "A: b" to "Tins: 3"'
+            yield f"{at(one.time, stamp)} - Ole: This message was deleted"
+        yield f"{at(one.time, stamp)} - {one.speaker}: {one.text}"
+
+
+def whatsapp_iphone(said: Chat, chance: Random) -> Lines:
+    stamp = chance.choice(IPHONE)
+    yield f"\u200e[{at(said[0].time, stamp)}] {said[0].speaker}: \u200eMessages and calls are encrypted."
+    for one in said:
+        if chance.random() < 0.1:
+            yield f"\u200e[{at(one.time, stamp)}] {one.speaker}: \u200eMissed voice call"
+        stranger = "~\u202f" if chance.random() < 0.1 else ""
+        yield f"[{at(one.time, stamp)}] {stranger}{one.speaker}: {one.text}"
+
+
+def element(said: Chat, chance: Random) -> Lines:
+    stamp = chance.choice(BROWSER)
+    for one in said:
+        if chance.random() < 0.1:
+            yield f"{at(one.time, stamp)} - Ole joined the room"
+        quoted = f'<@ole:example.org "{chance.choice(WORDS)}"> ' if chance.random() < 0.2 else ""
+        yield f"{at(one.time, stamp)} - {one.speaker}: {quoted}{one.text}"
+
+
+def irssi(said: Chat, chance: Random) -> Lines:
+    yield f"--- Log opened {said[0].time:%a %b %d %H:%M:%S %Y}"
+    for day, together in by_day(said):
+        if day != said[0].time.date():
+            yield f"--- Day changed {day:%a %b %d %Y}"
+        for one in together:
+            if chance.random() < 0.1:
+                yield f"{one.time:%H:%M} -!- ole [~ole@203.0.113.9] has joined #boatshed"
+            nick = chance.choice(("<@{}>", "< {}>", "<+{}>", " * {}")).format(one.speaker)
+            yield f"{one.time:%H:%M} {nick} {one.text}"
+
+
+def weechat(said: Chat, chance: Random) -> Lines:
+    for one in said:
+        if chance.random() < 0.1:
+            yield f"{one.time:%Y-%m-%d %H:%M:%S}\t-->\tole (~ole@203.0.113.9) has joined #boatshed"
+        nick = chance.choice(("{}\t", "@{}\t", "+{}\t", " *\t{} ")).format(one.speaker)
+        yield f"{one.time:%Y-%m-%d %H:%M:%S}\t{nick}{one.text}"
+
+
+def znc(said: Chat, chance: Random) -> Lines:
+    for one in said:
+        if chance.random() < 0.1:
+            yield f"[{one.time:%H:%M:%S}] *** Joins: ole (~ole@203.0.113.9)"
+        nick = (chance.choice(("<{}>", "* {}")) if one in said[2:] else "<{}>").format(one.speaker)
+        yield f"[{one.time:%H:%M:%S}] {nick} {one.text}"
+
+
+def hexchat(said: Chat, chance: Random) -> Lines:
+    yield f"**** BEGIN LOGGING AT {said[0].time:%a %b %d %H:%M:%S %Y}"
+    yield ""
+    for one in said:
+        if chance.random() < 0.1:
+            yield f"{one.time:%b %d %H:%M:%S} *\tole (~ole@203.0.113.9) has joined"
+        nick = chance.choice(("<{}>\t", "<{}>\t", "*\t{} ")).format(one.speaker)
+        yield f"{one.time:%b %d %H:%M:%S} {nick}{one.text}"
+
+
+def mirc(said: Chat, chance: Random) -> Lines:
+    yield f"Session Start: {said[0].time:%a %b %d %H:%M:%S %Y}"
+    yield "Session Ident: #boatshed"
+    for day, together in by_day(said):
+        if day != said[0].time.date():
+            yield f"Session Time: {day:%a %b %d} 00:00:00 {day:%Y}"
+        for one in together:
+            if chance.random() < 0.1:
+                yield f"03[{one.time:%H:%M}] * ole (~ole@203.0.113.9) has joined #boatshed"
+            nick = chance.choice(("<@{}>", "<{}>", "* {}")).format(one.speaker)
+            yield f"[{one.time:%H:%M}] {nick} {one.text}"
+
+
+def imessage(said: Chat, chance: Random) -> Lines:
+    for one in said:
+        time = at(one.time, "{0:%b %d, %Y} {h:2}:{0:%M:%S %p}")
+        if chance.random() < 0.1:
+            yield from (f"{time} You named the conversation A", "")
+        yield time + chance.choice(("", "", " (Read by you after 2 minutes, 4 seconds)"))
+        yield from (one.speaker, one.text)
+        yield from ("Tapbacks:", "    Loved by Me") if chance.random() < 0.1 else ()
+        yield ""
+
+
+def signal_text(said: Chat, chance: Random) -> Lines:
+    for one in said:
+        if chance.random() < 0.1:
+            yield f"[{one.time:%b %d, %Y %H:%M:%S}] *** Missed voice call"
+        yield f"[{one.time:%b %d, %Y %H:%M:%S}] <{one.speaker}> {one.text}"
+
+
+def signal_markdown(said: Chat, chance: Random) -> Lines:
+    for one in said:
+        quoted = f"\n\n> {chance.choice(WORDS)}\n\n" if chance.random() < 0.1 else ""
+        yield f"[{one.time:%Y-%m-%d %H:%M:%S}] {one.speaker}: {quoted}{one.text}  "
+        yield from ["(- Ole: 👍 -)  "] * (chance.random() < 0.1)
+
+
+def timing(one: Said, mark: str) -> str:
+    return f"{one.id}{mark}000 --> {one.id}{mark}999"
+
+
+def broken(written: str, chance: Random) -> str:
+    """A cue's text on two lines."""
+    parts = written.split(" ")
+    middle = chance.randint(0, len(parts) - 1)
+    return "\n".join(filter(None, (" ".join(parts[:middle]), " ".join(parts[middle:]))))
+
+
+def vtt(said: Chat, chance: Random) -> Lines:
+    yield from ("WEBVTT", "", 'NOTE duration:"00:03:10.0000000"', "")
+    for n, one in enumerate(said):
+        yield from [f"3f1c0a52/{n}-0"] * (chance.random() < 0.5)
+        yield timing(one, ".")
+        yield f"<v {one.speaker}>{broken(escape(one.text, quote=False), chance)}</v>"
+        yield ""
+
+
+def srt(said: Chat, chance: Random) -> Lines:
+    for n, one in enumerate(said, 1):
+        yield from (str(n), timing(one, ","), f"{one.speaker}: {one.text}", "")
+
+
+def mbox(said: Chat, chance: Random) -> Lines:
+    """A thread a day; the answers of one stand in any order."""
+    for _, (first, *answers) in by_day(said):
+        yield mail(first, first, chance)
+        yield from (mail(one, first, chance) for one in chance.sample(answers, len(answers)))
+
+
+def mail(one: Said, first: Said, chance: Random) -> str:
+    message = EmailMessage()
+    message["From"] = f'"{one.speaker}" <{one.id}>'
+    message["Date"] = format_datetime(one.time).replace("-0000", "+0200")
+    message["Subject"] = "Varnish" if one is first else "Re: Varnish"
+    message["Message-ID"] = f"<{one.id}>"
+    if one is not first:
+        message["References"] = f"<{first.id}>"
+    encoding = chance.choice(("8bit", "quoted-printable", "base64"))
+    message.set_content(one.text, cte=encoding)
+    body = re.sub(r"^(?=>*From )", ">", message.as_bytes().decode(), flags=re.M)
+    return f"From {one.id} {one.time:%a %b %d %H:%M:%S %Y}\n{body}\n"
+
+
+def styled(form: str) -> Callable[[Chat, Random], Lines]:
+    """A chat of days with a line a date, and lines of turns in this form."""
+
+    def write(said: Chat, chance: Random) -> Lines:
+        for day, together in by_day(said):
+            yield chance.choice(("--- {0:%d %B %Y} ---", "# {0:%Y-%m-%d}", "\n{0:%Y-%m-%d}\n")).format(day)
+            for one in together:
+                yield form.format(one.time, name=one.speaker, text=one.text)
+
+    return write
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A layout: its format and name, the file's name and how times come back, both for `strftime`."""
+
+    layout: str
+    file: str
+    write: Callable[[Chat, Random], Lines]
+    fits: Callable[[Chat], Chat] = as_it_is
+    time: str = "%Y-%m-%dT%H:%M:%S"
+
+    def __str__(self) -> str:
+        return self.layout
+
+
+MINUTES = "%Y-%m-%dT%H:%M:00"
+WRITERS = (
+    Writer("whatsapp: Android", "WhatsApp Chat with Maya.txt", whatsapp_android, time=MINUTES),
+    Writer("whatsapp: iPhone", "WhatsApp Chat - Maya/_chat.txt", whatsapp_iphone),
+    Writer("element", "matrix - Boat Shed - Chat Export - 2024-01-01T09-00-00.000Z.txt", element),
+    Writer("irc: irssi", "#boatshed.log", irssi, nicks, MINUTES),
+    Writer("irc: WeeChat", "irc.libera.#boatshed.weechatlog", weechat, nicks),
+    Writer("irc: ZNC", "#boatshed/%Y-%m-%d.log", znc, of_one_day),
+    Writer("irc: HexChat", "Libera-#boatshed.log", hexchat, nicks),
+    Writer("irc: mIRC", "#boatshed.log", mirc, nicks, MINUTES),
+    Writer("imessage", "+15555550142.txt", imessage),
+    Writer("signal-text", "Maya Reis (_id12).txt", signal_text),
+    Writer("signal-markdown", "Maya Reis/chat.md", signal_markdown),
+    Writer("subtitles: WebVTT", "weekly.vtt", vtt, spoken, ""),
+    Writer("subtitles: SubRip", "weekly.srt", srt, without_tags, ""),
+    Writer("mbox", "Inbox.mbox", mbox, mailed, "%Y-%m-%dT%H:%M:%S+02:00"),
+    Writer("chat: plain", "flat.txt", styled("{name}: {text}"), in_sessions, "%Y-%m-%d"),
+    Writer("chat: clock", "flat.txt", styled("[{0:%H:%M}] {name}: {text}"), in_sessions, MINUTES),
+    Writer("chat: stamp", "flat.md", styled("[{0:%Y-%m-%d %H:%M:%S}] {name}: {text}"), in_sessions),
+    Writer("chat: dash", "flat.txt", styled("{0:%H:%M:%S} - {name}: {text}"), in_sessions),
+    Writer("chat: behind", "flat.txt", styled("{name} [{0:%H:%M}]: {text}"), in_sessions, MINUTES),
+    Writer("chat: bold", "flat.md", styled("**{name}:** {text}\n"), in_sessions, "%Y-%m-%d"),
+    Writer("chat: bold, timed", "flat.md", styled("**{name}** ({0:%H:%M}): {text}\n"), in_sessions, MINUTES),
+    Writer("chat: headings", "flat.md", styled("## {name}\n\n{text}\n"), of_two, "%Y-%m-%d"),
+    Writer("chat: headings, timed", "flat.md", styled("## {name} ({0:%H:%M})\n{text}\n"), of_two, MINUTES),
+)
+
+
+@pytest.mark.parametrize("writer", WRITERS, ids=str)
+def test_what_is_read_is_what_was_written(writer: Writer, tmp_path: Path) -> None:
+    for n in range(CHATS):
+        chance = Random(f"{writer} {n}")
+        said = writer.fits(chat(chance))
+        path = tmp_path / str(n) / said[0].time.strftime(writer.file)
+        path.parent.mkdir(parents=True)
+        written = "\n".join(writer.write(said, chance)) + "\n"
+        ending = chance.choice(("\n", "\r\n"))
+        path.write_text(written, encoding=chance.choice(("utf-8", "utf-8-sig")), newline=ending)
+        found, known = read_one(str(path))
+        assert (known and known.name, found.skipped, found.warnings) == (writer.layout.split(":")[0], (), ())
+        assert list(map(as_read, found.turns)) == [as_written(one, writer.time) for one in said], path
+        lines = written.split("\n")
+        assert [turn.line for turn in found.turns if not 0 < turn.line <= len(lines)] == []
+
+
+def as_read(turn: Turn) -> tuple[str, ...]:
+    return (turn.speaker, turn.time, turn.text, turn.session, turn.turn)
+
+
+def as_written(one: Said, time: str) -> tuple[str, ...]:
+    return (one.speaker, one.time.strftime(time), one.text, one.session, one.id)
+
+
+def test_every_text_format_has_a_writer() -> None:
+    texts = {known.name for known in FORMATS if not known.is_json} - {"prose"}
+    assert {writer.layout.split(":")[0] for writer in WRITERS} == texts
