@@ -80,15 +80,15 @@ def _is_dialogue(chosen: Style, lines: Sequence[str]) -> bool:
 def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], recurs: bool) -> bool:
     """Whether names are labels: of a form, a list, a README with its headings, or the fields of records."""
     counts = Counter(named)
-    again = sum(count for count in counts.values() if count > 1)
     labels = sum(1 for here in layout.found.values() if here.style == layout.style)
     if labels > 3 * len(named) or len(counts) > max(_FEW, HALF * len(named)):
         return True
-    if len(named) > 4 and (not recurs or again < HALF * len(named)):
+    if len(named) > 4 and not recurs:
         return True  # `Title: ...`, `Author: ...`: every name once
-    if layout.style == "- bold" and not again and len(named) < HALF * sum(map(bool, map(str.strip, lines))):
+    if layout.style == "- bold" and not recurs and len(named) < HALF * sum(map(bool, map(str.strip, lines))):
         return True
-    return _is_alone(counts) or _headings(layout, lines, named) > max(2, len(named) / 3) or _in_order(named)
+    headed = _headings(layout, lines, named) > max(2, len(named) / 3)
+    return headed or _is_alone(counts) or (_in_order(named) and _in_groups(layout))
 
 
 def _is_alone(counts: Counter[str]) -> bool:
@@ -105,7 +105,7 @@ def _headings(layout: Layout, lines: Sequence[str], named: Sequence[str]) -> int
 
 
 def _in_order(named: Sequence[str]) -> bool:
-    """Whether three names and more come round in one order, as those of fields do and of people do not."""
+    """Whether three names and more come round in one order, as those of fields do."""
     counts, pairs = Counter(named), Counter(pairwise(named))
     first: dict[str, int] = {}
     for (name, _), count in pairs.items():
@@ -113,6 +113,15 @@ def _in_order(named: Sequence[str]) -> bool:
     often = [count for _, count in counts.most_common(3)]
     even = len(often) == 3 and 1 < often[2] >= HALF * often[0]
     return even and sum(first.values()) >= _SURELY * sum(pairs.values())
+
+
+def _in_groups(layout: Layout) -> bool:
+    """Whether the same names always stand right below another one, and the same never, as in records."""
+    starts = set(layout.opened)
+    places = Counter((layout.found[number].name, number - 1 in starts) for number in layout.opened[1:])
+    most = {name: max(places[name, True], places[name, False]) for name, _ in places}
+    below = {places[name, True] >= places[name, False] for name in most}
+    return len(below) > 1 and sum(most.values()) >= _SURELY * sum(places.values())
 
 
 def read(source: Source) -> Iterator[Record]:

@@ -98,7 +98,7 @@ _LABELS = frozenset(
     authordate|commitdate|merge|repo|branch|commit|project|stack|format|variables|grade|options|issue|issues
     user-agent|disallow|allow|sitemap
     effort|break|impact|risk|rationale|decision|decisions|context|scope|recommendation|command|commands|code
-    attendees|presenter|presenters
+    attendees|presenter|presenters|method|methods|discussion|objective|objectives|abstract
     """.replace("\n", "|")
     .replace("    ", "")
     .split("|")
