@@ -204,7 +204,7 @@ TEXT_FORMATS = (
     ),
     Format(
         "chat",
-        "text and Markdown chats: `Name: text`, `[time] Name: text`, `**Name:** text`, `## Name`",
+        "text and Markdown chats: `Name: text`, `[time] Name: text`, `**Name:** text`, `## User`",
         TEXT,
     ),
     Format(
