@@ -38,6 +38,7 @@ from smartsearch.types import Turn
 _DETECT_LINES = 500  # a chat shows itself early; the whole file is parsed only once it is known to be one
 _DENSE = 0.25  # share of lines that open turns in a chat whose turns are a few lines long
 _PREAMBLE = 5  # a chat of long turns still starts with one: lines of title and introduction allowed before
+_ALL = 0.9  # share of lines that one person speaks in a chat of nobody else
 _FEW = 6  # people who may speak once or twice each; more such names are labels
 _MANY = 20  # turns of questions and answers that are a talk's, not a page's
 _SURELY = 0.85  # share of labels that are followed by the one that mostly follows: fields of records
@@ -57,12 +58,13 @@ def detect(source: Source) -> bool:
         return _is_dialogue(layout.chosen, lines)
     if layout.style in HEADINGS and all(role(name) == "assistant" for name in named) and len(set(named)) > 1:
         return False  # what each of several assistants is set up with
+    written = [number for number, line in enumerate(lines, 1) if line.strip()]
     if len(set(named)) < 2 and layout.style != "stamped":
-        return layout.chosen.share >= HALF and layout.chosen.one_side
+        one_side = layout.chosen.share >= HALF and layout.chosen.one_side
+        return one_side or 1 < len(named) >= _ALL * len(written)
     recurs = len(set(named)) < len(named) or any(is_sure(name) for name in named)
     if layout.style != "stamped" and _is_document(layout, lines, named, recurs):
         return False
-    written = [number for number, line in enumerate(lines, 1) if line.strip()]
     dense = len(opened) >= _DENSE * len(written)
     return dense or (recurs and written.index(layout.opened[0]) <= _PREAMBLE)
 
