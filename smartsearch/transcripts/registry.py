@@ -455,8 +455,32 @@ TEXT_FORMATS = (
         "the client's own log folder, such as ~/irclogs or ~/.local/share/weechat/logs",
     ),
     Format(
+        "aider",
+        "aider's `.aider.chat.history.md`: prompts, answers and its own messages",
+        (".md",),
+        "it lies in the top folder of a repository that aider worked on; name the file, it is a hidden one",
+    ),
+    Format(
+        "claude-code-export",
+        "what Claude Code's /export writes: a session as its terminal shows it",
+        (".txt", ".md"),
+        "in Claude Code: /export FILE; the logs in ~/.claude/projects say more, with times",
+    ),
+    Format(
+        "obsidian",
+        "chats in notes of Obsidian, a callout a message: `> [!user]`, `> [!assistant]`",
+        (".md",),
+        "plugins such as Gemini Scribe keep them in the vault: name the folder, or the note",
+    ),
+    Format(
+        "specstory",
+        "SpecStory's Markdown of sessions with Cursor, Claude Code, Codex and other agents",
+        (".md",),
+        "they are in .specstory/history of a project, a file a session; name that hidden folder",
+    ),
+    Format(
         "chat",
-        "text and Markdown chats: `Name: text`, `[time] Name: text`, `**Name:** text`, `## Name`",
+        "text and Markdown chats: `Name: text`, `[time] Name: text`, `**Name:** text`, `## User`",
         TEXT,
     ),
     Format(

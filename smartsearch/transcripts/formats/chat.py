@@ -1,128 +1,148 @@
-"""Text and Markdown chats: turns opened by `Name: text`, stamped, bold or under headings, and their sessions.
+"""Text and Markdown chats: turns opened by `Name: text`, stamped, bold or under headings, and sessions.
 
-`speakers.py` says which lines open a turn. A file has one style (`_style`); lines that open nothing in it
-continue the turn before. A line that is only a date (`--- 8 May 2023 ---`, `# 2023-05-08`) or names a
-numbered session (`## Session 2 (2023-05-08)`) starts a session and dates the turns below it that have no
-date of their own; so does a heading that begins with a date (`## 2023-05-08: the boat`).
+`speakers.py` says which lines open a turn, `chat_layout.py` in which of their styles a file is: the one that
+explains most of it. Lines that open nothing in it, and all of fenced code and front matter, continue the turn
+before. A line that is only a date (`--- 8 May 2023 ---`, `# 2023-05-08`) or names a numbered session
+(`## Session 2`) starts a session and dates the turns below it that have no date of their own; so does a
+heading that begins with a date (`## 2023-05-08: the boat`). In a chat with an assistant, whose answers have
+such headings too, only one right above a turn does.
+
+A turn's time may stand on a line below its speaker (`_Timestamp: 2023-05-08 13:56_`) or, in the whole file,
+above. Left out, as nobody said it: that line, a `Model: name` there, and the rule (`---`) between turns.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from smartsearch.text.times import clock, find_date, is_day_first, to_iso
+from smartsearch.text.times import clock, to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
-from smartsearch.transcripts.formats.speakers import Opening, opening, role, speakers
+from smartsearch.transcripts.formats.chat_layout import (
+    DECORATION,
+    HALF,
+    TITLE,
+    Layout,
+    Style,
+    goes_on,
+    layout_of,
+    session,
+)
+from smartsearch.transcripts.formats.speakers import HEADINGS, Opening, is_sure, role
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
 _DETECT_LINES = 500  # a chat shows itself early; the whole file is parsed only once it is known to be one
-LONGEST = 200  # characters of a line that starts a session
 _DENSE = 0.25  # share of lines that open turns in a chat whose turns are a few lines long
 _PREAMBLE = 5  # a chat of long turns still starts with one: lines of title and introduction allowed before
-
-_SESSION = re.compile(
-    r"(?P<name>(?:(?P<numbered>session|conversation)|day|part|chapter|chat)\s+\d+)\b(?P<rest>.{0,60})$", re.I
-)
-_SET_OFF = re.compile(r"#{1,6}\s|[-=–—_~*]{2,}|\[")
-_TITLE = re.compile(r"#{1,6}\s")
-_DECORATION = "#*=_~-–—[]() \t"
-_AFTER_DATE = re.compile(r"[:|–—]\s| - | \(")
+_ALL = 0.9  # share of lines that one person speaks in a chat of nobody else
+_FEW = 6  # people who may speak once or twice each; more such names are labels
+_MANY = 20  # turns of questions and answers that are a talk's, not a page's
+_SURELY = 0.85  # share of labels that are followed by the one that mostly follows: fields of records
 
 
 def detect(source: Source) -> bool:
-    """Whether enough lines of the file's beginning open turns, and their names are not a list of labels."""
+    """Whether the file's beginning is turns of people or roles, and not a document with labels."""
     if source.json.items:
         return False
     lines = source.lines[:_DETECT_LINES]
-    layout = _layout(lines)
-    opened = [line for line in lines if layout.opens(line)]
-    named = [layout.found[line].name for line in opened if layout.found[line].name]
-    if not named or (len(named) < 2 and layout.style != "stamped"):
+    layout = layout_of(lines)
+    opened = [layout.found[number] for number in layout.opened]
+    named = [here.name for here in opened if here.name]
+    if not named:
         return False
-    recurs = len(set(named)) < len(named) or any(role(name) for name in named)
-    if len(named) > 4 and not recurs and layout.style != "stamped":
-        return False  # `Title: ...`, `Author: ...`: every name once is a form, not a chat
-    written = [line for line in lines if line.strip()]
-    return len(opened) >= _DENSE * len(written) or (recurs and written.index(opened[0]) <= _PREAMBLE)
+    if layout.chosen.pair:
+        return _is_dialogue(layout.chosen, lines)
+    if layout.style in HEADINGS and all(role(name) == "assistant" for name in named) and len(set(named)) > 1:
+        return False  # what each of several assistants is set up with
+    written = [number for number, line in enumerate(lines, 1) if line.strip()]
+    if len(set(named)) < 2 and layout.style != "stamped":
+        one_side = layout.chosen.share >= HALF and layout.chosen.one_side
+        return one_side or 1 < len(named) >= _ALL * len(written)
+    recurs = len(set(named)) < len(named) or any(is_sure(name) for name in named)
+    if layout.style != "stamped" and _is_document(layout, lines, named, recurs):
+        return False
+    dense = len(opened) >= _DENSE * len(written)
+    return dense or (recurs and written.index(layout.opened[0]) <= _PREAMBLE)
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """How one file writes its turns: its style, its speakers, and the opening each line would be."""
+def _is_dialogue(chosen: Style, lines: Sequence[str]) -> bool:
+    """Whether turns of both sides are most of the file, not an example in it.
 
-    style: str = ""
-    names: frozenset[str] = frozenset()
-    found: dict[str, Opening] = field(default_factory=dict)
-    day_first: bool = True
-
-    def opens(self, line: str) -> bool:
-        here = self.found.get(line)
-        if here is None or here.style not in (self.style, "stamped"):
-            return False
-        if here.style == "stamped":
-            return self.style == "stamped" or here.name in self.names
-        return here.name in self.names
-
-
-def _layout(lines: list[str]) -> _Layout:
-    found = {}
-    for line in _outside_code(lines):
-        here = opening(line)
-        if here and not session(line):
-            found[line] = here
-    openings = [found[line] for line in lines if line in found]
-    style = _style(openings)
-    names = speakers(openings, style)
-    return _Layout(style, names, found, is_day_first(o.stamp for o in openings if o.stamp))
-
-
-def _style(openings: list[Opening]) -> str:
-    """The first style in order of appearance that is no exception in the file: a third of the commonest.
-
-    Headings are few by nature and their names strictly chosen: two of a level are enough.
+    Words that are titles too have to begin it, or to be many.
     """
-    accepted = {style: speakers(openings, style) for style in dict.fromkeys(o.style for o in openings)}
-    counts = Counter(o.style for o in openings if o.name in accepted[o.style])
-    most = max(counts.values(), default=0)
-    for style, count in counts.items():
-        if (style[0] == "#" and count >= 2) or (style[0] != "#" and count * 3 >= most):
-            return style
-    return ""
+    before = sum(1 for line in lines[: chosen.opened[0] - 1] if line.strip())
+    begun = any(map(is_sure, chosen.names)) or before <= 2 * _PREAMBLE or len(chosen.opened) >= _MANY
+    return begun and chosen.share > HALF
 
 
-def _outside_code(lines: list[str]) -> list[str]:
-    """The lines outside fenced code; all of them when the fences do not pair up."""
-    if sum(line.startswith("```") for line in lines) % 2:
-        return lines
-    outside, fenced = [], False
-    for line in lines:
-        if line.startswith("```"):
-            fenced = not fenced
-        elif not fenced:
-            outside.append(line)
-    return outside
+def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], recurs: bool) -> bool:
+    """Whether names are labels: of a form, a list, a README with its headings, or the fields of records."""
+    counts = Counter(named)
+    labels = sum(1 for here in layout.found.values() if here.style == layout.style)
+    if labels > 3 * len(named) or len(counts) > max(_FEW, HALF * len(named)):
+        return True
+    if len(named) > 4 and not recurs:
+        return True  # `Title: ...`, `Author: ...`: every name once
+    if layout.style == "- bold" and not recurs and len(named) < HALF * sum(map(bool, map(str.strip, lines))):
+        return True
+    headed = _headings(layout, lines, named) > max(2, len(named) / 3)
+    return headed or _is_alone(counts) or (_in_order(named) and _in_groups(layout))
+
+
+def _is_alone(counts: Counter[str]) -> bool:
+    """Whether an assistant speaks and nobody else does twice."""
+    others = [count for name, count in counts.items() if not is_sure(name)]
+    return len(others) < len(counts) and max(others, default=0) < 2
+
+
+def _headings(layout: Layout, lines: Sequence[str], named: Sequence[str]) -> int:
+    """How many headings there are beside those that name speakers or sessions."""
+    alone = [line for above, line in pairwise(("", *lines)) if TITLE.match(line) and not above.strip()]
+    own = len(named) if layout.style.startswith("#") else 0
+    return sum(1 for line in alone if not session(line)) - own
+
+
+def _in_order(named: Sequence[str]) -> bool:
+    """Whether three names and more come round in one order, as those of fields do."""
+    counts, pairs = Counter(named), Counter(pairwise(named))
+    first: dict[str, int] = {}
+    for (name, _), count in pairs.items():
+        first[name] = max(first.get(name, 0), count)
+    often = [count for _, count in counts.most_common(3)]
+    even = len(often) == 3 and 1 < often[2] >= HALF * often[0]
+    return even and sum(first.values()) >= _SURELY * sum(pairs.values())
+
+
+def _in_groups(layout: Layout) -> bool:
+    """Whether the same names always stand right below another one, and the same never, as in records."""
+    starts = set(layout.opened)
+    places = Counter((layout.found[number].name, number - 1 in starts) for number in layout.opened[1:])
+    most = {name: max(places[name, True], places[name, False]) for name, _ in places}
+    below = {places[name, True] >= places[name, False] for name in most}
+    return len(below) > 1 and sum(most.values()) >= _SURELY * sum(places.values())
 
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order. Text before the first turn is a turn without a speaker; a title names the chat."""
-    layout = _layout(source.lines)
+    layout = layout_of(source.lines)
     state = _State(source, layout, date=source.day)
+    starts = set(layout.opened)
     alone = True  # the line stands at the start or after a blank one
     for number, line in enumerate(source.lines, 1):
-        begun = session(line, alone, layout.day_first)
-        if begun:
+        if number in layout.about:
+            pass
+        elif number in starts:
+            yield from state.close()
+            state.open(number, layout.found[number])
+        elif (begun := session(line, alone, layout.day_first)) and _may_begin(number, source.lines, layout):
             yield from state.close()
             state.session, state.date = begun[0], begun[1] or state.date
-        elif layout.opens(line):
-            yield from state.close()
-            state.open(number, layout.found[line])
-        elif not (state.started or state.title) and _TITLE.match(line):
-            state.title = line.strip(_DECORATION)
+        elif not (state.started or state.title) and TITLE.match(line):
+            state.title = line.strip(DECORATION)
         else:
             state.lines.append(line)
             state.line = state.line or (number if line.strip() else 0)
@@ -130,12 +150,20 @@ def read(source: Source) -> Iterator[Record]:
     yield from state.close()
 
 
+def _may_begin(number: int, lines: Sequence[str], layout: Layout) -> bool:
+    """Whether a session may start on a line: in a chat with an assistant only right above a turn."""
+    if not layout.chosen.pair:
+        return True
+    below = next((n for n in range(number + 1, len(lines) + 1) if goes_on(lines[n - 1])), 0)
+    return below in layout.opened
+
+
 @dataclass
 class _State:
     """The turn being read and what the lines above it said of session, date and title."""
 
     source: Source
-    layout: _Layout
+    layout: Layout
     title: str = ""
     session: str = ""
     date: str = ""
@@ -150,6 +178,8 @@ class _State:
 
     def close(self) -> Iterator[Record]:
         """The turn read so far, if any, and a clean slate for the next."""
+        while len(self.lines) > (self.opened is not None) and not goes_on(self.lines[-1]):
+            self.lines.pop()
         text = "\n".join(line.rstrip() for line in self.lines).strip()
         opened, line = self.opened, self.line
         self.opened, self.line, self.lines = None, 0, []
@@ -157,7 +187,7 @@ class _State:
             if opened:
                 yield FormatError("a speaker without text", line=line, kind="no_text")
             return
-        name = opened.name if opened and opened.name in self.layout.names else ""
+        name = opened.name if opened and opened.name in self.layout.chosen.names else ""
         if opened and opened.name and not name:  # a label under a stamp is part of what was said
             text = f"{opened.name}: {text}"
         yield Turn(
@@ -178,29 +208,3 @@ class _State:
             return time
         hour = clock(stamp)
         return f"{self.date}T{hour}" if hour and self.date else self.date
-
-
-def session(line: str, alone: bool = True, day_first: bool = True) -> tuple[str, str] | None:
-    """The session and the date that a line by itself starts, or None for any other line.
-
-    Such a line is set off: by a heading, rules or bold marks, or by blank lines (`alone`). "Day 1: Lisbon" in
-    an answer is none, so only `Session` and its like count by number alone, the rest need a date.
-    """
-    if len(line) > LONGEST:
-        return None
-    body = line.strip().strip(_DECORATION)
-    set_off = _SET_OFF.match(line) is not None
-    if not (set_off or alone) or not 3 < len(body) <= 90 or not any(map(str.isdigit, body)):
-        return None
-    if found := _SESSION.match(body):
-        date = find_date(found["rest"], day_first=day_first)
-        bare = not found["rest"].strip(_DECORATION + ":,.") or bool(to_iso(found["rest"].strip(":, ")))
-        if (found["numbered"] or date) and (set_off or bare):
-            return found["name"], date
-    if body.isdigit():
-        return None
-    if day := to_iso(body, day_first=day_first)[:10]:
-        return day, day
-    first = _AFTER_DATE.split(body, maxsplit=1)[0] if _TITLE.match(line) else ""
-    day = to_iso(first, day_first=day_first) or to_iso(body[:10]) if first else ""
-    return (body, day[:10]) if day and not (first.isdigit() or body[:10].isdigit()) else None

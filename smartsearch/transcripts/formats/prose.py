@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from smartsearch.text.times import is_day_first
 from smartsearch.transcripts.format import Record
-from smartsearch.transcripts.formats.chat import LONGEST, session
+from smartsearch.transcripts.formats.chat_layout import LONGEST, session
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 

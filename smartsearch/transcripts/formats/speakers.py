@@ -1,22 +1,27 @@
 """Which lines of a text chat open a turn, and who speaks: line shapes and the rule for names. Keeps no state.
 
-A line may open a turn in one of four styles:
+A line may open a turn in one of these styles:
 
 | style | lines |
 |---|---|
-| `stamped` | `[time] Name: text`, `time - Name: text`, `Name [time]: text`, in a list or not |
-| `##` (as many as there are) | `## Name`, `## Name (time)`, the text in the lines below |
+| `said` | `You said:`, `## Gemini said`, `###### **ChatGPT said:**`, in any dress; pages copied as they are |
+| `##` (as many as there are) | `## Name`, `## 🤖 Name (time)`, `#### Name:`, the text in the lines below |
+| `alone` | `**Name**`, `**Name** (time)`, `_**Name (time)**_`, `[NAME]`, `=== Name ===`, likewise |
 | `bold` | `**Name:** text`, `**Name**: text`, `**Name** (time): text`, `[time] **Name**: text` |
+| `- bold` | the same in a list |
+| `stamped` | `[time] Name: text`, `time - Name: text`, `Name [time]: text`, in a list or not |
 | `plain` | `Name: text` |
 
 What stands before the colon is a speaker when it is no label (`Note:`, `Title:`; see `_LABELS`) and
-- is a role (`User`, `Assistant`, ...), or
+- is a role (`User`, `Assistant`, `Claude 4`, ...), or
 - opens at least two turns of the file, or
 - looks like a name: one to three words, each beginning with a capital (or in a script without case).
-Emoji may stand before any of them, but then the name has to open two turns.
-Under a time stamp any name but a label will do, and a line without one is a turn without a speaker (a
-system line). Headings are more often titles than people, so there a name must be a role, or recur beside
-another that does.
+Emoji may stand before any of them, but then the name has to open two turns; a role is named without them
+and without the model in brackets behind it. Under a time stamp any name but a label will do, and a line
+without one is a turn without a speaker (a system line). Headings and lines of their own are more often
+titles than people, so there a name must be a role, or recur beside another that does. Some words for roles
+are titles too (`Response`, `Model`): they count only where both sides have one (`Prompt`). Where a user and
+an assistant speak by such names, nobody else does: what else looks like a speaker is part of an answer.
 A web address or a time of day never is one: the colon must be followed by a space or the line's end.
 """
 
@@ -24,21 +29,60 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from smartsearch.text.times import clock, to_iso
 
-_ROLES = {
-    "user": ("user", "human", "you", "me", "prompt", "you said", "question", "q"),
-    "assistant": (
-        *("assistant", "ai", "bot", "chatbot", "model", "chatgpt", "gpt", "claude", "gemini", "copilot"),
-        *("response", "answer", "a", "chatgpt said", "claude said"),
+STYLES = ("said", "#", "##", "###", "####", "#####", "######", "alone", "bold", "- bold", "stamped", "plain")
+"""Every style, the one that sets a line off most first."""
+HEADINGS = frozenset({"said", "alone", *STYLES[1:7]})
+"""The styles whose text stands in the lines below."""
+
+_SURE = {
+    "user": (
+        *("user", "human", "you", "you said", "user prompt", "user message", "user question"),
+        *(
+            "usuario",
+            "usuário",
+            "você",
+            "utilisateur",
+            "benutzer",
+            "nutzer",
+            "пользователь",
+            "用户",
+            "ユーザー",
+        ),
     ),
+    "assistant": (
+        *("assistant", "chatgpt", "gpt", "claude", "gemini", "copilot", "github copilot", "cursor", "codex"),
+        *("claude code", "gemini cli", "chatgpt said", "claude said", "deepseek", "grok", "perplexity"),
+        *("assistant response", "assistant answer", "asistente", "assistente", "assistent", "ассистент"),
+        "助手",
+    ),
+}
+_TITLES_TOO = {
+    "user": ("me", "prompt", "question", "q"),
+    "assistant": ("ai", "bot", "chatbot", "agent", "model", "response", "answer", "a"),
     "system": ("system",),
     "tool": ("tool",),
 }
-_ROLE_OF = {word: role for role, words in _ROLES.items() for word in words}
+"""Words for roles that head other things as well."""
+_TOGETHER = {
+    "prompt": {"response", "answer", "ai", "model"},
+    "question": {"answer", "response", "ai"},
+    "q": {"a"},
+    "me": set(_TITLES_TOO["assistant"]) - {"a"},
+}
+"""Which of them answer which, where neither side has a word that is surely a role's."""
+_ROLE_OF = {word: role for roles in (_SURE, _TITLES_TOO) for role, words in roles.items() for word in words}
+_IS_SURE = frozenset(word for words in _SURE.values() for word in words)
+_MODEL = re.compile(
+    r"(?:chatgpt|gpt|claude|gemini|deepseek|grok|llama|qwen)"
+    r"(?:[\s-](?:v?\d[\w.]*|opus|sonnet|haiku|pro|flash|mini|turbo|thinking|code))+",
+    re.I,
+)
+"""A model's name with its version."""
 _LABELS = frozenset(
     """
     note|notes|nb|ps|p.s|pps|edit|update|updated|todo|to do|done|fixme|warning|caution|important|tip|tips|hint
@@ -48,7 +92,13 @@ _LABELS = frozenset(
     participants|members|topic|topics|agenda|location|place|address|phone|tel|email|mail|author|authors|version
     license|step|steps|next steps|action items|ingredients|instructions|pros|cons|total|price|cost|status|type
     name|key|value|tags|tag|id|optional|required|default|description|details|overview|conclusion|introduction
-    background|goal|goals|action|actions|next|caption|image|photo|in short
+    background|goal|goals|action|actions|next|caption|image|photo|in short|content|contents|request|body
+    parameters|params|returns|arguments|args|raises|added|changed|deprecated|removed|fixed|security|features
+    requirements|installation|purpose|explanation|solution|problem|expected|actual|severity|priority
+    authordate|commitdate|merge|repo|branch|commit|project|stack|format|variables|grade|options|issue|issues
+    user-agent|disallow|allow|sitemap
+    effort|break|impact|risk|rationale|decision|decisions|context|scope|recommendation|command|commands|code
+    attendees|presenter|presenters|method|methods|discussion|objective|objectives|abstract
     """.replace("\n", "|")
     .replace("    ", "")
     .split("|")
@@ -69,25 +119,45 @@ _BOLD = re.compile(
 )
 _BULLET = re.compile(r"\s+(?:[-*+]\s+)?|[-*+]\s+")
 _HEADING = re.compile(r"(?P<level>#{1,6})\s+(?P<inner>\S(?:.{0,78}[^\s#])?)[\s#]*$")
-_HEADING_TIME = re.compile(  # of a heading, 80 characters at most
+_NAME_TIME = re.compile(  # of a line of its own, 80 characters at most
     r"(?P<name>.{1,80}?)\s{0,80}(?:[\[(](?P<in>[^\])]{1,80})[\])]|(?:\s[-–—|]|,)\s{1,80}(?P<out>.{1,80}))$"
 )
+_SAID = re.compile(
+    r"(?P<mark>[#*_\s]{0,12})(?P<name>You|ChatGPT|Gemini|Claude|Copilot|Grok|DeepSeek|Perplexity) said"
+    r"[\s:*_]{0,6}(?P<text>(?<=\s)\S.*)?$"
+)
+_ALONE = re.compile(
+    r"(?P<mark>_?\*\*|__|\[|([=~-])\2{1,9})\s{0,3}(?P<inner>[^\s*\[\]](?:[^*\[\]]{0,70}[^\s*\[\]=~:-])?)\s{0,3}"
+    r"(?:\*\*_?|__|\]|[=~-]{2,10})(?P<stamp>\s{1,3}[\[(][^\])]{4,40}[\])])?\s*$"
+)
+_NUMBER = re.compile(r"(?:\d{1,4}[.)]|#\d{1,4})\s+|\s+#?\d{1,4}$")
+_ASIDE = re.compile(r"\s*[\[(][^\])]{1,80}[\])]$")
 
 
 @dataclass(frozen=True)
 class Opening:
-    """A line that may open a turn: its style, the stamp and the name as written, and the text after them."""
+    """A line that may open a turn: its style, the stamp and the name as written, and the text after them.
+
+    `pictured` is true for a heading with an emoji before the name.
+    """
 
     style: str
     stamp: str
     name: str
     text: str
+    pictured: bool = False
 
 
 def opening(line: str) -> Opening | None:
     """What `line` opens if its name proves to be a speaker, or None for a line that can only continue."""
+    if (found := _SAID.match(line)) and (not found["text"] or found["mark"].startswith("#####")):
+        return Opening("said", "", found["name"], found["text"] or "")
     if heading := _HEADING.match(line):
-        return _heading(heading["level"], heading["inner"])
+        return _on_its_own(heading["level"], heading["inner"])
+    if len(line) < 120 and (found := _ALONE.match(line)):
+        alone = _on_its_own("alone", found["inner"] + (found["stamp"] or ""))
+        if alone.name:
+            return alone
     bullet = _BULLET.match(line)
     bare = line[bullet.end() :] if bullet else line
     stamp, rest = _leading_stamp(bare)
@@ -95,7 +165,7 @@ def opening(line: str) -> Opening | None:
     if found and (found["in"] or found["out"]):
         inner_stamp, name = _leading_stamp(found["inner"])
         stamp = stamp or inner_stamp or (found["stamp"] if _is_time(found["stamp"]) else "")
-        return Opening("bold", stamp, name.strip(), found["text"] or "")
+        return Opening("- bold" if bullet else "bold", stamp, _named(name), found["text"] or "")
     if bullet and not stamp:
         return None  # `- Name: text` is a list, not a chat
     if (found := _PLAIN.match(rest)) and len(found["name"].split()) <= 4:
@@ -104,7 +174,7 @@ def opening(line: str) -> Opening | None:
             stamp = aside
         elif aside:
             name = f"{name} ({aside})"
-        return Opening("stamped" if stamp else "plain", stamp, name, found["text"] or "")
+        return Opening("stamped" if stamp else "plain", stamp, _named(name), found["text"] or "")
     return Opening("stamped", stamp, "", rest) if stamp else None
 
 
@@ -120,39 +190,91 @@ def _is_time(text: str | None) -> bool:
     return bool(text) and bool(clock(text or "") or to_iso(text))
 
 
-def _heading(level: str, inner: str) -> Opening:
-    found = _HEADING_TIME.match(inner)
+def _on_its_own(style: str, inner: str) -> Opening:
+    """A name that its text stands below of, with a time behind it, or a model and a time in brackets."""
+    inner = inner.rstrip(": ")
+    found = _NAME_TIME.match(inner)
     stamp = (found["in"] or found["out"]) if found else ""
+    if found and not _is_time(stamp):
+        stamp = stamp.partition(" ")[2]
+    pictured = _PICTURED.match(inner) is not None
     if found and _is_time(stamp):
-        inner = found["name"]
-    else:
-        stamp = ""
-    return Opening(level, stamp, inner.strip(" *_").removesuffix(":"), "")
+        return Opening(style, stamp, _named(found["name"]), "", pictured)
+    return Opening(style, "", _named(inner), "", pictured)
+
+
+def _named(written: str) -> str:
+    """A name as written, a role without what may surround it: emoji, marks, a number, a model in brackets."""
+    name = written.strip(" *_").removesuffix(":").strip(" *_")
+    role_of = _ASIDE.sub("", _NUMBER.sub("", _bare(name))).strip(" *_:")
+    return role_of if role(role_of) else name
 
 
 def speakers(openings: Sequence[Opening], style: str) -> frozenset[str]:
     """The names that pass for speakers among the openings of one style."""
     counts = Counter(o.name for o in openings if o.style == style and o.name)
-    if style.startswith("#"):
-        names = {name for name in counts if role(name)}
-        recurring = {name for name, n in counts.items() if n >= 2 and looks_like_name(name)}
-        return frozenset(names | (recurring if len(recurring) >= 2 else set()))
     if style == "stamped":
         return frozenset(name for name in counts if not is_label(name))
-    return frozenset(name for name, n in counts.items() if _passes(name, n))
+    roles = {name for name in counts if role(name)}
+    if not any(map(is_sure, roles)) and not both_sides(roles):
+        roles = set()
+    if both_sides(filter(is_sure, roles)):
+        return frozenset(roles)
+    if first := _first_beside(openings, style, roles):
+        roles.add(first)
+        if "GitHub Copilot" in roles:  # VS Code's export, which has two speakers and labels of its own
+            return frozenset(roles)
+    if style not in HEADINGS:
+        return frozenset(roles | {name for name, count in counts.items() if _passes(name, count)})
+    recurring = {name for name, n in counts.items() if n >= 2 and _may_recur(name, roles)}
+    return frozenset(roles | (recurring if len(recurring | roles) >= 2 else set()))
+
+
+def _first_beside(openings: Sequence[Opening], style: str, roles: Collection[str]) -> str:
+    """Who opens a chat with the one assistant in it, by any name: theirs is the first opening; or ""."""
+    if len(roles) != 1 or not all(role(name) == "assistant" for name in roles):
+        return ""
+    names = [o.name for o in openings if o.style == style][:2]
+    alone = len(names) == 2 and names[1] in roles and not is_label(names[0]) and len(names[0].split()) <= 3
+    return names[0] if alone and (style in HEADINGS or openings[0].name == names[0]) else ""
 
 
 def _passes(name: str, count: int) -> bool:
-    if role(name):
-        return True
-    if is_label(name) or (count < 2 and _PICTURED.match(name)):
+    if is_label(name) or (count < 2 and (_PICTURED.match(name) or _is_title(name))):
         return False  # `✅ Result: text` stands once in an answer
     return looks_like_name(name) or (count >= 2 and len(name.split()) <= 2)
 
 
+def _is_title(name: str) -> bool:
+    """Whether a role's word is another's as well, so that it tells nothing by itself; `Me` is nobody else."""
+    return bool(role(name)) and not is_sure(name) and role(name) != "user"
+
+
+def _may_recur(name: str, roles: Collection[str]) -> bool:
+    """Whether what heads several texts may be a person's name; beside a role it needs no capital."""
+    return looks_like_name(name) or (bool(roles) and not is_label(name) and len(name.split()) == 1)
+
+
 def role(name: str) -> str:
     """`user`, `assistant`, `system` or `tool` when the name is a word for one, else ""."""
-    return _ROLE_OF.get(name.casefold(), "")
+    return _ROLE_OF.get(name.casefold(), "") or ("assistant" if _MODEL.fullmatch(name) else "")
+
+
+def is_sure(name: str) -> bool:
+    """Whether the name is a role's, and heads nothing else."""
+    return name.casefold() in _IS_SURE or _MODEL.fullmatch(name) is not None
+
+
+def both_sides(names: Iterable[str]) -> bool:
+    """Whether a user and an assistant are among the names, by words that go together."""
+    names = list(names)
+    users = [name for name in names if role(name) == "user"]
+    assistants = [name for name in names if role(name) == "assistant"]
+    return any(
+        is_sure(asks) or is_sure(answers) or answers.casefold() in _TOGETHER[asks.casefold()]
+        for asks in users
+        for answers in assistants
+    )
 
 
 def is_label(name: str) -> bool:

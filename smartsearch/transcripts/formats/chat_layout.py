@@ -1,0 +1,264 @@
+"""How a text chat is laid out: the style that explains it, its speakers, and which lines are what.
+
+`chat.py` reads by it. `session` tells the lines that start sessions, for `prose.py` too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from smartsearch.text.times import clock, find_date, is_day_first, to_iso
+from smartsearch.transcripts.formats.speakers import (
+    HEADINGS,
+    STYLES,
+    Opening,
+    both_sides,
+    is_sure,
+    opening,
+    role,
+    speakers,
+)
+
+LONGEST = 200  # characters of a line that starts a session
+DECORATION = "#*=_~-–—[]() \t"
+TITLE = re.compile(r"#{1,6}\s")
+HALF = 0.5
+_NEAR = 0.8  # of the share that the best style explains: between styles with both roles the boldest wins
+_HEADED = 3  # turns a heading that names a person is worth: what it heads is longer
+_MORE = 5  # times as often as a person an assistant may speak
+
+_SESSION = re.compile(
+    r"(?P<name>(?:(?P<numbered>session|conversation)|day|part|chapter|chat)\s+\d+)\b(?P<rest>.{0,60})$", re.I
+)
+_SET_OFF = re.compile(r"#{1,6}\s|[-=–—_~*]{2,}|\[")
+_AFTER_DATE = re.compile(r"[:|–—]\s| - | \(")
+_FENCE = re.compile(r"\s{0,3}(?P<fence>`{3,}|~{3,})\s*(?P<info>[^`]*)$")
+_PROPERTY = re.compile(r"[\w-]{1,60}:(?:\s|$)")
+_LONG_MATTER = 60
+_RULE = re.compile(r"\s*(?:-\s?){3,}$|\s*(?:\*\s?){3,}$|\s*_{3,}\s*$")
+_ABOUT = re.compile(
+    r"[_*>\s]{0,6}(?:(?P<label>[A-Z][a-z]{2,12}(?: [a-z]{2,9})?)[_*]{0,3}:[_*]{0,3}\s+)?(?P<said>.{1,60})$"
+)
+
+
+@dataclass(frozen=True)
+class Style:
+    """What one style makes of a file: its speakers and the lines (1-based) that open their turns.
+
+    `share` is that of the written lines from the first of them on. `one_side` is true where one role alone
+    speaks under headings, with a time, an emoji or in several messages: a log of which only that is left.
+    `with_one` is true where an assistant speaks with one other by name.
+    """
+
+    style: str = ""
+    names: frozenset[str] = frozenset()
+    opened: tuple[int, ...] = ()
+    share: float = 0.0
+    one_side: bool = False
+    with_one: bool = False
+
+    @property
+    def pair(self) -> bool:
+        """Whether an assistant speaks with a user, or with one other by name."""
+        return both_sides(self.names) or self.with_one
+
+    @property
+    def weight(self) -> float:
+        """How much it explains where no roles tell."""
+        return self.share * len(self.opened) * (_HEADED if self.style[0] == "#" else 1)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How one file writes its turns: its style and speakers, the opening each line would be, by number.
+
+    `opened` are the lines that open turns, `about` those that tell of one: its time, its model.
+    """
+
+    chosen: Style = field(default_factory=Style)
+    found: Mapping[int, Opening] = field(default_factory=dict)
+    day_first: bool = True
+    opened: tuple[int, ...] = ()
+    about: frozenset[int] = frozenset()
+
+    @property
+    def style(self) -> str:
+        """The style of its turns."""
+        return self.chosen.style
+
+
+def layout_of(lines: Sequence[str]) -> Layout:
+    """The layout of a file's lines, or of its beginning. Without a style where nobody speaks."""
+    found, told = {}, dict[int, range]()
+    for number in _outside_code(lines):
+        here = opening(lines[number - 1])
+        if here and not session(lines[number - 1]):
+            stamp, last = ("", 0) if here.text else _below(lines, number, here.name)
+            found[number] = replace(here, stamp=here.stamp or stamp)
+            told[number] = range(number + 1, last + 1)
+    written = [number for number, line in enumerate(lines, 1) if line.strip()]
+    chosen = _chosen(found, written)
+    opened = tuple(number for number, here in found.items() if _opens(here, chosen))
+    about = {line for number in opened for line in told[number]} - set(opened)
+    for number, (line, stamp) in _above(lines, written, opened, found).items():
+        found[number] = replace(found[number], stamp=stamp)
+        about.add(line)
+    day_first = is_day_first(here.stamp for here in found.values() if here.stamp)
+    return Layout(chosen, found, day_first, opened, frozenset(about))
+
+
+def _below(lines: Sequence[str], number: int, name: str) -> tuple[str, int]:
+    """The time that stands below a speaker, before any text, and the last line that tells of the turn.
+
+    Such lines are also the model, and the name once more.
+    """
+    stamp, last = "", 0
+    for at in range(number, min(number + 6, len(lines))):
+        line = lines[at].strip()
+        found = _ABOUT.match(line) if line else None
+        if line and not found:
+            break
+        said = found["said"].strip(" _*") if found else ""
+        label = found["label"] if found else ""
+        if said and not stamp and ("T" in to_iso(said) or (label and clock(said))):
+            stamp, last = said, at + 1
+        elif label == "Model" or (said and said == name):
+            last = at + 1
+        elif said:
+            break
+    return stamp, last
+
+
+def _opens(here: Opening, chosen: Style) -> bool:
+    if here.style == "stamped" and (chosen.style == "stamped" or not chosen.pair):
+        return chosen.style == "stamped" or here.name in chosen.names
+    return here.style == chosen.style and here.name in chosen.names
+
+
+def _chosen(found: Mapping[int, Opening], written: Sequence[int]) -> Style:
+    """The style that explains most of the file.
+
+    Where an assistant speaks, that is the one that sets its lines off most of those that start as early: an
+    answer has labels in bold, but no label has answers below it. Else the one that opens most turns.
+    """
+    styles = [_candidate(style, found, written) for style in STYLES]
+    styles = [known for known in styles if known.opened]
+    pairs = [known for known in styles if known.pair]
+    if pairs:
+        most = max(known.share for known in pairs)
+        early = max(
+            (known for known in pairs if known.share >= _NEAR * most), key=lambda known: len(known.opened)
+        )
+        return next(known for known in pairs if known.share >= _NEAR * most or _outweighs(known, early))
+    return max(styles, key=lambda known: (known.one_side, known.weight), default=Style())
+
+
+def _outweighs(known: Style, early: Style) -> bool:
+    """Whether a bolder style opens as many turns as an earlier one, which is what a page says above them."""
+    return known.share >= HALF * early.share and len(known.opened) >= len(early.opened)
+
+
+def _candidate(style: str, found: Mapping[int, Opening], written: Sequence[int]) -> Style:
+    ours = {number: here for number, here in found.items() if here.style == style}
+    names = speakers(list(ours.values()), style)
+    opened = tuple(number for number, here in ours.items() if here.name in names)
+    after = sum(1 for number in written if opened and number >= opened[0])
+    headed = len(names) == 1 and style in HEADINGS and is_sure(next(iter(names)))
+    said = style == "said" and "You" not in names
+    told = said or any(_has_clock(ours[number].stamp) or ours[number].pictured for number in opened)
+    one_side = headed and (len(opened) > 2 or told)
+    with_one = _is_with_one([ours[number].name for number in opened])
+    return Style(style, names, opened, after / len(written) if written else 0.0, one_side, with_one)
+
+
+def _is_with_one(named: Sequence[str]) -> bool:
+    """Whether an assistant and one person speak, neither much more often than the other."""
+    counts = Counter(named)
+    assistants = sum(role(name) == "assistant" and is_sure(name) for name in counts)
+    balanced = max(counts.values(), default=0) <= _MORE * min(counts.values(), default=0)
+    return len(counts) == 2 and assistants == 1 and not all(map(role, counts)) and balanced
+
+
+def _has_clock(stamp: str) -> bool:
+    return "T" in to_iso(stamp) or bool(clock(stamp))
+
+
+def _above(
+    lines: Sequence[str], written: Sequence[int], opened: Sequence[int], found: Mapping[int, Opening]
+) -> dict[int, tuple[int, str]]:
+    """The line that is the time of the turn below it, and that time, by turn, where most turns have one."""
+    above, starts = {}, set(opened)
+    for before, number in pairwise(number for number in written if not _RULE.match(lines[number - 1])):
+        stamp = lines[before - 1].strip().strip(DECORATION)
+        if number in starts and not found[number].stamp and before not in starts and "T" in to_iso(stamp):
+            above[number] = before, stamp
+    return above if len(above) > max(1, HALF * len(opened)) else {}
+
+
+def _outside_code(lines: Sequence[str]) -> Iterator[int]:
+    """The numbers of the lines outside fenced code and front matter. A fence that never ends is none."""
+    fences = dict(_fences(lines))
+    number = 1 + _front_matter(lines)
+    while number <= len(lines):
+        if number in fences:
+            number = fences[number]
+        else:
+            yield number
+        number += 1
+
+
+def _front_matter(lines: Sequence[str]) -> int:
+    """The last line of the properties that a file begins with, 0 if it has none."""
+    if lines[0] != "---" or not _PROPERTY.match(lines[1] if len(lines) > 1 else ""):
+        return 0
+    return next((number for number, line in enumerate(lines[1:_LONG_MATTER], 2) if line == "---"), 0)
+
+
+def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The first and the last line of each fenced block; those that open with a language nest."""
+    open_: list[tuple[int, str]] = []
+    for number, line in enumerate(lines, 1):
+        found = _FENCE.match(line) if "`" in line[:6] or "~" in line[:6] else None
+        if not found:
+            continue
+        fence = found["fence"]
+        if open_ and not found["info"] and fence.startswith(open_[-1][1]):
+            first, _ = open_.pop()
+            yield first, number
+        elif not open_ or found["info"]:
+            open_.append((number, fence))
+
+
+def goes_on(line: str) -> bool:
+    """Whether a line is more than blank or a rule."""
+    return bool(line.strip()) and not _RULE.match(line)
+
+
+def session(line: str, alone: bool = True, day_first: bool = True) -> tuple[str, str] | None:
+    """The session and the date that a line by itself starts, or None for any other line.
+
+    Such a line is set off: by a heading, rules or bold marks, or by blank lines (`alone`). "Day 1: Lisbon" in
+    an answer is none, so only `Session` and its like count by number alone, the rest need a date.
+    """
+    if len(line) > LONGEST:
+        return None
+    body = line.strip().strip(DECORATION)
+    set_off = _SET_OFF.match(line) is not None
+    if not (set_off or alone) or not 3 < len(body) <= 90 or not any(map(str.isdigit, body)):
+        return None
+    if found := _SESSION.match(body):
+        date = find_date(found["rest"], day_first=day_first)
+        bare = not found["rest"].strip(DECORATION + ":,.") or bool(to_iso(found["rest"].strip(":, ")))
+        if (found["numbered"] or date) and (set_off or bare):
+            return found["name"], date
+    if body.isdigit():
+        return None
+    if day := to_iso(body, day_first=day_first)[:10]:
+        return day, day
+    first = _AFTER_DATE.split(body, maxsplit=1)[0] if TITLE.match(line) else ""
+    day = to_iso(first, day_first=day_first) or to_iso(body[:10]) if first else ""
+    return (body, day[:10]) if day and not (first.isdigit() or body[:10].isdigit()) else None
