@@ -1,4 +1,4 @@
-"""What becomes of a folder of real exports: of each file its format, the share explained, turns, speakers, span.
+"""What becomes of a folder of real exports: a line a file with its format, share explained, turns, span.
 
     python benchmarks/formats/read.py FOLDER > table.tsv
 
