@@ -17,7 +17,7 @@ from records import read
 from report import HERE, render
 from report import table as markdown
 
-from smartsearch.bench import tables
+from smartsearch.bench import tables, versus
 from smartsearch.bench.measures import TOP
 from smartsearch.bench.tables import NONE, Json, Table, micro, number, percent, share, short, signed
 
@@ -123,6 +123,7 @@ def section(result: Json) -> dict[str, Any]:
         ),
         "controls": _beside(CONTROL_HEAD, list(controls(rows, theirs)), "controls" in theirs, (7,)),
         "rivals": list(compared([*fixed, *rivals])),
+        "systems": {found.title: _shown(found) for found in versus.compared(result)},
         "categories": {name: _shown(tables.categories(row)) for name, row in parted.items()},
         "shown": {name: _shown(found) for name, found in shown.items()},
     }
@@ -271,9 +272,17 @@ def _shown(found: Table | None) -> str:
     return f"{drawn}\n\n{found.caption}" if found.caption else drawn
 
 
+def elsewhere() -> Iterator[Sequence[str]]:
+    """What the papers of other systems report, each line with why ours is not to be compared with it."""
+    for one in PAPER["elsewhere"]:
+        yield from ((*figure, f"not comparable: {one['with']}") for figure in one["figures"])
+
+
 def page(results: Sequence[Json], command: str) -> str:
-    """The report in Markdown, one section a result."""
-    return render("results", sections=[section(result) for result in results], command=command)
+    """The report in Markdown, one section a result, and the papers' figures where systems are compared."""
+    sections = [section(result) for result in results]
+    others = list(elsewhere()) if any(one["systems"] for one in sections) else []
+    return render("results", sections=sections, elsewhere=others, command=command)
 
 
 def main() -> None:

@@ -77,7 +77,7 @@ added. Two runs over the same files with the same models and threads give the sa
  "hops": [{"hop": 0, "kind": "", "terms": [""], "found": 0, "total": 0}],
  "hits": [{"rank": 1, "path": "", "line": 0, "pointer": "", "conversation": "", "session": "", "turn": "",
            "speaker": "", "time": "", "text": "",
-           "scores": {"match": 0, "ce": 0, "colbert": 0, "rrf": 0, "fused": 0},    null: that ranker did not see the turn
+           "scores": {"match": 0, "ce": 0, "colbert": 0, "rrf": 0, "fused": 0, "list": 0},    null: that ranker did not see the turn; list: part of fused
            "why": {"terms": [], "hop": 0}}],
  "skipped": [{"path": "", "kind": "", "reason": ""}],
  "warnings": []}

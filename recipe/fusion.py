@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recipe.samples import Floats, read_samples
+from recipe.samples import Floats, Sample, read_lists
 from smartsearch.models import manifest
 from smartsearch.rank.learned import FEATURES
 
@@ -52,14 +52,20 @@ def fit(rows: Floats, right: Floats, starts: Floats) -> Floats:
     return found
 
 
-def calibrated(rows: Floats, calibration: Sequence[float]) -> Floats:
-    """Rows with the cross-encoder's logits as the calibrated model gives them."""
-    scale, shift = calibration
-    changed = rows.copy()
-    for n, name in enumerate(FEATURES):
-        if name.startswith("ce"):
-            changed[:, n] = scale * rows[:, n] + shift
-    return changed
+def fitted(lists: Sequence[Sample]) -> Floats:
+    """The weights for these lists; a turn that only touches the matter counts as wrong."""
+    starts = np.cumsum([0, *(len(one.right) for one in lists[:-1])])
+    rows, right = (np.concatenate([getattr(one, name) for one in lists]) for name in ("rows", "right"))
+    return fit(rows, right, starts)
+
+
+def write(weights: Floats, questions: int, out: Path) -> dict[str, float]:
+    """Put the weights into the file at `out`, beside what is in it already; they by name."""
+    table = {name: round(float(weight), 5) for name, weight in zip(FEATURES, weights, strict=True)}
+    kept = json.loads(out.read_text(encoding="utf-8")) if out.is_file() else {}
+    kept |= {"weights": table, "questions": questions}
+    out.write_text(json.dumps(kept) + "\n", encoding="utf-8")
+    return table
 
 
 def main(argv: Sequence[str]) -> int:
@@ -71,16 +77,6 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("crossencoder", type=Path, help="its exported folder, calibrated or not")
     parser.add_argument("--out", type=Path, default=manifest.FUSION)
     options = parser.parse_args(argv)
-    config = json.loads((options.crossencoder / "config.json").read_text(encoding="utf-8"))
-    kept = [read_samples(path, options.crossencoder) for path in options.samples]
-    rows = calibrated(np.concatenate([one["rows"] for one in kept]), config.get("calibration", (1.0, 0.0)))
-    begins = np.cumsum([0, *(len(one["rows"]) for one in kept)])
-    starts = np.concatenate([one["starts"] + begin for one, begin in zip(kept, begins, strict=False)])
-    weights = fit(rows, np.concatenate([one["row_right"] for one in kept]), starts)
-    questions = len(starts)
-    table = {name: round(float(weight), 5) for name, weight in zip(FEATURES, weights, strict=True)}
-    fitted = json.loads(options.out.read_text(encoding="utf-8")) if options.out.is_file() else {}
-    fitted |= {"weights": table, "questions": questions}
-    options.out.write_text(json.dumps(fitted) + "\n", encoding="utf-8")
-    print(json.dumps(table))
+    lists = [one for path in options.samples for one in read_lists(path, options.crossencoder)]
+    print(json.dumps(write(fitted(lists), len(lists), options.out)))
     return 0

@@ -71,7 +71,8 @@ def steps(source: Path, work: Path, counts: Mapping[str, int] = STEPS) -> list[t
         ("evaluate", [at(f"mined{MINED}"), shipped["crossencoder"], shipped["colbert"]]),
         ("validate", [str(source), "--out", at("samples.npz")]),
         ("calibrate", [at("samples.npz"), shipped["crossencoder"]]),
-        ("fusion", [at("samples.npz"), shipped["crossencoder"]]),
+        ("validate", [str(source), "--unseen", "0", "--out", at("lists.npz")]),
+        ("set_encoder", [at("samples.npz"), at("lists.npz"), shipped["crossencoder"]]),
         ("manifest", []),
     ]
 

@@ -1,9 +1,9 @@
-"""What `validate` keeps for `calibrate` and `fusion`: scores and labels of the turns read."""
+"""What `validate` keeps for `calibrate`, `fusion` and `set_encoder`: scores and labels of the turns read."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.crossencoder import sigmoid
-from smartsearch.rank.learned import features
+from smartsearch.rank.learned import FEATURES, features
+from smartsearch.rank.set_encoder import Listed, listed
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.export import sha256
 from smartsearch.types import Corpus
 
 Floats = NDArray[np.float64]
+LISTED = ("told", "place", "session", "speaker")
+"""The arrays of a list, which are kept."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +55,34 @@ def samples(questions: Sequence[Asked]) -> tuple[Floats, Floats, Floats]:
     return np.array(logits), np.array(right), np.array(weights)
 
 
-def fusion_rows(questions: Sequence[Asked]) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Features (turns, 8) of what both rankers read, labels, and where each question's turns begin."""
-    rows, right, starts, total = [], [], [], 0
-    for asked in questions:
-        read = np.flatnonzero(~np.isnan(asked.logit))
-        if len(read):
-            previous = Corpus(asked.chat.turns).previous
-            ce = np.full(len(asked.logit), np.nan)
-            ce[read] = sigmoid(asked.logit[read])
-            rows.append(features(previous, ce, asked.colbert, read))
-            right.append(np.isin(read, asked.labelled.gold).astype(np.float64))
-            starts.append(total)
-            total += len(read)
-    return np.concatenate(rows), np.concatenate(right), np.array(starts, dtype=np.int64)
+@dataclass(frozen=True)
+class Sample:
+    """What both rankers read for a question: the list, features (n, 8) and labels (n,) of its turns.
+
+    `counts` is false for a turn that only touches the matter.
+    """
+
+    listed: Listed
+    rows: Floats
+    right: NDArray[np.bool_]
+    counts: NDArray[np.bool_]
+
+    @property
+    def teaches(self) -> bool:
+        """Whether there is a right and a wrong turn."""
+        return bool(self.right.any() and (self.counts & ~self.right).any())
+
+
+def sample_of(asked: Asked) -> Sample:
+    """The list of a question, in the order of its turns."""
+    read, corpus = np.flatnonzero(~np.isnan(asked.logit)), Corpus(asked.chat.turns)
+    ce = np.full(len(asked.logit), np.nan)
+    ce[read] = sigmoid(asked.logit[read])
+    rows = features(corpus.previous, ce, asked.colbert, read)
+    right = np.isin(read, asked.labelled.gold)
+    related = np.isin(read, list(asked.labelled.related)) & ~right
+    seen = listed(asked.labelled.question, corpus.turns, corpus.previous, read)
+    return Sample(seen, rows, right, ~related)
 
 
 def write_samples(path: Path, questions: Sequence[Asked], crossencoder: Path) -> None:
@@ -77,17 +94,40 @@ def write_samples(path: Path, questions: Sequence[Asked], crossencoder: Path) ->
     scale, shift = config.get("calibration", (1.0, 0.0))
     questions = [replace(asked, logit=(asked.logit - shift) / scale) for asked in questions]
     logits, right, weights = samples(questions)
-    rows, row_right, starts = fusion_rows(questions)
+    lists = [sample_of(asked) for asked in questions if not np.isnan(asked.logit).all()]
     np.savez(
         path,
         logits=logits,
         right=right,
         weights=weights,
-        rows=rows,
-        row_right=row_right,
-        starts=starts,
+        **{name: np.concatenate([getattr(one.listed, name) for one in lists]) for name in LISTED},
+        rows=np.concatenate([one.rows for one in lists]),
+        row_right=np.concatenate([one.right for one in lists]),
+        row_counts=np.concatenate([one.counts for one in lists]),
+        starts=np.cumsum([0, *(len(one.right) for one in lists[:-1])]),
         model=np.array(sha256(crossencoder / "model.onnx")),
     )
+
+
+def calibrated(rows: Floats, calibration: Sequence[float]) -> Floats:
+    """Rows with the cross-encoder's logits as the calibrated model gives them."""
+    scale, shift = calibration
+    changed = rows.copy()
+    for n, name in enumerate(FEATURES):
+        if name.startswith("ce"):
+            changed[:, n] = scale * rows[:, n] + shift
+    return changed
+
+
+def read_lists(path: Path, crossencoder: Path) -> Iterator[Sample]:
+    """The lists that were kept, with features as the calibrated cross-encoder gives them."""
+    kept = read_samples(path, crossencoder)
+    config = json.loads((crossencoder / "config.json").read_text(encoding="utf-8"))
+    rows = calibrated(kept["rows"], config.get("calibration", (1.0, 0.0)))
+    starts = kept["starts"].astype(int)
+    for part in map(slice, starts, [*starts[1:], len(rows)]):
+        seen = Listed(*(kept[name][part] for name in LISTED))
+        yield Sample(seen, rows[part], kept["row_right"][part], kept["row_counts"][part])
 
 
 def read_samples(path: Path, crossencoder: Path) -> dict[str, NDArray[np.float64]]:

@@ -77,8 +77,8 @@ def chitchat(folder: Path, rng: random.Random) -> Iterator[Chat]:
             yield Chat("chitchat", f"{person}-{first}", tuple(turns), tuple(made), _names(turns), 1.0)
 
 
-def asked(train: Path) -> Iterator[Chat]:
-    """The stretches below `train` that questions were written over, labels complete.
+def asked(train: Path, first: int = 0) -> Iterator[Chat]:
+    """The stretches below `train` that questions were written over, labels complete, from the `first` on.
 
     Those of chitchat are of the source `asked`, those of another of `asked SOURCE`; a source that is not
     there is left out.
@@ -96,7 +96,7 @@ def asked(train: Path) -> Iterator[Chat]:
         if (train / source).is_dir()
         for chat in read(train / source)
     }
-    for record in _asked():
+    for record in _asked()[first:]:
         source, size = record.get("source", ""), record["turns"]
         if source:
             key, first = record["chat"], record["first"]

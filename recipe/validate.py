@@ -34,6 +34,7 @@ from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import gather
 from smartsearch.systems.smartsearch.pipeline import dense_search
 from smartsearch.training.chats import Chat
+from smartsearch.training.names import pick_names, replace_names
 from smartsearch.training.evaluate import RRF_K, WEIGHTS
 from smartsearch.training.sources_written import written_chats
 from smartsearch.types import Corpus
@@ -45,6 +46,8 @@ MOST = {
     **{"asked realmem": 30, "asked irc": 30, "asked topical_chat": 30},
 }
 """Questions of a chat that are asked, by source; FriendsQA and QMSum have many chats."""
+UNSEEN, RENAMED = 14, 0.75
+"""Questions of a stretch that rankers have not seen, and the share of stretches with other names."""
 CHATS = {"friendsqa": 20, "qmsum": 10}
 """Chats of a source, where not all are taken."""
 
@@ -66,6 +69,30 @@ def held_out_chats(train: Path | None, seed: int, real: bool = False) -> Iterato
             questions = [one for one in chat.questions if one.kind not in ("fact", "exchange", "statement")]
             chosen = rng.sample(questions, min(most, len(questions)))
             yield Chat(chat.source, chat.id, chat.turns, tuple(chosen), chat.names)
+
+
+def unseen_chats(train: Path, seed: int, first: int) -> Iterator[Chat]:
+    """Stretches from the `first` on that questions were written over, for a cross-encoder trained on those before.
+
+    Of each UNSEEN questions are asked; in three quarters of them people have first names.
+    """
+    rng = random.Random(seed)
+    chats = [chat for chat in asked_chats(train, first) if not held_out(chat)]
+    for chat in rng.sample(chats, len(chats)):
+        chosen = rng.sample(chat.questions, min(UNSEEN, len(chat.questions)))
+        some = dataclasses.replace(chat, questions=tuple(chosen))
+        yield renamed(some, rng) if chat.rename and rng.random() < RENAMED else some
+
+
+def renamed(chat: Chat, rng: random.Random) -> Chat:
+    """The chat with other first names, throughout."""
+    names = pick_names(chat.names, rng, " ".join(turn.text for turn in chat.turns))
+    turns = (
+        dataclasses.replace(t, text=replace_names(t.text, names), speaker=names.get(t.speaker, t.speaker))
+        for t in chat.turns
+    )
+    asked = (dataclasses.replace(q, question=replace_names(q.question, names)) for q in chat.questions)
+    return dataclasses.replace(chat, turns=tuple(turns), questions=tuple(asked))
 
 
 def ask(chat: Chat, tools: Tools, config: Config) -> Iterator[Asked]:
@@ -135,6 +162,9 @@ def main(argv: Sequence[str]) -> int:
         "train", nargs="?", type=Path, help="training sources; without, only the written chats"
     )
     parser.add_argument("--real", action="store_true", help="only questions over real people's chats")
+    parser.add_argument(
+        "--unseen", type=int, help="training stretches from this record of asked.jsonl on, for `set_encoder`"
+    )
     parser.add_argument("--crossencoder", type=Path, help="exported; default: the shipped one")
     parser.add_argument("--colbert", type=Path, help="exported; default: the shipped one")
     parser.add_argument("--threads", type=int, default=2)
@@ -143,9 +173,15 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     tools = tools_of(options.crossencoder, options.colbert, options.threads)
     config = Config(threads=options.threads)
+    if options.unseen is None:
+        chats = held_out_chats(options.train, options.seed, options.real)
+    elif options.train is None:
+        parser.error("--unseen needs the training sources")
+    else:
+        chats = unseen_chats(options.train, options.seed, options.unseen)
     questions = [
         one
-        for chat in held_out_chats(options.train, options.seed, options.real)
+        for chat in chats
         for one in ask(chat, tools, config)
     ]
     if options.out:

@@ -22,7 +22,7 @@ from smartsearch.bench import overlap
 from smartsearch.bench.prompts import FINAL, judgement, nudge, short_answer, step_answer
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.errors import UsageError
-from smartsearch.llm import Client, LLMError, Message, Reply
+from smartsearch.llm import Client, LLMError, Message, Price, Reply
 
 READER, JUDGE = "reader", "judge"
 JUDGE_TOKENS = 512
@@ -86,18 +86,6 @@ def usage_of(reply: Reply) -> Usage:
     new = int(not reply.cached)
     tokens = (reply.prompt_tokens, reply.completion_tokens)
     return Usage(1, new, int(reply.estimated), *tokens, new * tokens[0], new * tokens[1])
-
-
-@dataclass(frozen=True)
-class Price:
-    """USD per million tokens read (`input`) and written (`output`)."""
-
-    input: float
-    output: float
-
-    def of(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """USD."""
-        return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
 
 
 def cost(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, float]:

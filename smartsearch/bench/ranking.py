@@ -15,7 +15,8 @@ from smartsearch.bench.grid import Ranker
 from smartsearch.bench.models import is_colbert
 from smartsearch.bench.scoring import Floats, Scored
 from smartsearch.bench.types import Indices
-from smartsearch.rank.learned import features, logit, weighted
+from smartsearch.rank.fusion import Fusion
+from smartsearch.rank.learned import logit
 
 Vectors = Callable[[], NDArray[np.float32]]
 """Unit vectors of the corpus, shape (turns, d): asked for by MMR alone."""
@@ -44,7 +45,7 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, vectors: Vectors) ->
     fused = _fused(ranker, candidates, read)
     if ranker.kind == "cascade":
         first = candidates[_descending(fused)]
-        return _learned(scored, first, *read) if scored.fusion else first
+        return _learned(scored, scored.fusion, first, *read) if scored.fusion else first
     order = candidates[_descending(fused)]
     if ranker.kind == "mmr":
         from smartsearch.bench.controls import mmr
@@ -53,11 +54,12 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, vectors: Vectors) ->
     return order
 
 
-def _learned(scored: Scored, order: Indices, ce: Floats, colbert: Floats) -> Indices:
+def _learned(scored: Scored, fusion: Fusion, order: Indices, ce: Floats, colbert: Floats) -> Indices:
     """What both scorers read by the learned fusion, before the rest as it stands in `order`."""
     both = ~np.isnan(ce[order]) & ~np.isnan(colbert[order])
     inside, outside = np.sort(order[both]), order[~both]
-    sums = weighted(features(scored.previous, ce, colbert, inside), scored.fusion)
+    question = scored.question.text
+    sums = fusion(question, scored.turns, scored.previous, ce, colbert, inside).scores
     value = dict(zip(inside.tolist(), sums.tolist(), strict=True))
     first = sorted(order[both].tolist(), key=lambda i: -value[i])
     return np.concatenate([np.array(first, dtype=order.dtype), outside])

@@ -29,9 +29,10 @@ from smartsearch.bench.store import corpus_digest, digest
 from smartsearch.config import FIELDS, Config, check
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
 from smartsearch.llm import Spent
-from smartsearch.models import profiles, store
+from smartsearch.models import causal, profiles, store
 from smartsearch.models.loading import Ranker
 from smartsearch.models.tools import Tools
+from smartsearch.rank.hub.heads import NAME, UNTRAINED
 from smartsearch.rank.text import scored_texts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
@@ -62,16 +63,17 @@ def available() -> list[str]:
     return sorted(name for name in systems.SYSTEMS if not systems.card(name).paper)
 
 
-def load(names: Sequence[str], *, llm: bool = False) -> list[Rival]:
+def load(names: Sequence[str], *, llm: bool = False, config: Config | None = None) -> list[Rival]:
     """The rivals of these names in this order, each once; a name that ends in `.py` is a file of the user's.
 
-    With `llm` those whose papers have a language model ask one.
+    With `llm` those whose papers have a language model ask one. QRRanker is called so where the heads of the
+    `config` were trained.
 
     Raises UsageError for a name or file there is not and for two rivals called the same, InputError for
     a file that is no rival, SmartsearchError (kind "package") where a package is missing. A cross-encoder
     (`ce:ID`) is looked for when it is opened.
     """
-    rivals = [_rival(name, llm) for name in dict.fromkeys(names)]
+    rivals = [_rival(name, llm, config or Config()) for name in dict.fromkeys(names)]
     if llm and not any(systems.card(name.partition(":")[0]).llm for name in names if name in systems.SYSTEMS):
         raise UsageError("--llm: no rival asks a language model", hint="--rival xmemory,qrmem")
     seen: set[str] = set()
@@ -188,13 +190,13 @@ def _noted(notes: Path, of: str) -> Ingest | None:
     return Ingest(held["seconds"], Spent(**held["spent"])) if held.get("of") == of else None
 
 
-def _rival(name: str, llm: bool) -> Rival:
+def _rival(name: str, llm: bool, config: Config) -> Rival:
     if name.startswith(SHELF):
         return Rival(name, partial(_reranked, name))
-    return _own(name) if name.endswith(".py") else _registered(name, llm)
+    return _own(name) if name.endswith(".py") else _registered(name, llm, config)
 
 
-def _registered(name: str, llm: bool) -> Rival:
+def _registered(name: str, llm: bool, base: Config) -> Rival:
     """A system of the registry, or `NAME:WAY`, it with its own setting of that name set to WAY."""
     system, colon, way = name.partition(":")
     own: dict[str, Any] = {system: way} if colon else {}
@@ -211,6 +213,8 @@ def _registered(name: str, llm: bool) -> Rival:
         extras.require(card.extra, f"the rival {name}")
     own |= {"system": system, "llm": llm and card.llm}
     shown = (card.asking if own["llm"] or way in card.modelled else card).shown
+    if system == NAME and not causal.trained(base):
+        shown = UNTRAINED
     return Rival(
         f"{shown}{colon}{way}",
         lambda config, tools: systems.load(replace(config, **own), lambda _: tools),

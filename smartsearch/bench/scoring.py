@@ -27,6 +27,7 @@ from smartsearch.errors import ModelError
 from smartsearch.models.tools import Tools
 from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.head import among, head
+from smartsearch.rank.fusion import Fusion
 from smartsearch.rank.text import PLAIN, SHOWN, Shown, scored_texts, seen_by, shown
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
@@ -38,7 +39,7 @@ from smartsearch.systems.smartsearch import pipeline
 from smartsearch.systems.smartsearch.pipeline import dense_search
 from smartsearch.text import dates, parse, times
 from smartsearch.transcripts import filters
-from smartsearch.types import Corpus
+from smartsearch.types import Corpus, Turn
 
 Floats = NDArray[np.float64]
 
@@ -51,8 +52,8 @@ Sight = tuple[str, bool]
 class Scored:
     """A question with its candidates by retrieval, best match weight first, and the scores of its turns.
 
-    `scores` have shape (turns,), NaN where the scorer did not read the turn. `previous` (`Corpus.previous`)
-    and the weights `fusion` are what the learned fusion needs; without weights there is none. `likely` has
+    `scores` have shape (turns,), NaN where the scorer did not read the turn. `turns`, `previous`
+    (`Corpus.previous`) and `fusion` are what the learned fusion needs. `likely` has
     what a cascade reads of the candidates of a retrieval (retrieve/likely.py).
     """
 
@@ -60,8 +61,9 @@ class Scored:
     found: Mapping[str, Indices]
     scores: Mapping[Sight, Floats]
     previous: tuple[int, ...] = ()
-    fusion: Mapping[str, float] = field(default_factory=dict)
+    fusion: Fusion | None = None
     likely: Mapping[str, Indices] = field(default_factory=dict)
+    turns: Sequence[Turn] = ()
 
     def read(self, ranker: Ranker, retrieval: str, name: str) -> Floats:
         """The scores of one of the ranker's scorers, NaN for what its cascade leaves out.
@@ -145,8 +147,9 @@ class Scoring:
         """Everything the retrievals and rankers of `wanted` need of this question."""
         both = {way.name: self._found(question, ready, way) for way, _ in wanted if way.name}
         found, likely = ({name: pair[n] for name, pair in both.items()} for n in (0, 1))
-        fusion = self.tools.fusion if self.config.fuse == "learned" else {}
-        scored = Scored(question, found, {}, tuple(ready.corpus.previous), fusion, likely)
+        fusion = self.tools.fusion if self.config.fuse == "learned" else None
+        corpus = ready.corpus
+        scored = Scored(question, found, {}, tuple(corpus.previous), fusion, likely, corpus.turns)
         pairs = [(way.name, ranker) for way, some in wanted if way.name for ranker in some]
         for deep in (False, True):  # what a cascade's cross-encoder reads, ColBERT's scores decide
             parts: dict[Sight, list[Indices]] = {}

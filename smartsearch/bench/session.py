@@ -70,7 +70,7 @@ def plan(request: Request, config: Config) -> Plan:
     Raises UsageError for a name that is none, InputError for data that cannot be read.
     """
     own: list[grid.Row] = []
-    loaded = rivals.load(request.rivals, llm=config.llm)
+    loaded = rivals.load(request.rivals, llm=config.llm, config=config)
     names = [rival.name for rival in loaded]
     if request.retrievals or request.rankers or request.cuts:
         cuts = request.cuts or ("B1:2000",)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from smartsearch.bench.presets import REFERENCES
+from smartsearch.bench.presets import ranking as ranked
 from smartsearch.bench.tables import (
     NONE,
     Json,
@@ -24,6 +26,8 @@ from smartsearch.bench.tables import (
 from smartsearch.systems import card
 
 OURS = card("smartsearch")
+PAPERS = frozenset(ranked(row) for like, row in REFERENCES.items() if like)
+"""Rankings that are SmartSearch's paper's with its models: of `--as`."""
 Systems = dict[str, tuple[Json, Json]]
 """By ranking what `compared` has of a system, and its row."""
 
@@ -49,7 +53,7 @@ def at_equal_words(result: Json, base: str, systems: Systems) -> Table:
         kept = (share(one["kept"][n]["micro"]) + star(one["against"][n]) for n in words)
         gap = one["against"][last]
         differs = f"{signed(gap['difference'])} {interval(gap)}" if gap else NONE
-        memory = one["memory"] or {"fidelity": OURS.fidelity, "seconds": 0.0, "bytes": 0}
+        memory = one["memory"] or {"fidelity": fidelity(result, name), "seconds": 0.0, "bytes": 0}
         lines.append(
             (
                 *(named(row), memory["fidelity"], *kept, "reference" if name == base else differs),
@@ -62,8 +66,8 @@ def at_equal_words(result: Json, base: str, systems: Systems) -> Table:
         "Gold kept, micro, at so many words, * where it differs from the reference (Holm's p < .05); "
         f"at {last} the difference with its 95% bootstrap interval. tokens: of a context after {cut}. ingest "
         "s, MB: a conversation's memory, median. query s: warm, median. calls, LLM tokens: of a language "
-        "model for all memories / all questions. faithful: as its paper; rule: without its paper's language "
-        "model; baseline: of no paper."
+        "model for all memories / all questions. faithful: as its paper; approximate: with other models or "
+        "steps; rule: without its paper's language model; baseline: of no paper."
     )
     head = ("system", "fidelity", *words, f"at {last}", "R@5", "tokens", "ingest s", "MB", "query s")
     return Table("Systems at equal words", (*head, "calls", "LLM tokens"), tuple(lines), caption)
@@ -95,6 +99,11 @@ def by_category(systems: Systems) -> Table:
         for _, row in systems.values()
     )
     return Table("Gold kept by category", ("system", *(name or "(none)" for name in names)), lines)
+
+
+def fidelity(result: Json, name: str) -> str:
+    """How near a ranking of ours is to SmartSearch's paper: as published only in its way with its models."""
+    return OURS.fidelity if name in PAPERS and result["run"].get("profile") == "paper" else "approximate"
 
 
 def named(row: Json) -> str:

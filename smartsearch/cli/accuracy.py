@@ -14,11 +14,11 @@ from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.output import stream
 
 if TYPE_CHECKING:
-    from smartsearch.bench.accuracy import Estimate, Item, Price
+    from smartsearch.bench.accuracy import Estimate, Item
     from smartsearch.bench.run import Outcome
     from smartsearch.bench.session import Plan
     from smartsearch.config import Config
-    from smartsearch.llm import ReplyCache
+    from smartsearch.llm import Price, ReplyCache
     from smartsearch.models.tools import Tools
     from smartsearch.systems.base import Plan as Sent
 
@@ -99,12 +99,12 @@ class Readers:
         from smartsearch.bench.accuracy import READER
 
         for name, sent in plans.items():
-            price = self._prices and self._prices[READER].of(sent.prompt_tokens, sent.completion_tokens)
-            cost = f", ${price:.2f}" if price is not None else ""
+            endpoint = llm.reader_endpoint()
+            price = self._prices[READER] if self._prices else endpoint.price
             turns = (turn for group in planned.dataset.groups() for turn in group.corpus.turns)
-            what = f"{consent.said(sent)}{cost}, for {name}"
+            what = f"{consent.said(sent, price)}, for {name}"
             text = partial("\n".join, (turn.rendered for turn in turns))
-            consent.tell(f"about {what}", text, llm.reader_endpoint(), config)
+            consent.tell(f"about {what}", text, endpoint, config)
 
     def accuracy(
         self, planned: Plan, outcome: Outcome, tools: Tools, out: Path, stage: Callable[..., Any]
@@ -169,14 +169,14 @@ def _prices(text: str | None) -> dict[str, Price] | None:
     """USD per million tokens by role, from `0.15/0.60` or `0.15/0.60,2/8`."""
     if text is None:
         return None
-    from smartsearch.bench.accuracy import JUDGE, READER, Price
+    from smartsearch.bench.accuracy import JUDGE, READER
+    from smartsearch.llm import Price
 
     try:
-        pairs = [[float(number) for number in part.split("/")] for part in text.split(",")]
-        prices = [Price(*pair) for pair in pairs]
-    except (ValueError, TypeError):
+        prices = [Price.parsed(part) for part in text.split(",")]
+    except ValueError:
         prices = []
-    if not 1 <= len(prices) <= 2 or any(price.input < 0 or price.output < 0 for price in prices):
+    if not 1 <= len(prices) <= 2:
         raise UsageError(f"--price is {text!r}", hint="USD per million tokens, read/written: 0.15/0.60")
     return {READER: prices[0], JUDGE: prices[-1]}
 

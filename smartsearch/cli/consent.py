@@ -18,7 +18,7 @@ from smartsearch.output import stream
 
 if TYPE_CHECKING:
     from smartsearch.ask.door import Agree
-    from smartsearch.llm import Endpoint
+    from smartsearch.llm import Endpoint, Price
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.base import Asking, Plan
 
@@ -104,9 +104,11 @@ def agreeing(config: Config, *, many: bool = False) -> Agree:
         making, question = plans()
         turns = haystack.corpus.turns
         of = count(len({turn.path for turn in turns}), "file")
-        parts = [said(making)] if making.calls else []
+        price = system.asker.endpoint.price
+        parts = [said(making, price)] if making.calls else []
         if question.calls:
-            parts.append(f"{said(question)} a question" if many or parts else said(question))
+            one = said(question, price)
+            parts.append(f"{one} a question" if many or parts else one)
         if not (making.calls or question.calls):
             return
         what = f"about {', then '.join(parts)}, of {of}"
@@ -137,11 +139,12 @@ def count(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def said(plan: Plan) -> str:
-    """`312 calls, 410,000 tokens (31 episodes)`."""
+def said(plan: Plan, price: Price | None = None) -> str:
+    """`312 calls, 410,000 tokens (31 episodes), $0.09`."""
     tokens = plan.prompt_tokens + plan.completion_tokens
     unit = f" ({plan.unit})" if plan.unit else ""
-    return f"{count(plan.calls, 'call')}, {tokens:,} tokens{unit}"
+    cost = f", ${price.of(plan.prompt_tokens, plan.completion_tokens):,.2f}" if price else ""
+    return f"{count(plan.calls, 'call')}, {tokens:,} tokens{unit}{cost}"
 
 
 def _to(endpoint: Endpoint) -> str:

@@ -59,6 +59,8 @@ def train(
     extras.require("hub", "memorag train")
     if bool(model) == bool(begin) or (clues and not begin):
         raise UsageError("--model or --from is needed, one of them", hint="--clues goes with --from FOLDER")
+    if Path(out).exists():
+        raise UsageError(f"{out} is there already", hint="another --out")
     from smartsearch.training import memorag as training
 
     decoder = _decoder(model, begin, window, ratio, build({"threads": threads or None}).cores)

@@ -132,6 +132,8 @@ def detect(
     What is printed is measured on questions held out: how many of the right turns come first in the order of
     our own search, and by these heads. It needs `pip install 'smartsearch[hub]'`.
     """
+    if not Path(out).absolute().parent.is_dir() or Path(out).is_dir():
+        raise UsageError(f"{out} cannot be written: no such folder, or a folder itself", hint="another --out")
     from smartsearch.config import build
     from smartsearch.models import causal
     from smartsearch.rank.hub.heads import Heads, write

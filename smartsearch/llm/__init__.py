@@ -6,7 +6,7 @@ for others to say (`ask/answering.py`, `bench/prompts.py`, the systems).
 
 from smartsearch.llm.asking import Asker, Spent, Uncertainty
 from smartsearch.llm.client import RETRIES, TIMEOUT, Client, require
-from smartsearch.llm.endpoint import Endpoint, judge_endpoint, reader_endpoint
+from smartsearch.llm.endpoint import Endpoint, Price, judge_endpoint, reader_endpoint
 from smartsearch.llm.faults import LLMError
 from smartsearch.llm.opening import asker, replies_folder
 from smartsearch.llm.probe import probe
@@ -20,6 +20,7 @@ __all__ = (
     "Endpoint",
     "LLMError",
     "Message",
+    "Price",
     "Reply",
     "ReplyCache",
     "Spent",

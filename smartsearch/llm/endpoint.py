@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -18,10 +19,31 @@ _NETWORK_NAME = re.compile(r"[a-z][a-z0-9-]*(?:(?:\.[a-z0-9-]+)*\.(?:local|lan|i
 
 
 @dataclass(frozen=True)
+class Price:
+    """USD per million tokens read (`input`) and written (`output`)."""
+
+    input: float
+    output: float
+
+    def of(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """USD."""
+        return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
+
+    @classmethod
+    def parsed(cls, text: str) -> Price:
+        """The price that is written as `0.15/0.60`. Raises ValueError."""
+        read, written = map(float, text.split("/"))
+        if not 0 <= min(read, written) <= max(read, written) < math.inf:
+            raise ValueError(text)
+        return cls(read, written)
+
+
+@dataclass(frozen=True)
 class Endpoint:
     """Where a model is. `prefix` begins the names of the variables it came from, for error messages.
 
-    `offline`: nothing is to be sent, kept replies are all there is (SMARTSEARCH_LLM_OFFLINE).
+    `offline`: nothing is to be sent, kept replies are all there is (SMARTSEARCH_LLM_OFFLINE). `price` is
+    SMARTSEARCH_LLM_PRICE, None where it is not told.
     """
 
     base_url: str
@@ -29,6 +51,7 @@ class Endpoint:
     key: str = field(default="", repr=False)
     prefix: str = "SMARTSEARCH_LLM"
     offline: bool = False
+    price: Price | None = None
 
     @property
     def url(self) -> str:
@@ -91,7 +114,19 @@ def reader_endpoint(env: Mapping[str, str] | None = None, model: str = "") -> En
         key = env.get("OPENAI_API_KEY", "").strip()
     model = model or env.get("SMARTSEARCH_LLM_MODEL", "").strip()
     offline = env.get("SMARTSEARCH_LLM_OFFLINE", "").strip() not in ("", "0")
-    return _checked(Endpoint(url, model, key, offline=offline), "SMARTSEARCH_LLM_KEY (or OPENAI_API_KEY)")
+    found = Endpoint(url, model, key, offline=offline, price=_price(env.get("SMARTSEARCH_LLM_PRICE", "")))
+    return _checked(found, "SMARTSEARCH_LLM_KEY (or OPENAI_API_KEY)")
+
+
+def _price(text: str) -> Price | None:
+    try:
+        return Price.parsed(text) if text.strip() else None
+    except ValueError:
+        raise LLMError(
+            f"SMARTSEARCH_LLM_PRICE is {text!r}",
+            hint="USD per million tokens, read/written: 0.15/0.60",
+            kind="llm_missing",
+        ) from None
 
 
 def judge_endpoint(reader: Endpoint, env: Mapping[str, str] | None = None, model: str = "") -> Endpoint:

@@ -82,6 +82,19 @@ def ranker(config: Config, what: str = "--rank qr") -> tuple[QRRanker, ModelInfo
     return QRRanker(reader, found), info
 
 
+def trained(config: Config) -> bool:
+    """Whether the heads that the config names say that they were trained; False where there are none.
+
+    No model is loaded. Raises ModelError where the file of heads is none.
+    """
+    ref = ModelRef.typed(config.qr_model) if config.qr_model else None
+    folder = store.locate(ROLE, ref) if ref else None
+    path = _file(config, folder) if folder else None
+    if path is None:
+        return ref is not None and ref.asked.partition("@")[0] == heads.TRAINED
+    return heads.read(path).trained
+
+
 def _file(config: Config, folder: Path) -> Path | None:
     """The file of heads that is read, if any. Raises ModelError where a name is no path."""
     if config.qr_heads:

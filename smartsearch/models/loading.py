@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile
 
 from smartsearch.config import Config, is_path
 from smartsearch.errors import CacheError, ModelError, SmartsearchError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smartsearch.models.tools import Tools
+    from smartsearch.rank.fusion import Fusion
     from smartsearch.rank.sketches import Sketcher
     from smartsearch.rank.truncate import Tokenizer
     from smartsearch.retrieve.semantic import Scorer
@@ -72,8 +74,8 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
     def notes() -> list[str]:
         return [scorer.note for scorer in late.values() if scorer.note]
 
-    fusion, confidence = (_fitted(config, name) for name in ("weights", "confidence"))
-    return Tools(parse.Parser(nlp), dict(late), tokenizer(), infos, fusion, notes, confidence, is_word)
+    confidence = _fitted(config, "confidence")
+    return Tools(parse.Parser(nlp), dict(late), tokenizer(), infos, _fusion(config), notes, confidence, is_word)
 
 
 def _wanted(config: Config, there: Mapping[str, Late]) -> list[Late]:
@@ -128,6 +130,27 @@ def _fitted(config: Config, name: str) -> dict[str, float]:
     return dict(json.loads(manifest.FUSION.read_text(encoding="utf-8"))[name])
 
 
+def _fusion(config: Config) -> Fusion | None:
+    """The learned fusion of the shipped rankers and those adapted from them, with the encoder of lists.
+
+    Raises ModelError where the encoder's file is damaged.
+    """
+    from smartsearch.rank.fusion import Fusion
+    from smartsearch.rank.set_encoder import SetEncoder
+
+    weights = _fitted(config, "weights")
+    if not weights:
+        return None
+    try:
+        return Fusion(weights, SetEncoder(manifest.SET_ENCODER))
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
+        raise ModelError(
+            f"the set encoder in {manifest.SET_ENCODER} is damaged: {error}",
+            hint="install smartsearch again",
+            kind="model_damaged",
+        ) from error
+
+
 class Late:
     """A scorer that `load` gives, in a thread of its own once begun; it answers when it is there."""
 
@@ -153,6 +176,11 @@ class Late:
     def before(self) -> int:
         """How many turns before a turn it was trained to see (rank/text.py)."""
         return int(getattr(self.begin().result(), "before", 1))
+
+    def notice(self, texts: int) -> str:
+        """What the scorer tells before it reads so many texts, if anything."""
+        told = getattr(self.begin().result(), "notice", None)
+        return str(told(texts)) if told else ""
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """The score of each text."""

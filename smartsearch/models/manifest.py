@@ -11,6 +11,7 @@ from typing import Any
 SHIPPED = Path(__file__).parent
 MANIFEST = SHIPPED / "manifest.json"
 FUSION = SHIPPED / "fusion.json"
+SET_ENCODER = SHIPPED / "set_encoder.npz"
 FOLDERS = ("en_smartsearch", "crossencoder", "colbert")
 
 Files = dict[str, dict[str, Any]]

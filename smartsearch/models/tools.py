@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from smartsearch.rank.fusion import Fusion
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.text.parse import Parser
@@ -15,8 +16,8 @@ from smartsearch.types import ModelInfo
 class Tools:
     """What a search needs beside its input: the parser, the scorers by name, and how tokens count.
 
-    `models` says what each is, by `parser` and the scorers' names; `fusion` holds the weights of the
-    learned fusion of these scorers, if there is one, and `confidence` those of how sure they are; `known`
+    `models` says what each is, by `parser` and the scorers' names; `fusion` is the learned
+    fusion of these scorers, if there is one, and `confidence` those of how sure they are; `known`
     says whether a word is one of the language, `notes` what they had to do without.
     """
 
@@ -24,7 +25,7 @@ class Tools:
     scorers: Mapping[str, Scorer]
     tokenizer: Tokenizer
     models: Mapping[str, ModelInfo] = field(default_factory=dict)
-    fusion: Mapping[str, float] = field(default_factory=dict)
+    fusion: Fusion | None = None
     notes: Callable[[], Sequence[str]] = tuple
     confidence: Mapping[str, float] = field(default_factory=dict)
     known: Callable[[str], bool] | None = None

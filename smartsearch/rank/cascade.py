@@ -22,7 +22,8 @@ from smartsearch.config import RANKERS, Config
 from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.head import among, head
-from smartsearch.rank.learned import FAR, features, weighted
+from smartsearch.rank.fusion import Fusion
+from smartsearch.rank.learned import FAR
 from smartsearch.rank.text import seen_by, shown
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.likely import FIRST, PART, by_likelihood, likeliest, worth_more
@@ -31,6 +32,8 @@ from smartsearch.types import Candidate, Corpus, Scores
 
 _LEARNED = ("ce", "colbert")
 """The scorers that the learned fusion weighs; each has a field of its own in `Scores`."""
+LIST = "list"
+"""What the list added to a turn's fused score, among its scores (rank/set_encoder.py)."""
 _STAGE = {"ce": "crossencoder"}
 """What the time of a scorer is called, where not by its name."""
 FOLLOWED = 20
@@ -80,7 +83,7 @@ def rank(
     corpus: Corpus,
     scorers: Mapping[str, Scorer],
     config: Config,
-    fusion: Mapping[str, float] | None = None,
+    fusion: Fusion | None = None,
     counts: Mapping[str, int] | None = None,
     unread: int = 0,
     following: Callable[[int], int] | None = None,
@@ -90,8 +93,8 @@ def rank(
     `counts` says how many turns contain a term, `unread` how many were found beside the candidates. With
     `following`, which gives the turn after one or -1, the turns after the best become candidates too.
 
-    Of a turn a scorer reads the windows of `scored_windows`; the best one counts. `fusion` holds the weights
-    of the learned fusion of these two, if there is one.
+    Of a turn a scorer reads the windows of `scored_windows`; the best one counts. `fusion` is the
+    learned one of these two, if there is one.
     """
     last = [name for name in config.rank if name in scorers and RANKERS[name].first]
     names = [name for name in config.rank if name in scorers and name not in last]
@@ -140,7 +143,7 @@ def rank(
             )
     else:
         scored = {name: score(name, pool) for name in names}
-    learned = _learned(scored, corpus, fusion) if fusion and config.fuse == "learned" else {}
+    learned = _learned(question, scored, corpus, fusion) if fusion and config.fuse == "learned" else {}
     if "ce" in scored and not config.calibrate:
         scored["ce"] = scored["ce"].uncalibrated(scorers["ce"])
     for name in last:
@@ -167,8 +170,13 @@ def _after_best(scores: Mapping[int, float], following: Callable[[int], int]) ->
     return [index for index in after if index >= 0 and index not in scores]
 
 
-def _learned(scored: Mapping[str, _Scored], corpus: Corpus, weights: Mapping[str, float]) -> dict[int, float]:
-    """The learned fusion's score of each turn that both rankers read; none beside a third."""
+def _learned(
+    question: str, scored: Mapping[str, _Scored], corpus: Corpus, fusion: Fusion
+) -> dict[int, tuple[float, float]]:
+    """The learned fusion's score of each turn that both rankers read, and the list's part of it.
+
+    There is none beside a third ranker.
+    """
     if set(scored) != set(_LEARNED):
         return {}
     both = scored["ce"].by_index.keys() & scored["colbert"].by_index.keys()
@@ -179,8 +187,10 @@ def _learned(scored: Mapping[str, _Scored], corpus: Corpus, weights: Mapping[str
         for name, result in scored.items()
     }
     read = np.flatnonzero(~np.isnan(values["ce"]) & ~np.isnan(values["colbert"]))
-    rows = features(previous, values["ce"], values["colbert"], read)
-    return {turns[n]: score for n, score in zip(read.tolist(), weighted(rows, weights).tolist(), strict=True)}
+    said = [corpus.turns[index] for index in turns]
+    fused = fusion(question, said, previous, values["ce"], values["colbert"], read)
+    both_parts = zip(fused.scores.tolist(), fused.added.tolist(), strict=True)
+    return {turns[n]: parts for n, parts in zip(read.tolist(), both_parts, strict=True)}
 
 
 def _with_neighbours(turns: Iterable[int], corpus: Corpus) -> list[int]:
@@ -216,7 +226,7 @@ def _fused(
     scored: Mapping[str, _Scored],
     config: Config,
     degraded: tuple[str, ...],
-    learned: Mapping[int, float],
+    learned: Mapping[int, tuple[float, float]],
 ) -> Ranking:
     """One order out of the rankers' orders. What no ranker saw comes last, by match weight.
 
@@ -230,17 +240,19 @@ def _fused(
     fused = rrf(rankings, config.rrf_k)
     ranked = sorted(
         candidates,
-        key=lambda c: (-learned.get(c.index, -math.inf), -fused.get(c.index, 0.0), position[c.index]),
+        key=lambda c: (-learned.get(c.index, (-math.inf,))[0], -fused.get(c.index, 0.0), position[c.index]),
     )
-    of = {name: result.by_index for name, result in scored.items()}
+    of: dict[str, Mapping[int, float]] = {name: result.by_index for name, result in scored.items()}
     ce, colbert = (of.pop(name, {}) for name in _LEARNED)
+    if any(added for _, added in learned.values()):
+        of[LIST] = {index: added for index, (_, added) in learned.items()}
     scores = tuple(
         Scores(
             c.weight,
             ce.get(c.index),
             colbert.get(c.index),
             fused.get(c.index, 0.0),
-            learned.get(c.index),
+            learned[c.index][0] if c.index in learned else None,
             {name: values[c.index] for name, values in of.items() if c.index in values},
         )
         for c in ranked

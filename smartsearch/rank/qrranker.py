@@ -7,8 +7,7 @@ texts; nothing is generated.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,20 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from smartsearch.errors import ModelError, SmartsearchError
+from smartsearch.errors import ModelError
 from smartsearch.rank.hub import attention
 from smartsearch.rank.hub.folder import described
 from smartsearch.rank.hub.heads import Heads
 from smartsearch.rank.hub.listwise import CONTENT_FREE, Context, Note, context
-from smartsearch.rank.hub.network import loaded
+from smartsearch.rank.hub.network import enough, loaded
 
 TEXT_TOKENS = 60
 """About how many tokens a turn has in the context, for the estimate."""
+enough_memory = partial(
+    enough, hint="fewer texts (--qr-candidates), a smaller model, or SMARTSEARCH_QR_DTYPE=bfloat16"
+)
+SLOW = 5.0
+"""Seconds a question from which they are told before."""
 
 
 class Reader:
@@ -38,7 +42,7 @@ class Reader:
     def __init__(self, folder: Path, name: str, threads: int, dtype: str = "float32") -> None:
         torch.set_num_threads(threads)
         model = described(folder, name)
-        with _memory(name):
+        with enough_memory(name):
             self.tokenizer, self.network = loaded(model, transformers.AutoModel, getattr(torch, dtype))
             self.network.to("cuda" if torch.cuda.is_available() else "cpu")
         if not self.tokenizer.is_fast:
@@ -72,7 +76,7 @@ class Reader:
 
         With gradients where torch has them on. Raises SmartsearchError (memory).
         """
-        with _memory(self.name):
+        with enough_memory(self.name):
             keep = partial(attention.mass, spans=read.texts)
             found = attention.rows(self.network, read.ids, range(*read.question), wanted, keep)
             return torch.cat([found[layer] for layer in sorted(wanted)])
@@ -124,6 +128,16 @@ class QRRanker:
         runs = 1 if self.heads.trained else 2
         return float(runs * operations / _speed(next(network.parameters()).dtype))
 
+    def notice(self, texts: int) -> str:
+        """What to tell before so many texts are read: how long a question takes, where that is long."""
+        if (seconds := self.seconds(texts)) <= SLOW:
+            return ""
+        return (
+            f"qrranker: about {seconds / 60:.1f} minutes a question on this CPU, {texts} turns through "
+            f"{max(self.heads.by_layer()) + 1} of {self.heads.layers} layers of {self.reader.name}; "
+            "--qr-candidates takes fewer"
+        )
+
 
 def _weights(module: Any) -> int:
     return sum(int(weights.numel()) for weights in module.parameters())
@@ -136,18 +150,3 @@ def _speed(dtype: Any, size: int = 512) -> float:
     for _ in range(8):
         one @ one
     return 8 * 2 * size**3 / (time.perf_counter() - begin)
-
-
-@contextmanager
-def _memory(name: str) -> Iterator[None]:
-    """Torch's ways to say that memory is out, as an error a user can act on."""
-    try:
-        yield
-    except (RuntimeError, MemoryError) as error:
-        if not isinstance(error, (MemoryError, torch.OutOfMemoryError)) and "alloc" not in str(error):
-            raise
-        raise SmartsearchError(
-            f"there is not enough memory to run {name}",
-            hint="fewer texts (--qr-candidates), a smaller model, or SMARTSEARCH_QR_DTYPE=bfloat16",
-            kind="memory",
-        ) from error

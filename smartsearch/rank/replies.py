@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from smartsearch.rank.cascade import Ranking
-from smartsearch.types import Corpus, Turn
+from smartsearch.rank.text import asks
+from smartsearch.types import Corpus
 
 ASKED = 3
 """Among so many first turns a question takes its reply with it."""
 SHORT = 12
 """Words of a reply at most: a longer one has words of its own to be found by."""
-
-_ASKS = re.compile(r"\?[^\w?]*$")
 
 
 def with_replies(ranking: Ranking, corpus: Corpus) -> Ranking:
@@ -35,8 +32,3 @@ def reply_to(index: int, corpus: Corpus) -> int:
         return -1
     reply = corpus.turns[after]
     return after if len(reply.text.split()) <= SHORT and not asks(reply) else -1
-
-
-def asks(turn: Turn) -> bool:
-    """Whether it ends with a question mark."""
-    return _ASKS.search(turn.text) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,9 @@ MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
+
+
+_ASKS = re.compile(r"\?[^\w?]*$")
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,11 @@ def heading(turn: Turn, show: Shown = SHOWN) -> str:
 def body(turn: Turn) -> str:
     """`text (image: caption)`."""
     return f"{turn.text} (image: {turn.caption})" if turn.caption else turn.text
+
+
+def asks(turn: Turn) -> bool:
+    """Whether it ends with a question mark."""
+    return _ASKS.search(turn.text) is not None
 
 
 def context_of(turn: Turn, before: Sequence[Turn]) -> str:

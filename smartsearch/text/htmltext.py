@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
+from typing import NamedTuple
 
 _TAG = re.compile(
     r"<(?:(?P<comment>!--)|(?P<end>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]*)"
@@ -28,6 +29,54 @@ _HIDDEN = ("script", "style", "head", "title", "template")
 _ENDS = {name: re.compile(rf"</{name}\b[^<>]*>", re.I) for name in _HIDDEN}
 """How what is not shown ends, by the tag that it begins with."""
 _COMMENT_ENDS = re.compile("-->")
+_SPACES = re.compile(r"\s+")
+
+
+_ATTRIBUTE = re.compile(r"""([a-zA-Z-]+)\s*=\s*("[^"<]*"|'[^'<]*'|[^\s"'<>=]+)""")
+_VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
+"""Elements that hold nothing, and so have no end tag."""
+
+
+class Element(NamedTuple):
+    """An element of a piece of HTML: its name, its start tag, and where what it holds begins and ends."""
+
+    name: str
+    tag: str
+    start: int
+    end: int
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """The values of its attributes, by their names in lower case."""
+        found = _ATTRIBUTE.findall(self.tag)
+        return {name.lower(): unescaped(value.strip("\"'")) for name, value in found}
+
+    @property
+    def classes(self) -> frozenset[str]:
+        """The words of its `class`."""
+        return frozenset(self.attributes.get("class", "").split()) if "class" in self.tag else frozenset()
+
+
+def elements(html: str) -> list[Element]:
+    """Every element, in the order of start tags. One that does not end holds the rest of `html`."""
+    found: list[tuple[str, str, int]] = []
+    ends: dict[int, int] = {}
+    begun: dict[str, list[int]] = {}
+    for tag in _TAG.finditer(html):
+        name = tag["name"]
+        if not name:
+            continue
+        name = name.lower()
+        if tag["end"]:
+            if begun.get(name):
+                ends[begun[name].pop()] = tag.start()
+            continue
+        if name in _VOID:
+            ends[len(found)] = tag.end()
+        else:
+            begun.setdefault(name, []).append(len(found))
+        found.append((name, tag[0], tag.end()))
+    return [Element(*one, ends.get(n, len(html))) for n, one in enumerate(found)]
 
 
 def unescaped(text: str) -> str:
@@ -88,7 +137,7 @@ class _Text:
 
     def add(self, data: str) -> None:
         """Take up what stands between two tags."""
-        lines = unescaped(data).split("\n") if self._pre else [re.sub(r"\s+", " ", unescaped(data))]
+        lines = unescaped(data).split("\n") if self._pre else [_SPACES.sub(" ", unescaped(data))]
         for n, piece in enumerate(lines):
             if n:
                 self._break(even_if_empty=True)

@@ -41,6 +41,7 @@ _OURS = re.compile(
     re.ASCII,
 )
 """Times that are as `to_iso` writes them, for sure: most are."""
+_FRACTION = re.compile(r":\d\d(\.\d{1,9})", re.ASCII)
 _DIGITS = re.compile(r"\d{9,17}(?:\.\d+)?")
 NAMED_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 _TAKEN_OUT = re.compile(r"export|backup|dump|archive", re.I)
@@ -62,6 +63,20 @@ def to_iso(value: object, *, day_first: bool = True) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
         return ""
     return _epoch_to_iso(float(value))
+
+
+def instant(stamp: str) -> float | None:
+    """Seconds since 1970, with their fraction, of a time that `to_iso` takes: to tell which is earlier.
+
+    A time without an offset counts as UTC. None where it is no time.
+    """
+    iso = to_iso(stamp)
+    if not iso:
+        return None
+    moment = datetime.fromisoformat(iso)
+    fraction = _FRACTION.search(stamp)
+    seconds = (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp()
+    return seconds + float(fraction[1]) if fraction else seconds
 
 
 def is_day_first(stamps: Iterable[str]) -> bool:

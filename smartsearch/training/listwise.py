@@ -21,7 +21,7 @@ from smartsearch.errors import InputError, ModelError, SmartsearchError
 from smartsearch.models.causal import revision
 from smartsearch.rank.hub import heads as head_files
 from smartsearch.rank.hub.heads import Heads
-from smartsearch.rank.qrranker import QRRanker, Reader
+from smartsearch.rank.qrranker import QRRanker, Reader, enough_memory
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems.qrranker.search import first_turns, texts
@@ -206,7 +206,7 @@ def train(
 ) -> None:
     """Train the reader's network in place; `step` is told the loss of each sample.
 
-    Raises ModelError where the projections have other names, SmartsearchError (package) without peft.
+    Raises ModelError where the projections have other names, SmartsearchError (package without peft, memory).
     """
     weights = _trainable(reader, heads, plan.way)
     optimizer = torch.optim.AdamW(weights, lr=plan.rate)
@@ -217,13 +217,14 @@ def train(
             one = samples[place]
             totals = reader.masses(reader.context(one.question, one.texts), wanted).sum(0)
             value = loss(totals, one.gold)
-            if value is not None:
-                (value / plan.accumulate).backward()
-                step(value.item())
-            if done % plan.accumulate == 0 or done == len(order):
-                torch.nn.utils.clip_grad_norm_(weights, 1.0)
-                optimizer.step()
-                optimizer.zero_grad(set_to_none=True)
+            with enough_memory(reader.name):
+                if value is not None:
+                    (value / plan.accumulate).backward()
+                    step(value.item())
+                if done % plan.accumulate == 0 or done == len(order):
+                    torch.nn.utils.clip_grad_norm_(weights, 1.0)
+                    optimizer.step()
+                    optimizer.zero_grad(set_to_none=True)
     if plan.way == "lora":
         reader.network = reader.network.merge_and_unload()
 

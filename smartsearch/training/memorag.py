@@ -20,7 +20,7 @@ from torch import Tensor
 from smartsearch.errors import InputError
 from smartsearch.systems.memorag.clues import MOST, Clues, Kind
 from smartsearch.systems.memorag.kv import KV, Compressor
-from smartsearch.systems.memorag.remembered import Decoder, prompt, target
+from smartsearch.systems.memorag.remembered import Decoder, enough_memory, prompt, target
 
 CLIP = 1.0
 """The largest norm of a gradient."""
@@ -137,15 +137,16 @@ def _trained(
         with torch.no_grad():
             return fmean(float(loss(one, memory)) for one in held)
 
-    none, before = nats(memory=False), nats(memory=True)
-    optimizer = torch.optim.AdamW(compressor.parameters(), plan.rate, weight_decay=0.0)
-    for _, piece in zip(range(plan.steps), pieces, strict=False):
-        optimizer.zero_grad()
-        loss(piece, True).backward()
-        torch.nn.utils.clip_grad_norm_(compressor.parameters(), CLIP)
-        optimizer.step()
-        step()
-    return Measured(none, before, nats(memory=True), len(held))
+    with enough_memory(compressor.name):
+        none, before = nats(memory=False), nats(memory=True)
+        optimizer = torch.optim.AdamW(compressor.parameters(), plan.rate, weight_decay=0.0)
+        for _, piece in zip(range(plan.steps), pieces, strict=False):
+            optimizer.zero_grad()
+            loss(piece, True).backward()
+            torch.nn.utils.clip_grad_norm_(compressor.parameters(), CLIP)
+            optimizer.step()
+            step()
+        return Measured(none, before, nats(memory=True), len(held))
 
 
 def _next_words(compressor: Compressor, ids: list[int], memory: bool) -> Tensor:

@@ -9,7 +9,8 @@ class FormatError(Exception):
     """What does not fit, with its place in the file: `line` (1-based) and `pointer` (RFC 6901) where known.
 
     `kind` names the case for `Skipped`: `bad_record`, `no_text`, `invalid_json`, `unrecognised_json`,
-    `binary`, `damaged_archive`, `encrypted` or `too_large`. What no reader foresaw is `reader_failed`.
+    `unrecognised_html`, `binary`, `damaged_archive`, `encrypted` or `too_large`. What no reader foresaw is
+    `reader_failed`.
     """
 
     def __init__(self, message: str, *, pointer: str = "", line: int = 0, kind: str = "bad_record") -> None:

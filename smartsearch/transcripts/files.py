@@ -22,10 +22,11 @@ from smartsearch.types import Skipped
 
 SUFFIXES = (
     *(".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown", ".log"),
-    *(".mbox", ".vtt", ".srt", ".weechatlog"),
+    *(".mbox", ".vtt", ".srt", ".weechatlog", ".html", ".htm"),
 )
 """Of the files in a folder or an archive; `.gz` and `.zst` may follow them."""
-
+_NAMES = ("direct-messages*.js", "*messages.csv")
+"""Chats in files of kinds of which most are none: X's messages, LinkedIn's and Discord's."""
 
 _PATIENCE = 1.0
 """Seconds in which whoever writes into a named pipe begins, once it is open here."""
@@ -55,7 +56,8 @@ class Selection:
         """Whether the file at `path`, which is `relative` to the folder that is walked, is meant."""
         if self.globs:
             return any(_fits(glob, path, relative) for glob in self.globs)
-        return PurePath(archive.plain_name(path)).suffix.lower() in SUFFIXES
+        plain = PurePath(archive.plain_name(path))
+        return plain.suffix.lower() in SUFFIXES or any(fnmatchcase(plain.name, glob) for glob in _NAMES)
 
     def is_own(self, real: str) -> bool:
         """Whether the file at a real path is one of the command's own."""

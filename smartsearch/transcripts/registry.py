@@ -37,11 +37,63 @@ JSON_FORMATS = (
     ),
     Format(
         "slack",
-        "a Slack export: a folder or .zip of channels, a file a day",
-        JSON,
+        "a Slack export: a folder or .zip of channels, a file a day; slackdump's files, its API's answers",
+        LINES,
         "Slack: workspace settings, Import/Export Data, Export; search the .zip itself or its folder",
         alone=False,
         sparse=True,  # a day of nothing but joins
+    ),
+    Format(
+        "rocketchat",
+        "Rocket.Chat's JSON of a room, its export's and its API's",
+        LINES,
+        "Rocket.Chat: a room's menu, Export messages, as a file, JSON",
+    ),
+    Format(
+        "mattermost",
+        "Mattermost's bulk export as JSONL, and its API's lists of posts",
+        (".jsonl", ".json"),
+        "Mattermost: `mmctl export create`, then search the .zip or its .jsonl",
+    ),
+    Format(
+        "zulip",
+        "a Zulip organization's export, and its API's lists of messages",
+        JSON,
+        "Zulip: Organization settings, Data exports; unpack the .tar.gz and name the folder",
+        alone=False,
+        sparse=True,
+    ),
+    Format(
+        "teams",
+        "Microsoft Teams' messages as Microsoft Graph's JSON",
+        LINES,
+        "Microsoft Graph: GET /chats/ID/messages or /teams/ID/channels/ID/messages, its answers as JSON",
+    ),
+    Format(
+        "google-chat",
+        "Google Chat in a Google Takeout: messages.json, a folder a conversation",
+        JSON,
+        "takeout.google.com: Google Chat; search the .zip or its folder Groups",
+        alone=False,
+    ),
+    Format(
+        "hangouts",
+        "Hangouts.json of a Google Takeout",
+        JSON,
+        "takeout.google.com gave it as Hangouts until that ended in 2022",
+    ),
+    Format(
+        "snapchat",
+        "Snapchat's chat_history.json",
+        JSON,
+        "Snapchat: Settings, My Data, with Chat History and JSON chosen",
+    ),
+    Format(
+        "discord-package",
+        "Discord's own data package: messages.json a channel, of its owner alone",
+        JSON,
+        "Discord: User Settings, Data & Privacy, Request all of my data; search the .zip or its folder",
+        alone=False,
     ),
     Format(
         "discord",
@@ -87,6 +139,12 @@ JSON_FORMATS = (
         "sigtop (github.com/tbvdm/sigtop): `sigtop msg -f json FOLDER`, of Signal Desktop before 7.42",
     ),
     Format(
+        "deepseek",
+        "DeepSeek's data export: `conversations.json` with `fragments`",
+        JSON,
+        "chat.deepseek.com: Settings, Data, Export all chats; a .zip to read as it is",
+    ),
+    Format(
         "chatgpt",
         "ChatGPT's data export: `conversations.json` or `conversations-000.json`",
         JSON,
@@ -97,6 +155,30 @@ JSON_FORMATS = (
         "Claude.ai's data export: `conversations.json` with `chat_messages`",
         JSON,
         "claude.ai: Settings, Privacy, Export data; the mail's link gives a .zip to read as it is",
+    ),
+    Format(
+        "grok",
+        "Grok's account export, `prod-grok-backend.json`",
+        JSON,
+        "accounts.x.ai: Download account data; the mail's link gives a .zip to read as it is",
+    ),
+    Format(
+        "ai-studio",
+        "Google AI Studio's chats as Google Drive keeps them, a file each",
+        JSON,
+        "Google Drive: download the folder Google AI Studio; as its files have no ending, add --glob '*'",
+    ),
+    Format(
+        "le-chat",
+        "Mistral's Le Chat: its export, a file a chat",
+        JSON,
+        "chat.mistral.ai: Settings, Export; a .zip to read as it is",
+    ),
+    Format(
+        "perplexity",
+        "Perplexity's data export: questions with their answers",
+        JSON,
+        "perplexity.ai: Settings, Account, Export my data; a .zip to read as it is",
     ),
     Format(
         "claude-code",
@@ -126,16 +208,89 @@ JSON_FORMATS = (
         records=20,
     ),
     Format(
-        "messages",
-        "messages with `role` and `content`: JSONL, a JSON list, or conversations with `messages`",
-        (".json", ".jsonl", ".ndjson"),
+        "open-webui",
+        "Open WebUI's exports: chats with a `history` of messages",
+        JSON,
+        "Open WebUI: Settings, Data Controls, Export Chats; or a chat's menu, Download, as .json",
     ),
     Format(
-        "export-extras", "files without turns in exports of assistants; nothing is read", JSON, silent=True
+        "librechat",
+        "LibreChat's export of a conversation as JSON",
+        LINES,
+        "LibreChat: a conversation's menu, Share, Export; type json",
     ),
+    Format(
+        "lm-studio",
+        "LM Studio's conversations, `*.conversation.json`",
+        JSON,
+        "they are in ~/.lmstudio/conversations on the machine it runs on; name the folder",
+    ),
+    Format(
+        "sillytavern",
+        "SillyTavern's chats, a message a line",
+        (".jsonl", ".json"),
+        "they are in its folder data/default-user/chats, a folder a character",
+    ),
+    Format(
+        "oasst",
+        "OpenAssistant's trees of messages, or its messages one a line",
+        LINES,
+        "data files of OpenAssistant: oasst1 and oasst2, trees or messages",
+    ),
+    Format(
+        "langchain",
+        "messages as LangChain and LangGraph store them: `human` and `ai`, in lists or rows",
+        (".json", ".jsonl", ".ndjson"),
+        "a file of FileChatMessageHistory, a dump of a table of messages, or of a thread's state",
+    ),
+    Format(
+        "messages",
+        "messages with `role` and `content`, or ShareGPT's `from` and `value`: JSONL, a list, conversations",
+        (".json", ".jsonl", ".ndjson"),
+    ),
+    Format("export-extras", "files without turns in exports; nothing is read", JSON, silent=True),
 )
 
 TEXT_FORMATS = (
+    Format(
+        "telegram-html",
+        "Telegram Desktop's messages.html, messages2.html, ...",
+        (".html",),
+        "Telegram Desktop: a chat's menu, Export chat history; format HTML, or better JSON",
+    ),
+    Format(
+        "gemini-html",
+        "Gemini Apps' `MyActivity.html` of a Google Takeout",
+        (".html",),
+        "takeout.google.com: My Activity alone, of it Gemini Apps alone; HTML as its format, or better JSON",
+    ),
+    Format(
+        "html-extras",
+        "pages without a chat of their own in exports; nothing is read",
+        (".html",),
+        silent=True,
+    ),
+    Format("html", "any other HTML: nothing is read, how to export the chat is told", (".html", ".htm")),
+    Format(
+        "twitter",
+        "X's, or Twitter's, archive: direct-messages.js",
+        (".js",),
+        "x.com: Settings, Your account, Download an archive of your data; search the .zip or its folder data",
+        alone=False,
+    ),
+    Format(
+        "linkedin",
+        "LinkedIn's messages.csv",
+        (".csv",),
+        "LinkedIn: Settings, Data privacy, Get a copy of your data, with Messages",
+    ),
+    Format(
+        "discord-csv",
+        "Discord's own data package before 2024: messages.csv a channel",
+        (".csv",),
+        "Discord: User Settings, Data & Privacy, Request all of my data",
+        alone=False,
+    ),
     Format(
         "mbox",
         "e-mail in mbox files (Gmail Takeout, Thunderbird, Apple Mail), a mail a turn",

@@ -10,7 +10,6 @@ from smartsearch.bench.accuracy import (
     JUDGE,
     READER,
     Item,
-    Price,
     Tally,
     Usage,
     cost,
@@ -20,7 +19,7 @@ from smartsearch.bench.accuracy import (
 )
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.errors import UsageError
-from smartsearch.llm import Client, Endpoint, ReplyCache
+from smartsearch.llm import Client, Endpoint, Price, ReplyCache
 from tests.llm_server import llm_server, says, status
 
 KEY = "sk-very-secret-93"

@@ -13,10 +13,18 @@ from smartsearch.bench.scoring import Scored
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config
 from smartsearch.rank.cascade import rank
+from smartsearch.rank.fusion import Fusion
+from smartsearch.rank.set_encoder import Listed, facts_of, relations
 from smartsearch.types import Candidate, Corpus, Turn
 
 TURNS = 60
-LEARNED = {"ce": 0.7, "colbert": 0.3, "ce_before": 0.2, "colbert_after": 0.1}
+SAID = tuple(Turn(text=f"turn {i}", turn=str(i)) for i in range(TURNS))
+LEARNED = Fusion({"ce": 0.7, "colbert": 0.3, "ce_before": 0.2, "colbert_after": 0.1})
+
+
+def added(one: Listed, rows: np.ndarray) -> np.ndarray:
+    """What a list adds: something of each kind that an encoder sees."""
+    return facts_of(one, rows).sum(axis=1) + relations(one)[0].sum(axis=1) / 50
 
 
 def drawn(seed: int):
@@ -27,11 +35,11 @@ def drawn(seed: int):
     colbert = np.round(random.random(TURNS) * 20)
     before = (-1, *range(TURNS - 1))
     scores = {("ce", False): ce, ("colbert", False): colbert}
-    return Scored(BenchQuestion("q", "a question"), {"I3": indices}, scores, previous=before)
+    return Scored(BenchQuestion("q", "a question"), {"I3": indices}, scores, previous=before, turns=SAID)
 
 
 def by_pipeline(scored: Scored, config: Config, fusion=None) -> list[int]:
-    corpus = Corpus(tuple(Turn(text=f"turn {i}", turn=str(i)) for i in range(TURNS)))
+    corpus = Corpus(SAID)
     candidates = [Candidate(int(i), (), 1.0, 1) for i in scored.found["I3"]]
 
     def scorer(values):
@@ -59,12 +67,13 @@ def read_at_most(most, scored):
         ("weight", {"rank": ()}),
         ("cascade", {"cascade": 12, "fusion": LEARNED}),
         ("cascade:9", {"candidates": 9, "colbert_turns": 20, "fusion": LEARNED}),
+        ("cascade", {"cascade": 12, "fusion": replace(LEARNED, encoder=added)}),
     ],
 )
 def test_orders_are_those_of_the_pipeline(seed, name, changes):
     fusion = changes.get("fusion")
     config = replace(Config(), **{key: value for key, value in changes.items() if key != "fusion"})
-    scored = replace(read_at_most(config.colbert_turns, drawn(seed)), fusion=fusion or {})
+    scored = replace(read_at_most(config.colbert_turns, drawn(seed)), fusion=fusion)
     order = ordered(scored, "I3", grid.ranker(name, config), lambda: np.zeros((0, 0)))
     assert order.tolist() == by_pipeline(scored, config, fusion)
 

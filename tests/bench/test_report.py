@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,11 @@ import pytest
 
 from smartsearch.bench import console, page, tables
 
-RECORD = Path(__file__).parents[2] / "benchmarks" / "results" / "20261120-145432-locomo10.json"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+results_page = __import__("results_page")
+
+RECORD = BENCHMARKS / "results" / "20261120-145432-locomo10.json"
 REFERENCE = "I3 cascade B2:0.03:60:4000"
 NASTY = 'x</title><script>alert("1")</script>{0}'
 
@@ -75,3 +80,22 @@ def test_the_page_has_plots_in_words_too_and_escapes_what_comes_from_the_data(re
     assert not re.search(r"""(src|href)=["'](?!data:)""", text)
     for title in ("Rows", "By category", "Gold turns by category", "Receipt", "Turns, chunks, sessions"):
         assert title in text
+
+
+def test_the_papers_of_other_systems_stand_beside_ours_as_not_comparable(result):
+    assert "not comparable" not in results_page.page([result], "command")
+    rows = {row["name"]: row for row in result["rows"]}
+    kept = {words: {"micro": 0.5} for words in ("500", "1000", "2000")}
+    blocks = dict.fromkeys(("one", "two", "more", "covered"), 0.1)
+    blocks |= {"cover blocks": [1.0, 1.0], "cover tokens": [9.0, 9.0]}
+    one = {"kept": kept, "against": {words: {} for words in kept}, "blocks": blocks, "memory": None}
+    systems = {"I3 cascade": {"row": "I3 cascade B1:2000", **one}}
+    assert systems["I3 cascade"]["row"] in rows
+    result["latency"] = None
+    result["compared"] = {"reference": "I3 cascade", "systems": systems}
+    told = results_page.page([result], "command")
+    assert "| smartsearch (I3 cascade) | approximate | .500 | .500 | .500 | reference |" in told
+    _, theirs = told.split("## What other systems' papers report")
+    lines = [line for line in theirs.splitlines() if line.startswith("| ")][1:]
+    assert {line.split(" | ")[0].strip("| ").split(",")[0] for line in lines} >= {"xMemory", "QRMeM"}
+    assert all("| not comparable: " in line for line in lines)

@@ -114,8 +114,21 @@ def test_systems_are_compared_at_the_cut_nearest_to_two_thousand_words(tools, ch
     equal, evidence, by_category = versus.compared(record)
     assert [line[0] for line in equal.rows] == ["smartsearch (I3 ce)", "grep"]
     assert equal.rows[1][-2:] == ("0", "0")
+    assert [line[1] for line in equal.rows] == ["approximate", "baseline"]
     assert by_category.head == ("system", "what", "when", "where")
     assert evidence.rows[0][0] == "smartsearch (I3 ce)"
+
+
+@pytest.mark.parametrize(
+    ("profile", "name", "expected"),
+    [
+        ("paper", "IP rrf+plain", "faithful"),
+        ("paper", "I3 cascade", "approximate"),
+        ("embedded", "IP rrf+plain", "approximate"),
+    ],
+)
+def test_only_the_papers_way_with_the_papers_models_is_faithful(profile, name, expected):
+    assert versus.fidelity({"run": {"profile": profile}}, name) == expected
 
 
 def test_what_a_question_asked_of_a_language_model_is_known_when_its_ranking_is_kept(

@@ -75,6 +75,16 @@ def test_what_will_be_sent_is_told_and_what_was_taken_is_told_apart(run: Run, se
     assert "#   question  calls 1  tokens in 10  out 2" in explained
 
 
+def test_dollars_are_told_of_the_memory_and_of_a_question_apart(run: Run, server: LLMServer, monkeypatch):
+    monkeypatch.setenv("SMARTSEARCH_LLM_PRICE", "1000/10000")
+    told = "sends about 4 calls, 100 tokens (4 turns), $0.28, then 1 call, 55 tokens, $0.10 a question"
+    assert told in ask(run).err
+    monkeypatch.setenv("SMARTSEARCH_LLM_PRICE", "cheap")
+    ran = ask(run)
+    assert (ran.code, len(server.requests)) == (2, 5)
+    assert "SMARTSEARCH_LLM_PRICE is 'cheap'" in ran.record["error"]["message"]
+
+
 def test_what_is_left_of_it_is_told_meanwhile(run: Run, server: LLMServer, monkeypatch: pytest.MonkeyPatch):
     told = []
     monkeypatch.setattr(stream, "counted", lambda title: nullcontext(lambda *said: told.append(said)))

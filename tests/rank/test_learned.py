@@ -7,6 +7,7 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.rank.cascade import rank
+from smartsearch.rank.fusion import Fusion
 from smartsearch.rank.learned import FEATURES, after, features, logit, weighted
 from smartsearch.types import Candidate, Corpus, Turn
 
@@ -56,7 +57,7 @@ def ranking(fusion=None, **settings):
         "colbert": lambda q, texts: np.array([float(len(texts) - n) for n in range(len(texts))]),
     }
     candidates = [Candidate(i, (), 1.0, 1) for i in range(4)]
-    return rank("q", candidates, Corpus(turns), scorers, Config(**settings), fusion)
+    return rank("q", candidates, Corpus(turns), scorers, Config(**settings), Fusion(fusion) if fusion else None)
 
 
 def indices(found):
@@ -85,7 +86,7 @@ def test_turns_that_were_not_read_do_not_break_the_way_to_those_further_off():
         Corpus(turns),
         scorers,
         Config(),
-        {"colbert_far_before": 1.0},
+        Fusion({"colbert_far_before": 1.0}),
     )
     assert {c.index: round(s.fused * 9) for c, s in zip(found.candidates, found.scores, strict=True)} == {
         0: 0,

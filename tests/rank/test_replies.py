@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from smartsearch.rank.cascade import Ranking
-from smartsearch.rank.replies import SHORT, asks, with_replies
+from smartsearch.rank.replies import SHORT, with_replies
+from smartsearch.rank.text import asks
 from smartsearch.types import Candidate, Corpus, Scores, Turn
 
 ASKED, SAID = Turn("How much is that a year?", "Ann"), Turn("Forty four thousand", "Ben")

@@ -13,6 +13,7 @@ SHAPE = {
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
+    "head_dim": 8,
     "intermediate_size": 48,
     "max_position_embeddings": 4096,
     "vocab_size": 260,
@@ -25,6 +26,13 @@ def network(kind="Llama", seed=0, **said):
     torch.manual_seed(seed)
     config = getattr(transformers, f"{kind}Config")(**SHAPE | said)
     return getattr(transformers, f"{kind}ForCausalLM")(config).eval()
+
+
+def bert(seed=0, **said):
+    """A BERT whose tokens see those before alone, as `recipe causal` makes one."""
+    torch.manual_seed(seed)
+    own = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "is_decoder": True}
+    return transformers.BertLMHeadModel(transformers.BertConfig(**SHAPE | own | said)).eval()
 
 
 def saved(folder, kind="Llama", seed=0, **said):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import torch
 
 from smartsearch.systems.memorag.kv import about
 from tests.llm_server import llm_server
@@ -94,6 +95,17 @@ def test_samples_are_of_gold_turns_and_what_finds_none_is_left_out(run, labelled
     assert (one["items"], one["source"]) == (["code box"], "llm")
 
 
+def test_out_of_memory_in_training_is_told_and_nothing_is_written(run, base, chat, labelled, monkeypatch):
+    def full(*_args, **_named):
+        raise RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(torch.Tensor, "backward", full)
+    train = ("memorag", "train", str(labelled / chat), "--model", str(base), "--out", "one", *SMALL)
+    ran = run(*train)
+    assert (ran.code, ran.record["error"]["kind"]) == (2, "memory")
+    assert not list(labelled.parent.glob("one*"))
+
+
 def test_what_cannot_be_trained_is_an_error(run, base, chat, chats):
     train = ("memorag", "train", chat, "--out", "one")
     assert "--model or --from" in run(*train).err
@@ -104,5 +116,10 @@ def test_what_cannot_be_trained_is_an_error(run, base, chat, chats):
     ran = run("memorag", "train", "bad.jsonl", "--clues", "--from", "./one", "--out", "two")
     assert "bad.jsonl:2 is no sample" in ran.err
     assert not (chats / "two").exists()
+    assert "one is there already" in run(*train, "--model", str(base), *SMALL).out
+    train = ("memorag", "train", chat, "--out", "three")
     assert "is not on this machine" in run(*train, "--model", "nobody/nothing").err
+    config = base / "config.json"
+    config.write_text(config.read_text().replace('"llama"', '"own"'))
+    assert "cannot be loaded as a causal language model" in run(*train, "--model", str(base)).err
     assert run("memorag", "data", "nowhere", "--out", "x").code == 2

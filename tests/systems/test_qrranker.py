@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from smartsearch.models import causal
+from smartsearch.rank import qrranker as scorer
 from smartsearch.rank.hub import heads
 from smartsearch.rank.hub.heads import Heads
-from smartsearch.systems import qrranker
 from tests.rank import causal_models
 
 TALK = (
@@ -66,6 +66,19 @@ def test_it_says_that_its_heads_were_not_trained(ask, model, tmp_path):
     assert ask("--json", model=other).record["system"] == "qrranker"
 
 
+def test_a_table_says_which_heads_were_not_trained(model, tmp_path):
+    from smartsearch.bench import rivals
+    from smartsearch.config import Config
+
+    trained = shutil.copytree(model, tmp_path / "trained")
+    heads.write(trained / heads.FILE, replace(heads.read(trained / heads.FILE), trained=True))
+    named = [
+        rivals.load(["qrranker"], config=Config(qr_model=str(one)))[0].name
+        for one in (model, trained, "acme/unknown")
+    ]
+    assert named == ["qrranker-untrained", "qrranker", "qrranker-untrained"]
+
+
 def test_as_a_third_ranker_it_is_fused_with_the_two(run, talk, model, monkeypatch):
     from smartsearch.models import loading
     from tests.cli.fakes import fake_tools
@@ -76,7 +89,10 @@ def test_as_a_third_ranker_it_is_fused_with_the_two(run, talk, model, monkeypatc
 
     monkeypatch.setattr(loading, "load_tools", tools)
     named = ("--qr-model", str(model), "--rank", "ce,colbert,qr", "--qr-candidates", "2", "--threads", "1")
-    found = run("query", ASKED, str(talk), *named, "--json").record
+    monkeypatch.setattr(scorer, "SLOW", 0.0)
+    ran = run("query", ASKED, str(talk), *named, "--json")
+    assert "minutes a question on this CPU, 2 turns through 2 of 3 layers" in ran.err
+    found = ran.record
     assert found["system"] == "smartsearch"
     scores = [hit["scores"] for hit in found["hits"]]
     assert sum("qr" in one for one in scores) == 2
@@ -86,7 +102,7 @@ def test_as_a_third_ranker_it_is_fused_with_the_two(run, talk, model, monkeypatc
 
 def test_how_long_it_takes_is_told_before_where_that_is_long(ask, monkeypatch):
     assert "minutes" not in ask().err
-    monkeypatch.setattr(qrranker, "SLOW", 0.0)
+    monkeypatch.setattr(scorer, "SLOW", 0.0)
     assert "qrranker: about 0.0 minutes a question on this CPU, 50 turns through 2 of 3 layers" in ask().err
     assert "minutes" not in ask("-q").err
 
@@ -181,6 +197,29 @@ def test_heads_are_found_trained_and_then_rank(run, ask, model, questions, tmp_p
     assert ask("--qr-heads", str(file), model=new).code == 2
 
 
+def test_what_cannot_be_written_is_told_before_any_work(run, model, questions, monkeypatch):
+    from smartsearch.training import listwise
+
+    monkeypatch.setattr(listwise, "samples", None)
+    for out in ("nowhere/heads.json", str(questions)):
+        ran = run("qrranker", "detect", str(questions), "--qr-model", str(model), "-o", out)
+        assert (ran.code, "cannot be written" in ran.err) == (2, True)
+
+
+def test_out_of_memory_in_training_is_told_and_nothing_is_written(run, model, questions, monkeypatch):
+    import torch
+
+    def full(*_args, **_named):
+        raise RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(torch.Tensor, "backward", full)
+    new = questions.parent / "new"
+    options = ("--qr-model", str(model), "--threads", "1", "-o", str(new), "--json")
+    ran = run("qrranker", "train", str(questions), *options)
+    assert (ran.code, ran.record["error"]["kind"]) == (2, "memory")
+    assert not list(new.parent.glob("new*"))
+
+
 def test_an_id_is_pulled_and_nothing_else(run):
     ran = run("qrranker", "pull", "embedded")
     assert ran.code == 2
@@ -189,7 +228,6 @@ def test_an_id_is_pulled_and_nothing_else(run):
 
 def test_with_a_memory_the_model_reads_what_the_episodes_are_about(ask, monkeypatch):
     from smartsearch.models import loading
-    from smartsearch.rank import qrranker as scorer
     from tests.systems import xmemory
 
     monkeypatch.setattr(loading, "load_tools", xmemory.tools)

@@ -74,6 +74,9 @@ def check(themes):
     assert sorted(held) == sorted(themes.theme), "each in exactly one theme"
     assert all(themes.theme[one] == theme for theme, members in themes.members.items() for one in members)
     assert all(members == sorted(members) and members for members in themes.members.values())
+    assert themes.ids == sorted(themes.members)
+    sums = [sum(themes.vectors[one] for one in themes.members[theme]) for theme in themes.ids]
+    assert np.allclose(themes.centroids, [each / np.linalg.norm(each) for each in sums])
 
 
 @pytest.mark.parametrize("cap", [8, 12, 14])
@@ -108,8 +111,8 @@ def test_what_is_chosen_is_worth_most_of_all_that_was_weighed(monkeypatch):
     seen = []
     weigh = Themes._worth
 
-    def noted(self, instead, parts):
-        seen.append((tuple(instead), weigh(self, instead, parts)))
+    def noted(self, instead, parts, near):
+        seen.append((tuple(instead), weigh(self, instead, parts, near)))
         return seen[-1][1]
 
     monkeypatch.setattr(Themes, "_worth", noted)
@@ -124,6 +127,25 @@ def test_what_is_chosen_is_worth_most_of_all_that_was_weighed(monkeypatch):
             assert max(merged) <= left[0]
         seen.clear()
     assert joined
+
+
+def test_f_is_weighed_over_the_nearest_themes_however_many_there_are(monkeypatch):
+    """So an insertion into a hundred thousand costs what one into a thousand does, but for a look at each."""
+    monkeypatch.setattr(module, "AROUND", 5)
+    weigh, weighed = worth, []
+
+    def noted(sums, sizes):
+        weighed.append(len(sizes))
+        return weigh(sums, sizes)
+
+    monkeypatch.setattr(module, "worth", noted)
+    *_, (themes, _) = filled()
+    assert len(themes.ids) > 20
+    assert max(weighed) <= 5 + max(module.NEAREST, -(-13 // module.SIZE))
+    for row, theme in enumerate(themes.ids):
+        like = np.delete(themes.centroids @ themes.centroids[row], row)
+        nearest = np.delete(themes.ids, row)[np.argsort(-like, kind="stable")[:6]]
+        assert themes._near(theme) == nearest.tolist()
 
 
 def test_a_removal_is_forgotten_everywhere_and_the_cap_still_holds():

@@ -272,6 +272,15 @@ HEADS = {
     "whatsapp": ("", "08/05/2023, 13:56 - Maya: ", "[08.05.23, 13:56:01] Maya: \u200e", "8/5/23, 1:56 PM"),
     "element": ("", "5/8/2023, 1:56:00 PM - Maya: ", "5/8/2023, 1:56:00 PM - "),
     "irc": ("", "13:56 <maya> ", "13:56 * maya ", "2023-05-08 13:56:01\t", "Session Start: "),
+    "telegram-html": (
+        *("<html>", '<html><div class="message default clearfix" id="message1">'),
+        '<html><div class="message default clearfix" id="message1"><div class="text">',
+    ),
+    "gemini-html": (
+        '<html><div class="outer-cell x"><p class="mdl-typography--title">',
+        '<html><div class="outer-cell x"><p class="mdl-typography--title">Gemini</p><p class="body-1">a<br>',
+        '<html><div class="outer-cell x"><p class="mdl-typography--body-1">a<br>2025-01-01 1:00:00<br>',
+    ),
     "imessage": ("", "May 08, 2023  1:56:00 PM\nMaya\n", "May 08, 2023  1:56:00 PM "),
     "signal-markdown": ("", "[2023-05-08 13:56:00] Maya: ", "[2023-05-08 13:56:00] "),
     "signal-text": ("", "[May 08, 2023 13:56:00] <Maya> ", "[May 08, 2023 13:56:00] *** <Maya> sent file "),
@@ -281,7 +290,18 @@ HEADS = {
         *(f"From a 1:00\n{header}: " for header in ("Subject", "From", "References", "Content-Type")),
     ),
 }
-FILLS = ("1", "<a ", "\u200e<", "a: ", " ", "> On 1 wrote:", "[a](./", "“")
+FILLS = (
+    "1",
+    "<a ",
+    "\u200e<",
+    "a: ",
+    " ",
+    "> On 1 wrote:",
+    "[a](./",
+    "“",
+    '<a href="//x">',
+    '<div class="text">',
+)
 
 
 @pytest.mark.parametrize("name", HEADS)

@@ -108,6 +108,13 @@ DEEP = f"{'[' * 300}{']' * 300}"
         ("x", message("a\x00secret"), "x", "a secret"),
         ("x", '{"role": "user", "content": "a\\x00secret"}', "x", "a secret"),
         ("x", message('\u00e9 "name": name'), "x", "name"),
+        ("x", {"from": "gpt", "value": "the secret"}, "x", "assistant"),
+        (
+            "x",
+            message([{"type": "tool_call", "value": '{"name": "the", "arguments": "a\\nsecret"}'}]),
+            "x",
+            "a secret",
+        ),
     ],
 )
 def test_nothing_around_or_within_a_line_hides_it(tmp_path, before, line, after, text):
@@ -209,6 +216,13 @@ ODD = (
     {"role": "user", "content": 5},
     {"author": "Zoë", "content": "x", "timestamp": "2023-05-08T10:00:00+02:00", "session_id": 0},
     {"role": True, "speaker": "", "content": "nobody", "time": ["odd"]},
+    {"role": "user", "content": "camel", "createdAt": {"$date": {"$numberLong": "1683554160000"}}},
+    {"role": "user", "content": [{"type": "text", "value": "valued"}], "ts": "1683554160.5"},
+    {"role": "user", "content": [{"type": "text", "text": {"value": "valued"}}], "thread_id": "t"},
+    {"from": "human", "value": "spoken", "created_date": "2023-05-08"},
+    {"from": "Mara", "value": "named", "id": 4},
+    {"role": "human", "value": "by role"},
+    {"from": "gpt", "value": 5},
     5,
     "text",
 )

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from smartsearch.text import times
-from smartsearch.text.times import clock, day_of_name, find_date, is_day_first
+from smartsearch.text.times import clock, day_of_name, find_date, instant, is_day_first
 from smartsearch.transcripts import to_iso
 
 
@@ -92,6 +92,14 @@ def test_a_clock_alone_is_no_date() -> None:
 def test_a_date_is_found_inside_a_line() -> None:
     assert find_date("(2023-05-08) at Maya's") == "2023-05-08"
     assert find_date("no date") == ""
+
+
+def test_instants_are_in_the_order_of_time_whatever_their_offset_and_fraction() -> None:
+    stamps = ("2024-05-11T18:01:00+02:00", "2024-05-11T16:01:00.5Z", "2024-05-11T16:01:01", "1715443262")
+    found = [instant(stamp) for stamp in stamps]
+    assert found == [1715443260, 1715443260.5, 1715443261, 1715443262]
+    assert instant("0001-01-01T00:00:00+14:00") is not None
+    assert instant("soon") is None
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ order, speakers, times, texts, sessions and ids must come back. A new text forma
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from datetime import date, datetime, timedelta
 from email.message import EmailMessage
 from email.utils import format_datetime
 from html import escape
+from io import StringIO
 from itertools import groupby
 from pathlib import Path
 from random import Random
@@ -137,6 +139,22 @@ def spoken(said: Chat) -> Chat:
     since = [int((one.time - said[0].time).total_seconds()) for one in said]
     places = [f"{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}" for at in since]
     return [replace(s, text=f"{s.text}.", id=place) for s, place in zip(on_one_line(said), places)]
+
+
+def in_pairs(said: Chat) -> Chat:
+    """A prompt and its answer at one time; days are sessions, and HTML keeps no blanks before a line."""
+    asked = zip(said[::2], said[1::2])
+    pairs = [(replace(a, speaker="user"), replace(b, speaker="assistant", time=a.time)) for a, b in asked]
+    lines = [(one, filter(None, map(str.strip, one.text.split("\n")))) for pair in pairs for one in pair]
+    return [replace(one, text="\n".join(kept), session=f"{one.time:%Y-%m-%d}") for one, kept in lines]
+
+
+def numbered(said: Chat) -> Chat:
+    return [replace(one, id=str(n)) for n, one in enumerate(said, 101)]
+
+
+def of_owner(said: Chat) -> Chat:
+    return [replace(one, speaker="") for one in numbered(said)]
 
 
 def without_tags(said: Chat) -> Chat:
@@ -317,6 +335,53 @@ def mail(one: Said, first: Said, chance: Random) -> str:
     return f"From {one.id} {one.time:%a %b %d %H:%M:%S %Y}\n{body}\n"
 
 
+def telegram_html(said: Chat, chance: Random) -> Lines:
+    yield "<!DOCTYPE html>\n<html><head><title>Exported Data</title></head><body>"
+    last = ""
+    for one in said:
+        if chance.random() < 0.1:
+            last = ""
+            yield f'<div class="message service" id="message-1"><div class="body">{one.time:%d}</div></div>'
+        joined = " joined" if last == one.speaker else ""
+        yield f'<div class="message default clearfix{joined}" id="message{one.id}">\n<div class="body">'
+        time = f"{one.time:%d.%m.%Y %H:%M:%S} UTC+02:00"
+        yield f'<div class="pull_right date details" title="{time}">\nx\n</div>'
+        yield from [] if joined else [f'<div class="from_name">\n{escape(one.speaker)}\n</div>']
+        yield f'<div class="text">\n{escape(one.text).replace(chr(10), "<br>")}\n</div>\n</div>\n</div>'
+        last = one.speaker
+
+
+def gemini_html(said: Chat, chance: Random) -> Lines:
+    """The latest pair of turns first."""
+    yield "<html><body>"
+    zone = chance.choice(("CEST", "PST", "MEZ"))
+    for asked, answer in reversed(list(zip(said[::2], said[1::2]))):
+        yield '<div class="outer-cell mdl-cell"><p class="mdl-typography--title">Gemini Apps<br></p>'
+        yield f'<div class="content-cell mdl-typography--body-1">Prompted&nbsp;{escape(asked.text)}<br>'
+        yield at(asked.time, "{0:%b %d, %Y}, {h}:{0:%M:%S}&#8239;{0:%p} ") + zone + "<br>"
+        yield f"<p>{escape(answer.text).replace(chr(10), '<br>')}</p></div></div>"
+
+
+def table(columns: Sequence[str], rows: Iterator[Sequence[str]]) -> Lines:
+    written = StringIO()
+    csv.writer(written, lineterminator="\n").writerows([columns, *rows])
+    yield written.getvalue()
+
+
+def linkedin(said: Chat, chance: Random) -> Lines:
+    """Latest first, as LinkedIn writes them."""
+    columns = ("CONVERSATION ID", "CONVERSATION TITLE", "FROM", "TO", "DATE", "SUBJECT", "CONTENT", "FOLDER")
+    when = ((one, f"{one.time:%Y-%m-%d %H:%M:%S} UTC") for one in reversed(said))
+    return table(
+        columns, (("2-a", "", one.speaker, "Ole", time, "", one.text, "INBOX") for one, time in when)
+    )
+
+
+def discord_csv(said: Chat, chance: Random) -> Lines:
+    rows = ((one.id, f"{one.time:%Y-%m-%d %H:%M:%S}", one.text, "") for one in reversed(said))
+    return table(("ID", "Timestamp", "Contents", "Attachments"), rows)
+
+
 def styled(form: str) -> Callable[[Chat, Random], Lines]:
     """A chat of days with a line a date, and lines of turns in this form."""
 
@@ -359,6 +424,10 @@ WRITERS = (
     Writer("subtitles: WebVTT", "weekly.vtt", vtt, spoken, ""),
     Writer("subtitles: SubRip", "weekly.srt", srt, without_tags, ""),
     Writer("mbox", "Inbox.mbox", mbox, mailed, "%Y-%m-%dT%H:%M:%S+02:00"),
+    Writer("telegram-html", "messages.html", telegram_html, numbered, "%Y-%m-%dT%H:%M:%S+02:00"),
+    Writer("gemini-html", "MyActivity.html", gemini_html, in_pairs),
+    Writer("linkedin", "messages.csv", linkedin, time="%Y-%m-%dT%H:%M:%S+00:00"),
+    Writer("discord-csv", "c1/messages.csv", discord_csv, of_owner),
     Writer("chat: plain", "flat.txt", styled("{name}: {text}"), in_sessions, "%Y-%m-%d"),
     Writer("chat: clock", "flat.txt", styled("[{0:%H:%M}] {name}: {text}"), in_sessions, MINUTES),
     Writer("chat: stamp", "flat.md", styled("[{0:%Y-%m-%d %H:%M:%S}] {name}: {text}"), in_sessions),
@@ -396,6 +465,10 @@ def as_written(one: Said, time: str) -> tuple[str, ...]:
     return (one.speaker, one.time.strftime(time), one.text, one.session, one.id)
 
 
+WITHOUT = {"prose", "html", "html-extras", "twitter"}
+"""Of no layout, without turns, or JSON behind an assignment."""
+
+
 def test_every_text_format_has_a_writer() -> None:
-    texts = {known.name for known in FORMATS if not known.is_json} - {"prose"}
+    texts = {known.name for known in FORMATS if not known.is_json} - WITHOUT
     assert {writer.layout.split(":")[0] for writer in WRITERS} == texts

@@ -13,6 +13,8 @@ from typing import Any
 from smartsearch.errors import ModelError
 
 FORMAT = "smartsearch heads 1"
+NAME, UNTRAINED = "qrranker", "qrranker-untrained"
+"""What answers are called: the paper tells heads that were only found (QRHeads) from those trained."""
 FILE = "heads.json"
 """Its name in a model's folder."""
 _WRITTEN = re.compile(r"(\d+)-(\d+)")
@@ -84,7 +86,7 @@ PUBLISHED = (
 BASE, TRAINED = "Qwen/Qwen3-4B-Instruct-2507", "MindscapeRAG/QRRanker"
 SEEN = {
     BASE: "1,000 questions of NarrativeQA (paper)",
-    TRAINED: "MuSiQue and NarrativeQA (paper); its card lists LoCoMo",
+    TRAINED: "MuSiQue and NarrativeQA (paper); HotpotQA, MuSiQue, LoCoMo and DetectiveQA (its card)",
 }
 
 

@@ -7,6 +7,7 @@ with a CPU build of torch (4.0, 1.2) leave out settings of newer models without 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 from torch.nn import functional
 
+from smartsearch.errors import SmartsearchError
 from smartsearch.rank.hub.folder import HubFolder, Module, lengths
 
 Layer = Callable[[Any], Any]
@@ -148,6 +150,18 @@ def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
     order = sorted(range(len(texts)), key=lambda place: -len(texts[place]))
     for start in range(0, len(order), BATCH):
         yield order[start : start + BATCH]
+
+
+@contextmanager
+def enough(name: str, hint: str) -> Iterator[None]:
+    """Torch's ways to say that memory is out, as an error a user can act on, of kind memory."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not isinstance(error, MemoryError | torch.OutOfMemoryError) and "memory" not in str(error):
+            raise
+        said = f"there is not enough memory to run {name}"
+        raise SmartsearchError(said, hint=hint, kind="memory", retryable=True) from error
 
 
 def loaded(model: HubFolder, kind: Any, dtype: Any = torch.float32) -> tuple[Any, Any]:

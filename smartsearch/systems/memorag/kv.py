@@ -10,8 +10,11 @@ import copy
 import hashlib
 import json
 import math
+import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +25,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import DynamicCache
 
-from smartsearch.errors import InputError, ModelError
-from smartsearch.systems.memorag.records import written_whole
+from smartsearch.errors import CacheError, InputError, ModelError
 
 FORMAT = "smartsearch memory tokens 1"
 ABOUT, WEIGHTS = "memorag.json", "memory_tokens.safetensors"
-PARTS = ("q_proj", "k_proj", "v_proj")
+PARTS, BERT_PARTS = ("q_proj", "k_proj", "v_proj"), ("query", "key", "value")
 ROPES = ("default", "linear", "llama3", "yarn")
 """Position angles that do not depend on how much was read."""
 
@@ -88,17 +90,17 @@ class Compressor:
 
     def __init__(self, model: Any, window: int, ratio: int, name: str = "the model") -> None:
         """Raises ModelError for a model without the needed shape."""
-        _check(model, name)
+        shape = _shape(model, name)
         self.model, self.window, self.ratio, self.name = model, window, ratio, name
         self.digest = digest(model)
         model.requires_grad_(False)
         self._count = _Count()
-        self._decoder, self._head = model.model, model.get_output_embeddings()
+        self._decoder, self._head, self._rotary = shape.decoder, shape.head, shape.rotary
         self._splits: dict[str, _Split] = {}
-        for n, layer in enumerate(self._decoder.layers):
-            for part in PARTS:
-                split = self._splits[f"{n}.{part}"] = _Split(getattr(layer.self_attn, part), self._count)
-                setattr(layer.self_attn, part, split)
+        for n, attention in enumerate(shape.attentions):
+            for part in shape.parts:
+                split = self._splits[f"{n}.{part}"] = _Split(getattr(attention, part), self._count)
+                setattr(attention, part, split)
         self._embed = model.get_input_embeddings()
         self.token = nn.Parameter(self._embed.weight.detach().mean(dim=0)[None, None].clone())
         limits = (getattr(model.config, name, None) for name in ("max_position_embeddings", "sliding_window"))
@@ -130,10 +132,10 @@ class Compressor:
         m, n = memory.length, ids.shape[1]
         if not kept:
             return hidden, memory
-        angles = self._angles(n, hidden)
+        back = partial(_turned_back, *self._angles(n, hidden)) if self._rotary else torch.clone
         grown = [
             (
-                torch.cat([k[:, :, :m], _turned_back(k[:, :, m + n :], *angles)], dim=2),
+                torch.cat([k[:, :, :m], back(k[:, :, m + n :])], dim=2),
                 torch.cat([v[:, :, :m], v[:, :, m + n :]], dim=2),
             )
             for k, v in layers
@@ -155,10 +157,15 @@ class Compressor:
         for layer, (keys, values) in enumerate(memory.layers):
             cache.update(keys, values, layer)
         places = torch.arange(m, m + new, device=ids.device)[None]
+        if not self._rotary:  # a place that is added is not taken off again: theirs is the one they will keep
+            places[:, ids.shape[1] :] -= ids.shape[1]
         self._count.memory = kept
         try:
             done = self._decoder(
-                inputs_embeds=embedded, past_key_values=cache, position_ids=places, use_cache=True
+                inputs_embeds=embedded,
+                past_key_values=cache if memory.layers else None,
+                position_ids=places,
+                use_cache=True,
             )
         finally:
             self._count.memory = 0
@@ -211,16 +218,26 @@ class Compressor:
         return written
 
     def save(self, folder: Path, trained: Trained) -> None:
-        """Write what was trained, and what it is of. Raises CacheError."""
+        """Write what was trained, and what it is of, to a new folder, whole or not at all.
+
+        Raises CacheError.
+        """
         own = {
             f"{at}.{name}": p
             for at, split in self._splits.items()
             for name, p in split.own.named_parameters()
         }
-        folder.mkdir(parents=True, exist_ok=True)
         tensors = {name: p.detach().cpu().contiguous() for name, p in {**own, "token": self.token}.items()}
-        written_whole(folder / WEIGHTS, save(tensors))
-        written_whole(folder / ABOUT, json.dumps({"format": FORMAT, **asdict(trained)}, indent=1).encode())
+        part = folder.with_name(f"{folder.name}.{os.getpid()}")
+        try:
+            part.mkdir(parents=True)
+            (part / WEIGHTS).write_bytes(save(tensors))
+            (part / ABOUT).write_text(json.dumps({"format": FORMAT, **asdict(trained)}, indent=1), "utf-8")
+            part.rename(folder)
+        except OSError as error:
+            raise CacheError(f"{folder} cannot be written: {error.strerror}", hint="another --out") from error
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
 
     def load(self, folder: Path) -> None:
         """Take what was trained. Raises ModelError where it is damaged, or another model's."""
@@ -263,25 +280,42 @@ def digest(model: Any) -> str:
     return made.hexdigest()
 
 
-def _check(model: Any, name: str) -> None:
-    """Raises ModelError for a model that is not of the shape of Llama."""
-    config, decoder = model.config, getattr(model, "model", None)
-    layers = getattr(decoder, "layers", [])
-    parts = [getattr(getattr(layer, "self_attn", None), part, None) for layer in layers for part in PARTS]
-    head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+@dataclass(frozen=True)
+class _Shape:
+    """Where a model has what memory tokens need: its decoder, the attention of each layer, the projections of
+    one, the head for words; whether positions are rotary, or a table that is added to the words."""
+
+    decoder: Any
+    attentions: Sequence[Any]
+    parts: tuple[str, ...]
+    head: Any
+    rotary: bool = True
+
+
+def _shape(model: Any, name: str) -> _Shape:
+    """Raises ModelError for a model that is neither of the shape of Llama nor a BERT made causal."""
+    config, bert = model.config, getattr(model, "bert", None)
+    if bert is not None and config.is_decoder:
+        attentions = [layer.attention.self for layer in bert.encoder.layer]
+        return _Shape(bert, attentions, BERT_PARTS, model.cls, rotary=False)
+    decoder = getattr(model, "model", None)
+    attentions = [getattr(layer, "self_attn", None) for layer in getattr(decoder, "layers", ())]
+    parts = [getattr(attention, part, None) for attention in attentions for part in PARTS]
+    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
     angles = getattr(getattr(decoder, "rotary_emb", None), "inv_freq", ())
     scaling = getattr(config, "rope_scaling", None) or {}
     lacks = ""
     if not parts or not all(isinstance(part, nn.Linear) for part in parts):
         lacks = "projections q_proj, k_proj and v_proj in each layer"
-    elif 2 * len(angles) != head or scaling.get("rope_type", scaling.get("type", "default")) not in ROPES:
+    elif 2 * len(angles) != size or scaling.get("rope_type", scaling.get("type", "default")) not in ROPES:
         lacks = "rotary positions of the plain kind"
     if lacks:
-        hint = "a model of the shape of Llama, Mistral, Qwen2 or Qwen3"
+        hint = "a model of the shape of Llama, Mistral, Qwen2 or Qwen3, or a BERT made causal"
         raise ModelError(f"{name} has no {lacks}", hint=hint, kind="model_unfit")
+    return _Shape(decoder, attentions, PARTS, model.get_output_embeddings())
 
 
-def _turned_back(keys: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+def _turned_back(cosine: Tensor, sine: Tensor, keys: Tensor) -> Tensor:
     """Keys with rotary positions, as they would be so much earlier."""
     one, other = keys.chunk(2, dim=-1)
     return keys * cosine.to(keys.dtype) - torch.cat([-other, one], dim=-1) * sine.to(keys.dtype)
@@ -289,6 +323,8 @@ def _turned_back(keys: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
 
 def _pairs(cache: Any) -> list[tuple[Tensor, Tensor]]:
     """The keys and values of each layer, as transformers 4 and 5 hold them."""
+    if isinstance(cache, tuple):
+        return [(layer[0], layer[1]) for layer in cache]
     if hasattr(cache, "layers"):
         return [(layer.keys, layer.values) for layer in cache.layers]
     return list(zip(cache.key_cache, cache.value_cache, strict=True))

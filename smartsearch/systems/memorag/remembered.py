@@ -6,9 +6,9 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from smartsearch.config import anchored
-from smartsearch.errors import ModelError, SmartsearchError
+from smartsearch.errors import ModelError
 from smartsearch.models import store, vetting
 from smartsearch.rank.hub.folder import described
-from smartsearch.rank.hub.network import loaded
+from smartsearch.rank.hub.network import enough, loaded
 from smartsearch.systems.base import Progress
 from smartsearch.systems.memorag.clues import Built, Clues
 from smartsearch.systems.memorag.kv import KV, Compressor, Trained, about
@@ -33,6 +33,7 @@ from smartsearch.systems.memorag.records import written_whole
 from smartsearch.systems.xmemory.rule import keys
 from smartsearch.types import Turn
 
+enough_memory = partial(enough, hint="fewer files, a smaller model, or memory tokens of a higher ratio")
 EVERY = 60.0
 """Seconds of work after which the memory so far is in the file."""
 
@@ -53,8 +54,8 @@ class Decoder:
     @property
     def ends(self) -> list[int]:
         """What ends a reply."""
-        end = self.tokenizer.eos_token_id
-        return [self.ids("\n")[-1] if end is None else int(end)]
+        known = (self.tokenizer.eos_token_id, self.tokenizer.sep_token_id, *self.ids("\n")[-1:])
+        return [int(end) for end in known if end is not None][:1]
 
 
 def opened(name: str, threads: int) -> tuple[Any, Any]:
@@ -68,8 +69,17 @@ def opened(name: str, threads: int) -> tuple[Any, Any]:
         raise ModelError(f"the model {name} is not on this machine", hint=hint, kind="model_missing")
     vetting.check(folder)
     torch.set_num_threads(threads)
-    tokenizer, network = loaded(described(folder, name), transformers.AutoModelForCausalLM)
-    return tokenizer, network.to("cuda" if torch.cuda.is_available() else "cpu")
+    with enough_memory(name):
+        try:
+            tokenizer, network = loaded(described(folder, name), transformers.AutoModelForCausalLM)
+        except (OSError, ValueError, LookupError, SafetensorError) as error:
+            said = str(error).strip().splitlines() or [type(error).__name__]
+            raise ModelError(
+                f"{name} cannot be loaded as a causal language model: {said[0][:200]}",
+                hint="a folder as the model hub has it, with config.json, tokenizer.json and .safetensors",
+                kind="model_unfit",
+            ) from error
+        return tokenizer, network.to("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def decoder(name: str, threads: int) -> Decoder:
@@ -107,10 +117,19 @@ def target(clues: Clues) -> str:
 def told(text: str) -> Clues:
     """The clues that a memory wrote: JSON, mended where it must be, or else a clue a line."""
     with suppress(ValidationError):
-        found = Drafted.model_validate_json(repair_json(text) or "{}")
+        found = Drafted.model_validate(_tight(repair_json(text, return_objects=True)))
         return Clues(found.kind, tuple(found.items), found.draft, "kv")
     lines = tuple(line for line in text.splitlines() if any(map(str.isalnum, line)))
     return Clues("answers", lines, source="kv", fault="" if lines else "the memory wrote no clue")
+
+
+def _tight(value: Any) -> Any:
+    """JSON without blanks at the ends of its strings: a tokenizer of words, as BERT's, writes them there."""
+    if isinstance(value, dict):
+        return {_tight(key): _tight(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_tight(one) for one in value]
+    return value.strip() if isinstance(value, str) else value
 
 
 class Remembered:
@@ -144,7 +163,7 @@ class Remembered:
     def clues(self, question: str) -> Clues:
         """What the decoder writes of its memory and the question; the transcripts are not read again."""
         ids = self._by.ids(prompt(question))
-        with _told_of_memory(self._by.trained.model):
+        with enough_memory(self._by.trained.model):
             found = self._by.compressor.write(ids, self.memory, most=DRAFT // 2, ends=self._by.ends)
         return told(self._by.tokenizer.decode(found))
 
@@ -164,7 +183,7 @@ def made(by: Decoder, turns: Sequence[Turn], path: Path | None, progress: Progre
     saved = time.monotonic()
     for n in range(same, len(runs)):
         progress(n - same, len(runs) - same)
-        with _told_of_memory(by.trained.model):
+        with enough_memory(by.trained.model):
             memory = by.compressor.remember(by.ids(written(turns, runs[n])), memory)
         ends.append(memory.length)
         if time.monotonic() - saved > EVERY:
@@ -197,7 +216,8 @@ def _read(path: Path | None) -> tuple[KV, list[tuple[str, int]]]:
                 sessions = [(str(key), int(end)) for key, end in json.loads(file.metadata()["sessions"])]
                 layers = range(len(list(file.keys())) // 2)
                 memory = KV(tuple((file.get_tensor(f"k{n}"), file.get_tensor(f"v{n}")) for n in layers))
-            if memory.length == (sessions[-1][1] if sessions else 0):
+                whole = file.metadata()["digest"] == _digest(memory)
+            if whole and memory.length == (sessions[-1][1] if sessions else 0):
                 return memory, sessions
     return KV(), []
 
@@ -209,17 +229,12 @@ def _write(path: Path | None, memory: KV, names: Sequence[str], ends: Sequence[i
     for n, (keys_of, values) in enumerate(memory.layers):
         tensors |= {f"k{n}": keys_of.contiguous(), f"v{n}": values.contiguous()}
     sessions = json.dumps(list(zip(names, ends, strict=False)))
-    written_whole(path, save(tensors, {"sessions": sessions}))
+    written_whole(path, save(tensors, {"sessions": sessions, "digest": _digest(memory)}))
 
 
-@contextmanager
-def _told_of_memory(name: str) -> Iterator[None]:
-    """Makes the errors of a machine without enough memory one of ours."""
-    try:
-        yield
-    except (MemoryError, RuntimeError) as error:
-        if not isinstance(error, MemoryError | torch.OutOfMemoryError) and "memory" not in str(error):
-            raise
-        hint = "fewer files, a smaller model, or memory tokens of a higher ratio"
-        said = f"{name} needs more memory than there is"
-        raise SmartsearchError(said, hint=hint, kind="memory", retryable=True) from error
+def _digest(memory: KV) -> str:
+    """Of all keys and values: a damaged number has the right shape."""
+    made = hashlib.blake2b(digest_size=16)
+    for tensor in (tensor for pair in memory.layers for tensor in pair):
+        made.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return made.hexdigest()

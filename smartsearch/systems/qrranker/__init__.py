@@ -24,8 +24,6 @@ CARD = Card(
     extra="hub",
     whole=False,
 )
-SLOW = 5.0
-"""Seconds a question from which they are told before."""
 
 
 class System:
@@ -35,14 +33,7 @@ class System:
 
     def __init__(self, tools: Tools, ranker: QRRanker, info: ModelInfo, config: Config) -> None:
         self.tools, self.ranker, self.info, self.config = tools, ranker, info, config
-        turns = config.qr_candidates
-        layers, seconds = max(ranker.heads.by_layer()) + 1, ranker.seconds(turns)
-        self.notice = (
-            f"qrranker: about {seconds / 60:.1f} minutes a question on this CPU, {turns} turns through "
-            f"{layers} of {ranker.heads.layers} layers of {info.id}; --qr-candidates takes fewer"
-            if seconds > SLOW
-            else ""
-        )
+        self.notice = ranker.notice(config.qr_candidates)
 
     @property
     def fingerprint(self) -> str:

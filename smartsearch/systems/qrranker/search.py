@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
+from smartsearch.rank.hub.heads import NAME, UNTRAINED
 from smartsearch.rank.hub.listwise import Note
 from smartsearch.rank.qrranker import QRRanker
 from smartsearch.rank.text import shown, spoken_date
@@ -19,8 +20,6 @@ from smartsearch.systems.smartsearch import pipeline
 from smartsearch.systems.xmemory.ingest import XMemory
 from smartsearch.types import Hit, ModelInfo, Result, paired
 
-NAME, UNTRAINED = "qrranker", "qrranker-untrained"
-"""What its answers are called: the paper tells heads that were only found (QRHeads) from those trained."""
 SCORE = "qr"
 
 

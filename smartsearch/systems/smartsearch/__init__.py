@@ -29,8 +29,8 @@ class SmartSearch:
     card = CARD
     fingerprint = ""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
+    def __init__(self, tools: Tools, notice: str = "") -> None:
+        self.tools, self.notice = tools, notice
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """Nothing: every question reads the transcripts themselves."""
@@ -50,4 +50,6 @@ def card(name: str) -> Card:
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> SmartSearch:
     """SmartSearch with the models of the config's profile. Raises ModelError."""
-    return SmartSearch(tools(config))
+    loaded = tools(config)
+    slow = getattr(loaded.scorers.get("qr"), "notice", None) if "qr" in config.rank else None
+    return SmartSearch(loaded, slow(config.qr_candidates) if slow else "")

@@ -200,7 +200,7 @@ def stage_one(
     best = sorted(likest, key=lambda theme: (-likest[theme], theme))[:CANDIDATES]
     rows = [places[theme] for theme in best]
     likeness = np.array([likest[theme] for theme in best])
-    picked = _picked(rows, memory.themes.centroids(ids), likeness, THEMES, greedy=greedy)
+    picked = _picked(rows, memory.themes.centroids, likeness, THEMES, greedy=greedy)
     themes = [best[n] for n in picked]
     own = [one for theme in themes for one in held[theme]]
     rows = [memory.rows[one] for one in own]

@@ -30,6 +30,9 @@ SHARE, KNOWN = 0.6, 20
 """From then on it joins where its similarity is above that of this share of those before it."""
 AROUND = 128
 """Themes over which f is weighed, the nearest to those at stake: all, of a few conversations."""
+ROWS = 16
+"""Rows multiplied at a time: so little BLAS does on one thread. Several spin while a core is busy, and took
+30 times as long."""
 
 Vectors = NDArray[np.float64]
 
@@ -52,7 +55,7 @@ def coherence(sums: Vectors, sizes: Sequence[int]) -> float:
     if len(sums) == 1:
         return float(inside[0])
     units = sums / np.maximum(lengths, 1e-12)[:, None]
-    similar = units @ units.T
+    similar = np.vstack([units[n : n + ROWS] @ units.T for n in range(0, len(units), ROWS)])
     np.fill_diagonal(similar, -np.inf)
     nearest = similar.max(axis=1)
     apart = nearest - np.median(nearest)
@@ -111,6 +114,7 @@ class Themes:
         self.next = 0
         self.vectors: dict[int, Vectors] = {}
         self._seen: list[float] = []
+        self._ids: list[int] = []
         self._units: Vectors = np.zeros((0, 0))
         self._sums: Vectors = np.zeros((0, 0))
 
@@ -154,11 +158,12 @@ class Themes:
     @property
     def ids(self) -> list[int]:
         """The themes there are, ascending."""
-        return sorted(self.members)
+        return self._ids
 
-    def centroids(self, themes: Sequence[int]) -> Vectors:
-        """Unit vectors (n, dim) of these themes."""
-        return self._units[list(themes)]
+    @property
+    def centroids(self) -> Vectors:
+        """Unit vectors (n, dim) of the themes, in the order of `ids`."""
+        return self._units[: len(self._ids)]
 
     def insert(self, semantic: int, vector: Vectors) -> None:
         """Put a new semantic, of a unit vector (dim,), where it belongs, and mend what that upsets."""
@@ -167,7 +172,7 @@ class Themes:
         if target is None:
             target = self._new()
         else:
-            likeness = float(self._units[target] @ vector)
+            likeness = float(self._units[self._row(target)] @ vector)
             joins = likeness >= self.threshold
             self.likeness[semantic] = likeness
             insort(self._seen, likeness)
@@ -195,13 +200,21 @@ class Themes:
         return self.next - 1
 
     def _nearest(self, vector: Vectors) -> int | None:
-        likeness = self._units[: self.next] @ vector if self.members else np.zeros(0)
-        ids = self.ids
-        return ids[int(np.argmax(likeness[ids]))] if ids else None
+        return self._ids[int(np.argmax(self._likeness(vector)))] if self._ids else None
+
+    def _likeness(self, vector: Vectors) -> Vectors:
+        found: Vectors = np.einsum("ij,j->i", self.centroids, vector)  # not BLAS: see ROWS
+        return found
+
+    def _row(self, theme: int) -> int:
+        """Where `_sums` and `_units` have a theme: their rows stand in the order of `ids`."""
+        return bisect_left(self._ids, theme)
 
     def _set(self, theme: int, members: list[int]) -> None:
         """Let `members` be those of `theme`, new or old; without any it is gone."""
+        row = self._row(theme)
         if not members:
+            self._close(row)
             del self.members[theme]
             return
         for one in members:
@@ -210,16 +223,24 @@ class Themes:
                 self.touched.add(one)
         self.members[theme] = members
         total = np.add.reduce(np.stack([self.vectors[one] for one in members]).astype(np.float64), axis=0)
-        self._room(theme, len(total))
-        self._sums[theme] = total
-        self._units[theme] = total / max(float(np.linalg.norm(total)), 1e-12)
+        if row == len(self._ids):  # a new theme has the highest id
+            self._ids.append(theme)
+            self._room(len(total))
+        self._sums[row] = total
+        self._units[row] = total / max(float(np.linalg.norm(total)), 1e-12)
 
-    def _room(self, theme: int, dimensions: int) -> None:
-        if theme >= len(self._units):
-            rows = max(64, 2 * (theme + 1))
+    def _close(self, row: int) -> None:
+        """Let those behind a row move up: there are few, a theme that goes is most often a new one."""
+        last = len(self._ids) - 1
+        for held in (self._sums, self._units):
+            held[row:last] = held[row + 1 : last + 1]
+        del self._ids[row]
+
+    def _room(self, dimensions: int) -> None:
+        if len(self._ids) > len(self._units):
             for name in ("_sums", "_units"):
                 held = getattr(self, name)
-                grown = np.zeros((rows, dimensions))
+                grown = np.zeros((max(64, 2 * len(held)), dimensions))
                 grown[: len(held), : held.shape[1]] = held
                 setattr(self, name, grown)
 
@@ -232,7 +253,8 @@ class Themes:
             for parts in range(2, -(-len(members) // SIZE) + 1)
             for seed in range(SEEDS)
         ]
-        best = max(choices, key=lambda parts: self._worth([theme], parts))
+        near = self._near(theme)
+        best = max(choices, key=lambda parts: self._worth([theme], parts, near))
         parts = sorted(best, key=len, reverse=True)
         made = [theme, *(self._new() for _ in parts[1:])]
         for place, part in zip(made, parts, strict=True):
@@ -245,12 +267,11 @@ class Themes:
         members = self.members.get(theme, [])
         if not self._merge or not 0 < len(members) <= TINY:
             return
-        near = [
-            one for one in self._near([theme], NEAREST) if len(self.members[one]) + len(members) <= self.cap
-        ]
-        best, most = None, self._worth([theme], [members]) if near else 0.0
-        for other in near:
-            value = self._worth([theme, other], [sorted([*members, *self.members[other]])])
+        near = self._near(theme)
+        fit = [one for one in near[:NEAREST] if len(self.members[one]) + len(members) <= self.cap]
+        best, most = None, self._worth([theme], [members], near) if fit else 0.0
+        for other in fit:
+            value = self._worth([theme, other], [sorted([*members, *self.members[other]])], near)
             if value > most:
                 best, most = other, value
         if best is None:
@@ -261,15 +282,17 @@ class Themes:
         self._set(smaller, [])
         self._set(larger, together)
 
-    def _near(self, themes: Sequence[int], most: int) -> list[int]:
-        """The themes nearest to the first of `themes`, but for these, the nearest first."""
-        ids = [one for one in self.ids if one not in themes]
-        likeness = self._units[ids] @ self._units[themes[0]] if ids else np.zeros(0)
-        return [ids[n] for n in np.argsort(-likeness, kind="stable")[:most]]
+    def _near(self, theme: int) -> list[int]:
+        """The others, the nearest first: AROUND at most, and one for that with which it may be merged."""
+        likeness = self._likeness(self._units[self._row(theme)])
+        likeness[self._row(theme)] = -np.inf
+        most = min(AROUND + 1, len(self._ids) - 1)
+        rows = np.argpartition(-likeness, most)[:most]
+        return [self._ids[n] for n in rows[np.lexsort((rows, -likeness[rows]))]]
 
-    def _worth(self, instead: Sequence[int], parts: Sequence[Sequence[int]]) -> float:
-        """f over the neighbourhood, were `parts` in the place of the themes `instead`."""
-        near = sorted(self._near(instead, AROUND))
+    def _worth(self, instead: Sequence[int], parts: Sequence[Sequence[int]], near: Sequence[int]) -> float:
+        """f over the neighbourhood `near`, were `parts` in the place of the themes `instead`."""
+        beside = sorted([one for one in near if one not in instead][:AROUND])
         fresh = [np.add.reduce(np.stack([self.vectors[one] for one in part]), axis=0) for part in parts]
-        sums = np.vstack([self._sums[near], np.stack(fresh)]) if near else np.stack(fresh)
-        return worth(sums, [*(len(self.members[one]) for one in near), *map(len, parts)])
+        sums = np.vstack([self._sums[[self._row(one) for one in beside]], np.stack(fresh)])
+        return worth(sums, [*(len(self.members[one]) for one in beside), *map(len, parts)])

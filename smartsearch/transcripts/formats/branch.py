@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+
+class Node(NamedTuple):
+    """A message of a tree: its id, its parent's, and its time (ISO)."""
+
+    name: str
+    parent: str
+    time: str
 
 
 def chain(parents: Mapping[str, str], leaf: str) -> list[str]:
@@ -29,3 +38,23 @@ def latest_leaf(parents: Mapping[str, str], times: Mapping[str, str]) -> str:
         for one in reversed(above):
             latest[one] = max(times.get(one, ""), latest.get(parents[one], ""))
     return max(reversed(leaves), key=lambda leaf: latest[leaf], default="")
+
+
+def to_leaf(parents: Mapping[str, str], times: Mapping[str, str], leaf: str = "") -> list[str]:
+    """The ids of the current branch, from its root to `leaf`, or to the latest leaf where that is none."""
+    return chain(parents, leaf if leaf in parents else latest_leaf(parents, times))
+
+
+def shown(nodes: Sequence[Node], leaf: str = "") -> set[int]:
+    """The indices of the current branch, or all where the nodes do not form one tree.
+
+    They do not where an id is missing or there twice, or where two have no parent, unless they name the same.
+    """
+    numbers = {node.name: n for n, node in enumerate(nodes)}
+    roots = {node.parent or node.name for node in nodes if node.parent not in numbers}
+    if "" in numbers or len(numbers) < len(nodes) or len(roots) != 1:
+        return set(range(len(nodes)))
+    branch = to_leaf(
+        {node.name: node.parent for node in nodes}, {node.name: node.time for node in nodes}, leaf
+    )
+    return {numbers[name] for name in branch}

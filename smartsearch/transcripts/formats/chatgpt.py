@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
-from smartsearch.transcripts.formats.branch import chain, latest_leaf
+from smartsearch.transcripts.formats.branch import to_leaf
 from smartsearch.transcripts.formats.fields import escaped, kind, mapping, sequence, string
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.own_calls import is_own
@@ -51,6 +51,8 @@ def claims(value: object) -> bool:
     messages = [m for node in nodes if isinstance(node, dict) and isinstance(m := node.get("message"), dict)]
     if messages:
         return any("author" in message for message in messages)
+    if "inserted_at" in value:  # DeepSeek's, which has no messages yet
+        return False
     return "current_node" in value or any(isinstance(node, dict) and "children" in node for node in nodes)
 
 
@@ -76,7 +78,7 @@ def _read(about: _Conversation, nodes: dict[str, Any]) -> Iterator[Record]:
                 yield turn
 
 
-def _current(nodes: dict[str, Any], current: str) -> list[str]:
+def _current(nodes: dict[str, Any], leaf: str) -> list[str]:
     """The ids of the current branch: to `current_node`, else to the latest leaf.
 
     A node that does not say its parent is found again by its parent's `children`.
@@ -87,10 +89,8 @@ def _current(nodes: dict[str, Any], current: str) -> list[str]:
     for key, node in nodes.items():
         parent = string(node, "parent")
         parents[key] = parent if parent in nodes else listed.get(key, "")
-    if current not in nodes:
-        times = {key: to_iso(mapping(node, "message").get("create_time")) for key, node in nodes.items()}
-        current = latest_leaf(parents, times)
-    return chain(parents, current)
+    times = {key: to_iso(mapping(node, "message").get("create_time")) for key, node in nodes.items()}
+    return to_leaf(parents, times, leaf)
 
 
 def _fault(about: _Conversation, key: str, what: str) -> FormatError:

@@ -22,8 +22,9 @@ from smartsearch.transcripts.formats.agent_log import (
     parts,
     turns,
 )
-from smartsearch.transcripts.formats.branch import chain, latest_leaf
-from smartsearch.transcripts.formats.fields import kind, sequence, string
+from smartsearch.transcripts.formats.branch import Node, shown
+from smartsearch.transcripts.formats.captions import bracketed
+from smartsearch.transcripts.formats.fields import kind, mapping, sequence, string
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 
@@ -48,7 +49,10 @@ def read(source: Source) -> Iterator[Record]:
             yield item.fault("no conversation with `chat_messages` here")
             continue
         name = string(item.value, "uuid") or f"{source.stem}#{n}"
-        kept = _current(messages, string(item.value, "current_leaf_message_uuid"))
+        # Edits and second answers are listed among the others.
+        kept = shown(
+            [_node(message) for message in messages], string(item.value, "current_leaf_message_uuid")
+        )
         events = (
             event
             for i, message in enumerate(item.elements("chat_messages"))
@@ -58,23 +62,9 @@ def read(source: Source) -> Iterator[Record]:
         yield from turns(source.path, string(item.value, "name"), events)
 
 
-def _current(messages: list[Any], leaf: str) -> set[int]:
-    """The indices of the current branch, and of what is no message; all where parents do not connect.
-
-    Edits and second answers are listed among the others. Without `current_leaf_message_uuid` the branch with
-    the latest message is the current one.
-    """
-    every = set(range(len(messages)))
-    numbers = {string(message, "uuid"): i for i, message in enumerate(messages)}
-    parents = {string(message, "uuid"): string(message, "parent_message_uuid") for message in messages}
-    if len(numbers) < len(messages) or not all(parents.values()):
-        return every
-    roots = {parent for parent in parents.values() if parent not in parents}
-    if leaf not in parents:
-        times = {string(message, "uuid"): to_iso(message.get("created_at")) for message in messages}
-        leaf = latest_leaf(parents, times)
-    branch = chain(parents, leaf)
-    return {numbers[uuid] for uuid in branch} if len(roots) == 1 else every
+def _node(message: object) -> Node:
+    time = to_iso(mapping(message).get("created_at"))
+    return Node(string(message, "uuid"), string(message, "parent_message_uuid"), time)
 
 
 def _events(item: Item, name: str) -> Iterator[Event]:
@@ -111,11 +101,11 @@ def _events(item: Item, name: str) -> Iterator[Event]:
 
 
 def _text(message: dict[str, Any], blocks: list[dict[str, Any]]) -> str:
-    """The text blocks and the documents that were written; where there are none, `text` for the former."""
+    """The texts, said or written, and the documents; where there are no blocks, `text` for the former."""
     texts = []
     for block in blocks:
-        if string(block, "type") == "text":
-            texts.append(string(block, "text"))
+        if string(block, "type") in ("text", "voice_note"):
+            texts.append(string(block, "text", "transcript"))
         elif string(block, "name") == _DOCUMENTS and string(block, "type") == "tool_use":
             texts.append(string(block.get("input"), "content"))
     return "\n".join(text for text in texts if text) or ("" if blocks else string(message, "text"))
@@ -123,8 +113,9 @@ def _text(message: dict[str, Any], blocks: list[dict[str, Any]]) -> str:
 
 def _captions(message: dict[str, Any], blocks: list[dict[str, Any]]) -> str:
     images = ["[image]" for block in blocks if string(block, "type") == "image"]
+    spoken = [bracketed("audio", string(b, "title")) for b in blocks if string(b, "type") == "voice_note"]
     files = [*sequence(message, "attachments"), *sequence(message, "files")]
-    return " ".join(dict.fromkeys([*images, *map(_file, files)]))
+    return " ".join(dict.fromkeys([*images, *spoken, *map(_file, files)]))
 
 
 def _file(file: object) -> str:

@@ -68,12 +68,14 @@ def read(source: Source) -> Iterator[Record]:
 
 
 def _once(items: list[Item]) -> Iterator[Item]:
-    """Records without those that a resumed session repeats."""
+    """Records without those that a resumed session repeats; one that cannot be read stands for none."""
     seen: set[str] = set()
     for item in items:
         uuid = string(item.value, "uuid")
         if not uuid or uuid not in seen:
-            seen.add(uuid)
+            content = mapping(item.value, "message").get("content")
+            if isinstance(content, str | list) or string(item.value, "type") not in ("user", "assistant"):
+                seen.add(uuid)
             yield item
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from smartsearch.text.times import to_iso
+from smartsearch.text.times import instant, to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import attachment, bracketed, joined
@@ -34,6 +34,8 @@ _NOTICES = {
     *("ChannelPinnedMessage", "GuildMemberJoin", "ThreadCreated"),
     *map(str, range(6, 19)),
 }
+_EPOCH = 1420070400
+"""The first second of 2015, since 1970."""
 _MENTION = re.compile(r"<@!?(\d+)>")
 _EMOJI = re.compile(r"<a?(:\w+:)\d+>")
 
@@ -58,8 +60,7 @@ def _channel(source: Source, item: Item) -> Iterator[Record]:
     name = text(channel, "name") or string(channel, "id") or source.stem
     guild = text(mapping(item.value, "guild"), "name")
     title = f"{guild} / {name}" if guild and guild != "Direct Messages" else ""
-    # Ids are snowflakes: they count the milliseconds since 2015 in their upper bits.
-    for message in in_time(item.elements("messages"), lambda value: number(value, "id")):
+    for message in in_time(item.elements("messages"), _sent):
         if reason := misfit(message.value, "content"):
             yield message.fault(reason)
         elif string(message.value, "type") not in _NOTICES:
@@ -67,6 +68,12 @@ def _channel(source: Source, item: Item) -> Iterator[Record]:
                 yield _turn(source.path, message, name, title)
             except FormatError as error:  # its mentions
                 yield message.fault(str(error), error.kind)
+
+
+def _sent(value: object) -> float | None:
+    """When a message was sent: by its time, else by its id, which counts milliseconds since 2015."""
+    sent, snowflake = instant(string(value, "timestamp")), number(value, "id")
+    return _EPOCH + snowflake / 2**22 / 1000 if sent is None and snowflake is not None else sent
 
 
 def _turn(path: str, item: Item, name: str, title: str) -> Record:

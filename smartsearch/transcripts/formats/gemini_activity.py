@@ -8,7 +8,7 @@ Structure as readers of real exports describe it (search of GitHub for `safeHtml
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from smartsearch.text.htmltext import text_of
@@ -38,7 +38,11 @@ def claims(value: object) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     """A turn for each prompt and one for its answer, the oldest first; other products are not read."""
-    items = list(source.items())
+    yield from turns(source, list(source.items()))
+
+
+def turns(source: Source, items: Sequence[Item]) -> Iterator[Record]:
+    """The turns of records, the oldest first. A record without a pointer is all there is at its line."""
     times = [to_iso(string(item.value, "time")) for item in items]
     dated = [time for time in times if time]
     newest_first = bool(dated) and dated[0] > dated[-1]
@@ -66,7 +70,7 @@ def _turns(source: Source, item: Item) -> Iterator[Record]:
             key = "title" if role == "user" else "safeHtmlItem"
             yield turn(
                 source.path,
-                Item(None, item.line, f"{item.pointer}/{key}"),
+                Item(None, item.line, f"{item.pointer}/{key}" if item.pointer or not item.line else ""),
                 text=text,
                 speaker=role,
                 time=time,

@@ -2,29 +2,49 @@
 
 Structure as in Slack's help ("How to read Slack data exports") and hfaran/slack-export-viewer,
 slackviewer/reader.py. A day is read by itself; names come from the lists at the top of the export, where
-there are any. A session is a thread, by the `ts` of the message that opened it, or else the day: the message
-that opened a thread is in it, so that question and answers belong together. The order is the file's.
+there are any. A session is a thread, by the `ts` of the message that opened it, or else the day: the
+message that opened a thread is in it, so that question and answers belong together. The order is the
+file's.
+
+A channel may also be one file: an answer of Slack's API with `messages` (as in chaoss/grimoirelab-perceval,
+tests/data/slack), slackdump's dump of a channel, with replies in the messages, or its chunks, a call of the
+API a line (rusq/slackdump, types/types.go, internal/chunk/chunk.go). These are read earliest first.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import bracketed, joined
-from smartsearch.transcripts.formats.fields import Mentions, mapping, misfit, objects, sequence, string, text
-from smartsearch.transcripts.formats.jsontext import Documents, documents
+from smartsearch.transcripts.formats.fields import (
+    Mentions,
+    in_time,
+    mapping,
+    misfit,
+    objects,
+    sequence,
+    string,
+    text,
+)
+from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
 from smartsearch.transcripts.formats.slack_text import Names, attached, blocks, plain, shared
 from smartsearch.transcripts.source import Source
 
 _TS = re.compile(r"\d{9,10}\.\d{6}")
-_PEOPLE = ("users.json", "org_users.json")
-_CHANNELS = ("channels.json", "groups.json", "dms.json", "mpims.json")
+_PEOPLE = ("../users.json", "../org_users.json")
+_ROOM = ("name", "channel_id", "channel", "id")
+"""Where a dump, an answer or a chunk says which channel it is of."""
+_CHUNKS = ("m", "u", "ch", "ci", "cu", "f", "w", "sm", "sf", "b", "st")
+_CHANNELS = ("../channels.json", "../groups.json", "../dms.json", "../mpims.json")
+_PEOPLES_BESIDE, _CHANNELS_BESIDE = ("users.json", "users.json.gz"), ("channels.json", "channels.json.gz")
+"""Where the lists lie of a channel that is one file."""
 # Slack's documentation of message subtypes: what is no message that somebody wrote.
 _NOTICES = {
     *(f"{kind}_{what}" for kind in ("channel", "group") for what in ("join", "leave", "topic", "purpose")),
@@ -40,7 +60,17 @@ _NOTICES = {
 
 
 def claims(value: object) -> bool:
-    """Whether a value is a message with Slack's time."""
+    """Whether a value is a message with Slack's time, or something of Slack's that holds such messages."""
+    return _is_message(value) or _is_chunk(value) or any(map(_is_message, objects(value, "messages")[:5]))
+
+
+def _is_chunk(value: object) -> bool:
+    """Whether a value is a line of slackdump's: `t` says what was asked for, `ts` when, in nanoseconds."""
+    known = isinstance(value, dict) and all(type(value.get(key)) is int for key in ("t", "ts"))
+    return known and any(isinstance(mapping(value).get(key), list | dict) for key in _CHUNKS)
+
+
+def _is_message(value: object) -> bool:
     if not isinstance(value, dict) or not _TS.fullmatch(text(value, "ts")):
         return False
     return value.get("type") == "message" or ("text" in value and ("user" in value or "bot_id" in value))
@@ -48,36 +78,79 @@ def claims(value: object) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns of a day in the order of the file; joins, leaves and other notices are left out."""
-    people, channels = _people(source), _channels(source)
+    items = list(source.items())
+    held = any(_messages_of(item) is not None for item in items[:20])
+    people = _people(source, _PEOPLES_BESIDE if held else _PEOPLE)
+    channels = _channels(source, _CHANNELS_BESIDE if held else _CHANNELS)
+    for item in items:
+        people |= _users(objects(item.value, "u"))
+        channels |= _places([*objects(item.value, "ch"), mapping(item.value, "ci")])
     rooms = {known: name for known, (name, _) in channels.items() if name}
     names = Names(people, Mentions(rooms))
-    conversation = source.folder or source.stem
-    title = _title(conversation, channels, names)
-    for item in source.items():
-        value = item.value
-        if reason := misfit(value, "text"):
-            yield item.fault(reason)
+    own = source.stem if held else source.folder or source.stem
+    for room, item in _messages(items):
+        conversation = rooms.get(room, room) or own
+        yield from _turn(source, item, conversation, _title(conversation, channels, names), names)
+
+
+def _messages(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
+    """Each message with the id or the name of its channel, "" where its file does not say."""
+    held: dict[str, dict[str, Item]] = {}
+    for item in items:
+        found = _messages_of(item)
+        if found is None:
+            yield "", item
             continue
-        if text(value, "subtype") in _NOTICES:
-            continue
-        try:
-            said, caption = _said(value, names)
-        except FormatError as error:  # its mentions
-            yield item.fault(str(error), error.kind)
-            continue
-        time = to_iso(text(value, "ts"))
-        yield turn(
-            source.path,
-            item,
-            text=said,
-            speaker=_speaker(value, names),
-            time=time,
-            caption=caption,
-            conversation=conversation,
-            session=text(value, "thread_ts") or _day(source, time),
-            turn=text(value, "ts"),
-            title=title,
-        )
+        kept = held.setdefault(string(item.value, *_ROOM), {})
+        for one in found:  # a message that opens a thread comes with its replies a second time
+            kept.setdefault(string(one.value, "ts") or one.pointer + str(one.line), one)
+    for room, kept in held.items():
+        yield from ((room, one) for one in in_time(kept.values(), _when))
+
+
+def _when(value: object) -> float | None:
+    sent = text(value, "ts")
+    return float(sent) if _TS.fullmatch(sent) else None
+
+
+def _messages_of(item: Item) -> Iterator[Item] | None:
+    """The messages that a value holds, None of one that holds none."""
+    if _is_chunk(item.value):
+        return chain(item.elements("m"), item.elements("sm"))
+    return _with_replies(item) if isinstance(mapping(item.value).get("messages"), list) else None
+
+
+def _with_replies(item: Item) -> Iterator[Item]:
+    for message in item.elements("messages"):
+        yield message
+        yield from message.elements("slackdump_thread_replies")
+
+
+def _turn(source: Source, item: Item, conversation: str, title: str, names: Names) -> Iterator[Record]:
+    value = item.value
+    if reason := misfit(value, "text"):
+        yield item.fault(reason)
+        return
+    if text(value, "subtype") in _NOTICES:
+        return
+    try:
+        said, caption = _said(value, names)
+    except FormatError as error:  # its mentions
+        yield item.fault(str(error), error.kind)
+        return
+    time = to_iso(text(value, "ts"))
+    yield turn(
+        source.path,
+        item,
+        text=said,
+        speaker=_speaker(value, names),
+        time=time,
+        caption=caption,
+        conversation=conversation,
+        session=text(value, "thread_ts") or _day(source, time),
+        turn=text(value, "ts"),
+        title=title,
+    )
 
 
 def _day(source: Source, time: str) -> str:
@@ -122,27 +195,31 @@ def _title(folder: str, channels: dict[str, tuple[str, tuple[str, ...]]], names:
     return ", ".join(map(names.person, members)) if members else ""
 
 
-def _people(source: Source) -> Mentions:
+def _people(source: Source, names: Iterable[str]) -> Mentions:
     found = Mentions()
-    for name in _PEOPLE:
-        if beside := source.beside(f"../{name}"):
+    for name in names:
+        if beside := source.beside(name):
             found |= _names(beside)
     return found
 
 
-def _channels(source: Source) -> dict[str, tuple[str, tuple[str, ...]]]:
+def _channels(source: Source, names: Iterable[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for name in _CHANNELS:
-        if beside := source.beside(f"../{name}"):
+    for name in names:
+        if beside := source.beside(name):
             found |= _rooms(beside)
     return found
 
 
 @lru_cache(maxsize=4)
 def _names(written: str) -> dict[str, str]:
+    return _users(_entries(written))
+
+
+def _users(listed: Iterable[dict[str, Any]]) -> dict[str, str]:
     """The names of members by id: as they want to be seen, else their real name, else their handle."""
     named = {}
-    for user in _entries(written):
+    for user in listed:
         profile = mapping(user, "profile")
         named[string(user, "id")] = (
             text(profile, "display_name", "real_name")
@@ -154,13 +231,18 @@ def _names(written: str) -> dict[str, str]:
 
 @lru_cache(maxsize=8)
 def _rooms(written: str) -> dict[str, tuple[str, tuple[str, ...]]]:
+    return _places(_entries(written))
+
+
+def _places(listed: Iterable[dict[str, Any]]) -> dict[str, tuple[str, tuple[str, ...]]]:
     """The name and the members of channels and direct messages, by id."""
     return {
         string(room, "id"): (
             text(room, "name"),
             tuple(m for m in sequence(room, "members") if isinstance(m, str)),
         )
-        for room in _entries(written)
+        for room in listed
+        if room
     }
 
 
@@ -170,4 +252,6 @@ def _entries(written: str) -> list[dict[str, Any]]:
         found: Documents = documents(written, ".json")
     except FormatError:
         return []
-    return [one for item in found.items for one in objects({"all": item.value}, "all")]
+    keys = ("all", "members", "channels", "u", "ch")  # a list, answers of the API, slackdump's chunks
+    held = [{"all": item.value, **mapping(item.value)} for item in found.items]
+    return [one for value in held for key in keys for one in objects(value, key)]

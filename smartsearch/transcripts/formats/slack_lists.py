@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from smartsearch.transcripts.archive import plain_name
 from smartsearch.transcripts.format import Record
-from smartsearch.transcripts.formats.fields import string
+from smartsearch.transcripts.formats.fields import objects, string
 from smartsearch.transcripts.source import Source
 
 _ID = re.compile(r"[A-Z][A-Z0-9]{5,}")
@@ -20,10 +20,11 @@ _NAMES = (
 
 
 def detect(source: Source) -> bool:
-    """Whether a file is one of the lists, by its name and its ids."""
+    """Whether a file is one of the lists, or the API's answer with one, by its name and its ids."""
     if PurePath(plain_name(source.path)).name not in _NAMES:
         return False
-    return any(_ID.fullmatch(string(value, "id", "user_id", "bot_id")) for value in source.head())
+    found = [one for value in source.head() for one in [value, *objects(value, "members")[:5]]]
+    return any(_ID.fullmatch(string(value, "id", "user_id", "bot_id")) for value in found)
 
 
 def read(source: Source) -> Iterator[Record]:  # noqa: ARG001 - the shape of every reader

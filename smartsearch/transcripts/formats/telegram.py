@@ -7,11 +7,11 @@ messages (who joined, called, pinned) are left out unless they carry a text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from smartsearch.text.times import to_iso
+from smartsearch.text.times import instant, to_iso
 from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import attachment, bracketed, joined, linked
 from smartsearch.transcripts.formats.fields import (
@@ -91,7 +91,8 @@ def _name(chat: object) -> str:
 
 
 def _turns(path: str, chat: Item, name: str, title: str = "") -> Iterator[Record]:
-    for message in in_time(chat.elements("messages"), _moment):
+    messages = list(chat.elements("messages"))
+    for message in in_time(messages, _moment(messages)):
         value = message.value
         if reason := misfit(value, "text", str, list):
             yield message.fault(reason)
@@ -111,18 +112,24 @@ def _turns(path: str, chat: Item, name: str, title: str = "") -> Iterator[Record
             )
 
 
-def _moment(value: object) -> float | None:
-    """When a message was sent, in seconds, for comparison within one chat only."""
-    sent = number(value, "date_unixtime")
-    if sent is not None:
-        return sent
-    digits = "".join(filter(str.isdecimal, to_iso(text(value, "date"))))
-    return float(digits) if digits else None
+def _moment(messages: Sequence[Item]) -> Callable[[object], float | None]:
+    """How to tell when a message of a chat was sent, in seconds, for comparison within it only.
+
+    By the epoch where all have one, else by the local clock: merged exports have the epoch on some.
+    """
+    if all(number(found.value, "date_unixtime") is not None or not _date(found.value) for found in messages):
+        return lambda value: number(value, "date_unixtime")
+    return lambda value: instant(_date(value)) or number(value, "date_unixtime")
+
+
+def _date(value: object) -> str:
+    """The date as written: a local time, or an epoch in seconds."""
+    return string(value, "date")
 
 
 def _time(value: dict[str, Any]) -> str:
     """The local time of the person who exported, with the offset that the epoch beside it tells."""
-    sent, written = number(value, "date_unixtime"), text(value, "date")
+    sent, written = number(value, "date_unixtime"), _date(value)
     if sent is None:
         return to_iso(written)
     try:

@@ -1,0 +1,87 @@
+"""The set encoder: what it sees of a list, worked out by hand, and that it is a part of the fused score."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from smartsearch.models import manifest
+from smartsearch.rank.fusion import Fusion
+from smartsearch.rank.set_encoder import APART, FACTS, NEAR, SetEncoder, facts_of, listed, relations
+from smartsearch.types import Corpus, Turn
+
+TURNS = (
+    Turn("Which boats are left?", "Ann Lee", session="1"),
+    Turn("the red one", "Ben", session="1"),
+    Turn("and the dinghy", "Ben", session="1"),
+    Turn("soup?", "Ann Lee", session="2"),
+    *(Turn("more of it", "Ben", session="2") for _ in range(7)),
+)
+READ = np.array([0, 1, 3, 10])
+ROWS = np.array(
+    [
+        [1.0, 8.0, -3.0, 0.0, 2.0, 9.0, 2.0, 4.0],
+        [3.0, 14.0, 1.0, -3.0, 8.0, 6.0, 2.0, 2.0],
+        [-3.0, 2.0, -3.0, -3.0, 2.0, 2.0, 2.0, 2.0],
+        [0.0, 5.0, 1.0, 1.0, 6.0, 7.0, 8.0, 9.0],
+    ]
+)
+
+
+def seen():
+    return listed("What did Ann say of boats?", TURNS, Corpus(TURNS).previous, READ)
+
+
+def test_what_is_told_of_a_turn():
+    told = seen().told
+    assert told[:, 0].tolist() == [1, 0, 1, 0]  # it asks
+    assert told[:, 1].tolist() == [0, 1, 0, 0]  # the turn before it asks, in the session
+    assert told[:, 2].tolist() == pytest.approx([np.log(5) / 3, np.log(4) / 3, np.log(2) / 3, np.log(4) / 3])
+    assert told[:, 3].tolist() == [1, 0, 1, 0]  # the question names the speaker
+
+
+def test_scores_beside_the_lists_best_and_the_neighbours():
+    facts = facts_of(seen(), ROWS)
+    assert facts.shape == (4, FACTS)
+    assert facts[0, :4].tolist() == pytest.approx([0.25, 0.0, -0.5, -1.5])
+    assert facts[:, 4].tolist() == pytest.approx((np.log([2, 1, 4, 3]) / 3).tolist())  # ranks 1, 0, 3, 2
+    assert facts[1, 6:12].tolist() == pytest.approx([-0.5, -1.5, -1.5, -2.0, -3.0, -3.0])
+
+
+def test_where_turns_stand_to_each_other():
+    step, same = relations(seen())
+    assert step[0].tolist() == [NEAR, NEAR + 1, APART, APART]
+    assert step[1].tolist() == [NEAR - 1, NEAR, APART, APART]
+    assert step[2].tolist() == [APART, APART, NEAR, 2 * NEAR]
+    assert same.tolist() == [[1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1]]
+
+
+def test_the_order_of_a_list_does_not_matter():
+    encoder, order = SetEncoder(manifest.SET_ENCODER), [2, 0, 3, 1]
+    whole = encoder(seen(), ROWS)
+    turned = encoder(listed("What did Ann say of boats?", TURNS, Corpus(TURNS).previous, READ[order]), ROWS[order])
+    assert turned.tolist() == pytest.approx(whole[order].tolist(), abs=1e-5)
+
+
+def test_other_turns_of_the_list_move_a_turn():
+    encoder = SetEncoder(manifest.SET_ENCODER)
+    others = ROWS.copy()
+    others[1, 0] += 4.0
+    assert abs(encoder(seen(), others)[0] - encoder(seen(), ROWS)[0]) > 1e-3
+
+
+def test_the_list_is_a_part_of_the_fused_score():
+    ce, colbert = np.array([0.5, 0.9, 0.2]), np.array([3.0, 8.0, 6.0])
+    turns = TURNS[:3]
+    fusion = Fusion({"ce": 1.0}, lambda one, rows: np.arange(len(rows)) + len(one.told))
+    fused = fusion("q", turns, Corpus(turns).previous, ce, colbert, np.array([0, 2]))
+    alone = Fusion({"ce": 1.0})("q", turns, Corpus(turns).previous, ce, colbert, np.array([0, 2]))
+    assert fused.added.tolist() == [2, 3]
+    assert (fused.scores - fused.added).tolist() == pytest.approx(alone.scores.tolist())
+    assert alone.added.tolist() == [0, 0]
+
+
+def test_one_turn_is_no_list():
+    turns = TURNS[:1]
+    fusion = Fusion({"ce": 1.0}, lambda one, rows: np.ones(len(rows)))
+    assert fusion("q", turns, (-1,), np.array([0.5]), np.array([3.0]), np.array([0])).added.tolist() == [0]

@@ -1,0 +1,57 @@
+"""HTML: what is known is read, and any other page is told, in a folder too."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from smartsearch.errors import InputError
+from smartsearch.text.htmltext import elements
+from smartsearch.transcripts import read
+from tests.transcripts.build import put, said
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def test_a_page_in_a_folder_is_told_beside_the_chats(tmp_path: Path) -> None:
+    put(tmp_path, "chat.txt", "Maya: hi\nJonas: hello\n")
+    put(tmp_path, "page.html", "<!DOCTYPE html><p>Maya: hi</p>")
+    found = read([str(tmp_path)])
+    assert said(found) == [("Maya", "hi"), ("Jonas", "hello")]
+    assert [(Path(one.path).name, one.kind) for one in found.skipped] == [("page.html", "unrecognised_html")]
+
+
+def test_a_folder_of_pages_alone_is_an_error_that_says_what_to_export(tmp_path: Path) -> None:
+    put(tmp_path, "channel.html", (SAMPLES / "html" / "channel.html").read_text(encoding="utf-8"))
+    with pytest.raises(InputError, match="with format JSON"):
+        read([str(tmp_path)])
+
+
+def test_telegrams_pages_are_read_from_an_archive(tmp_path: Path) -> None:
+    folder = SAMPLES / "telegram-html" / "ChatExport_2024-07-08"
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as made:
+        made.write(folder / "messages.html", "ChatExport/messages.html")
+    assert said(read([str(tmp_path / "export.zip")])) == said(read([str(folder)]))
+
+
+def test_elements_have_their_attributes_and_what_they_hold() -> None:
+    html = "<div class='a b' id=x><p title=\"1 &lt; 2\">one<br>two</p></div><span>three"
+    found = elements(html)
+    assert [(one.name, html[one.start : one.end]) for one in found] == [
+        ("div", '<p title="1 &lt; 2">one<br>two</p>'),
+        ("p", "one<br>two"),
+        ("br", ""),
+        ("span", "three"),
+    ]
+    assert (found[0].classes, found[0].attributes["id"]) == ({"a", "b"}, "x")
+    assert found[1].attributes == {"title": "1 < 2"}
+
+
+def test_ends_without_a_beginning_and_crossed_ones_are_survived() -> None:
+    html = "</p><b><i>x</b></i></div>"
+    assert [(one.name, html[one.start : one.end]) for one in elements(html)] == [
+        ("b", "<i>x"),
+        ("i", "x</b>"),
+    ]
