@@ -16,6 +16,7 @@ from smartsearch.transcripts.outline import Span
 
 if TYPE_CHECKING:
     from smartsearch.output.record import Json
+    from smartsearch.transcripts.explained import Explained
     from smartsearch.transcripts.format import Format
     from smartsearch.types import Skipped
 
@@ -34,6 +35,7 @@ class Detected:
     span: Span = Span(0, (), "", "")  # noqa: RUF009 - a frozen record
     skipped: tuple[Skipped, ...] = ()
     warnings: tuple[str, ...] = ()
+    explained: Explained | None = None
 
     @property
     def failed(self) -> bool:
@@ -101,9 +103,15 @@ def _lines(one: Detected) -> Iterator[str]:
     if one.span.turns:
         parts += [counted(one.conversations, "conversation"), counted(one.span.turns, "turn")]
         parts += [part for part in (people(one.span), days(one.span)) if part]
+        parts += [_explained(one)] if one.explained and one.explained.looked else []
     yield f"{shown_path(one.path)}: {', '.join(parts)}"
     yield from (f"  left out: {one_line(skipped.reason)}" for skipped in one.skipped)
     yield from (f"  note: {one_line(said.removeprefix(f'{one.path}: '))}" for said in one.warnings)
+
+
+def _explained(one: Detected) -> str:
+    rest = f" (the rest: {one.known.rest})" if one.known and one.known.rest else ""
+    return f"{one.explained.share:.0%} explained{rest}" if one.explained else ""
 
 
 @dataclass
@@ -147,6 +155,10 @@ def _row(one: Detected) -> Json:
         "speakers": list(one.span.speakers),
         "first": one.span.first,
         "last": one.span.last,
+        "explained": round(one.explained.share, 3) if one.explained and one.explained.looked else None,
+        "unexplained": f"{one.explained.place}: {one.explained.begins}"
+        if one.explained and one.explained.place
+        else "",
         "skipped": [{"path": s.path, "kind": s.kind, "reason": s.reason} for s in one.skipped],
         "warnings": list(one.warnings),
     }

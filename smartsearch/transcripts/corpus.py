@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 from smartsearch.errors import CacheError, InputError, listed
 from smartsearch.runtime.private import home
 from smartsearch.transcripts import opening
+from smartsearch.transcripts.explained import Explained
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.transcripts.files import ANY, Limits, Selection, find, lines_suffix, load, size
 from smartsearch.transcripts.format import Format
@@ -240,7 +241,20 @@ def read_one(
 
     Raises InputError `unknown_format` for an `input_format` that is none.
     """
-    gathered = Gathered()
+    return _one(path, stdin, input_format, Gathered())
+
+
+def read_explained(
+    path: str, stdin: BinaryIO | None = None
+) -> tuple[Corpus, Format | None, Explained | None]:
+    """As `read_one`, and how much of the file its turns explain; None for a file that could not be read."""
+    shares: dict[str, Explained] = {}
+    return *_one(path, stdin, "auto", Gathered(shares=shares)), shares.get(path)
+
+
+def _one(
+    path: str, stdin: BinaryIO | None, input_format: str, gathered: Gathered
+) -> tuple[Corpus, Format | None]:
     read_file(path, stdin, by_name(input_format), Limits(), gathered)
     read = Corpus(tuple(gathered.turns), tuple(gathered.skipped), gathered.warnings)
     return read, gathered.formats.get(path)

@@ -32,7 +32,8 @@ class Format:
     detection takes the format. `alone` is False where a file's turns depend on files beside it
     (`Source.beside`): an index cannot know then when they change. `silent` is for files that only go with
     others, such as a list of users: no turns in one is no news. `sparse` is for chats cut into so many files
-    that one without turns is no news either.
+    that one without turns is no news either. `rest` says what else such files are full of that is no turn:
+    little of one is explained by its turns (explained.py), and that is no news.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Format:
     alone: bool = True
     silent: bool = False
     sparse: bool = False
+    rest: str = ""
 
     @property
     def is_json(self) -> bool:

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from smartsearch.errors import SmartsearchError
 from smartsearch.transcripts.decode import STORE, decode
+from smartsearch.transcripts.explained import GLANCED, Explained, explained
 from smartsearch.transcripts.faults import FormatError, NotByLine
 from smartsearch.transcripts.files import Limits, lines_suffix, load, neighbour
 from smartsearch.transcripts.format import Format
@@ -40,6 +41,8 @@ class Gathered:
     said: list[tuple[str, str]] = field(default_factory=list)
     formats: dict[str, Format] = field(default_factory=dict)
     neighbours: dict[str, str | None] = field(default_factory=dict)
+    shares: dict[str, Explained] | None = None
+    """How much of each file its turns explain, where somebody asks for that."""
 
     def warn(self, path: str, said: str) -> None:
         """Add a warning about a file."""
@@ -180,6 +183,22 @@ def _take(source: Source, chosen: Format, limits: Limits, into: Gathered) -> Non
         into.warn(source.path, f"{empty:,} turn{'s' if empty > 1 else ''} without text left out")
     if len(into.turns) == before and not bad and not (chosen.silent or chosen.sparse):
         into.warn(source.path, f"read as {chosen.name}, no turns")
+    _explain(source, chosen, into.turns[before:], into)
+
+
+def _explain(source: Source, chosen: Format, turns: Sequence[Turn], into: Gathered) -> None:
+    """Warn of a file that its turns hardly explain: it was misread, or there is more to it than was read."""
+    found = explained(source, turns) if into.shares is not None else None
+    if found and into.shares is not None:
+        into.shares[source.path] = found
+    if not turns or chosen.rest or chosen.notice or chosen.silent:
+        return
+    found = found or explained(source, turns, GLANCED)
+    if found.is_low and (sure := explained(source, turns)).is_low:
+        left = f"{1 - sure.share:.0%} of its {'texts' if source.json.items else 'lines'} unexplained"
+        into.warn(
+            source.path, f"read as {chosen.name}, which leaves {left}, first {sure.place}: {sure.begins}"
+        )
 
 
 def _report(path: str, bad: Sequence[FormatError], into: Gathered) -> None:

@@ -19,8 +19,14 @@ JSON_FORMATS = (
         "LoCoMo and REALTALK JSON: conversations in `session_N` lists",
         LINES,
         "data files of github.com/snap-research/locomo and github.com/danny911kr/REALTALK",
+        rest="questions, observations and summaries",
     ),
-    Format("longmemeval", "LongMemEval JSON: questions with `haystack_sessions` and their dates", LINES),
+    Format(
+        "longmemeval",
+        "LongMemEval JSON: questions with `haystack_sessions` and their dates",
+        LINES,
+        rest="questions and answers",
+    ),
     Format("beam", "BEAM chat.json: batches with `batch_number` and `turns`", JSON),
     Format(
         "slack-lists",
@@ -381,6 +387,7 @@ TEXT_FORMATS = (
         "e-mail, a mail a turn: mbox files (Gmail Takeout, Thunderbird, Apple Mail), single mails",
         (".mbox", ".eml", ".emlx"),
         "Gmail: takeout.google.com, Mail; Apple Mail: Export Mailbox; Thunderbird: its profile folder",
+        rest="headers, quotations, and HTML beside text",
     ),
     Format(
         "subtitles",

@@ -52,14 +52,14 @@ def test_each_file_is_told_with_what_is_in_it(run: Run, chats: Path):
     assert ran.out.splitlines() == [
         "broken.json: not read",
         "  left out: line 1: not valid JSON: Expecting property name enclosed in double quotes (column 3)",
-        "chat.txt: chat, 1 conversation, 4 turns, Mara, Ilya, 2024-05-08 to 2024-05-10",
+        "chat.txt: chat, 1 conversation, 4 turns, Mara, Ilya, 2024-05-08 to 2024-05-10, 100% explained",
         "empty.txt: empty",
         "  note: empty, no turns",
         "half.jsonl: messages, 1 conversation, 1 turn, user",
         "  left out: line 2: not valid JSON: Expecting ',' delimiter (column 11)",
         "notes.txt: prose, 1 conversation, 1 turn",
         "  note: no chat format recognised, read as prose, a paragraph a turn",
-        "talk.json: messages, 1 conversation, 2 turns, user, assistant",
+        "talk.json: messages, 1 conversation, 2 turns, user, assistant, 100% explained",
         "6 files, 4 conversations, 8 turns; 1 could not be read",
     ]
 
@@ -76,6 +76,8 @@ def test_the_record(run: Run):
         "speakers": ["Mara", "Ilya"],
         "first": "2024-05-08T13:56:00",
         "last": "2024-05-10T09:00:00",
+        "explained": 1.0,
+        "unexplained": "",
         "skipped": [],
         "warnings": [],
     }

@@ -1,0 +1,156 @@
+"""How much of a file its turns explain: what of its lines or strings became somebody's words. Asks no reader.
+
+A line of text is explained where half its words stand in the turn that begins at it or above it, unless it
+begins with a time and yet goes on with another's turn; a string of JSON where they stand in a turn of its
+record, or it names a chat or a person. Only what has several words counts. Evenly spaced samples are enough:
+the cost does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from smartsearch.transcripts.formats.speakers import opening
+from smartsearch.transcripts.source import Source
+from smartsearch.types import Turn
+
+LOW = 0.25
+"""Share below which something is amiss: good files explain more, joins and prompts left out."""
+MANY = 8
+"""Lines or strings that have to be left out for that: a file of three lines says nothing."""
+LOOKED = 400
+GLANCED = 48
+"""Lines or strings looked at for the share itself, and to see that it is not low."""
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]{3}")  # Japanese, Chinese, Thai
+_SEVERAL = 4  # words: fewer are names, kinds and dates
+_COMPARED = 40
+_AROUND = 3  # turns that may stand in one record
+_INSIDE = 8  # objects and lists in one object that are looked into in any case
+_NAMES = 200
+_DEEPEST = 40
+_GOLDEN = 0.618033988749895
+_SHOWN = 80  # characters of what was left out
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Of `looked` lines or strings `held` are explained; the first other stands at `place`."""
+
+    looked: int
+    held: int
+    place: str = ""
+    begins: str = ""
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1; 1 where there was nothing to look at."""
+        return self.held / self.looked if self.looked else 1.0
+
+    @property
+    def is_low(self) -> bool:
+        """Whether so much is not explained that the file was hardly read as it should be."""
+        return self.share < LOW and self.looked - self.held >= MANY
+
+
+def explained(source: Source, turns: Sequence[Turn], count: int = LOOKED) -> Explained:
+    """What of a file stands in its turns (those of this file, in file order), by `count` lines or strings."""
+    looked = held = 0
+    missing = ("", "")
+    for place, written, found in (_strings_of if source.json.items else _lines_of)(source, turns, count):
+        words = _words(written)
+        if len(words) < _SEVERAL:
+            continue
+        looked += 1
+        if any(2 * sum(word in said for word in words) >= len(words) for said in found):
+            held += 1
+        elif not missing[0]:
+            missing = place, " ".join(written[: 4 * _SHOWN].split())[:_SHOWN]
+    return Explained(looked, held, *missing)
+
+
+def _words(written: str) -> list[str]:
+    """Of what begins a line or a string, what people would call words: no addresses, paths, ids or dates."""
+    begins = written[:1_000]
+    parts = (part.strip(".,!?;:()[]{}\"'*_`") for part in begins.split()[:_COMPARED])
+    words = [part for part in parts if _LETTERS.search(part) and "/" not in part and len(part) < 30]
+    return words if len(words) >= _SEVERAL else _UNSPACED.findall(begins)
+
+
+def _said(turn: Turn) -> str:
+    return f"{turn.text} {turn.caption} {turn.speaker} {turn.title} {turn.conversation} {turn.session}"
+
+
+def _lines_of(source: Source, turns: Sequence[Turn], count: int) -> Iterator[tuple[str, str, list[str]]]:
+    """Lines of a text with their places, and what their turn and the next say."""
+    for at in _spaced(len(source.lines), count):
+        line = source.lines[at]
+        if line.strip():
+            last = bisect_right(turns, at + 1, key=lambda turn: turn.line)
+            found = turns[max(0, last - 1) : last + 1]
+            if found and found[0].line == at + 1:
+                said = [line]  # a turn begins here
+            else:
+                said = [] if _is_stamped(line) else [_said(turn) for turn in found]
+            yield f"line {at + 1}", line, said
+
+
+def _is_stamped(line: str) -> bool:
+    begun = opening(line[:200])
+    return begun is not None and begun.style == "stamped"
+
+
+def _strings_of(source: Source, turns: Sequence[Turn], count: int) -> Iterator[tuple[str, str, list[str]]]:
+    """Strings of JSON with their places, and what the turns of their record say, and the names of all."""
+    first: dict[tuple[int, str], int] = {}
+    for n, turn in enumerate(turns):
+        first.setdefault((turn.line, turn.pointer), n)
+    names = " ".join([*{turn.title for turn in turns}, *{turn.speaker for turn in turns}][:_NAMES])
+    items = source.json.items
+    chosen = _spaced(len(items), count)
+    for n in chosen:
+        value, line, pointer = items[n]
+        for place, written in _strings(value, pointer, count // len(chosen)):
+            at = next((first[line, above] for above in _above(place) if (line, above) in first), None)
+            near = turns[at : at + _AROUND] if at is not None else ()
+            yield f"line {line}" if line else f"at {place}", written, [*map(_said, near), names]
+
+
+def _above(pointer: str) -> Iterator[str]:
+    """A pointer and those of what it stands in, the nearest first."""
+    while pointer:
+        yield pointer
+        pointer = pointer.rpartition("/")[0]
+    yield ""
+
+
+def _strings(value: Any, pointer: str, count: int) -> Iterator[tuple[str, str]]:
+    """Strings in a value with their places: all in an object, but of long lists evenly spaced elements."""
+    if isinstance(value, str):
+        yield pointer, value
+        return
+    if pointer.count("/") > _DEEPEST:
+        return
+    held: list[tuple[Any, Any]] = []
+    if isinstance(value, list):
+        held = [(n, value[n]) for n in _spaced(len(value), max(count, 1))]
+    elif isinstance(value, dict):
+        inside = [(key, one) for key, one in value.items() if isinstance(one, dict | list)]
+        held = [inside[n] for n in _spaced(len(inside), max(count, _INSIDE))]
+        held += [(key, one) for key, one in value.items() if isinstance(one, str)]
+    for key, one in held:
+        name = str(key).replace("~", "~0").replace("/", "~1")
+        yield from _strings(one, f"{pointer}/{name}", count // len(held))
+
+
+def _spaced(length: int, count: int) -> list[int]:
+    """At most so many places, all over a length but at no steady step: what recurs is not always met."""
+    return (
+        list(range(length))
+        if length <= count
+        else sorted(int(n * _GOLDEN % 1 * length) for n in range(count))
+    )
