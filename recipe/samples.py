@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,12 +96,15 @@ def write_samples(path: Path, questions: Sequence[Asked], crossencoder: Path) ->
     questions = [replace(asked, logit=(asked.logit - shift) / scale) for asked in questions]
     logits, right, weights = samples(questions)
     lists = [sample_of(asked) for asked in questions if not np.isnan(asked.logit).all()]
+    told: dict[str, Any] = {
+        name: np.concatenate([getattr(one.listed, name) for one in lists]) for name in LISTED
+    }
     np.savez(
         path,
+        **told,
         logits=logits,
         right=right,
         weights=weights,
-        **{name: np.concatenate([getattr(one.listed, name) for one in lists]) for name in LISTED},
         rows=np.concatenate([one.rows for one in lists]),
         row_right=np.concatenate([one.right for one in lists]),
         row_counts=np.concatenate([one.counts for one in lists]),
@@ -130,7 +134,7 @@ def read_lists(path: Path, crossencoder: Path) -> Iterator[Sample]:
         yield Sample(seen, rows[part], kept["row_right"][part], kept["row_counts"][part])
 
 
-def read_samples(path: Path, crossencoder: Path) -> dict[str, NDArray[np.float64]]:
+def read_samples(path: Path, crossencoder: Path) -> dict[str, NDArray[Any]]:
     """The arrays that were kept. Raises SystemExit where they are another cross-encoder's."""
     with np.load(path, allow_pickle=False) as kept:
         if str(kept["model"]) != sha256(crossencoder / "model.onnx"):

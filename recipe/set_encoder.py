@@ -26,7 +26,7 @@ BATCH, RATE, DECAY, DROPOUT, WARM = 16, 1e-3, 0.05, 0.1, 50
 """Lists a batch, learning rate of AdamW and its weight decay, dropout, steps of warming up."""
 
 
-class Layer(nn.Module):
+class Layer(nn.Module):  # type: ignore[misc]
     """A pre-norm layer of attention with a bias for the step between two turns and for one speaker."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Layer(nn.Module):
         return x + self.drop(self.down(inner))
 
 
-class Encoder(nn.Module):
+class Encoder(nn.Module):  # type: ignore[misc]
     """What SetEncoder runs, with the names of its weights; it begins with adding nothing."""
 
     def __init__(self) -> None:
@@ -128,7 +128,8 @@ def train(samples: Sequence[Sample], weights: Floats, epochs: int, seed: int) ->
             schedule.step()
             total += loss.item()
         print(f"epoch {epoch + 1} loss {total / max(1, len(order) // BATCH):.4f}", flush=True)
-    return net.eval()
+    net.eval()
+    return net
 
 
 def write(net: Encoder, path: Path) -> None:
@@ -137,7 +138,7 @@ def write(net: Encoder, path: Path) -> None:
 
 
 def main(argv: Sequence[str]) -> int:
-    """`python -m recipe set_encoder SAMPLES.npz...`: writes models/set_encoder.npz and the fusion's weights."""
+    """`python -m recipe set_encoder SAMPLES.npz...`: writes set_encoder.npz and the fusion's weights."""
     parser = argparse.ArgumentParser(prog="recipe set_encoder", description=__doc__)
     parser.add_argument("samples", type=Path, nargs="+", help="what `validate --out` kept")
     parser.add_argument("crossencoder", type=Path, help="its exported folder")

@@ -34,8 +34,8 @@ from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import gather
 from smartsearch.systems.smartsearch.pipeline import dense_search
 from smartsearch.training.chats import Chat
-from smartsearch.training.names import pick_names, replace_names
 from smartsearch.training.evaluate import RRF_K, WEIGHTS
+from smartsearch.training.names import pick_names, replace_names
 from smartsearch.training.sources_written import written_chats
 from smartsearch.types import Corpus
 
@@ -72,7 +72,7 @@ def held_out_chats(train: Path | None, seed: int, real: bool = False) -> Iterato
 
 
 def unseen_chats(train: Path, seed: int, first: int) -> Iterator[Chat]:
-    """Stretches from the `first` on that questions were written over, for a cross-encoder trained on those before.
+    """Stretches that questions were written over, from the `first` on, which a cross-encoder never saw.
 
     Of each UNSEEN questions are asked; in three quarters of them people have first names.
     """
@@ -179,11 +179,7 @@ def main(argv: Sequence[str]) -> int:
         parser.error("--unseen needs the training sources")
     else:
         chats = unseen_chats(options.train, options.seed, options.unseen)
-    questions = [
-        one
-        for chat in chats
-        for one in ask(chat, tools, config)
-    ]
+    questions = [one for chat in chats for one in ask(chat, tools, config)]
     if options.out:
         write_samples(options.out, questions, options.crossencoder or manifest.SHIPPED / "crossencoder")
     for record in report(questions):

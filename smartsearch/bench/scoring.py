@@ -26,8 +26,8 @@ from smartsearch.config import Config, names
 from smartsearch.errors import ModelError
 from smartsearch.models.tools import Tools
 from smartsearch.rank.crossencoder import uncalibrated
-from smartsearch.rank.head import among, head
 from smartsearch.rank.fusion import Fusion
+from smartsearch.rank.head import among, head
 from smartsearch.rank.text import PLAIN, SHOWN, Shown, scored_texts, seen_by, shown
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack

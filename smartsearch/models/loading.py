@@ -74,8 +74,8 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
     def notes() -> list[str]:
         return [scorer.note for scorer in late.values() if scorer.note]
 
-    confidence = _fitted(config, "confidence")
-    return Tools(parse.Parser(nlp), dict(late), tokenizer(), infos, _fusion(config), notes, confidence, is_word)
+    fusion, sure = _fusion(config), _fitted(config, "confidence")
+    return Tools(parse.Parser(nlp), dict(late), tokenizer(), infos, fusion, notes, sure, is_word)
 
 
 def _wanted(config: Config, there: Mapping[str, Late]) -> list[Late]:

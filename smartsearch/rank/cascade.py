@@ -21,8 +21,8 @@ import numpy as np
 from smartsearch.config import RANKERS, Config
 from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.fuse import order, rrf
-from smartsearch.rank.head import among, head
 from smartsearch.rank.fusion import Fusion
+from smartsearch.rank.head import among, head
 from smartsearch.rank.learned import FAR
 from smartsearch.rank.text import seen_by, shown
 from smartsearch.rank.windows import best_windows, scored_windows

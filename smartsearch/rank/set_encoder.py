@@ -32,9 +32,12 @@ _NAME = re.compile(r"\w{3,}")
 
 @dataclass(frozen=True)
 class Listed:
-    """What is said in a list of n turns: whether a turn asks, whether the one before it does, how long it is,
-    and whether the question names its speaker, `told` (n, 4); its place in the transcript, its session and its
-    speaker (n,), as numbers of which only the equal and the difference count."""
+    """What is said in a list of n turns.
+
+    `told` (n, 4): whether a turn asks, whether the one before it does, how long it is, and whether the
+    question names its speaker. Its place in the transcript, its session and its speaker (n,) are numbers of
+    which only the equal and the difference count.
+    """
 
     told: Floats
     place: NDArray[np.int64]
@@ -42,9 +45,7 @@ class Listed:
     speaker: NDArray[np.int64]
 
 
-def listed(
-    question: str, turns: Sequence[Turn], previous: Sequence[int], read: NDArray[np.int64]
-) -> Listed:
+def listed(question: str, turns: Sequence[Turn], previous: Sequence[int], read: NDArray[np.int64]) -> Listed:
     """The list of the turns at `read`; `previous` as `Corpus.previous` is."""
     before = np.asarray(previous, dtype=np.int64)
     said = [turns[i] for i in read.tolist()]
@@ -97,7 +98,8 @@ class SetEncoder:
     def __init__(self, file: Path) -> None:
         with np.load(file, allow_pickle=False) as kept:
             self._weights = {name: kept[name].astype(np.float32) for name in kept.files}
-        self._layers = 1 + max(int(name.split(".")[1]) for name in self._weights if name.startswith("layers."))
+        layers = (name.split(".")[1] for name in self._weights if name.startswith("layers."))
+        self._layers = 1 + max(map(int, layers))
 
     def __call__(self, one: Listed, rows: Floats) -> Floats:
         """What is added to the fused score of each turn of the list, shape (n,); `rows` as for `facts_of`."""
@@ -122,13 +124,18 @@ class SetEncoder:
         return x + self._linear(f"{at}down", _gelu(self._linear(f"{at}up", self._norm(f"{at}norm2", x))))
 
     def _linear(self, name: str, x: NDArray[np.float32]) -> NDArray[np.float32]:
-        return x @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        found: NDArray[np.float32] = x @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+        return found
 
     def _norm(self, name: str, x: NDArray[np.float32]) -> NDArray[np.float32]:
         middle = x.mean(axis=-1, keepdims=True)
         spread = np.sqrt(((x - middle) ** 2).mean(axis=-1, keepdims=True) + np.float32(1e-5))
-        return (x - middle) / spread * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+        even = (x - middle) / spread
+        found: NDArray[np.float32] = even * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+        return found
 
 
 def _gelu(x: NDArray[np.float32]) -> NDArray[np.float32]:
-    return x * np.float32(0.5) * (1 + np.tanh(np.float32(0.7978845608) * (x + np.float32(0.044715) * x**3)))
+    inside = np.float32(0.7978845608) * (x + np.float32(0.044715) * x**3)
+    found: NDArray[np.float32] = x * np.float32(0.5) * (1 + np.tanh(inside))
+    return found

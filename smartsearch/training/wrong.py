@@ -9,8 +9,7 @@ import numpy as np
 
 from smartsearch.rank.cache.vectors import maxsim
 from smartsearch.rank.colbert import OnnxColbert
-from smartsearch.rank.text import asks
-from smartsearch.rank.text import SHOWN, scored_texts, seen_by
+from smartsearch.rank.text import SHOWN, asks, scored_texts, seen_by
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.overlap import Overlap, words
 from smartsearch.types import Corpus

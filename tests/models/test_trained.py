@@ -184,10 +184,12 @@ def test_the_fusion_belongs_to_the_shipped_rankers_and_those_adapted_from_them()
 
 
 @pytest.mark.parametrize("content", [b"", b"PK not a zip", b"\x93NUMPY"])
-def test_a_damaged_set_encoder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+def test_a_damaged_set_encoder_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
     file = tmp_path / "set_encoder.npz"
     file.write_bytes(content)
     monkeypatch.setattr(loading.manifest, "SET_ENCODER", file)
-    with pytest.raises(ModelError, match="set encoder .* is damaged"):
+    with pytest.raises(ModelError, match=r"set encoder .* is damaged"):
         loading._fusion(Config())
     assert loading._fusion(Config(profile="paper")) is None

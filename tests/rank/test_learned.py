@@ -57,7 +57,8 @@ def ranking(fusion=None, **settings):
         "colbert": lambda q, texts: np.array([float(len(texts) - n) for n in range(len(texts))]),
     }
     candidates = [Candidate(i, (), 1.0, 1) for i in range(4)]
-    return rank("q", candidates, Corpus(turns), scorers, Config(**settings), Fusion(fusion) if fusion else None)
+    learned = Fusion(fusion) if fusion else None
+    return rank("q", candidates, Corpus(turns), scorers, Config(**settings), learned)
 
 
 def indices(found):

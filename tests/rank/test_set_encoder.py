@@ -59,7 +59,8 @@ def test_where_turns_stand_to_each_other():
 def test_the_order_of_a_list_does_not_matter():
     encoder, order = SetEncoder(manifest.SET_ENCODER), [2, 0, 3, 1]
     whole = encoder(seen(), ROWS)
-    turned = encoder(listed("What did Ann say of boats?", TURNS, Corpus(TURNS).previous, READ[order]), ROWS[order])
+    other = listed("What did Ann say of boats?", TURNS, Corpus(TURNS).previous, READ[order])
+    turned = encoder(other, ROWS[order])
     assert turned.tolist() == pytest.approx(whole[order].tolist(), abs=1e-5)
 
 
