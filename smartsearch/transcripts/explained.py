@@ -58,7 +58,7 @@ class Explained:
 
 
 def explained(source: Source, turns: Sequence[Turn], count: int = LOOKED) -> Explained:
-    """What of a file stands in its turns (those of this file, in file order), by `count` lines or strings."""
+    """What of a file stands in its turns (those of this file), by `count` lines or strings."""
     looked = held = 0
     missing = ("", "")
     for place, written, found in (_strings_of if source.json.items else _lines_of)(source, turns, count):
@@ -87,6 +87,7 @@ def _said(turn: Turn) -> str:
 
 def _lines_of(source: Source, turns: Sequence[Turn], count: int) -> Iterator[tuple[str, str, list[str]]]:
     """Lines of a text with their places, and what their turn and the next say."""
+    turns = sorted(turns, key=lambda turn: turn.line)  # some files begin with the last
     for at in _spaced(len(source.lines), count):
         line = source.lines[at]
         if line.strip():

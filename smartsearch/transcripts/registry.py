@@ -348,12 +348,14 @@ TEXT_FORMATS = (
         "Telegram Desktop's messages.html, messages2.html, ...",
         (".html",),
         "Telegram Desktop: a chat's menu, Export chat history; format HTML, or better JSON",
+        rest="the tags of a page",
     ),
     Format(
         "gemini-html",
         "Gemini Apps' `MyActivity.html` of a Google Takeout",
         (".html",),
         "takeout.google.com: My Activity alone, of it Gemini Apps alone; HTML as its format, or better JSON",
+        rest="the tags of a page",
     ),
     Format(
         "html-extras",
