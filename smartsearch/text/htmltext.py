@@ -32,7 +32,7 @@ _COMMENT_ENDS = re.compile("-->")
 _SPACES = re.compile(r"\s+")
 
 
-_ATTRIBUTE = re.compile(r"""([a-zA-Z-]+)\s*=\s*("[^"<]*"|'[^'<]*'|[^\s"'<>=]+)""")
+_ATTRIBUTE = re.compile(r"""([a-zA-Z-]{1,40})\s{0,8}=\s{0,8}("[^"<]*"|'[^'<]*'|[^\s"'<>=]+)""")
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 """Elements that hold nothing, and so have no end tag."""
 

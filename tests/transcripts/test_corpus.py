@@ -138,8 +138,9 @@ def test_one_json_document_may_be_one_long_line(tmp_path: Path) -> None:
 
 
 def test_bad_bytes_are_survived_with_a_warning(tmp_path: Path) -> None:
-    read_back = corpus(tmp_path, "a.txt", CHAT.encode() + b"Maya: \xff!\n")
-    assert said(read_back) == [*TWO, ("Maya", "\ufffd!")]
+    content = CHAT.encode() + "Maya: café\n".encode() + b"Maya: \xff!\n"
+    read_back = corpus(tmp_path, "a.txt", content)
+    assert said(read_back) == [*TWO, ("Maya", "café"), ("Maya", "\ufffd!")]
     assert "1 bad byte not UTF-8" in read_back.warnings[0]
 
 

@@ -36,7 +36,7 @@ _SESSION = re.compile(
 )
 _SET_OFF = re.compile(r"#{1,6}\s|[-=–—_~*]{2,}|\[")
 _AFTER_DATE = re.compile(r"[:|–—]\s| - | \(")
-_FENCE = re.compile(r"\s{0,3}(?P<fence>`{3,}|~{3,})\s*(?P<info>[^`]*)$")
+_FENCE = re.compile(r"\s{0,3}(?P<fence>`{3,20}|~{3,20})(?P<info>[^`~][^`]*)?$")
 _PROPERTY = re.compile(r"[\w-]{1,60}:(?:\s|$)")
 _LONG_MATTER = 60
 _RULE = re.compile(r"\s*(?:-\s?){3,}$|\s*(?:\*\s?){3,}$|\s*_{3,}\s*$")
@@ -225,11 +225,11 @@ def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         found = _FENCE.match(line) if "`" in line[:6] or "~" in line[:6] else None
         if not found:
             continue
-        fence = found["fence"]
-        if open_ and not found["info"] and fence.startswith(open_[-1][1]):
+        fence, info = found["fence"], (found["info"] or "").strip()
+        if open_ and not info and fence.startswith(open_[-1][1]):
             first, _ = open_.pop()
             yield first, number
-        elif not open_ or found["info"]:
+        elif not open_ or info:
             open_.append((number, fence))
 
 

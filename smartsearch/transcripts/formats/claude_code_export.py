@@ -25,7 +25,7 @@ _PROMPTS, _ANSWERS, _ASIDES, _RESULT = frozenset("❯>"), frozenset("⏺●"), f
 _ANSWER = "⏺"
 _BANNER = re.compile(r"[\s▐▝▛▜█▌╭╮│╰─*✻▘]{1,90}(?:Welcome to )?Claude Code\b")
 _BLOCK = re.compile(rf"(?P<sign>[{''.join(_PROMPTS | _ANSWERS | _ASIDES)}])(?:\s(?P<text>.*))?$")
-_RETURNED = re.compile(rf"\s{{2,6}}{_RESULT}\s*(?P<text>.*)$")
+_RETURNED = re.compile(rf"\s{{2,6}}{_RESULT}(?P<text>.*)$")
 _CALL = re.compile(r"(?P<tool>[\w.:-]{2,80}(?: - [\w.:-]{1,80})?(?: \(MCP\))?)\((?P<arguments>.*)", re.S)
 _FOLDED = re.compile(r"\s*(?P<what>\S.{0,200}?) \(ctrl\+[a-z] to expand\)$")
 
@@ -90,7 +90,7 @@ def _parts(lines: Sequence[str]) -> tuple[str, list[tuple[int, str]]]:
     said, results = list[str](), list[tuple[int, list[str]]]()
     for at, line in enumerate(lines):
         if found := _RETURNED.match(line):
-            results.append((at, [found["text"]]))
+            results.append((at, [found["text"].lstrip()]))
         elif results:
             results[-1][1].append(line.removeprefix("     "))
         else:
@@ -107,7 +107,7 @@ def _called(said: str, call: str, place: Place) -> Event:
     found = _CALL.fullmatch(said)
     if not found:
         return Called(" ".join(said.split()), None, call, place)
-    told = re.sub(r"\s*\n\s*", " ", found["arguments"]).removesuffix(")")
+    told = " ".join(filter(None, map(str.strip, found["arguments"].split("\n")))).removesuffix(")")
     return Called(found["tool"], {"command": told}, call, place)
 
 

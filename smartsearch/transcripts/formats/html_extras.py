@@ -18,7 +18,7 @@ from smartsearch.transcripts.source import Source
 
 _OWN = re.compile(r'<meta [^<>]{0,99}content="smartsearch ')
 """In a page that `--format html` made: an answer is no chat."""
-_TITLE = re.compile(r"<title>\s*(?P<title>[^<]{0,80}?)\s*</title>", re.I)
+_TITLE = re.compile(r"<title>(?P<title>[^<]{0,120})</title>", re.I)
 _TITLES = {
     "chat.html": "ChatGPT Data Export",
     "export_results.html": "Exported Data",
@@ -33,7 +33,7 @@ def detect(source: Source) -> bool:
     if not is_html(source):
         return False
     wanted, found = _TITLES.get(PurePath(plain_name(source.path)).name), _TITLE.search(head)
-    return _OWN.search(head) is not None or (found is not None and found["title"] == wanted)
+    return _OWN.search(head) is not None or (found is not None and found["title"].strip() == wanted)
 
 
 def read(source: Source) -> Iterator[Record]:  # noqa: ARG001 - the shape of every reader

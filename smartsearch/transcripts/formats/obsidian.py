@@ -24,8 +24,8 @@ from smartsearch.transcripts.source import Source
 _DETECT_LINES = 500
 _CALLOUT = re.compile(r"> ?\[!(?P<kind>[\w-]{1,40})\][+-]?[^\S\n]*(?P<title>.{0,200})$")
 _HEADING = re.compile(r"#{1,6}\s+(?P<name>\S.{0,100}?)[\s#]*$")
-_TIME = re.compile(r"\|\s*(?:Time|Date|Timestamp)\s*\|\s*(?P<time>[^|]{4,60}?)\s*\|", re.I)
-_CALLED = re.compile(r"\W{0,8}`(?P<tool>[\w.:-]{1,100})`\s*(?P<told>.*?)(?:\s*→.*)?$")
+_TIME = re.compile(r"\|\s{0,8}(?:Time|Date|Timestamp)\s{0,8}\|(?P<time>[^|]{4,80})\|", re.I)
+_CALLED = re.compile(r"\W{0,8}`(?P<tool>[\w.:-]{1,100})`(?P<told>[^→]*)")
 _REASONING = frozenset({"think", "thinking", "thought", "thoughts", "reasoning"})
 
 
@@ -74,10 +74,12 @@ def read(source: Source) -> Iterator[Record]:
             state.role, state.line, state.time = role(kind), number, to_iso(title) or state.time
             state.lines += lines
         elif kind == "metadata":
-            state.time = next((to_iso(found["time"]) for line in lines if (found := _TIME.search(line))), "")
+            state.time = next(
+                (to_iso(found["time"].strip()) for line in lines if (found := _TIME.search(line))), ""
+            )
         elif kind == "tools":
             calls = (_CALLED.match(line) for line in lines)
-            state.captions += [caption(call["tool"], call["told"]) for call in calls if call]
+            state.captions += [caption(call["tool"], call["told"].strip()) for call in calls if call]
         elif heading and not state.title and lines[0].startswith("# "):
             state.title = heading["name"]
         elif heading:

@@ -17,6 +17,7 @@ from typing import Any
 from smartsearch.text.htmltext import unescaped
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.format import Record, turn
+from smartsearch.transcripts.formats.agent_log import without
 from smartsearch.transcripts.formats.captions import attachment, bracketed
 from smartsearch.transcripts.formats.fields import in_time, kind, mapping, misfit, objects, string, text
 from smartsearch.transcripts.formats.jsontext import Item
@@ -40,7 +41,6 @@ _KINDS = {
 _ACCOUNT = re.compile(r"\d{1,3}:")
 _NAME = re.compile(r"<OriginalName [^<>]{0,20}v=\"(?P<name>[^\"<>]{1,300})\"")
 _DETAIL = re.compile(r"(?:<c [^<>]{0,200}f=|address=|pollQuestion\":\s?)\"(?P<detail>[^\"<>]{1,300})\"")
-_QUOTE = re.compile(r"<quote\b.*?</quote>", re.S)
 _EDITED = re.compile(r"<e_m\b[^<>]{0,300}>(?:</e_m>)?")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,2000}>")
 
@@ -129,7 +129,7 @@ def _said(value: dict[str, Any]) -> tuple[str, str]:
     if shown is None:
         if text(value, "messagetype") == "Text":
             return content.strip(), ""
-        return _plain(_QUOTE.sub("", content)) or _plain(content), ""
+        return _plain(without(content, ("quote",))) or _plain(content), ""
     if named := _NAME.search(content):
         return "", attachment(unescaped(named["name"]))
     detail = _DETAIL.search(content)
