@@ -20,7 +20,7 @@ one. Turns are lines; an indented or unstamped line goes on with the turn above.
 Sources: znc/znc `modules/log.cpp`, log2timeline/plaso `xchatlog.py`, neostats `logserv` (mIRC), the logs that
 parsers of irssi and HexChat on GitHub test with; chaoss/grimoirelab-perceval `tests/data/supybot`,
 thelounge/thelounge `messageStorage/text.ts`, mbp/pisg `Format/eggdrop.pm` and `supy.pm`, ryan0n's
-irccloud-parse-logs. Textual's is known from its users' logs only.
+irccloud-parse-logs. Of Textual's no real log could be seen.
 """
 
 from __future__ import annotations

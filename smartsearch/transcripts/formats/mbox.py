@@ -1,8 +1,8 @@
 """E-mail: `.mbox` files (Gmail's Takeout, Thunderbird, Apple Mail); single mails as `.eml`, `.emlx`, text.
 
 Mails are turns, threads conversations. A `From ` line on top makes an mbox; a header of a mail without one
-makes a single mail, whose turn is the one that it has in an mbox. `.emlx`, Apple Mail's, is a mail below a
-line with its length and above a property list.
+makes a single mail, whose turn is the one that it has in an mbox. `.emlx`, Apple Mail's, of
+which no real one could be seen, is a mail below a line with its length and above a property list.
 
 Threads are Gmail's (`X-GM-THRID`), else those of `References` and `In-Reply-To`, else, for a `Re:` without
 either, the last one of the same subject. `conversation` is the thread's id, `title` its subject, `turn` the

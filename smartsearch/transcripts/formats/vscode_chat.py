@@ -1,7 +1,6 @@
 """Chats of VS Code, such as those with GitHub Copilot: `chatSessions/*.json` and `.jsonl`, or Chat: Export.
 
-Structure from microsoft/vscode (src/vs/workbench/contrib/chat/common/model/chatModel.ts) as its files show
-it. A `.json` is one object with `requests`, each with the user's `message` and the parts of the `response`.
+Structure from one public export and from others' readers of the log. A `.json` is one object with `requests`, each with the user's `message` and the parts of the `response`.
 A `.jsonl` is played back: `kind` 0 is the whole object, 1 sets what the keys `k` lead to, 2 adds to the list
 there (from place `i` on), 3 deletes. A turn of such a log stands on the line that brought its request.
 
