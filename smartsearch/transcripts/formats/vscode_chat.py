@@ -1,8 +1,9 @@
 """Chats of VS Code, such as those with GitHub Copilot: `chatSessions/*.json` and `.jsonl`, or Chat: Export.
 
-Structure from one public export and from others' readers of the log. A `.json` is one object with `requests`, each with the user's `message` and the parts of the `response`.
-A `.jsonl` is played back: `kind` 0 is the whole object, 1 sets what the keys `k` lead to, 2 adds to the list
-there (from place `i` on), 3 deletes. A turn of such a log stands on the line that brought its request.
+Structure from one public export and from others' readers of the log. A `.json` is one object with
+`requests`, each with the user's `message` and the parts of the `response`. A `.jsonl` is played back:
+`kind` 0 is the whole object, 1 sets what the keys `k` lead to, 2 adds to the list there (from place `i`
+on), 3 deletes. A turn of such a log stands on the line that brought its request.
 
 Left out: thinking, progress, edits but for their files' names, and what tools returned but where the part of
 the call itself holds it.
