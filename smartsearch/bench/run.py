@@ -153,7 +153,7 @@ def run(
 ) -> Outcome:
     """Every row over every question; scores and candidates come from the store where it has them."""
     outcome = Outcome(spec)
-    opened = {rival.name: rival.open(scoring.config, scoring.tools) for rival in spec.rivals}
+    opened = {rival.name: rival.open(scoring.config, scoring.shared) for rival in spec.rivals}
     outcome.spent = {rival.name: {"ingest": Spent(), "query": Spent()} for rival in spec.rivals if rival.asks}
     for group in dataset.groups():
         counted = lru_cache(maxsize=None)(tokenizer.count)

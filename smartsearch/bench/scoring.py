@@ -28,6 +28,7 @@ from smartsearch.models.tools import Tools
 from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.fusion import Fusion
 from smartsearch.rank.head import among, head
+from smartsearch.rank.once import Once
 from smartsearch.rank.text import PLAIN, SHOWN, Shown, scored_texts, seen_by, shown
 from smartsearch.rank.windows import best_windows, scored_windows
 from smartsearch.retrieve.grep import Haystack
@@ -130,7 +131,10 @@ class Scoring:
         others: Mapping[str, Scorer] | None = None,
     ) -> None:
         self.tools, self.store, self.config = tools, store, config
-        self._scorers = {**tools.scorers, **(others or {})}
+        once = {name: Once(tools.scorers[name]) for name in ("ce",) if name in tools.scorers}
+        self.shared = replace(tools, scorers={**tools.scorers, **once})
+        """The tools for all that answers the same question: the cross-encoder reads no text twice."""
+        self._scorers = {**self.shared.scorers, **(others or {})}
         self._fingerprints = fingerprints
         self.pairs = 0  # question-turn pairs that cross-encoders read in this run
         self._code = _code_digest()

@@ -154,3 +154,17 @@ def test_the_key_of_the_code_covers_what_is_imported_and_misses_nothing_quietly(
         scoring._code_digest()
     monkeypatch.setattr(scoring, "_FINDERS", ())
     assert scoring._code_digest() != before
+
+
+def test_what_answers_the_same_question_shares_what_was_read(tools, tmp_path: Path):
+    one = group("Oscar the dog", "a dog", "a cat")
+    with Store(tmp_path / "s.db") as store:
+        ours = scoring_of(tools, store, CONFIG)
+        scored = ours.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["ce"]))
+        shared, read = ours.shared.scorers["ce"], tools.scorers["ce"].read
+        texts = Haystacked(one.corpus).texts([0, 2])
+        again = shared(one.questions[0].text, [texts[0], texts[0], texts[1]])
+        assert tools.scorers["ce"].read == read + 1  # the cat, which was no candidate
+        assert again[0] == again[1] == scored.scores["ce", False][0]
+        shared("Another question?", texts)
+        assert tools.scorers["ce"].read == read + 3

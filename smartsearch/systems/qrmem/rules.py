@@ -25,30 +25,6 @@ ANSWERS = 0.5
 """The cross-encoder's score from which a turn counts as an answer: more likely than not."""
 
 
-class Once:
-    """A scorer for one question that reads each text once."""
-
-    def __init__(self, scorer: Scorer) -> None:
-        self._scorer, self._known = scorer, dict[str, float]()
-
-    @property
-    def before(self) -> int:
-        """The scorer's own."""
-        return getattr(self._scorer, "before", 1)
-
-    @property
-    def calibration(self) -> tuple[float, float]:
-        """The scorer's own."""
-        return getattr(self._scorer, "calibration", (1.0, 0.0))
-
-    def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """The score of each text."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
-        if new:
-            self._known.update(zip(new, self._scorer(question, new).tolist(), strict=True))
-        return np.array([self._known[text] for text in texts])
-
-
 @dataclass(frozen=True)
 class Asked:
     """A question with what is searched for it: `scope` has its segments, the nearest first, by their turns

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cascade import Ranking, rank
+from smartsearch.rank.once import Once
 from smartsearch.rank.promote import promoted
 from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
@@ -47,7 +48,7 @@ def search(
     found = [hit.index for hit in (*near.hits, *near.budget.hidden)]
     scope = rules.scope(found, haystack, memory, config.qrmem_scope)
     asked = Asked(query, haystack, memory, scope, config, tools)
-    scorers = {name: rules.Once(tools.scorers[name]) for name in config.rank if name in tools.scorers}
+    scorers = {name: Once(tools.scorers[name]) for name in config.rank if name in tools.scorers}
     roles = _roles(asker, asked)
     made = roles.related() if roles else rules.related(asked)
     entities = made.meant(term.text for term in query.terms)
