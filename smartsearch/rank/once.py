@@ -17,7 +17,7 @@ class Once:
     def __init__(self, scorer: Scorer) -> None:
         self._scorer, self._question, self._known = scorer, "", dict[str, float]()
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever a scorer has
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._scorer, name)
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
