@@ -10,12 +10,13 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
-from pkgutil import iter_modules
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smartsearch import rank as ranking
 from smartsearch import retrieve, types
 from smartsearch.bench import controls
 from smartsearch.bench.grid import Ranker, Retrieval
@@ -139,7 +140,7 @@ class Scoring:
         self.pairs = 0  # question-turn pairs that cross-encoders read in this run
         self._code = _code_digest()
         settings = repr([(name, getattr(config, name)) for name in names("find", "rank")])
-        self.identity = digest(self._code, settings, *sorted(fingerprints.values()))
+        self.identity = digest(self._code, _sources(ranking), settings, *sorted(fingerprints.values()))
         """Of all that decides which turns a system finds and ranks: code, settings, models."""
 
     def score(
@@ -288,8 +289,10 @@ def _code_digest() -> str:
 
     Raises OSError where the source of a module cannot be read.
     """
-    inside = [
-        import_module(f"{retrieve.__name__}.{found.name}")
-        for found in sorted(iter_modules(retrieve.__path__), key=lambda found: found.name)
-    ]
-    return digest(*(inspect.getsource(module) for module in (*_FINDERS, *inside)))
+    return digest(*(inspect.getsource(module) for module in _FINDERS), _sources(retrieve))
+
+
+def _sources(package: ModuleType) -> str:
+    """A key of the modules of a package, those of the folders in it left out."""
+    files = sorted(Path(package.__path__[0]).glob("*.py"))
+    return digest(*(file.read_text(encoding="utf-8") for file in files))

@@ -124,8 +124,7 @@ def _check_room() -> None:
 def _fitted(config: Config, name: str) -> dict[str, float]:
     """What was fitted to the shipped rankers, for them and for those adapted from them: `weights` of the
     learned fusion, `confidence`."""
-    ours = config.profile == "embedded" or config.profile not in profiles.PROFILES
-    if not ours or config.crossencoder or config.colbert or not manifest.FUSION.is_file():
+    if not profiles.are_fused(config) or not manifest.FUSION.is_file():
         return {}
     return dict(json.loads(manifest.FUSION.read_text(encoding="utf-8"))[name])
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from smartsearch.config import Config, is_path
 from smartsearch.errors import ModelError, UsageError
-from smartsearch.models import store, trained
+from smartsearch.models import manifest, store, trained
 from smartsearch.models.store import ModelRef
 from smartsearch.rank.hub import folder as hub
 from smartsearch.runtime import extras
@@ -78,17 +79,27 @@ def profile_of(config: Config) -> Profile:
 
 
 def fingerprints(config: Config) -> dict[str, str]:
-    """What the models of the config's profile are, to the byte, by `parser`, `ce`, `colbert` and `qr`.
+    """What the models of the config's profile are, to the byte, by `parser`, `ce`, `colbert`, `qr` and, for
+    what was fitted to these rankers, `fusion`.
 
     For whoever keeps scores: a model that was trained again in its old place is another. Those that are
     not on this machine are left out.
     """
     models = profile_of(config) | ({"qrranker": ModelRef.typed(config.qr_model)} if config.qr_model else {})
-    return {
+    found = {
         name: store.fingerprint(role, models[role], folder)
         for name, role in {"parser": "parser", **SCORERS, "qr": "qrranker"}.items()
         if role in models and (folder := store.locate(role, models[role])) is not None
     }
+    fitted = [manifest.FUSION, manifest.SET_ENCODER] if are_fused(config) else []
+    told = [hashlib.sha256(path.read_bytes()).hexdigest() for path in fitted if path.is_file()]
+    return found | ({"fusion": f"fusion {' '.join(told)}"} if told else {})
+
+
+def are_fused(config: Config) -> bool:
+    """Whether the rankers are the shipped ones or adapted from them, to which the fusion was fitted."""
+    ours = config.profile == "embedded" or config.profile not in PROFILES
+    return ours and not config.crossencoder and not config.colbert
 
 
 def folders(config: Config) -> list[Path]:

@@ -168,3 +168,13 @@ def test_what_answers_the_same_question_shares_what_was_read(tools, tmp_path: Pa
         assert again[0] == again[1] == scored.scores["ce", False][0]
         shared("Another question?", texts)
         assert tools.scorers["ce"].read == read + 3
+
+
+def test_a_fusion_trained_again_is_another_system(tools, tmp_path: Path):
+    with Store(tmp_path / "s.db") as store:
+        known = {"ce": "ce of our own", "fusion": "one"}
+        same, other = (
+            scoring.Scoring(tools, store, CONFIG, {**known, "fusion": told}).identity
+            for told in ("one", "two")
+        )
+        assert same == scoring.Scoring(tools, store, CONFIG, known).identity != other

@@ -290,3 +290,12 @@ def test_a_third_scorer_is_a_row_and_its_loading(tmp_path, monkeypatch, nlp):
         assert record.scores(first)["third"] == first.more["third"]
         assert "third" in result.trace.timing_ms
     assert len(loaded) == 4
+
+
+def test_what_was_fitted_to_the_shipped_rankers_is_told_with_them(tmp_path: Path, monkeypatch):
+    before = profiles.fingerprints(Config())["fusion"]
+    other = tmp_path / "set_encoder.npz"
+    other.write_bytes(b"trained again")
+    monkeypatch.setattr(manifest, "SET_ENCODER", other)
+    assert profiles.fingerprints(Config())["fusion"] != before
+    assert "fusion" not in profiles.fingerprints(Config(crossencoder="./mine"))
