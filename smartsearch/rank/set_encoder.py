@@ -20,8 +20,10 @@ from smartsearch.rank.learned import FEATURES, Floats
 from smartsearch.rank.text import asks
 from smartsearch.types import Turn, fold
 
-FACTS = 16
-"""What is known of each turn of a list (`facts_of`): twelve facts of its scores, four of what is said."""
+FACTS = 15
+"""What is known of each turn of a list (`facts_of`): twelve facts of its scores, three of what is said.
+
+Not how long it is: with that, long turns are preferred, and a budget of words keeps less."""
 NEAR = 5
 """Turns apart that are told from farther ones."""
 APART = 2 * NEAR + 1
@@ -34,8 +36,8 @@ _NAME = re.compile(r"\w{3,}")
 class Listed:
     """What is said in a list of n turns.
 
-    `told` (n, 4): whether a turn asks, whether the one before it does, how long it is, and whether the
-    question names its speaker. Its place in the transcript, its session and its speaker (n,) are numbers of
+    `told` (n, 3): whether a turn asks, whether the one before it does, and whether the question names its
+    speaker. Its place in the transcript, its session and its speaker (n,) are numbers of
     which only the equal and the difference count.
     """
 
@@ -50,10 +52,9 @@ def listed(question: str, turns: Sequence[Turn], previous: Sequence[int], read: 
     before = np.asarray(previous, dtype=np.int64)
     said = [turns[i] for i in read.tolist()]
     asked_before = [before[i] >= 0 and asks(turns[before[i]]) for i in read.tolist()]
-    words = np.array([len(turn.text.split()) for turn in said], dtype=np.float64)
     asked = set(_NAME.findall(fold(question)))
     named = [not asked.isdisjoint(_NAME.findall(fold(turn.speaker))) for turn in said]
-    told = np.array([[asks(turn) for turn in said], asked_before, np.log1p(words) / 3, named]).T
+    told = np.array([[asks(turn) for turn in said], asked_before, named]).T
     return Listed(
         told.astype(np.float64),
         read.astype(np.int64),
