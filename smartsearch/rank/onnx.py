@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.errors import ModelError
-from smartsearch.rank.unsigned import overflows, unsigned
 from smartsearch.runtime.lean import unsaid
 
 FILES = ("model.onnx", "tokenizer.json", "config.json")
@@ -59,11 +58,8 @@ class OnnxModel:
         options.log_severity_level = ERRORS
         try:
             self.config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-            model: str | bytes = str(folder / file)
-            if overflows():
-                model = unsigned((folder / file).read_bytes())
             self._session = onnxruntime.InferenceSession(
-                model,
+                str(folder / file),
                 options,
                 providers=["CPUExecutionProvider"],
                 disabled_optimizers=[SLOW],
