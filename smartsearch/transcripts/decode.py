@@ -9,7 +9,6 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from smartsearch.transcripts import docx
 from smartsearch.transcripts.faults import FormatError
 
 # UTF-32 first: its little-endian mark begins with UTF-16's.
@@ -20,8 +19,8 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")
-"""How compound files of Microsoft begin: Outlook's `.msg`, and old Office files."""
+_COMPOUND, _ZIPPED = bytes.fromhex("d0cf11e0a1b11ae1"), b"PK\x03\x04"
+"""How compound files of Microsoft begin: Outlook's `.msg`, and old Office files; and new ones."""
 _OTHERS = {
     "cp1252": "Windows-1252",
     "utf_16_le": "UTF-16",
@@ -73,8 +72,11 @@ def decode(data: bytes) -> Decoded:
     if data.startswith(_COMPOUND):
         said = "an Outlook .msg mail or an old Office file: save it as .eml, .docx or text and read that"
         raise FormatError(said, kind="binary")
-    if data.startswith(docx.BEGINS) and (document := docx.text_of_docx(data)) is not None:
-        return Decoded(document)
+    if data.startswith(_ZIPPED):
+        from smartsearch.transcripts.docx import text_of_docx
+
+        if (document := text_of_docx(data)) is not None:
+            return Decoded(document)
     if data.startswith(STORE):
         from smartsearch.transcripts import stores
 

@@ -15,7 +15,6 @@ from xml.parsers import expat
 
 from smartsearch.transcripts.faults import FormatError
 
-BEGINS = b"PK\x03\x04"
 _PART = "word/document.xml"
 _LIMIT = 1 << 28
 """Bytes of XML: a transcript of a day is some megabytes."""

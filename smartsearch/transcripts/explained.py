@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from smartsearch.transcripts.formats.speakers import opening
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
@@ -101,6 +100,8 @@ def _lines_of(source: Source, turns: Sequence[Turn], count: int) -> Iterator[tup
 
 
 def _is_stamped(line: str) -> bool:
+    from smartsearch.transcripts.formats.speakers import opening
+
     begun = opening(line[:200])
     return begun is not None and begun.style == "stamped"
 
