@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from click import Choice
 
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 qrranker = typer.Typer(help="Fetch a language model for --system qrranker, find its heads, train them.")
 
 WHAT = "`smartsearch qrranker`"
-WAYS = ("qk", "full", "lora")
+Ways = Literal["qk", "full", "lora"]
 """What is trained (training/listwise.py)."""
 Data = Annotated[
     str | None,
@@ -171,11 +170,9 @@ def train(
         typer.Option("--qr-heads", metavar="FILE", help="Its heads.", show_default="heads.json beside it"),
     ] = "",
     way: Annotated[
-        str,
+        Ways,
         typer.Option(
             "--train",
-            metavar="|".join(WAYS),
-            click_type=Choice(WAYS),
             help="Query and key projections of the layers with heads, all weights, or adapters (peft).",
         ),
     ] = "qk",
