@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -98,6 +101,16 @@ def test_as_a_third_ranker_it_is_fused_with_the_two(run, talk, model, monkeypatc
     assert sum("qr" in one for one in scores) == 2
     assert all(one["ce"] is not None and one["colbert"] is not None for one in scores)
     assert [one["rrf"] for one in scores] == sorted((one["rrf"] for one in scores), reverse=True)
+
+
+def test_as_a_third_ranker_it_loads_beside_the_shipped_models(talk, model, tmp_path):
+    """In a process of its own: torch is kept from a search that does without it."""
+    command = [sys.executable, "-m", "smartsearch", "query", ASKED, str(talk), "--json", "--threads", "1"]
+    command += ["--rank", "ce,colbert,qr", "--qr-model", str(model)]
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    assert done.returncode == 0, done.stderr
+    assert any("qr" in hit["scores"] for hit in json.loads(done.stdout)["hits"])
 
 
 def test_how_long_it_takes_is_told_before_where_that_is_long(ask, monkeypatch):
