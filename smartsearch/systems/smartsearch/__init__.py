@@ -18,7 +18,7 @@ CARD = Card(
     "smartsearch",
     "Substring grep, entity and feedback hops, a cross-encoder and a ColBERT fused, a score-adaptive cut.",
     paper="SmartSearch: How Ranking Beats Structure for Conversational Memory Retrieval",
-    fidelity="faithful",
+    fidelity="approximate",
     whole=False,
 )
 
