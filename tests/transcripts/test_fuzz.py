@@ -306,6 +306,8 @@ HEADS = {
         *(f"From a 1:00\n{header}: " for header in ("Subject", "From", "References", "Content-Type")),
     ),
 }
+SECONDS = 8
+"""What takes one at most, on a machine as busy as it gets; a pattern that backtracks takes minutes."""
 FILLS = (
     "1",
     "<a ",
@@ -321,7 +323,7 @@ FILLS = (
 
 
 @pytest.mark.parametrize("name", HEADS)
-def test_a_line_of_a_megabyte_is_read_within_a_second(name: str) -> None:
+def test_a_line_of_a_megabyte_is_read_in_linear_time(name: str) -> None:
     (known,) = (known for known in FORMATS if known.name == name)
     for head in HEADS[name]:
         for fill in FILLS:
@@ -330,7 +332,7 @@ def test_a_line_of_a_megabyte_is_read_within_a_second(name: str) -> None:
             begun = time.process_time()
             known.detect(source)
             sum(1 for _ in known.read(source))
-            assert time.process_time() - begun < 1, (head, fill)
+            assert time.process_time() - begun < SECONDS, (head, fill)
 
 
 @pytest.mark.parametrize(
