@@ -136,10 +136,9 @@ def train(samples: Sequence[Sample], weights: Floats, epochs: int, seed: int) ->
 
 def write(net: Encoder, path: Path) -> None:
     """The weights in half precision, the last layer's by SHARE."""
-    state = {
-        name: tensor * (SHARE if name.startswith("out.") else 1) for name, tensor in net.state_dict().items()
-    }
-    np.savez(path, **{name: tensor.numpy().astype(np.float16) for name, tensor in state.items()})
+    shares = {name: SHARE if name.startswith("out.") else 1.0 for name in net.state_dict()}
+    state = net.state_dict().items()
+    np.savez(path, **{name: (tensor * shares[name]).numpy().astype(np.float16) for name, tensor in state})
 
 
 def main(argv: Sequence[str]) -> int:

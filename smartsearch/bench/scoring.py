@@ -132,7 +132,7 @@ class Scoring:
         others: Mapping[str, Scorer] | None = None,
     ) -> None:
         self.tools, self.store, self.config = tools, store, config
-        once = {name: Once(tools.scorers[name]) for name in ("ce",) if name in tools.scorers}
+        once = {"ce": Once(tools.scorers["ce"])} if "ce" in tools.scorers else {}
         self.shared = replace(tools, scorers={**tools.scorers, **once})
         """The tools for all that answers the same question: the cross-encoder reads no text twice."""
         self._scorers = {**self.shared.scorers, **(others or {})}

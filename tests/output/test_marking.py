@@ -49,7 +49,7 @@ def test_a_megabyte_is_cut_soon_and_says_by_how_much():
     text = f"{'x' * 500_000} dog {'<' * 500_000}"
     start = time.perf_counter()
     said = marked(text, [DOG])
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 1
     assert "dog</mark>" in said
     assert len(said) < 6 * MOST
     gone = sum(int(n.replace(",", "")) for n in re.findall(r"… ([\d,]+) characters left out", said))

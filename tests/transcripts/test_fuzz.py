@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from smartsearch.errors import InputError
 from smartsearch.transcripts import FORMATS, FormatError, Source, read
 from smartsearch.transcripts.corpus import read_one
+from smartsearch.transcripts.format import Format
 from smartsearch.types import Corpus, Turn
 from tests.conftest import FUZZ
 
@@ -306,8 +307,6 @@ HEADS = {
         *(f"From a 1:00\n{header}: " for header in ("Subject", "From", "References", "Content-Type")),
     ),
 }
-SECONDS = 8
-"""What takes one at most, on a machine as busy as it gets; a pattern that backtracks takes minutes."""
 FILLS = (
     "1",
     "<a ",
@@ -323,16 +322,21 @@ FILLS = (
 
 
 @pytest.mark.parametrize("name", HEADS)
-def test_a_line_of_a_megabyte_is_read_in_linear_time(name: str) -> None:
+def test_a_line_of_a_megabyte_is_read_within_a_second(name: str) -> None:
     (known,) = (known for known in FORMATS if known.name == name)
     for head in HEADS[name]:
         for fill in FILLS:
             source = Source("export", f"{head}{(fill * (1_000_000 // len(fill)))}\n")
             assert len(source.lines) >= 2
-            begun = time.process_time()
-            known.detect(source)
-            sum(1 for _ in known.read(source))
-            assert time.process_time() - begun < SECONDS, (head, fill)
+            tries = (_seconds(known, source) for _ in range(3))  # a busy machine only adds
+            assert any(seconds < 1 for seconds in tries), (head, fill)
+
+
+def _seconds(known: Format, source: Source) -> float:
+    begun = time.process_time()
+    known.detect(source)
+    sum(1 for _ in known.read(source))
+    return time.process_time() - begun
 
 
 @pytest.mark.parametrize(
