@@ -19,6 +19,9 @@ TORCH  := torch==2.13.0
 # tests/conftest.py says which files these are
 FAST   := quick or not (process or fuzz or docs or reports or torch or ray)
 
+# as the command line does (smartsearch/__main__.py)
+export OPENBLAS_NUM_THREADS ?= 1
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help demo test test-all check fix bench bench-check speed scale models

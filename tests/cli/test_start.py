@@ -46,6 +46,22 @@ def test_what_needs_no_model_imports_none_and_help_imports_no_command(arguments:
         assert {name for name in modules if name.startswith("smartsearch.")} <= LIGHT
 
 
+CALLED = """
+import os, sys
+from smartsearch.cli import app
+app.main = lambda: print(os.environ["OPENBLAS_NUM_THREADS"], "numpy" in sys.modules)
+from smartsearch.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(("given", "threads"), [({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")])
+def test_numpy_is_loaded_later_and_with_one_thread_where_nobody_says_how_many(given, threads):
+    others = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    ran = subprocess.run([sys.executable, "-c", CALLED], capture_output=True, text=True, env=others | given)
+    assert ran.stdout.split() == [threads, "False"]
+
+
 def test_summaries_are_the_first_lines_of_what_the_commands_say():
     app = application([], whole=True)
     said = {info.name: info.callback.__doc__ for info in app.registered_commands}

@@ -31,7 +31,8 @@ GOODBYE = 5.0
 STARTING = 300.0
 """Seconds that a process may take to start and to load the models."""
 _WORDS = 1 << 16  # bytes: a dump of every thread's stack
-_THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_THREAD_COUNTS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_BLAS = {"OPENBLAS_NUM_THREADS": "1"}  # where nobody has set it: see __main__
 _ROOT = Path(smartsearch.__file__).parent.parent
 
 _IDLE = ("idle", "")
@@ -177,7 +178,7 @@ class Worker:
     def _start(self) -> Connection:
         ours, theirs = socket.socketpair()
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
-        environment = os.environ | dict.fromkeys(_THREAD_COUNTS, str(self._threads))
+        environment = _BLAS | os.environ | dict.fromkeys(_THREAD_COUNTS, str(self._threads))
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "smartsearch.ask.runs.worker", str(theirs.fileno())],
