@@ -80,8 +80,9 @@ fix: $(DEV) ## format and mend what the linter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(TRAIN) ## the paper's tables on LoCoMo-10 (DATA=folder with eval/locomo10.json): hours, once
-	$(BIN)/smartsearch bench $(DATA)/eval/locomo10.json --grid paper,controls --rival all --oracle --out .out/bench
+bench: $(TRAIN) ## the paper's tables on LoCoMo-10, systems beside them (DATA=folder with eval/locomo10.json): hours, once
+	$(BIN)/smartsearch bench $(DATA)/eval/locomo10.json --grid paper,controls \
+	  --rival all,xmemory,qrmem:te,qrmem:ges,qrmem:kn --oracle --audit --out .out/bench
 
 bench-check: $(STAMP) ## compare a small set of figures with benchmarks/expected.toml: minutes
 	$(BIN)/python benchmarks/check.py --data $(DATA)/eval
