@@ -49,7 +49,7 @@ def test_what_needs_no_model_imports_none_and_help_imports_no_command(arguments:
 CALLED = """
 import os, sys
 from smartsearch.cli import app
-app.main = lambda: print(os.environ["OPENBLAS_NUM_THREADS"], "numpy" in sys.modules)
+app.main = lambda: print(os.environ["OPENBLAS_NUM_THREADS"], "numpy" in sys.modules, flush=True)
 from smartsearch.__main__ import main
 main()
 """
