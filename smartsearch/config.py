@@ -376,9 +376,9 @@ class Config:
         0.01, "adaptive: a turn stays if its score is at least this share of the best score.", "Budget"
     )
     top_k: int = _cut(60, "adaptive: most turns looked at, by rank.", "Budget", lowest=1)
-    fill: str = _cut(
-        "stop",
-        "At the first turn that does not fit: stop, skip it, or cut it.",
+    fill: str = _cut(  # docs/decisions/0006; the paper's presets stop
+        "skip",
+        "At a turn that does not fit: stop, skip it, or cut it and stop.",
         "Budget",
         choices=("stop", "skip", "cut"),
     )

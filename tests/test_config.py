@@ -154,7 +154,7 @@ def test_the_defaults_keep_the_papers_weights_and_most_of_its_cut():
     config, ours = (
         Config(),
         """profile entity_source hop_terms hop_characters hop_speakers fuzzy dates pool typed
-    semantic_max_turns candidates fuse beside windows calibrate lift budget alpha""",
+    semantic_max_turns candidates fuse beside windows calibrate lift budget alpha fill""",
     )
     assert {name for name, value in PAPER.items() if getattr(config, name) != value} == set(ours.split())
     assert config.word_budget == 4000

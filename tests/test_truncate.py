@@ -30,12 +30,15 @@ def test_none_keeps_all():
     assert (budget.used_words, budget.words, budget.tau) == (10, 0, 0.0)
 
 
-def test_fixed_takes_whole_turns_and_stops_at_the_first_overflow():
+def test_whole_turns_are_taken_and_one_that_does_not_fit_is_skipped_or_stopped_at():
     found = [*hits(0.9, 0.8), Hit(3, Turn("w " * 20, "S"), Scores(1)), Hit(4, Turn("w", "S"), Scores(1))]
-    kept, budget = cut(found, truncate="fixed", budget=14)
-    assert kept == [1, 2]
-    assert [(d.rank, d.reason) for d in budget.dropped] == [(3, "budget"), (4, "budget")]
-    assert cut(found, truncate="fixed", budget=14, fill="skip")[0] == [1, 2, 4]
+    for kind in ("fixed", "adaptive"):
+        kept, budget = cut(found, truncate=kind, budget=14)
+        assert kept == [1, 2, 4]
+        assert [(d.rank, d.reason) for d in budget.dropped] == [(3, "budget")]
+        kept, budget = cut(found, truncate=kind, budget=14, fill="stop")
+        assert kept == [1, 2]
+        assert [(d.rank, d.reason) for d in budget.dropped] == [(3, "budget"), (4, "budget")]
 
 
 def test_adaptive_drops_what_scores_below_alpha_of_the_best():
@@ -135,9 +138,9 @@ def test_nothing_in_nothing_out():
 def test_a_turn_is_masked_before_it_is_cut():
     card = Turn("4111 1111 1111 1111 is my card, Blau42 the word", "S")
     found = [Hit(1, card, Scores(1)), Hit(2, Turn("password: Blau42"), Scores(1))]
-    kept, _ = truncate(found, Config(truncate="fixed", budget=4, redact=True), TOKENS)
+    kept, _ = truncate(found, Config(truncate="fixed", budget=4, redact=True, fill="stop"), TOKENS)
     assert kept[0].turn.text == "[redacted: card number]"
     kept, _ = truncate(found, Config(truncate="fixed", budget=9, fill="cut", redact=True), TOKENS)
     assert kept[0].turn.text.endswith("card, [redacted: password]")
-    kept, _ = truncate(found, Config(truncate="fixed", budget=4), TOKENS)
+    kept, _ = truncate(found, Config(truncate="fixed", budget=4, fill="stop"), TOKENS)
     assert kept[0].turn.text == "4111 1111 1111"

@@ -1,6 +1,6 @@
 """The cut over arrays: which ranked turns stay, and why the others go. `truncate` for a million rankings.
 
-Whole turns, stop at the first that does not fit, never fewer than one; a test holds this
+Whole turns, stop at the first that does not fit or skip it, never fewer than one; a test holds this
 and `smartsearch.rank.truncate` together.
 """
 
@@ -50,6 +50,8 @@ def cut(order: Indices, ce: Floats | None, how: Cut, words: Indices, tokens: Ind
         fate[gone] = TAU
         alive &= ~gone
     rest = np.flatnonzero(alive)
+    if how.fill == "skip" and how.words:
+        rest = rest[_fitting(words[order[rest]], how.words)]
     spent = np.cumsum(words[order[rest]])
     count = int(np.searchsorted(spent, how.words, side="right")) if how.words else len(rest)
     count = max(count, min(1, len(rest)))
@@ -63,6 +65,16 @@ def cut(order: Indices, ce: Floats | None, how: Cut, words: Indices, tokens: Ind
     if how.words and used > how.words:  # the first turn alone is too long: it is cut
         return Kept(fate, how.words, cost * how.words // used)
     return Kept(fate, used, cost)
+
+
+def _fitting(costs: Indices, room: int) -> list[int]:
+    """The places of the turns that fit, those that do not skipped; the first one's if none does."""
+    places = []
+    for place, cost in enumerate(costs.tolist()):
+        if cost <= room:
+            places.append(place)
+            room -= cost
+    return places or [0][: len(costs)]
 
 
 def _head(scores: Floats, share: float) -> int:
@@ -97,7 +109,12 @@ def compressed(order: Indices, ce: Floats | None, how: Cut, corpus: Corpus, toke
         for rank, place in enumerate(order.tolist(), 1)
     ]
     config = Config(
-        truncate=how.kind, budget=how.words, alpha=how.alpha, top_k=how.top_k, compress=how.compress
+        truncate=how.kind,
+        budget=how.words,
+        alpha=how.alpha,
+        top_k=how.top_k,
+        fill=how.fill,
+        compress=how.compress,
     )
     _, budget = truncate(hits, config, tokenizer)
     fate = np.full(len(order), KEPT, dtype=np.int8)

@@ -14,6 +14,7 @@ rank       weight, corpus                  ce, colbert          rrf[:WEIGHT_CE[:
            +plain: so read by the profile's (rank/text.py), and no score calibrated
 cut        B0                              B1:WORDS             B2:ALPHA[:K[:WORDS]]
            A1v1[:SHARE[:WORDS]]            A1v2[:FLOOR[:WORDS]] +C1, +C2, +C1C2 added to B0, B1, B2
+           +skip added to B1, B2: on past a turn that does not fit, as `query` does
 
 All but I3 and ID retrieve as the paper does, and so `IP rrf+plain` is what `--as paper` does.
 """
@@ -111,7 +112,7 @@ class Ranker:
 
 @dataclass(frozen=True)
 class Cut:
-    """A way to cut the ranked list. `words` 0 is no ceiling; `compress` as in the Config.
+    """A way to cut the ranked list. `words` 0 is no ceiling; `fill` and `compress` as in the Config.
 
     `kind`: none, fixed, adaptive (`alpha`, `top_k`), cumulative (A1v1: of the turns that fit, the tail
     that holds less than `share` of their summed cross-encoder scores goes), floor (A1v2: a turn stays
@@ -125,6 +126,7 @@ class Cut:
     top_k: int = 0
     share: float = 0.0
     floor: float = 0.0
+    fill: str = "stop"
     compress: tuple[str, ...] = ()
 
     @property
@@ -259,18 +261,24 @@ RANKERS: dict[str, Ranker] = {
 def cut(name: str) -> Cut:
     """The cut of that name."""
     base, *added = name.split("+")
-    if added and (len(added) > 1 or added[0] not in COMPRESSED):
-        raise UsageError(f"no compression {added[0]!r}", hint=f"one of {', '.join(COMPRESSED)}")
+    skips = "skip" in added
+    shorter = [each for each in added if each != "skip"]
+    if len(added) > len(set(added)) or len(shorter) > 1 or not set(shorter) <= set(COMPRESSED):
+        hint = f"one of {', '.join(COMPRESSED)}, and skip"
+        raise UsageError(f"{name!r}: +{'+'.join(added)} cannot be added", hint=hint)
     if base.partition(":")[0] not in CUTS:
-        hint = "B0, B1:2000, B2:.03:60:4000, A1v1:.2, A1v2:0, with +C1 or +C2"
+        hint = "B0, B1:2000, B2:.03:60:4000, A1v1:.2, A1v2:0, with +C1, +C2 or +skip"
         raise UsageError(f"no cut {name!r}", hint=hint)
     kind, numbers = CUTS[base.partition(":")[0]]
-    if added and kind in ("cumulative", "floor"):
-        raise UsageError(f"{name!r}: {added[0]} goes with B0, B1 and B2", hint=f"B1:2000+{added[0]}")
+    if shorter and kind in ("cumulative", "floor"):
+        raise UsageError(f"{name!r}: {shorter[0]} goes with B0, B1 and B2", hint=f"B1:2000+{shorter[0]}")
+    if skips and kind not in ("fixed", "adaptive"):
+        raise UsageError(f"{name!r}: skip goes with B1 and B2", hint="B1:2000+skip")
     values = _numbers(base, numbers)
     whole = ":".join([base.partition(":")[0], *(_written(value) for value in values.values())])
-    compress = COMPRESSED[added[0]] if added else ()
-    return Cut("+".join([whole, *added]), kind, compress=compress, **values)
+    fill, compress = "skip" if skips else "stop", COMPRESSED[shorter[0]] if shorter else ()
+    canonical = "+".join([whole, *shorter, *(["skip"] if skips else [])])
+    return Cut(canonical, kind, fill=fill, compress=compress, **values)
 
 
 def split(names: str) -> list[str]:

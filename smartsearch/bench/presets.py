@@ -10,7 +10,7 @@ from smartsearch.bench.grid import Row
 from smartsearch.config import Config
 from smartsearch.errors import UsageError
 
-REFERENCE = "I3 cascade B2:0.01:60:4000"
+REFERENCE = "I3 cascade B2:0.01:60:4000+skip"
 """What `smartsearch query` does by default: the row that others are compared with."""
 PAPER = "IP rrf+plain B2:0.03:60:4000"
 REFERENCES = {"": REFERENCE, "paper": PAPER, "paper-locomo": "IP rrf+plain B1:2000"}
@@ -35,7 +35,7 @@ class Block:
 FIXED = ("B1:1000", "B1:2000", "B1:3000", "B1:4000")
 ADAPTIVE = tuple(f"B2:{alpha}:60:4000" for alpha in ("0", "0.01", "0.03", "0.05", "0.1"))
 RANKERS = ("weight", "corpus", "ce", "colbert", "rrf", "rrf:0.5", "cascade", "zscore", "product")
-_DEFAULT = Block(("I3",), ("cascade", "weight", "colbert"), (ADAPTIVE[1], "B1:2000"))
+_DEFAULT = Block(("I3",), ("cascade", "weight", "colbert"), (REFERENCE.split()[2], "B1:2000+skip", "B1:2000"))
 _AS_PAPER = Block(("IP",), ("rrf+plain",), (ADAPTIVE[2], "B1:2000"))
 _TABLES = (
     Block(

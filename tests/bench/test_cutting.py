@@ -32,15 +32,16 @@ turns = st.lists(
     st.integers(1, 40),
     st.floats(0, 0.9),
     st.integers(1, 12),
+    st.sampled_from(["stop", "skip"]),
 )
-def test_what_stays_is_what_truncate_keeps(drawn, kind, words, alpha, top_k):
+def test_what_stays_is_what_truncate_keeps(drawn, kind, words, alpha, top_k, fill):
     hits = [
         Hit(rank, Turn(text=" ".join(["word"] * count)), Scores(1.0, ce), index=rank - 1)
         for rank, (count, ce) in enumerate(drawn, 1)
     ]
-    config = Config(truncate=kind, budget=words, alpha=alpha, top_k=top_k)
+    config = Config(truncate=kind, budget=words, alpha=alpha, top_k=top_k, fill=fill)
     kept, budget = truncate(hits, config, Tokenizer("words", lambda text: len(text.split())))
-    how = Cut("", kind, 0 if kind == "none" else words, alpha, top_k)
+    how = Cut("", kind, 0 if kind == "none" else words, alpha, top_k, fill=fill)
     ce = [float("nan") if score is None else score for _, score in drawn]
     found = fates(range(len(drawn)), ce, how, [count for count, _ in drawn])
     assert [hit.index for hit in kept] == np.flatnonzero(found.fate == KEPT).tolist()
@@ -68,6 +69,7 @@ def test_the_compressions_are_those_of_a_query_and_cost_what_is_written(compress
     split = [line.split(" ", 1) for line in said]
     corpus = Corpus(tuple(Turn(text, who, day, session="s") for (who, text), day in zip(split, days)))
     how = Cut("", "fixed", words, compress=compress)
+    assert how.fill == "stop"
     kept = compressed(np.arange(4), None, how, corpus, Tokenizer("words", lambda text: len(text.split())))
     stayed = [turn for turn, fate in zip(corpus.turns, kept.fate) if fate == KEPT]
     assert cutting.text(stayed, how) == shown

@@ -100,6 +100,8 @@ def test_cuts_have_budget_alpha_and_k():
     assert grid.cut("B1").words == 2000
     assert grid.cut("B1+C1C2").compress == ("dates", "speakers")
     assert grid.cut("B1+C1C2").name == "B1:2000+C1C2"
+    assert grid.cut("B1+skip+C1") == grid.cut("B1:2000+C1+skip")
+    assert (grid.cut("B2+skip").fill, grid.cut("B2").fill) == ("skip", "stop")
     assert grid.cut("A1v1").share == 0.2
     assert (grid.cut("A1v2").floor, grid.cut("A1v2:-4").floor) == (0.0, -4.0)
     assert grid.cut("B2:0").alpha == 0.0
@@ -121,6 +123,8 @@ def test_cuts_have_budget_alpha_and_k():
         (grid.cut, "B1:nan"),
         (grid.cut, "B2+C3"),
         (grid.cut, "A1v1+C1"),
+        (grid.cut, "B0+skip"),
+        (grid.cut, "B1+skip+skip"),
     ],
 )
 def test_a_name_that_is_none_is_told_with_those_there_are(make, name):

@@ -19,7 +19,7 @@ from smartsearch.rank.truncate import truncate
 from smartsearch.rank.typed import typed_first
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Dense, Evidence, gather
-from smartsearch.types import STAGES, Hit, Query, Result, Trace, paired
+from smartsearch.types import STAGES, Budget, Hit, Query, Result, Trace, paired
 
 Widen = Callable[[Query, Evidence], Evidence]
 """Adds to what retrieval gathered for a question: the place of another system's own step."""
@@ -84,7 +84,7 @@ def search(
         budget,
         trace,
         config.cores,
-        warnings=_warnings(query, evidence, budget.cut_text),
+        warnings=_warnings(query, evidence, budget),
         confidence=sure,
         weak=sure is not None and is_weak(sure, query, unsaid),
     )
@@ -141,7 +141,7 @@ def dense_search(
     return run
 
 
-def _warnings(query: Query, evidence: Evidence, cut_text: bool) -> tuple[str, ...]:
+def _warnings(query: Query, evidence: Evidence, budget: Budget) -> tuple[str, ...]:
     warnings = []
     fuzzy = [term for step in evidence.hops for term in step.terms if step.kind == "fuzzy"]
     for source in dict.fromkeys(term.source for term in fuzzy):
@@ -153,8 +153,10 @@ def _warnings(query: Query, evidence: Evidence, cut_text: bool) -> tuple[str, ..
         warnings.append("no turn contains a word of the question; these are the nearest in meaning")
     if query.fallback:
         warnings.append(f"the parser found no noun, name or verb in the question: {query.fallback}")
-    if cut_text:
+    if budget.cut_text:
         warnings.append("a turn was cut to fit the budget")
+    if budget.dropped and (best := budget.dropped[0]).rank == 1 and best.reason == "budget":
+        warnings.append("the best turn is longer than the budget and left out; --fill stop shows some of it")
     return (*warnings, *evidence.warnings)
 
 
