@@ -9,7 +9,7 @@ from typing import Any
 from smartsearch.models.store import minilm_folder
 from smartsearch.training.chats import Group
 from smartsearch.training.shipped import Scorer
-from smartsearch.training.start import NO_DROPOUT, freeze_words, in_parts
+from smartsearch.training.start import NO_DROPOUT, freeze_words, half_precision, in_parts
 
 DIMENSION, QUERY_LENGTH, DOCUMENT_LENGTH = 96, 32, 128
 """Of a token vector, and tokens of a question (padded with [MASK]) and of a text."""
@@ -24,7 +24,7 @@ def token_vectors(model: Any, texts: Sequence[str], is_query: bool) -> tuple[Any
 
     features = model.tokenize(list(texts), is_query=is_query)
     ids, mask = features["input_ids"], features["attention_mask"].bool()
-    with torch.autocast("cpu", torch.bfloat16):
+    with half_precision():
         vectors = model(features)["token_embeddings"]
     counted = torch.ones_like(mask) if is_query else mask & ~torch.isin(ids, torch.tensor(model.skiplist))
     return torch.nn.functional.normalize(vectors.float(), dim=-1), counted

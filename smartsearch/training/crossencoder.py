@@ -9,7 +9,7 @@ from typing import Any
 from smartsearch.models.store import minilm_folder
 from smartsearch.training.bert import first_token_logits
 from smartsearch.training.chats import Group
-from smartsearch.training.start import DECAY, NO_DROPOUT, freeze_words, in_parts
+from smartsearch.training.start import DECAY, NO_DROPOUT, freeze_words, half_precision, in_parts
 
 MAX_LENGTH = 128
 """Tokens of question and text together; longer texts lose their end (the context comes last)."""
@@ -101,12 +101,10 @@ class CrossEncoderLearner:
             return list(self._logits([(question, text) for text in texts], -(-len(texts) // 64)).tolist())
 
     def _logits(self, pairs: Sequence[tuple[str, str]], parts: int) -> Any:
-        import torch
-
         def run(some: Sequence[tuple[str, str]]) -> Any:
             return first_token_logits(self.model, **encode(self._cross.tokenizer, some))
 
-        with torch.autocast("cpu", torch.bfloat16):
+        with half_precision():
             return in_parts(pairs, lambda pair: len(pair[0]) + len(pair[1]), parts, run).float()
 
     def save(self, folder: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from smartsearch.training.bert import first_token_logits
 from smartsearch.training.chats import Group
 from smartsearch.training.crossencoder import encode
-from smartsearch.training.start import batches
+from smartsearch.training.start import batches, half_precision
 from tests.rank import tiny
 
 
@@ -60,3 +60,13 @@ def test_a_batch_holds_groups_with_wrong_texts_enough_each_once_an_epoch() -> No
     for drawn in epoch:
         assert drawn.texts[0] == f"right {drawn.question[1:]}"
         assert len(set(drawn.texts)) == 3
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("capability", "kind"), [("AVX512", "bfloat16"), ("AVX2", "float32")])
+def test_steps_are_in_half_precision_only_where_that_is_faster(monkeypatch, capability, kind) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    with half_precision():
+        assert torch.nn.Linear(4, 4)(torch.ones(1, 4)).dtype == getattr(torch, kind)
