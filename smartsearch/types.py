@@ -245,6 +245,15 @@ class Budget:
     cut_text: bool = False
     hidden: tuple[Hit, ...] = ()
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to tell a user of it: a turn that was cut, or the best one left out."""
+        if self.cut_text:
+            return ("a turn was cut to fit the budget",)
+        if any(d.rank == 1 and d.reason == "budget" for d in self.dropped):
+            return ("the best turn is longer than the budget and left out; --fill stop shows some of it",)
+        return ()
+
 
 @dataclass(frozen=True)
 class ModelInfo:

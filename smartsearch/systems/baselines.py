@@ -192,9 +192,8 @@ class Ranker:
             kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
         spent = (time.perf_counter() - start) * 1000.0
         trace = Trace(candidates=len(found), timing_ms={"retrieve": spent})
-        warnings = ("a turn was cut to fit the budget",) if budget.cut_text else ()
         return Result(
-            question, "", kept, budget, trace, config.cores, warnings=warnings, system=self.card.name
+            question, "", kept, budget, trace, config.cores, warnings=budget.warnings, system=self.card.name
         )
 
 

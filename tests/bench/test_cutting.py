@@ -69,12 +69,20 @@ def test_the_compressions_are_those_of_a_query_and_cost_what_is_written(compress
     split = [line.split(" ", 1) for line in said]
     corpus = Corpus(tuple(Turn(text, who, day, session="s") for (who, text), day in zip(split, days)))
     how = Cut("", "fixed", words, compress=compress)
-    assert how.fill == "stop"
     kept = compressed(np.arange(4), None, how, corpus, Tokenizer("words", lambda text: len(text.split())))
     stayed = [turn for turn, fate in zip(corpus.turns, kept.fate) if fate == KEPT]
     assert cutting.text(stayed, how) == shown
     assert kept.words == kept.tokens == len(shown.split()) <= words
     assert kept.fate[len(stayed) :].tolist() == [BUDGET] * (4 - len(stayed))
+
+
+def test_a_compressed_cut_skips_what_does_not_fit_where_the_cut_says_so():
+    corpus = Corpus((Turn("one two", "Ann"), Turn("six " * 30, "Ann"), Turn("three", "Bo")))
+    words = Tokenizer("words", lambda text: len(text.split()))
+    for fill, kept in (("stop", [0]), ("skip", [0, 2])):
+        how = Cut("", "fixed", 11, fill=fill, compress=("speakers",))
+        found = compressed(np.arange(3), None, how, corpus, words)
+        assert np.flatnonzero(found.fate == KEPT).tolist() == kept
 
 
 def test_the_cumulative_control_drops_the_tail_that_holds_less_than_its_share():

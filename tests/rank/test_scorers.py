@@ -130,6 +130,7 @@ def test_a_hub_colbert_loads_from_its_folder(tmp_path):
     values = score("when did mara ?", TEXTS)
     assert values.shape == (4,)
     assert (np.abs(values) <= 8 + 1e-3).all()
+    assert score("when did mara ?", TEXTS).tolist() == values.tolist()
     # two texts make other matrices than four, whose sums AVX2 adds in another order
     assert score("when did mara ?", TEXTS[:2]).tolist() == pytest.approx(values[:2].tolist(), rel=1e-6)
 

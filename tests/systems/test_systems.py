@@ -66,6 +66,16 @@ def test_a_plain_search_finds_turns_and_cuts_them_as_the_settings_say(talk, name
     assert not answered(talk, "zeppelin", system=name).hits
 
 
+@pytest.mark.parametrize("name", ["smartsearch", *PLAIN])
+def test_a_best_turn_longer_than_the_budget_is_told_whatever_the_system(talk, name):
+    (talk / "talk.txt").write_text(
+        "Ann: canoe and paddles" + " canoe and paddles" * 9 + "\nBen: no canoe here\n"
+    )
+    result = answered(talk, "canoe paddles", system=name, budget=8)
+    assert [hit.rank for hit in result.hits] == [2]
+    assert any("the best turn is longer than the budget" in warning for warning in result.warnings)
+
+
 def test_its_scores_stand_in_the_record(run, talk):
     record = run("query", "the paddles", str(talk), "--system", "grep", "--json").record
     assert record["system"] == "grep"

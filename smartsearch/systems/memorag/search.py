@@ -126,8 +126,7 @@ def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools
         timing_ms=timing,
         absent=(),
     )
-    warnings = ("a turn was cut to fit the budget",) if budget.cut_text else ()
-    return replace(results[0], hits=kept, budget=budget, trace=trace, warnings=warnings)
+    return replace(results[0], hits=kept, budget=budget, trace=trace, warnings=budget.warnings)
 
 
 def _of(clue: str, terms: tuple[Term, ...]) -> tuple[Term, ...]:

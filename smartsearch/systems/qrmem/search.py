@@ -77,13 +77,12 @@ def search(
         degraded=(*near.trace.degraded, *by_rule),
         own=_own(asked, made, route, name) | (roles.own if roles else {}),
     )
-    cut = ["a turn was cut to fit the budget"] if budget.cut_text else []
     return replace(
         near,
         hits=kept,
         budget=budget,
         trace=trace,
-        warnings=(*near.warnings, *(roles.warnings if roles else ()), *cut),
+        warnings=(*near.warnings, *(roles.warnings if roles else ()), *budget.warnings),
         system=name,
         confidence=None,
         weak=False,

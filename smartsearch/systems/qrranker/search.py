@@ -72,7 +72,7 @@ def search(
         hits=kept,
         budget=budget,
         trace=trace,
-        warnings=(*ours.warnings, *(["a turn was cut to fit the budget"] if budget.cut_text else [])),
+        warnings=(*ours.warnings, *budget.warnings),
         system=NAME if heads.trained else UNTRAINED,
         confidence=None,
         weak=False,

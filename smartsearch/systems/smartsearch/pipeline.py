@@ -153,11 +153,7 @@ def _warnings(query: Query, evidence: Evidence, budget: Budget) -> tuple[str, ..
         warnings.append("no turn contains a word of the question; these are the nearest in meaning")
     if query.fallback:
         warnings.append(f"the parser found no noun, name or verb in the question: {query.fallback}")
-    if budget.cut_text:
-        warnings.append("a turn was cut to fit the budget")
-    if budget.dropped and (best := budget.dropped[0]).rank == 1 and best.reason == "budget":
-        warnings.append("the best turn is longer than the budget and left out; --fill stop shows some of it")
-    return (*warnings, *evidence.warnings)
+    return (*warnings, *budget.warnings, *evidence.warnings)
 
 
 class _Clock:

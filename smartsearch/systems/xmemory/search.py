@@ -150,8 +150,7 @@ def search(
         cost=reader.cost if reader else Cost(),
         own=told(memory, (len(themes), len(semantics), len(choices)), gated, config, reader),
     )
-    cut = ["a turn was cut to fit the budget"] if budget.cut_text else []
-    warnings, system = (*_replaced(memory, reader), *cut), "xmemory" if reader else "xmemory-rule"
+    warnings, system = (*_replaced(memory, reader), *budget.warnings), "xmemory" if reader else "xmemory-rule"
     return Result(
         question, config.profile, kept, budget, trace, config.cores, warnings=warnings, system=system
     )
