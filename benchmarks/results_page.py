@@ -17,7 +17,7 @@ from records import read
 from report import HERE, render
 from report import table as markdown
 
-from smartsearch.bench import tables, versus
+from smartsearch.bench import presets, tables, versus
 from smartsearch.bench.measures import TOP
 from smartsearch.bench.tables import NONE, Json, Table, micro, number, percent, share, short, signed
 
@@ -184,8 +184,10 @@ def table_5(rows: Mapping[str, Json], theirs: Mapping[str, Any]) -> Iterator[str
     ours = ["words", "tokens", "kept, micro", "95%", "macro", "any", "all"]
     for ranking in ("IP rrf+plain", "I0 rrf+plain", "I3 rrf", "I3 cascade"):
         lines: Lines = []
-        for cut in CUTS:
+        for cut in (*CUTS, *presets.SKIPPING):
             row = _row(rows, f"{ranking} {cut}")
+            if row is None and cut in presets.SKIPPING:
+                continue
             tokens, recall = theirs.get("cuts", {}).get(cut, (None, None))
             cells = [NOT_RUN] * len(ours)
             if row:

@@ -34,14 +34,17 @@ class Block:
 
 FIXED = ("B1:1000", "B1:2000", "B1:3000", "B1:4000")
 ADAPTIVE = tuple(f"B2:{alpha}:60:4000" for alpha in ("0", "0.01", "0.03", "0.05", "0.1"))
+SKIPPING = (REFERENCE.split()[2], "B1:2000+skip")
+"""Cuts that go on past a turn that does not fit, as `query` does; those of the paper stop there."""
 RANKERS = ("weight", "corpus", "ce", "colbert", "rrf", "rrf:0.5", "cascade", "zscore", "product")
-_DEFAULT = Block(("I3",), ("cascade", "weight", "colbert"), (REFERENCE.split()[2], "B1:2000+skip", "B1:2000"))
+_DEFAULT = Block(("I3",), ("cascade", "weight", "colbert"), (*SKIPPING, "B1:2000"))
 _AS_PAPER = Block(("IP",), ("rrf+plain",), (ADAPTIVE[2], "B1:2000"))
 _TABLES = (
     Block(
         ("I3",), ("cascade", "rrf", "ce", "colbert", "weight", "corpus"), ("B0", *FIXED, *ADAPTIVE)
     ),  # T1, T5, T9
-    Block(("IP",), ("rrf+plain",), ("B0", *FIXED, *ADAPTIVE)),  # T1, T5
+    Block(("IP",), ("rrf+plain",), ("B0", *FIXED, *ADAPTIVE, *SKIPPING)),  # T1, T5
+    Block(("I3",), ("rrf",), SKIPPING),  # T5, by the cut of `query`
     Block(("IF0", "IF1", "IF2", "IF3"), ("ce+plain",), ("B1:2000", ADAPTIVE[2])),  # T3
     Block(("I0",), ("rrf+plain",), ("B1:2000", *FIXED, *ADAPTIVE)),  # T3, T5
     Block(("IP",), ("rrf:0.5+plain", "zscore+plain", "product+plain"), ("B1:2000",)),  # T8, with our models
