@@ -82,6 +82,20 @@ def test_the_page_has_plots_in_words_too_and_escapes_what_comes_from_the_data(re
         assert title in text
 
 
+def test_a_ranking_has_cuts_that_skip_on_the_page_where_they_were_run():
+    record = BENCHMARKS / "results" / "20261128-065303-beam-100K.json"
+    found = {
+        name: json.loads(path.read_text(encoding="utf-8"))
+        for name, path in (("new", record), ("old", RECORD))
+    }
+    told = {
+        name: results_page.page([result], "command").split("### Table 9")[0] for name, result in found.items()
+    }
+    skips = [line for line in told["new"].splitlines() if line.startswith("| B1:2000+skip |")]
+    assert [line.split(" | ")[3] for line in skips] == [".484", ".432", ".449"]
+    assert "+skip |" not in told["old"]
+
+
 def test_the_papers_of_other_systems_stand_beside_ours_as_not_comparable(result):
     assert "not comparable" not in results_page.page([{**result, "compared": None}], "command")
     told = results_page.page([result], "command")
