@@ -4,17 +4,26 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip install -qq --disable-pip-version-check
 DATA   ?= ../shared/data
+DEVICE ?= cpu
+MINUTES ?= 0
 
+CUDA   := $(if $(filter cuda%,$(DEVICE)),-cuda)
 BASE   := $(VENV)/.installed-base
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
-TRAIN  := $(VENV)/.installed-train
+TRAIN  := $(VENV)/.installed-train$(CUDA)
 RAY    := $(VENV)/.installed-ray
 
 # pylate and sentence-transformers ask for torch, and the registry's newest torch brings gigabytes of
 # CUDA. A CPU build of this version is taken where one is to be had: from pip's own sources, then
 # from PyTorch's index; platforms without one (macOS) have no CUDA build to avoid.
 TORCH  := torch==2.13.0
+TORCHED := $(PIP) "$(TORCH)+cpu" 2>/dev/null \
+	  || $(PIP) --retries 1 --timeout 15 "$(TORCH)+cpu" --index-url https://download.pytorch.org/whl/cpu 2>/dev/null \
+	  || $(PIP) $(TORCH)
+ifdef CUDA
+TORCHED := $(PIP) --force-reinstall $(TORCH)
+endif
 
 # tests/conftest.py says which files these are
 FAST   := quick or not (process or fuzz or docs or reports or torch or ray)
@@ -50,9 +59,7 @@ $(DEV): pyproject.toml | $(BIN)/python
 
 $(TRAIN): pyproject.toml | $(BIN)/python
 	@echo "setting up .venv with torch: once, a minute or two, 2 GB"
-	@$(PIP) "$(TORCH)+cpu" 2>/dev/null \
-	  || $(PIP) --retries 1 --timeout 15 "$(TORCH)+cpu" --index-url https://download.pytorch.org/whl/cpu 2>/dev/null \
-	  || $(PIP) $(TORCH)
+	@$(TORCHED)
 	@$(PIP) $(TORCH) -e ".[test,batch,train]"
 	@touch $@
 
@@ -95,5 +102,5 @@ scale: $(RAY) ## measure what batches cost at size, with Ray too, and write docs
 	$(BIN)/python benchmarks/scale.py --out .out/scale/record.json
 	$(BIN)/python benchmarks/scale_page.py --record .out/scale/record.json
 
-models: $(TRAIN) ## train the shipped models again from DATA (six hours and more on 2 cores)
-	$(BIN)/python -m recipe all $(DATA)/train
+models: $(TRAIN) ## train the shipped models again from DATA; DEVICE=cuda, MINUTES=9 a call: run again to go on
+	$(BIN)/python -m recipe all $(DATA)/train --device $(DEVICE) --minutes $(MINUTES)

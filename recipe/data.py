@@ -125,17 +125,19 @@ def build(
     share: float = 1.0,
     written: bool = True,
     real: bool = False,
+    stretches: int | None = None,
 ) -> dict[str, int]:
     """Write `groups.jsonl` and `trials.jsonl` to `out`; the counts of both by source and kind.
 
     `miner` finds wrong turns of complete questions; trials never depend on it. `share` scales the ceilings of
-    all other sources. `written` and `real` add the written conversations and real people's chats.
+    all other sources. `written` and `real` add the written conversations and real people's chats, with the
+    questions that were written over so many `stretches` of them.
     """
     rng = random.Random(seed)
     chats = [
         *read_chats(train, rng),
         *read_wiki(train, rng),
-        *(read_real(train, rng) if real else ()),
+        *(read_real(train, rng, stretches) if real else ()),
         *(written_chats() if written else ()),
     ]
     kept = [chat for chat in chats if not held_out(chat)]
@@ -172,6 +174,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--share", type=float, default=1.0, help="of the third-party sources' ceilings")
     parser.add_argument("--no-written", action="store_true", help="third-party sources alone")
     parser.add_argument("--real", action="store_true", help="real people's chats too")
+    parser.add_argument(
+        "--stretches", type=int, help="of them with the questions of so many records of asked.jsonl alone"
+    )
     options = parser.parse_args(argv)
     counts = build(
         options.train,
@@ -181,6 +186,7 @@ def main(argv: Sequence[str]) -> int:
         share=options.share,
         written=not options.no_written,
         real=options.real,
+        stretches=options.stretches,
     )
     for key, count in sorted(counts.items()):
         print(f"{count:6d} {key}")

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import math
+import os
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
+
+import torch
 
 from recipe.data import read_groups
 from smartsearch.training.chats import Group
@@ -13,12 +18,16 @@ from smartsearch.training.colbert import DISTIL, ColbertLearner
 from smartsearch.training.crossencoder import CrossEncoderLearner
 from smartsearch.training.evaluate import rank_of_first, summary
 from smartsearch.training.shipped import Scorer, cross_scorer
-from smartsearch.training.start import Clock, Learner, Plan, fit
+from smartsearch.training.start import Clock, Learner, OtherRun, Pieces, Plan, fit
 
 TRIALS, WRONG = 50, 24
 """Trials tried while a round runs, and wrong texts of each."""
 CHECKPOINTS = {"crossencoder": 0.12, "colbert": 0.2}
 """Share of the round after which the model is saved and tried."""
+STATE = "state.pt"
+"""Beside the trained model: what a round that was broken off goes on from."""
+UNFINISHED = getattr(os, "EX_TEMPFAIL", 75)
+"""The exit code where a piece is over and the work is not: the same command goes on."""
 
 
 def trial_ranks(trials: Sequence[Group], scorer: Scorer, most: int = 1000) -> list[int]:
@@ -30,14 +39,16 @@ def watcher(
     learner: Learner, out: Path, trials: Sequence[Group], every: float
 ) -> Callable[[Clock, float], None]:
     """What prints the running loss, and saves and tries the model now and then."""
-    running, saved = 0.0, 0.0
+    running, weight, saved = 0.0, 0.0, -1.0
 
     def watch(clock: Clock, loss: float) -> None:
-        nonlocal running, saved
-        running = 0.98 * running + 0.02 * loss
+        nonlocal running, weight, saved
+        running, weight = 0.98 * running + 0.02 * loss, 0.98 * weight + 0.02
         if clock.done % 25 == 0:
-            mean = running / (1 - 0.98**clock.done)
-            print(f"step {clock.done} ({clock.progress:.2f}) loss {mean:.3f}", flush=True)
+            said = f"step {clock.done} ({clock.progress:.2f}) loss {running / weight:.3f}"
+            print(f"{said}, {clock.seconds:.0f} s", flush=True)
+        if saved < 0:
+            saved = clock.progress
         if clock.progress - saved > every:
             saved = clock.progress
             learner.save(out)
@@ -65,22 +76,37 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--distil", type=float, default=DISTIL, help="weight of the teacher's part of the loss"
     )
+    parser.add_argument("--device", default="cpu", help="as torch names it, such as cuda")
+    parser.add_argument(
+        "--piece", type=float, default=math.inf, help="minutes after which it ends, to go on when run again"
+    )
     options = parser.parse_args(argv)
+    if options.device.startswith("cuda") and not torch.cuda.is_available():
+        parser.error("torch sees no CUDA device here: --device cpu, or a build of torch with CUDA")
     rng = random.Random(options.seed)
     groups, trials = (read_groups(options.data / f"{name}.jsonl") for name in ("groups", "trials"))
     trials = rng.sample(trials, min(TRIALS, len(trials)))
     learner: Learner
     if options.kind == "crossencoder":
-        learner = CrossEncoderLearner(options.start, options.seed)
+        learner = CrossEncoderLearner(options.start, options.seed, options.device)
     elif options.teacher is None:
         parser.error("a ColBERT needs a --teacher")
     else:
-        import torch
-
         teacher = cross_scorer(options.teacher, torch.get_num_threads())
-        learner = ColbertLearner(options.start, options.seed, teacher, options.distil)
+        learner = ColbertLearner(options.start, options.seed, teacher, options.distil, options.device)
     wrong = options.wrong or (4 if options.kind == "crossencoder" else 3)
     plan = Plan(options.minutes, options.steps, options.groups, wrong, options.scale)
-    fit(learner, groups, plan, rng, watcher(learner, options.out, trials, CHECKPOINTS[options.kind]))
+    about = {"plan": asdict(plan), "seed": options.seed, "groups": len(groups), "distil": options.distil}
+    about |= {"kind": options.kind, "start": options.start.name if options.start else ""}
+    pieces = Pieces(options.out / STATE, about, options.piece)
+    watch = watcher(learner, options.out, trials, CHECKPOINTS[options.kind])
+    try:
+        whole = fit(learner, groups, plan, rng, watch, pieces)
+    except OtherRun as error:
+        parser.error(f"{error}; remove it, or take another folder")
+    if not whole:
+        print(f"not finished: the same command goes on from {pieces.path}", flush=True)
+        return int(UNFINISHED)
     learner.save(options.out)
+    pieces.path.unlink(missing_ok=True)
     return 0

@@ -77,8 +77,8 @@ def chitchat(folder: Path, rng: random.Random) -> Iterator[Chat]:
             yield Chat("chitchat", f"{person}-{first}", tuple(turns), tuple(made), _names(turns), 1.0)
 
 
-def asked(train: Path, first: int = 0) -> Iterator[Chat]:
-    """The stretches below `train` that questions were written over, labels complete, from the `first` on.
+def asked(train: Path, first: int = 0, last: int | None = None) -> Iterator[Chat]:
+    """The stretches below `train` that questions were written over, labels complete: records first to last.
 
     Those of chitchat are of the source `asked`, those of another of `asked SOURCE`; a source that is not
     there is left out.
@@ -96,7 +96,7 @@ def asked(train: Path, first: int = 0) -> Iterator[Chat]:
         if (train / source).is_dir()
         for chat in read(train / source)
     }
-    for record in _asked()[first:]:
+    for record in _asked()[first:last]:
         source, size = record.get("source", ""), record["turns"]
         if source:
             key, first = record["chat"], record["first"]
@@ -154,10 +154,10 @@ def irc(folder: Path) -> Iterator[Chat]:
         yield Chat("irc", f"{path.parent.name}-{path.stem}", tuple(turns), tuple(asked))
 
 
-def read_real(folder: Path, rng: random.Random) -> Iterator[Chat]:
-    """All of it that is below `folder` (`data/train`)."""
+def read_real(folder: Path, rng: random.Random, stretches: int | None = None) -> Iterator[Chat]:
+    """All that is below `folder` (`data/train`), of the written questions those of so many stretches."""
     if (folder / "chitchat").is_dir():
         yield from chitchat(folder / "chitchat", rng)
-    yield from asked(folder)
+    yield from asked(folder, 0, stretches)
     if (folder / "irc").is_dir():
         yield from irc(folder / "irc")

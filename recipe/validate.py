@@ -11,6 +11,7 @@ import dataclasses
 import json
 import random
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--unseen", type=int, help="training stretches from this record of asked.jsonl on, for `set_encoder`"
     )
+    parser.add_argument("--part", default="1/1", help="2/4: of every four chats the second")
     parser.add_argument("--crossencoder", type=Path, help="exported; default: the shipped one")
     parser.add_argument("--colbert", type=Path, help="exported; default: the shipped one")
     parser.add_argument("--threads", type=int, default=2)
@@ -179,7 +181,8 @@ def main(argv: Sequence[str]) -> int:
         parser.error("--unseen needs the training sources")
     else:
         chats = unseen_chats(options.train, options.seed, options.unseen)
-    questions = [one for chat in chats for one in ask(chat, tools, config)]
+    part, parts = map(int, options.part.split("/"))
+    questions = [one for chat in islice(chats, part - 1, None, parts) for one in ask(chat, tools, config)]
     if options.out:
         write_samples(options.out, questions, options.crossencoder or manifest.SHIPPED / "crossencoder")
     for record in report(questions):

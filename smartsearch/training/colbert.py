@@ -21,12 +21,13 @@ DISTIL = 1.0
 def token_vectors(model: Any, texts: Sequence[str], is_query: bool) -> tuple[Any, Any]:
     """Unit vectors [n, tokens, 96] and the mask of tokens that count: all of a question, words of a text."""
     import torch
+    from sentence_transformers.util import batch_to_device
 
-    features = model.tokenize(list(texts), is_query=is_query)
+    features = batch_to_device(model.tokenize(list(texts), is_query=is_query), model.device)
     ids, mask = features["input_ids"], features["attention_mask"].bool()
-    with half_precision():
+    with half_precision(model.device):
         vectors = model(features)["token_embeddings"]
-    counted = torch.ones_like(mask) if is_query else mask & ~torch.isin(ids, torch.tensor(model.skiplist))
+    counted = torch.ones_like(mask) if is_query else mask & ~torch.isin(ids, ids.new_tensor(model.skiplist))
     return torch.nn.functional.normalize(vectors.float(), dim=-1), counted
 
 
@@ -46,8 +47,8 @@ def loss_of(scores: Any, taught: Any, distil: float = DISTIL) -> Any:
     from torch.nn import functional
 
     count, size = taught.shape
-    right = torch.arange(count) * size
-    own = scores.view(count, count, size)[torch.arange(count), torch.arange(count)]
+    groups = torch.arange(count, device=scores.device)
+    right, own = groups * size, scores.view(count, count, size)[groups, groups]
     contrast = functional.cross_entropy(scores, right)
     taught_loss = functional.kl_div(
         functional.log_softmax(own, 1), functional.softmax(taught, 1), reduction="batchmean"
@@ -58,7 +59,9 @@ def loss_of(scores: Any, taught: Any, distil: float = DISTIL) -> Any:
 class ColbertLearner:
     """A PyLate ColBERT in training, a `start.Learner`."""
 
-    def __init__(self, start: Path | None, seed: int, teacher: Scorer, distil: float = DISTIL) -> None:
+    def __init__(
+        self, start: Path | None, seed: int, teacher: Scorer, distil: float = DISTIL, device: str = "cpu"
+    ) -> None:
         """Load the folder `start`, or MiniLM; the projection starts orthogonal, so distances survive it."""
         import torch
         from pylate import models
@@ -70,7 +73,7 @@ class ColbertLearner:
             embedding_size=DIMENSION,
             query_length=QUERY_LENGTH,
             document_length=DOCUMENT_LENGTH,
-            device="cpu",
+            device=device,
             config_kwargs=NO_DROPOUT,
             model_kwargs={"attn_implementation": "eager"},
         )
@@ -92,7 +95,8 @@ class ColbertLearner:
 
         taught = torch.tensor([self._teacher(drawn.question, drawn.texts) for drawn in batch])
         texts = [text for drawn in batch for text in drawn.texts]
-        return loss_of(self._scores([drawn.question for drawn in batch], texts), taught, self._distil)
+        scores = self._scores([drawn.question for drawn in batch], texts)
+        return loss_of(scores, taught.to(scores.device), self._distil)
 
     def score(self, question: str, texts: list[str]) -> list[float]:
         """MaxSim of texts for a question."""

@@ -55,8 +55,8 @@ def group_loss(logits: Any) -> Any:
 class CrossEncoderLearner:
     """A cross-encoder in training, a `start.Learner`."""
 
-    def __init__(self, start: Path | None, seed: int) -> None:
-        """Load the folder `start`, or MiniLM with a fresh head."""
+    def __init__(self, start: Path | None, seed: int, device: str = "cpu") -> None:
+        """Load the folder `start`, or MiniLM with a fresh head, to a device as torch names it."""
         import torch
         from sentence_transformers import CrossEncoder
 
@@ -65,7 +65,7 @@ class CrossEncoderLearner:
             str(start or minilm_folder()),
             num_labels=1,
             max_length=MAX_LENGTH,
-            device="cpu",
+            device=device,
             config_kwargs=NO_DROPOUT,
         )
         self.model: Any = self._cross.model
@@ -101,10 +101,12 @@ class CrossEncoderLearner:
             return list(self._logits([(question, text) for text in texts], -(-len(texts) // 64)).tolist())
 
     def _logits(self, pairs: Sequence[tuple[str, str]], parts: int) -> Any:
-        def run(some: Sequence[tuple[str, str]]) -> Any:
-            return first_token_logits(self.model, **encode(self._cross.tokenizer, some))
+        device = self.model.device
 
-        with half_precision():
+        def run(some: Sequence[tuple[str, str]]) -> Any:
+            return first_token_logits(self.model, **encode(self._cross.tokenizer, some).to(device))
+
+        with half_precision(device):
             return in_parts(pairs, lambda pair: len(pair[0]) + len(pair[1]), parts, run).float()
 
     def save(self, folder: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,15 +22,16 @@ NO_DROPOUT = {"attention_probs_dropout_prob": 0.0, "hidden_dropout_prob": 0.0}
 """On a CPU dropout costs 28% of a step (it rules out the fused attention), and no group is seen often."""
 
 
-def half_precision() -> Any:
-    """A context in which torch computes in bfloat16 where the processor has AVX-512, else nothing.
+def half_precision(device: Any) -> Any:
+    """A context in which torch computes in bfloat16 on a GPU or a processor with AVX-512, else nothing.
 
-    Without, a step in bfloat16 takes fifteen times as long as one in float32.
+    On a processor without, a step in bfloat16 takes fifteen times as long as one in float32.
     """
     import torch
 
-    fast = torch.backends.cpu.get_cpu_capability().startswith("AVX512")
-    return torch.autocast("cpu", torch.bfloat16, enabled=fast)
+    kind = torch.device(device).type
+    fast = kind == "cpu" and torch.backends.cpu.get_cpu_capability().startswith("AVX512")
+    return torch.autocast(kind, torch.bfloat16) if fast or kind == "cuda" else nullcontext()
 
 
 def freeze_words(bert: Any) -> None:
@@ -77,12 +81,69 @@ class Clock:
         return done / WARMUP if done < WARMUP else (1.0 - done) / (1.0 - WARMUP)
 
 
+class OtherRun(ValueError):
+    """A run with other settings was kept."""
+
+
+@dataclass
+class Pieces:
+    """A run in pieces: it is kept at `path` now and then, and goes on from there.
+
+    A piece ends after `minutes`. `about` tells this run from others.
+    """
+
+    path: Path
+    about: Mapping[str, Any]
+    minutes: float = math.inf
+    every: float = 120.0
+    """Seconds between two times that it is kept."""
+    _begin: float = field(default_factory=time.monotonic)
+    _kept: float = field(default_factory=time.monotonic)
+
+    @property
+    def over(self) -> bool:
+        """Whether this piece is."""
+        return time.monotonic() - self._begin > 60 * self.minutes
+
+    @property
+    def due(self) -> bool:
+        """Whether the run should be kept now."""
+        return self.over or time.monotonic() - self._kept > self.every
+
+    def keep(self, model: Any, optimizer: Any, clock: Clock) -> None:
+        """Write the run, whole or not at all."""
+        import torch
+
+        part = self.path.with_name(f"{self.path.name}.part")
+        part.parent.mkdir(parents=True, exist_ok=True)
+        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+        torch.save({**state, "about": dict(self.about), "done": clock.done, "seconds": clock.seconds}, part)
+        part.replace(self.path)
+        self._kept = time.monotonic()
+
+    def go_on(self, model: Any, optimizer: Any, clock: Clock) -> None:
+        """Set all three to where the run was kept, if it was. Raises OtherRun."""
+        import torch
+
+        if not self.path.is_file():
+            return
+        state = torch.load(self.path, map_location="cpu", weights_only=True)
+        if state["about"] != dict(self.about):
+            raise OtherRun(f"{self.path} keeps a run with other settings: {state['about']}")
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        clock.done, clock.begin = state["done"], clock.begin - state["seconds"]
+
+
 def batches(groups: Sequence[Group], size: int, wrong: int, rng: random.Random) -> Iterator[list[Group]]:
     """Endless batches of `size` groups, groups of like length together.
 
-    `wrong` wrong texts of each are drawn anew in every epoch; a group that has fewer is left out.
+    `wrong` wrong texts of each are drawn anew in every epoch; a group that has fewer is left out. Raises
+    ValueError where too few are left for a batch.
     """
     groups = [group for group in groups if len(group.wrong) >= wrong]
+    if len(groups) < size:
+        raise ValueError(f"{len(groups)} groups with {wrong} wrong texts do not make a batch of {size}")
     while True:
         order = rng.sample(range(len(groups)), len(groups))
         for start in range(0, len(order), size * 32):
@@ -132,13 +193,21 @@ def fit(
     plan: Plan,
     rng: random.Random,
     watch: Callable[[Clock, float], None],
-) -> None:
-    """Train for the time of the plan; `watch` is told the clock and the loss after each step."""
+    pieces: Pieces | None = None,
+) -> bool:
+    """Train for the time of the plan; `watch` is told the clock and the loss after each step.
+
+    With `pieces` it goes on from where an earlier call ended, with the batches that would have come next.
+    False where the piece ended before the plan.
+    """
     import torch
 
     optimizer = torch.optim.AdamW(learner.parameters(), lr=0.0, weight_decay=DECAY, betas=BETAS)
     stream = batches(groups, plan.groups, plan.wrong, rng)
     clock = Clock(plan.minutes, plan.steps)
+    if pieces:
+        pieces.go_on(learner.model, optimizer, clock)
+        stream = islice(stream, clock.done, None)
     learner.model.train()
     while clock.progress < 1.0:
         for part in optimizer.param_groups:
@@ -150,3 +219,8 @@ def fit(
         optimizer.zero_grad(set_to_none=True)
         clock.done += 1
         watch(clock, loss.item())
+        if pieces and pieces.due:
+            pieces.keep(learner.model, optimizer, clock)
+            if pieces.over:
+                break
+    return clock.progress >= 1.0

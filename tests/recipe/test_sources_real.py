@@ -99,6 +99,24 @@ def test_questions_over_another_source_name_a_chat_and_its_first_turn(
     assert held_out(replace(chat, id=chat.id.replace("train-2", "dev-2")))
 
 
+def test_of_the_written_questions_those_of_the_first_stretches_can_be_taken(
+    train: Path, monkeypatch: pytest.MonkeyPatch
+):
+    one = {"question": "Who?", "kind": "single", "gold": [0], "related": []}
+    records = [
+        {"person": person, "sessions": [name], "turns": 3, "questions": [one]}
+        for person, name in (("bb", "early"), ("aa", "late"))
+    ]
+    written = train / "asked.jsonl"
+    written.write_text("".join(json.dumps(record) + "\n" for record in records))
+    monkeypatch.setattr(sources_real, "ASKED", written)
+
+    def people(*stretches: int) -> list[str]:
+        return [chat.id for chat in read_real(train, random.Random(1), *stretches) if chat.source == "asked"]
+
+    assert people() == [*people(1), *(chat.id for chat in asked(train, 1))] == ["Pbb-asked", "Paa-asked"]
+
+
 def test_a_conversation_is_held_out_with_the_person_that_it_is_asked_of(
     train: Path, monkeypatch: pytest.MonkeyPatch
 ):

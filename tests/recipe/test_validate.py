@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recipe import calibrate, fusion
+from recipe import calibrate, fusion, validate
 from recipe.samples import Asked, write_samples
-from recipe.validate import orders
+from recipe.validate import main, orders
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.types import Turn
 
@@ -32,6 +32,27 @@ def test_candidates_are_ordered_by_each_ranker_and_by_both() -> None:
         "crossencoder": [4, 0, 5, 2],
         "rrf": [4, 0, 5, 2],
     }
+
+
+def test_parts_are_together_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chats = [Chat("written", f"a3_{n}", asked().chat.turns) for n in range(5)]
+    seen: list[str] = []
+
+    def ask(chat: Chat, *tools: object) -> list[Asked]:
+        seen.append(chat.id)
+        return [asked()]
+
+    monkeypatch.setattr(validate, "unseen_chats", lambda *place: iter(chats))
+    monkeypatch.setattr(validate, "tools_of", lambda *folders: None)
+    monkeypatch.setattr(validate, "ask", ask)
+    found = []
+    for part in ("1/2", "2/2"):
+        assert main([str(tmp_path), "--unseen", "0", "--part", part]) == 0
+        found.append(json.loads(capsys.readouterr().out.splitlines()[0])["questions"])
+    assert found == [3, 2]
+    assert sorted(seen) == [chat.id for chat in chats]
 
 
 def test_calibration_recovers_the_scale_and_shift_that_made_the_labels() -> None:

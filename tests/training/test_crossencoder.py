@@ -60,6 +60,8 @@ def test_a_batch_holds_groups_with_wrong_texts_enough_each_once_an_epoch() -> No
     for drawn in epoch:
         assert drawn.texts[0] == f"right {drawn.question[1:]}"
         assert len(set(drawn.texts)) == 3
+    with pytest.raises(ValueError, match="3 groups with 3 wrong texts do not make a batch of 4"):
+        next(batches(groups, 4, 3, random.Random(1)))
 
 
 @pytest.mark.torch
@@ -68,5 +70,5 @@ def test_steps_are_in_half_precision_only_where_that_is_faster(monkeypatch, capa
     import torch
 
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
-    with half_precision():
+    with half_precision("cpu"):
         assert torch.nn.Linear(4, 4)(torch.ones(1, 4)).dtype == getattr(torch, kind)
