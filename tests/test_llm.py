@@ -11,6 +11,7 @@ import pytest
 
 from smartsearch.errors import InputError
 from smartsearch.llm import Client, Endpoint, LLMError, ReplyCache, judge_endpoint, reader_endpoint
+from smartsearch.runtime import extras
 from tests.llm_server import half, llm_server, raw, says, status
 
 KEY = "sk-very-secret-93"
@@ -323,4 +324,4 @@ def test_without_the_package(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "openai", None)
     with pytest.raises(LLMError) as caught:
         Client(Endpoint("http://localhost/v1", "m"))
-    assert (caught.value.kind, caught.value.hint) == ("llm_missing", "pip install 'smartsearch[llm]'")
+    assert (caught.value.kind, caught.value.hint) == ("llm_missing", extras.command("llm"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,13 +48,21 @@ def command(*extras: str) -> str:
 
 
 def installing(requirement: str) -> str:
-    """The command that installs something in the environment that runs: that of a tool has no pip to call."""
+    """The command that installs something in the environment that runs, whichever `pip` is first on the path.
+
+    Another environment would know nothing of this smartsearch, and take PyPI's, which is not ours.
+    """
     prefix = Path(sys.prefix)
     if (prefix / "uv-receipt.toml").is_file():
         return f"uv pip install --python {prefix} '{requirement}'"
     if (prefix / "pipx_metadata.json").is_file():
         return f"pipx runpip {prefix.name} install '{requirement}'"
-    return f"pip install '{requirement}'"
+    python = Path(sys.executable)
+    if not _is_there("pip"):
+        return f"uv pip install --python {shlex.quote(str(python))} '{requirement}'"
+    found = shutil.which("pip")
+    own = found is not None and Path(found).parent.resolve() == python.parent.resolve()
+    return f"{'pip' if own else f'{shlex.quote(str(python))} -m pip'} install '{requirement}'"
 
 
 def _is_there(name: str) -> bool:

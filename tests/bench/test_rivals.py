@@ -234,8 +234,8 @@ def test_a_missing_package_says_what_to_install(own, monkeypatch):
     mine = own("import no_such_package_9\nNAME = 'mine'\ndef build(corpus): ...\n")
     with pytest.raises(SmartsearchError, match="needs the package no_such_package_9") as caught:
         load([mine])
-    assert (caught.value.kind, caught.value.hint) == ("package", "pip install 'no_such_package_9'")
+    assert (caught.value.kind, caught.value.hint) == ("package", extras.installing("no_such_package_9"))
     monkeypatch.setitem(extras.EXTRAS, "hub", ("no_such_package_9",))
     with pytest.raises(SmartsearchError, match="the rival minilm needs packages") as caught:
         load(["minilm"])
-    assert (caught.value.kind, caught.value.hint) == ("package", "pip install 'smartsearch[hub]'")
+    assert (caught.value.kind, caught.value.hint) == ("package", extras.command("hub"))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from smartsearch.runtime import extras
 from tests.cli.conftest import QUESTION, Ran, Run, check_golden
 from tests.cli.test_process import FAKES, environment, needs_terminal, read
 from tests.llm_server import (
@@ -223,7 +224,7 @@ def test_without_the_package_it_names_the_extra(run: Run, server: LLMServer, mon
     monkeypatch.setitem(sys.modules, "openai", None)
     ran = ask(run)
     assert (ran.code, ran.out) == (2, "")
-    assert "pip install 'smartsearch[llm]'" in ran.err
+    assert extras.command("llm") in ran.err
 
 
 @pytest.mark.parametrize(

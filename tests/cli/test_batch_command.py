@@ -184,5 +184,5 @@ def test_what_needs_an_extra_says_so_before_anything_is_asked(run: Run, chats: P
     monkeypatch.setitem(extras.EXTRAS, "batch", ("no_such_package",))
     (chats / "questions.jsonl").write_text('{"id": "1", "question": "Who moved?"}\n')
     ran = run("batch", *given)
-    assert (ran.code, "try: pip install 'smartsearch[batch]'" in ran.err) == (2, True)
+    assert (ran.code, f"try: {extras.command('batch')}" in ran.err) == (2, True)
     assert not (chats / "run").exists()

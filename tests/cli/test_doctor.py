@@ -119,7 +119,7 @@ def test_the_extras_are_told(run: Run, monkeypatch):
     said = [said for area, _, said in found(run) if area == "install"]
     assert said[0].endswith(str(Path(smartsearch.__file__).parent))
     assert said[-1] == (
-        "with the extras mcp; not installed: hub, batch (pip install 'smartsearch[hub,batch]' brings them)"
+        f"with the extras mcp; not installed: hub, batch ({extras.command('hub', 'batch')} brings them)"
     )
 
 

@@ -81,7 +81,7 @@ def test_a_missing_package_names_the_extra(run: Run, talks: str, monkeypatch: py
     monkeypatch.setitem(extras.EXTRAS, "train", ("no_such_package",))
     error = run("train", talks, "--json").record["error"]
     assert error["message"] == "train needs packages that are not installed: no_such_package"
-    assert (error["kind"], error["hint"]) == ("package", "pip install 'smartsearch[train]'")
+    assert (error["kind"], error["hint"]) == ("package", extras.command("train"))
 
 
 def test_a_profile_that_is_written_is_named(run: Run, talks: str, outcome) -> None:

@@ -21,6 +21,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
 import smartsearch
+from smartsearch.runtime import extras
 from smartsearch.serve.mcp.messages import LONGEST
 from tests.cli.conftest import CHAT, MESSAGES, QUESTION
 
@@ -341,7 +342,7 @@ def test_without_the_sdk_the_error_names_what_to_install(monkeypatch: pytest.Mon
 
     monkeypatch.setattr("smartsearch.runtime.extras.find_spec", lambda _name: None)
     assert cli.run(["mcp"]) == 2
-    assert "pip install 'smartsearch[mcp]'" in capfd.readouterr().err
+    assert extras.command("mcp") in capfd.readouterr().err
 
 
 @pytest.mark.models

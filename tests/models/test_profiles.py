@@ -90,7 +90,7 @@ def test_without_what_runs_them_a_model_of_the_hub_names_the_extra(given, monkey
     monkeypatch.setitem(extras.EXTRAS, "hub", ("no_such_package",))
     with pytest.raises(SmartsearchError, match="not installed: no_such_package") as caught:
         loading.load_tools(Config(**given))
-    assert (caught.value.kind, caught.value.hint) == ("package", "pip install 'smartsearch[hub]'")
+    assert (caught.value.kind, caught.value.hint) == ("package", extras.command("hub"))
 
 
 def test_what_could_not_run_is_not_pulled(monkeypatch):

@@ -14,6 +14,7 @@ import pytest
 from smartsearch.ask.runs import ray_engine
 from smartsearch.ask.runs.types import Answer, Input, Item, Report, Task
 from smartsearch.errors import SmartsearchError, UsageError
+from smartsearch.runtime import extras
 
 
 def test_a_sigterm_that_meets_rays_handler_is_the_commands_own():
@@ -80,7 +81,7 @@ def test_ray_that_is_not_installed_is_an_error_with_the_command(monkeypatch: pyt
     assert list(nothing) == []
     with pytest.raises(SmartsearchError) as raised:
         next(ray_engine.run([0], lambda _: TASK, None, address="", workers=0, threads=1))
-    assert (raised.value.kind, raised.value.hint) == ("package", "pip install 'smartsearch[ray]'")
+    assert (raised.value.kind, raised.value.hint) == ("package", extras.command("ray"))
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def _in_groups(layout: Layout) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order. Text before the first turn is a turn without a speaker; a title names the chat."""
-    layout = layout_of(source.lines)
+    layout = layout_of(source.lines, known=True)
     state = _State(source, layout, date=source.day)
     starts = set(layout.opened)
     alone = True  # the line stands at the start or after a blank one

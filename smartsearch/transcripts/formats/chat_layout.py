@@ -17,6 +17,7 @@ from smartsearch.transcripts.formats.speakers import (
     STYLES,
     Opening,
     both_sides,
+    guests,
     is_sure,
     opening,
     role,
@@ -91,8 +92,11 @@ class Layout:
         return self.chosen.style
 
 
-def layout_of(lines: Sequence[str]) -> Layout:
-    """The layout of a file's lines, or of its beginning. Without a style where nobody speaks."""
+def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
+    """The layout of a file's lines, or of its beginning. Without a style where nobody speaks.
+
+    Of a file `known` to be a chat those speak too whom one turn alone does not show to be people.
+    """
     found, told = {}, dict[int, range]()
     for number in _outside_code(lines):
         here = opening(lines[number - 1])
@@ -102,6 +106,10 @@ def layout_of(lines: Sequence[str]) -> Layout:
             told[number] = range(number + 1, last + 1)
     written = [number for number, line in enumerate(lines, 1) if line.strip()]
     chosen = _chosen(found, written)
+    if known and chosen.names:
+        ours = [here for here in found.values() if here.style == chosen.style]
+        share = len(ours) / sum(number >= chosen.opened[0] for number in written)
+        chosen = replace(chosen, names=chosen.names | guests(ours, chosen.style, chosen.names, share))
     opened = tuple(number for number, here in found.items() if _opens(here, chosen))
     about = {line for number in opened for line in told[number]} - set(opened)
     for number, (line, stamp) in _above(lines, written, opened, found).items():

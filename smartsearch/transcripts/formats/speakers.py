@@ -16,6 +16,8 @@ What stands before the colon is a speaker when it is no label (`Note:`, `Title:`
 - is a role (`User`, `Assistant`, `Claude 4`, ...), or
 - opens at least two turns of the file, or
 - looks like a name: one to three words, each beginning with a capital (or in a script without case).
+Where nobody has a role, whoever is written as those are may speak once: under a heading of the same kind, as
+`Speaker 3`, `@cleo`, `Cleo (Sales)`, with an emoji, in a chat of one line a turn in lower case (`guests`).
 Emoji may stand before any of them, but then the name has to open two turns; a role is named without them
 and without the model in brackets behind it. Under a time stamp any name but a label will do, and a line
 without one is a turn without a speaker (a system line). Headings and lines of their own are more often
@@ -112,7 +114,12 @@ _BRACKETED = re.compile(r"[\[(](?P<stamp>[^\])]{4,40})[\])]\s*(?:[-–—|:]\s+)
 _DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}\.? [A-Za-z]{3,9}\.?,? \d{4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4}"
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s?[apAP]\.?[mM]\b\.?)?(?:Z|[+-]\d{2}:?\d{2})?"
 _BARE = re.compile(rf"(?P<stamp>(?:(?:{_DAY})(?:T|,?\s+(?:at )?))?{_TIME})(?:\s*[-–—|]\s+|\s+)(?=\S)")
-_PLAIN = re.compile(rf"{_NAME}(?:\s?[\[(](?P<stamp>[^\])]{{1,40}})[\])])?\s?:(?:\s+(?P<text>\S.*)?)?$")
+_SURE_DAY = re.compile(r"\d{4}|\d\d\D\d\d\D\d\d")
+_DATED = re.compile(rf"(?P<stamp>{_DAY})(?:\s*[-–—|,]\s+|\s+)(?=\S)")
+_NAME_DAY = re.compile(rf"(?P<name>.{{1,40}}?)\s(?P<stamp>{_DAY})")
+_PLAIN = re.compile(
+    rf"{_NAME}(?:,?\s(?P<day>{_DAY}))?(?:\s?[\[(](?P<stamp>[^\])]{{1,40}})[\])])?\s?:(?:\s+(?P<text>\S.*)?)?$"
+)
 _BOLD = re.compile(
     r"(?P<mark>\*\*|__)(?P<inner>[^*]{1,80}?)(?P<in>:?)\s*(?P=mark)"
     r"(?:\s?[\[(](?P<stamp>[^\])]{4,40})[\])])?\s?(?P<out>:?)(?:\s+(?P<text>\S.*)?)?$"
@@ -130,6 +137,12 @@ _ALONE = re.compile(
     r"(?P<mark>_?\*\*|__|\[|([=~-])\2{1,9})\s{0,3}(?P<inner>[^\s*\[\]](?:[^*\[\]]{0,70}[^\s*\[\]=~:-])?)\s{0,3}"
     r"(?:\*\*_?|__|\]|[=~-]{2,10})(?P<stamp>\s{1,3}[\[(][^\])]{4,40}[\])])?\s*$"
 )
+_PHONE = re.compile(r"\+\d[\d ()-]{6,18}")
+_COUNTED = re.compile(r"([^\W\d_][^\d]{1,30}) \d{1,3}")
+"""`Speaker 3`: people whose names are numbers."""
+_LOWER = frozenset({"a", "a_0"})
+_LINES = 0.9
+"""Share of lines that open turns in a chat of one line a turn."""
 _NUMBER = re.compile(r"(?:\d{1,4}[.)]|#\d{1,4})\s{1,8}|\s{1,8}#?\d{1,4}$")
 _ASIDE = re.compile(r"\s{0,8}[\[(][^\])]{1,80}[\])]$")
 
@@ -161,21 +174,49 @@ def opening(line: str) -> Opening | None:
     bullet = _BULLET.match(line)
     bare = line[bullet.end() :] if bullet else line
     stamp, rest = _leading_stamp(bare)
-    found = _BOLD.match(rest)
+    day, told = ("", rest) if stamp else _leading_day(rest)
+    found = _BOLD.match(told)
     if found and (found["in"] or found["out"]):
         inner_stamp, name = _leading_stamp(found["inner"])
+        inner_day, name = _day_beside(name)
         stamp = stamp or inner_stamp or (found["stamp"] if _is_time(found["stamp"]) else "")
-        return Opening("- bold" if bullet else "bold", stamp, _named(name), found["text"] or "")
+        style = "- bold" if bullet else "bold"
+        return Opening(style, stamp or inner_day or day, _named(name), found["text"] or "")
     if bullet and not stamp:
         return None  # `- Name: text` is a list, not a chat
-    if (found := _PLAIN.match(rest)) and len(found["name"].split()) <= 4:
+    if (found := _PLAIN.match(told)) and len(found["name"].split()) <= 4:
         name, aside = found["name"].strip(), found["stamp"]
         if aside and not stamp and _is_time(aside):
             stamp = aside
         elif aside:
             name = f"{name} ({aside})"
-        return Opening("stamped" if stamp else "plain", stamp, _named(name), found["text"] or "")
+        if found["day"] and _is_day(found["day"]):
+            day = day or found["day"]
+        elif found["day"]:
+            name = f"{name} {found['day']}"
+        style = "stamped" if stamp else "plain"
+        return Opening(style, stamp or day, _named(name), found["text"] or "")
     return Opening("stamped", stamp, "", rest) if stamp else None
+
+
+def _leading_day(text: str) -> tuple[str, str]:
+    """The date without a time that `text` begins with, and the rest; ("", text) when it begins with none."""
+    found = _DATED.match(text) if text[:1].isalnum() else None
+    return (found["stamp"], text[found.end() :]) if found and _is_day(found["stamp"]) else ("", text)
+
+
+def _is_day(text: str) -> bool:
+    """Whether a text is a date, and no version."""
+    return _SURE_DAY.search(text) is not None and bool(to_iso(text))
+
+
+def _day_beside(name: str) -> tuple[str, str]:
+    """The date that stands before or after a name, and the name; ("", name) where none does."""
+    day, rest = _leading_day(name)
+    if day:
+        return day, rest
+    found = _NAME_DAY.fullmatch(name.strip())
+    return (found["stamp"], found["name"].rstrip(" ,")) if found and _is_day(found["stamp"]) else ("", name)
 
 
 def _leading_stamp(text: str) -> tuple[str, str]:
@@ -230,6 +271,44 @@ def speakers(openings: Sequence[Opening], style: str) -> frozenset[str]:
     return frozenset(roles | (recurring if len(recurring | roles) >= 2 else set()))
 
 
+def guests(openings: Sequence[Opening], style: str, known: Collection[str], share: float) -> frozenset[str]:
+    """Who speaks too seldom to be one of `speakers`, and is written as those are, who are people all.
+
+    `share` is that of the written lines that open turns in the style, whoever speaks: where hardly another is
+    left, a word in lower case may be a name.
+    """
+    if not known or any(map(role, known)):
+        return frozenset()
+    ours = [here for here in openings if here.style == style and here.name]
+    others = [here for here in ours if here.name not in known and not is_label(here.name)]
+    shapes = set(map(_shape, known))
+    shown = shapes - {"", *_LOWER}
+    if style in HEADINGS:
+        stamped = all(here.stamp for here in ours if here.name in known)
+        told = [here for here in others if here.stamp or not stamped]
+        return frozenset(
+            here.name for here in told if looks_like_name(here.name) or _shape(here.name) in shown
+        )
+    lower = {here.name for here in others if _shape(here.name) in _LOWER and len(here.text.split()) > 2}
+    alike = {here.name for here in others if _shape(here.name) in shown}
+    return frozenset(alike | lower if share >= _LINES and shapes <= _LOWER else alike)
+
+
+def _shape(name: str) -> str:
+    """How a name is written, where that tells it from other words before a colon; else ""."""
+    if name[0] in "@+~":
+        return name[0]
+    if _PICTURED.match(name):
+        return "emoji"
+    if name.endswith(")"):
+        return "()"
+    if found := _COUNTED.fullmatch(name):
+        return found[1]
+    if len(name.split()) > 1 or not name.islower():
+        return ""
+    return "a" if name.isalpha() else "a_0"  # _LOWER
+
+
 def _first_beside(openings: Sequence[Opening], style: str, roles: Collection[str]) -> str:
     """Who opens a chat with the one assistant in it, by any name: theirs is the first opening; or ""."""
     if len(roles) != 1 or not all(role(name) == "assistant" for name in roles):
@@ -242,7 +321,7 @@ def _first_beside(openings: Sequence[Opening], style: str, roles: Collection[str
 def _passes(name: str, count: int) -> bool:
     if is_label(name) or (count < 2 and (_PICTURED.match(name) or _is_title(name))):
         return False  # `✅ Result: text` stands once in an answer
-    return looks_like_name(name) or (count >= 2 and len(name.split()) <= 2)
+    return looks_like_name(name) or (count >= 2 and len(name.split()) <= 2) or bool(_PHONE.fullmatch(name))
 
 
 def _is_title(name: str) -> bool:
