@@ -42,6 +42,13 @@ def test_lines_of_text_are_places_and_others_are_passed_by():
     assert [place.first for place in read_hits(text, placed)] == [4, 9]
 
 
+def test_a_place_in_a_file_that_is_gone_is_told_and_no_line_of_context():
+    lost: list[str] = []
+    text = "a.txt:4:hi\nb.txt:3: at 10:30: ho\nb.txt-4-at 10:30: ho\nnothing of the kind\n"
+    assert [place.first for place in read_hits(text, placed, lost.append)] == [4]
+    assert lost == ["b.txt:3"]
+
+
 def test_no_hits_are_no_places():
     assert read_hits('{"hits": []}', placed) == []
     assert read_hits("", placed) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,25 +16,34 @@ from smartsearch.runtime import private
 from smartsearch.transcripts.places import Place
 from smartsearch.types import Hit
 
+_HIT = re.compile(r"((?![^:]*-\d+-)[^:]{1,500}:\d{1,9}):")
+"""What a line of ours and of `rg -n` begins with, a line of context (`path-12-text`) does not."""
 KEPT = 8
 """Last searches that are kept, one of each terminal."""
 SAID = 200
 """Characters of a hit that are kept, to find it again where its file has grown."""
 
 
-def read_hits(text: str, placed: Callable[[str], Place]) -> list[Place]:
+def read_hits(
+    text: str, placed: Callable[[str], Place], lost: Callable[[str], None] = lambda _: None
+) -> list[Place]:
     """The places in `text`: one JSON result, JSONL of results or of hits, or lines that begin with a place.
 
     `placed` makes a place of a line. Lines of context and those that are no place are passed by where others
-    are. Raises InputError: for a search that failed, for JSON without hits, and where nothing is a place.
+    are; `lost` is told the place of one whose file is not there. Raises InputError: for a search that failed,
+    for JSON without hits, and where nothing is a place.
     """
     values = list(_values(text))
     if values:
         return [_place(hit) for value in values for hit in _hits(value)]
     lines = [line for line in text.splitlines() if line.strip() and line != "--"]
-    places = [place for line in lines if (place := _tried(line, placed)) is not None]
+    tried = [(line, _tried(line, placed)) for line in lines]
+    places = [place for _, place in tried if place is not None]
     if lines and not places:
         placed(lines[0])
+    for line, place in tried:
+        if place is None and (found := _HIT.match(line)):
+            lost(found[1])
     return places
 
 

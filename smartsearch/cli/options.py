@@ -246,7 +246,7 @@ class FilterOptions:
             said = help if kind is str else repeatable(help)
             declared = option(FILTERS, said, flag, metavar=field.metadata["metavar"])
             yield _parameter(field.name, kind | None, declared)
-        globs = ("glob", "Only files whose path matches (repeatable).", "--glob", "-g")
+        globs = ("glob", "Of folders only files whose path matches (repeatable).", "--glob", "-g")
         excludes = ("exclude", "Leave out files whose path matches (repeatable).", "--exclude")
         for name, said, *flags in (globs, excludes):
             yield _parameter(name, list[str] | None, option(FILTERS, said, *flags, metavar="GLOB"))

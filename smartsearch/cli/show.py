@@ -156,7 +156,7 @@ def show(
         else:
             _open(text, place, files, gathered, view, whole)
     found = gathered.found(files)
-    if not (found.places or found.conversations) and found.skipped:
+    if not (found.places or found.conversations or found.missing) and found.skipped:
         raise _nothing(found.skipped)
     from smartsearch.output import reading
 
@@ -336,7 +336,10 @@ def _piped(hit: int | None, into: _Gathered) -> Iterator[Place]:
         stream.talk("reading hits from standard input; end it with Ctrl-D")
     from smartsearch.cli.hits import read_hits
 
-    places = read_hits(_text(sys.stdin.buffer), _placed)
+    def lost(place: str) -> None:
+        into.missing.append(Missing(place, "no such file"))
+
+    places = read_hits(_text(sys.stdin.buffer), _placed, lost)
     if hit is not None and hit > len(places):
         raise UsageError(f"--hit is {hit}", hint=f"standard input has {len(places)} of them")
     for place in places if hit is None else places[hit - 1 : hit]:

@@ -287,4 +287,6 @@ def _nothing_read(skipped: Sequence[Skipped]) -> InputError:
     reasons = [f"{s.path}: {s.reason}" for s in skipped[:5]]
     reasons += [f"and {len(skipped) - 5:,} more"] if len(skipped) > 5 else []
     hint = "`smartsearch formats` lists what can be read; --input-format overrules the detection"
+    if all(s.kind == "unreadable" for s in skipped):
+        hint = "name files that you may read"
     return InputError(listed("nothing could be read", *reasons), hint=hint, kind="nothing_read")

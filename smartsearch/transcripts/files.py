@@ -199,6 +199,8 @@ def _nearest(path: str) -> str:
         names = sorted(entry.name for entry in Path(folder or ".").iterdir())
     except (OSError, ValueError):
         return "check the spelling; a path is relative to the folder you run smartsearch in"
+    if name in names:
+        return "it is a link to what is not there"
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if close:
         return f"did you mean {_join(folder, close[0])}?"

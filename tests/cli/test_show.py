@@ -267,6 +267,21 @@ def test_what_a_pipe_can_bring(run: Run, monkeypatch, piped: str, options: list[
     assert said in ran.err
 
 
+def test_a_place_of_a_pipe_whose_file_is_gone_is_told_beside_the_others(run: Run, monkeypatch):
+    pipe(monkeypatch, "chat.txt:1:hi\nnosuch.txt:3:ho\n")
+    ran = run("show", "-", "-C0")
+    assert (ran.code, ran.out.count("\n")) == (0, 1)
+    assert "nosuch.txt:3: no such file" in ran.err
+
+
+def test_a_place_that_is_not_there_in_a_file_with_a_broken_line(run: Run, chats: Path):
+    (chats / "torn.jsonl").write_text('{"role": "user", "content": "hi"}\n{broken\n', encoding="utf-8")
+    ran = run("show", "torn.jsonl:99")
+    assert (ran.code, ran.out) == (1, "")
+    assert "there is no such turn" in ran.err
+    assert run("show", "torn.jsonl:99", "--json").record["missing"][0]["place"] == "torn.jsonl:99"
+
+
 def test_paths_of_a_list_are_listed(run: Run, monkeypatch):
     pipe(monkeypatch, "chat.txt\ntalk.json\n")
     assert [line.split(":")[0] for line in run("show", "-").out.splitlines()] == ["chat.txt", "talk.json#/0"]
