@@ -10,8 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-import torch
-
 from recipe.data import read_groups
 from smartsearch.training.chats import Group
 from smartsearch.training.colbert import DISTIL, ColbertLearner
@@ -61,6 +59,8 @@ def watcher(
 
 def main(argv: Sequence[str]) -> int:
     """`python -m recipe crossencoder|colbert DATA_FOLDER OUT_FOLDER --minutes 40`."""
+    import torch
+
     parser = argparse.ArgumentParser(prog="recipe", description=__doc__)
     parser.add_argument("kind", choices=tuple(CHECKPOINTS))
     parser.add_argument("data", type=Path, help="folder with groups.jsonl and trials.jsonl")
