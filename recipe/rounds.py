@@ -150,7 +150,12 @@ def main(argv: Sequence[str]) -> int:
     every = steps(chosen.data, chosen.work)
     names = [json.dumps(step) for step in steps(*map(Path, ("DATA", "WORK", "MODELS")))]
     log = chosen.work / "done.jsonl"
-    for number in range(rest(log, names), len(every)):
+    begin = rest(log, names)
+    if begin:
+        print(
+            f"{begin} of {len(every)} steps were done before, says {log}: remove it to begin anew", flush=True
+        )
+    for number in range(begin, len(every)):
         command, arguments = every[number]
         left = (end - time.monotonic()) / 60
         if left <= 0:

@@ -65,6 +65,7 @@ def test_a_call_ends_after_its_minutes_and_the_next_goes_on(machine: Machine, tm
     assert machine.all(tmp_path, "--minutes", "9") == (UNFINISHED, ["export"])
     assert machine.all(tmp_path, "--minutes", "9") == (0, ["manifest"])
     assert machine.all(tmp_path) == (0, [])
+    assert f"4 of 4 steps were done before, says {tmp_path / 'done.jsonl'}" in capsys.readouterr().out
 
 
 def test_a_step_that_did_not_end_well_is_run_again(machine: Machine, tmp_path: Path) -> None:
