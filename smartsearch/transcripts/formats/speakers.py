@@ -10,7 +10,7 @@ A line may open a turn in one of these styles:
 | `bold` | `**Name:** text`, `**Name**: text`, `**Name** (time): text`, `[time] **Name**: text` |
 | `- bold` | the same in a list |
 | `stamped` | `[time] Name: text`, `time - Name: text`, `Name [time]: text`, in a list or not |
-| `plain` | `Name: text` |
+| `plain` | `Name: text`, `date Name: text`, `Name date: text` |
 
 What stands before the colon is a speaker when it is no label (`Note:`, `Title:`; see `_LABELS`) and
 - is a role (`User`, `Assistant`, `Claude 4`, ...), or
@@ -140,7 +140,6 @@ _ALONE = re.compile(
 _PHONE = re.compile(r"\+\d[\d ()-]{6,18}")
 _COUNTED = re.compile(r"([^\W\d_][^\d]{1,30}) \d{1,3}")
 """`Speaker 3`: people whose names are numbers."""
-_LOWER = frozenset({"a", "a_0"})
 _LINES = 0.9
 """Share of lines that open turns in a chat of one line a turn."""
 _NUMBER = re.compile(r"(?:\d{1,4}[.)]|#\d{1,4})\s{1,8}|\s{1,8}#?\d{1,4}$")
@@ -174,6 +173,8 @@ def opening(line: str) -> Opening | None:
     bullet = _BULLET.match(line)
     bare = line[bullet.end() :] if bullet else line
     stamp, rest = _leading_stamp(bare)
+    if ":" not in rest:
+        return Opening("stamped", stamp, "", rest) if stamp else None
     day, told = ("", rest) if stamp else _leading_day(rest)
     found = _BOLD.match(told)
     if found and (found["in"] or found["out"]):
@@ -282,16 +283,16 @@ def guests(openings: Sequence[Opening], style: str, known: Collection[str], shar
     ours = [here for here in openings if here.style == style and here.name]
     others = [here for here in ours if here.name not in known and not is_label(here.name)]
     shapes = set(map(_shape, known))
-    shown = shapes - {"", *_LOWER}
+    shown = shapes - {"", "lower"}
     if style in HEADINGS:
         stamped = all(here.stamp for here in ours if here.name in known)
         told = [here for here in others if here.stamp or not stamped]
         return frozenset(
             here.name for here in told if looks_like_name(here.name) or _shape(here.name) in shown
         )
-    lower = {here.name for here in others if _shape(here.name) in _LOWER and len(here.text.split()) > 2}
+    lower = {here.name for here in others if _shape(here.name) == "lower" and len(here.text.split()) > 2}
     alike = {here.name for here in others if _shape(here.name) in shown}
-    return frozenset(alike | lower if share >= _LINES and shapes <= _LOWER else alike)
+    return frozenset(alike | lower if share >= _LINES and shapes == {"lower"} else alike)
 
 
 def _shape(name: str) -> str:
@@ -304,9 +305,7 @@ def _shape(name: str) -> str:
         return "()"
     if found := _COUNTED.fullmatch(name):
         return found[1]
-    if len(name.split()) > 1 or not name.islower():
-        return ""
-    return "a" if name.isalpha() else "a_0"  # _LOWER
+    return "lower" if name.islower() and len(name.split()) == 1 else ""
 
 
 def _first_beside(openings: Sequence[Opening], style: str, roles: Collection[str]) -> str:
