@@ -7,6 +7,7 @@ import pytest
 from smartsearch.config import Config
 from smartsearch.models.loading import is_word
 from smartsearch.retrieve.hops import gather
+from smartsearch.text.parse import Parser
 from smartsearch.types import Query, Term
 from tests.conftest import haystack
 
@@ -215,3 +216,45 @@ def test_a_word_of_the_language_is_found_in_its_other_forms(parser, word, other)
 
 def test_other_words_that_begin_or_end_alike_are_not_its_forms(parser):
     assert mended(parser, "find", "fine") == mended(parser, "redundancy", "red") == []
+
+
+LABELS = {
+    **dict.fromkeys(("PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT"), True),
+    **dict.fromkeys(("DATE", "CARDINAL", "NORP"), False),
+}
+"""Which entities lead to another hop, by the label that a pipeline gives them."""
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_people_organisations_places_and_events_hop(nlp, label):
+    import spacy  # made without torch by `nlp`
+
+    named = spacy.blank("en")
+    named.add_pipe("attribute_ruler", source=nlp)
+    named.add_pipe("entity_ruler").add_patterns([{"label": label, "pattern": "Wexmoor"}])
+    lines = ("Mara: the dog ran at Wexmoor", "Ilya: Wexmoor was cold")
+    assert (1 in indices(run(Parser(named), "dog", lines, prf=False))) == LABELS[label]
+
+
+TEN = 10
+"""The best turns whose names and nouns widen a search, unless it is set."""
+
+
+def test_names_of_the_best_ten_turns_hop_and_of_all_where_it_is_asked_for(parser):
+    lines = [*["Mara: dog and flute"] * TEN, "Mara: dog of Petra", "Ilya: Petra is kind"]
+    last = len(lines) - 1
+    config = {"prf": False, "hops": 2}
+    assert last not in indices(run(parser, "dog flute", lines, **config))
+    assert last in indices(run(parser, "dog flute", lines, **config, entity_source="all"))
+    assert last in indices(run(parser, "dog flute", lines, **config, hop_sources=TEN + 1))
+
+
+def test_feedback_nouns_are_those_of_the_best_ten_turns(parser):
+    lines = [*["Mara: dog and flute"] * TEN, *["Mara: dog, garden"] * 2, "Ilya: the garden"]
+    assert len(lines) - 1 not in indices(run(parser, "dog flute", lines, hops=1))
+    assert len(lines) - 1 in indices(run(parser, "dog flute", lines, hops=1, hop_sources=TEN + 2))
+
+
+def test_verbs_are_no_feedback(parser):
+    lines = ["Mara: dog moved", "Ilya: dog moved", "Ilya: we moved"]
+    assert indices(run(parser, "dog", lines, hops=1)) == [0, 1]
