@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 import subprocess
@@ -278,12 +279,14 @@ write("last", 3)
         files.put(of("a"))
         files.flush()
         with alone(root, wait=False) as first:
-            start = time.perf_counter()
+            assert first
+            asked, flock = [], fcntl.flock
+            monkeypatch.setattr(fcntl, "flock", lambda lock, how: asked.append(how) or flock(lock, how))
             for text in "bcd":
                 files.put(of(text))
                 files.flush()
-            assert time.perf_counter() - start < 1
-            assert first
+            assert len(asked) == 3
+            assert all(how & fcntl.LOCK_NB for how in asked)
             assert len(written(root)) == 4
         tidy(root, root / "m", LIMIT)
         assert len(written(root)) == 3
