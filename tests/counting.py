@@ -138,7 +138,9 @@ class _Counted(ast.NodeTransformer):
         self.generic_visit(node)
         if not isinstance(node.slice, ast.Slice) or not isinstance(node.ctx, ast.Load):
             return node
-        bounds = [part or ast.Constant(None) for part in (node.slice.lower, node.slice.upper, node.slice.step)]
+        bounds = [
+            part or ast.Constant(None) for part in (node.slice.lower, node.slice.upper, node.slice.step)
+        ]
         return _by("_part", node.value, ast.Call(ast.Name("slice", ast.Load()), bounds, []))
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:

@@ -8,7 +8,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import cycle
 from typing import Any
+
+from tests.waiting import HANG
 
 Body = dict[str, Any]
 
@@ -144,15 +147,20 @@ def events(*bodies: Body | str) -> list[bytes]:
     return [f"data: {line}\n\n".encode() for line in written]
 
 
-def streams(*chunks: bytes, whole: bool = True, after: Callable[[int], None] = lambda sent: None) -> Action:
-    """Sends `chunks`, then ends the stream or just hangs up. `after` each it is told its number."""
+def streams(
+    *chunks: bytes, whole: bool = True, again: bool = False, after: Callable[[int], None] = lambda sent: None
+) -> Action:
+    """Sends `chunks`, then ends the stream, or just hangs up, or sends them `again` until nobody listens.
+
+    `after` each it is told its number.
+    """
 
     def action(handler: _Handler, body: Body) -> None:
         handler.send_response(200)
         handler.send_header("Content-Type", "text/event-stream")
         handler.send_header("Transfer-Encoding", "chunked")
         handler.end_headers()
-        for number, chunk in enumerate(chunks, start=1):
+        for number, chunk in enumerate(cycle(chunks) if again else chunks, start=1):
             handler.wfile.write(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
             handler.wfile.flush()
             after(number)
@@ -170,7 +178,7 @@ def tells(*pieces: str) -> Action:
 
 def hangs(handler: _Handler, body: Body) -> None:
     """Says nothing for as long as the test runs."""
-    handler.server.released.wait(10)
+    handler.server.released.wait(HANG)
     handler.close_connection = True
 
 

@@ -90,7 +90,7 @@ def held(name: str, value: object, depth: int = 6) -> Iterator[tuple[str, re.Pat
 
 @cache
 def attributes() -> dict[str, set[str]]:
-    """The methods of what is an attribute of something: `.pattern` has `match` of `joint.pattern.match(x)`."""
+    """The methods of what is an attribute: `.pattern` has `match` of `joint.pattern.match(x)`."""
     used: dict[str, set[str]] = {}
     for node in (node for tree in trees().values() for node in ast.walk(tree)):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):

@@ -26,6 +26,7 @@ from smartsearch.rank.colbert import OnnxColbert, VectorCache
 from smartsearch.runtime import ending
 from tests.rank import tiny
 from tests.rank.tiny import vectors
+from tests.waiting import HANG
 
 LIMIT = 2**30
 WRITER = """
@@ -218,7 +219,7 @@ class TestSeveralProcesses:
     def test_two_that_write_at_once_lose_nothing(self, root):
         program = "write(name, rounds)"
         processes = [run(root, program, name, "40") for name in ("one", "two")]
-        assert [process.wait(timeout=60) for process in processes] == [0, 0]
+        assert [process.wait(timeout=HANG) for process in processes] == [0, 0]
         texts = [f"{name} {n}" for name in ("one", "two", "both") for n in range(40)]
         assert same(VectorFiles(root, "m", LIMIT).get(texts), texts)
         assert len(written(root)) < 20
@@ -240,7 +241,7 @@ for n in range(rounds):
         vector_segment.Segment(path)
 write("last", 3)
 """
-        assert run(root, program, "killed", "25").wait(timeout=60) == 0
+        assert run(root, program, "killed", "25").wait(timeout=HANG) == 0
         segments = [Segment(path) for path in written(root)]  # each is whole
         assert len({key for segment in segments for key, _ in segment.texts()}) >= 25 + 3
         files = VectorFiles(root, "m", LIMIT)

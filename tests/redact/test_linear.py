@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from smartsearch.text.redact import redacted, redacted_turns, repeats
+from smartsearch.text.redact import redacted_turns, repeats
 from smartsearch.types import Turn
 from tests.counting import looking
 
