@@ -278,30 +278,30 @@ def test_parquet_holds_the_same_records(asked: Lines, write, run: Run):
     assert untimed(kept) == untimed(records(Path("a")))
 
 
-class Tomorrow(date):
-    @classmethod
-    def today(cls) -> Tomorrow:
-        return cls(2199, 12, 31)
-
-
 def test_a_run_goes_on_the_next_day_and_counts_from_its_first(run: Run, asked: Lines, write, monkeypatch):
+    class Today(date):
+        @classmethod
+        def today(cls) -> Today:
+            return cls(2199, 12, day)
+
+    day = 30
+    monkeypatch.setattr(runs_cli, "date", Today)
     arguments = ("batch", write(asked), "--out", "out", "--workers", "1", "--until", "today")
     assert run(*arguments, "--shard", "1/2").code == 0
-    monkeypatch.setattr(runs_cli, "date", Tomorrow)
+    day = 31
     assert "complete already" in run(*arguments, "--shard", "1/2").err
     assert run(*arguments, "--shard", "2/2").code == 0
     first, second = (manifest(Path("out"), f"0000{n}-of-00002") for n in (1, 2))
-    assert first["config"]["now"] == second["config"]["now"] == date.today().isoformat()
+    assert first["config"]["now"] == second["config"]["now"] == "2199-12-30"
     assert first["source"]["until"] == second["source"]["until"]
 
 
-def test_a_record_says_how_long_reading_took_where_it_was_read(run: Run, asked: Lines, write, chats: Path):
-    turns = "".join(f"[2024-05-01 10:{n % 60:02}] Mara: I met Oscar, time {n}.\n" for n in range(3000))
-    (chats / "Oscar.txt").write_text(turns)
+def test_a_record_says_how_long_reading_took_where_it_was_read(run: Run, asked: Lines, write, monkeypatch):
+    monkeypatch.setattr(runs_cli, "LOADER", "tests.runs.folder.fakes:clocked")
     asked = [one for one in asked if one["paths"] == ["Oscar.txt"]]
     assert run("batch", write(asked), "--out", "out/", "--workers", "1").code == 0
-    first, *others = (record["timing_ms"] for record in records(Path("out")))
-    assert first["total"] > first["read"] > 10 * max(timing["read"] for timing in others)
+    times = [record["timing_ms"] for record in records(Path("out"))]
+    assert [time["read"] for time in times] == [time["total"] for time in times] == [3_600_000, 0, 0]
 
 
 def test_a_run_folder_over_the_chats_is_refused_and_not_left_out_in_silence(run: Run, asked: Lines, write):
