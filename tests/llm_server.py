@@ -11,6 +11,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle
 from typing import Any
 
+import pytest
+
+from smartsearch.llm import Client
 from tests.waiting import HANG
 
 Body = dict[str, Any]
@@ -210,13 +213,16 @@ def raw(content: str) -> Action:
 
 @contextmanager
 def llm_server(reply: Callable[[Body], str | Action] = lambda body: "fine") -> Iterator[LLMServer]:
-    """A running server, stopped afterwards."""
+    """A running server, stopped afterwards. While it runs nobody sleeps before another try."""
     server = LLMServer(reply)
+    patched = pytest.MonkeyPatch()
+    patched.setitem(Client.__init__.__kwdefaults__, "wait", lambda stop, seconds: stop.is_set())
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
         yield server
     finally:
+        patched.undo()
         server.released.set()
         server.shutdown()
         server.server_close()
