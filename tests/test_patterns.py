@@ -45,7 +45,7 @@ class Used(NamedTuple):
 
 def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
     """Calls of the module `re`."""
-    for node in ast.walk(tree):
+    for node in walked(tree):
         called = node.func if isinstance(node, ast.Call) else None
         if (
             isinstance(called, ast.Attribute)
@@ -92,7 +92,7 @@ def held(name: str, value: object, depth: int = 6) -> Iterator[tuple[str, re.Pat
 def attributes() -> dict[str, set[str]]:
     """The methods of what is an attribute: `.pattern` has `match` of `joint.pattern.match(x)`."""
     used: dict[str, set[str]] = {}
-    for node in (node for tree in trees().values() for node in ast.walk(tree)):
+    for node in (node for tree in trees().values() for node in walked(tree)):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
             used.setdefault(f".{node.value.attr}", set()).add(node.attr)
     return used
@@ -101,7 +101,7 @@ def attributes() -> dict[str, set[str]]:
 def compiled(module: ModuleType, tree: ast.AST) -> Iterator[tuple[str, Used]]:
     """Patterns that the module holds; one that is only matched from a text's start begins nowhere else."""
     used = dict(attributes())
-    for node in ast.walk(tree):
+    for node in walked(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             used.setdefault(node.value.id, set()).add(node.attr)
     for key, value in vars(module).items():
@@ -110,6 +110,11 @@ def compiled(module: ModuleType, tree: ast.AST) -> Iterator[tuple[str, Used]]:
             text = found.pattern if isinstance(found.pattern, str) else found.pattern.decode("latin-1")
             search = not methods <= AT_START
             yield key, Used(text, found.flags & ~re.UNICODE, search, "fullmatch" in methods)
+
+
+@cache
+def walked(tree: ast.AST) -> list[ast.AST]:
+    return list(ast.walk(tree))
 
 
 @cache
@@ -180,7 +185,7 @@ def test_only_known_patterns_are_made_in_a_call():
     """A pattern that only a call knows cannot be checked here: it is made of escaped words, or of a table."""
     made = set()
     for path, tree in trees().items():
-        for function in ast.walk(tree):
+        for function in walked(tree):
             own = {arg.arg for arg in function.args.args} if isinstance(function, ast.FunctionDef) else set()
             for method, call in calls(function) if own else ():
                 names = {node.id for node in ast.walk(call.args[0]) if isinstance(node, ast.Name)}
