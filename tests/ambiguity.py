@@ -18,6 +18,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 
 try:
@@ -74,6 +75,7 @@ class Automaton:
         self.flags = tree.state.flags
         self.alphabet = sorted(set(_ANY) | set(self._mentioned(tree)))
         self.chars: list[frozenset[str]] = []
+        self.sets: dict[str, frozenset[str]] = {}
         self.edges: Counter[tuple[int, int]] = Counter()
         self.groups: dict[int, object] = {}
         whole = self._sequence(tree)
@@ -109,11 +111,14 @@ class Automaton:
                 yield from self._mentioned(inner)
 
     def _state(self, items: list) -> _Part:
-        both = self.flags & re.IGNORECASE
-        kept = (
-            c for c in self.alphabet if any(_in(items, k) for k in ({c, c.lower(), c.upper()} if both else c))
-        )
-        self.chars.append(frozenset(kept))
+        if (known := str(items)) not in self.sets:
+            both = self.flags & re.IGNORECASE
+            self.sets[known] = frozenset(
+                c
+                for c in self.alphabet
+                if any(_in(items, k) for k in ({c, c.lower(), c.upper()} if both else c))
+            )
+        self.chars.append(self.sets[known])
         number = len(self.chars) - 1
         return _Part({number: ()}, {number: _NOTHING}, empty=False)
 
@@ -244,6 +249,7 @@ def _word(chars: frozenset[str]) -> str:
     return min(chars, key=lambda c: (not c.isprintable(), unicodedata.category(c), c))
 
 
+@cache
 def faults(pattern: str, flags: int = 0, *, search: bool = True, whole: bool = False) -> list[str]:
     """Why a pattern may take more than linear time; empty if it cannot.
 

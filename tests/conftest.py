@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import ssl
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -79,26 +80,25 @@ ENTITIES = {
 
 
 @pytest.fixture(scope="session", autouse=True)
-def cache_home(tmp_path_factory):
-    """No test reads or writes the user's own cache."""
+def apart(tmp_path_factory):
+    """No test reads or writes the user's own cache, or meets a warm process that its developer has running.
+
+    Certificates, which a client of a language model reads, 25 ms a client, are left out: no test speaks TLS.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.getbasetemp()))
+        patch.setattr(ssl.SSLContext, "load_verify_locations", lambda *given, **named: None)
         yield
 
 
-@pytest.fixture(autouse=True)
-def no_warm_process(tmp_path_factory, monkeypatch):
-    """No test meets a warm process that its developer has running."""
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.getbasetemp()))
+UMASK = os.umask(0o022)
+os.umask(UMASK)
 
 
-@pytest.fixture(autouse=True)
-def same_umask():
-    """`serve`, run in this very process, makes what comes after it private."""
-    before = os.umask(0o022)
-    os.umask(before)
-    yield
-    os.umask(before)
+def pytest_runtest_teardown():
+    """`serve`, run in this very process, would make what comes after it private."""
+    os.umask(UMASK)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,13 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import cycle
 from typing import Any
+
+import pytest
+
+from smartsearch.llm import Client
+from tests.waiting import HANG
 
 Body = dict[str, Any]
 
@@ -144,15 +150,20 @@ def events(*bodies: Body | str) -> list[bytes]:
     return [f"data: {line}\n\n".encode() for line in written]
 
 
-def streams(*chunks: bytes, whole: bool = True, after: Callable[[int], None] = lambda sent: None) -> Action:
-    """Sends `chunks`, then ends the stream or just hangs up. `after` each it is told its number."""
+def streams(
+    *chunks: bytes, whole: bool = True, again: bool = False, after: Callable[[int], None] = lambda sent: None
+) -> Action:
+    """Sends `chunks`, then ends the stream, or just hangs up, or sends them `again` until nobody listens.
+
+    `after` each it is told its number.
+    """
 
     def action(handler: _Handler, body: Body) -> None:
         handler.send_response(200)
         handler.send_header("Content-Type", "text/event-stream")
         handler.send_header("Transfer-Encoding", "chunked")
         handler.end_headers()
-        for number, chunk in enumerate(chunks, start=1):
+        for number, chunk in enumerate(cycle(chunks) if again else chunks, start=1):
             handler.wfile.write(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
             handler.wfile.flush()
             after(number)
@@ -170,7 +181,7 @@ def tells(*pieces: str) -> Action:
 
 def hangs(handler: _Handler, body: Body) -> None:
     """Says nothing for as long as the test runs."""
-    handler.server.released.wait(10)
+    handler.server.released.wait(HANG)
     handler.close_connection = True
 
 
@@ -202,13 +213,16 @@ def raw(content: str) -> Action:
 
 @contextmanager
 def llm_server(reply: Callable[[Body], str | Action] = lambda body: "fine") -> Iterator[LLMServer]:
-    """A running server, stopped afterwards."""
+    """A running server, stopped afterwards. While it runs nobody sleeps before another try."""
     server = LLMServer(reply)
+    patched = pytest.MonkeyPatch()
+    patched.setitem(Client.__init__.__kwdefaults__, "wait", lambda stop, seconds: stop.is_set())
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
         yield server
     finally:
+        patched.undo()
         server.released.set()
         server.shutdown()
         server.server_close()

@@ -17,10 +17,10 @@ from smartsearch.cli import mcp as mcp_cli
 from smartsearch.config import Config
 from smartsearch.models import loading
 from smartsearch.models.tools import Tools
-from smartsearch.serve.warm import server
+from smartsearch.serve.warm import server, wire
 from tests.cli.fakes import fake_tools
 
-SLEEP = float(os.environ.get("TEST_SLEEP", "20"))
+SLEEP = float(os.environ.get("TEST_SLEEP", "600"))
 
 
 def make_noise() -> None:
@@ -51,7 +51,7 @@ def odd_tools(config: Config) -> Tools:
         if "regex" in question:
             re.match(r"(a+)+$", "a" * 40 + "b")
         if "stuck" in question:
-            ctypes.PyDLL(None).sleep(60)  # native code that holds Python's lock
+            ctypes.PyDLL(None).sleep(600)  # native code that holds Python's lock
         if "die" in question:
             os.kill(os.getpid(), signal.SIGKILL)
         return tools.scorers["colbert"](question, texts)
@@ -63,5 +63,6 @@ if __name__ == "__main__":
     loading.load_tools = odd_tools
     mcp_cli.LOADER = "tests.odd_server:noisy_tools"
     server.HUNG = float(os.environ.get("TEST_HUNG", server.HUNG))
+    wire.ALIVE_EVERY = float(os.environ.get("TEST_ALIVE", wire.ALIVE_EVERY))
     sys.argv[0] = "smartsearch"
     cli.main()

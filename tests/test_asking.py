@@ -17,6 +17,7 @@ from smartsearch.errors import UsageError
 from smartsearch.llm import Asker, Client, Endpoint, LLMError, ReplyCache, Spent, reader_endpoint
 from smartsearch.llm.entropy import answer_entropy, token_entropy
 from tests.llm_server import half, hangs, llm_server, raw, said, says, shape, status
+from tests.waiting import HANG
 
 ASK = [{"role": "system", "content": "Take notes."}, {"role": "user", "content": "Ann has a dog."}]
 
@@ -43,9 +44,7 @@ def server(running):
 
 @pytest.fixture
 def asker(server):
-    client = Client(
-        Endpoint(server.url, "tiny"), retries=1, timeout=0.2, wait=lambda event, _s: event.is_set()
-    )
+    client = Client(Endpoint(server.url, "tiny"), retries=1, wait=lambda event, _s: event.is_set())
     yield Asker(client)
     client.close()
 
@@ -113,6 +112,9 @@ def test_what_the_check_says_is_told_and_after_four_more_tries_it_is_an_error(se
 
 @pytest.mark.parametrize("fault", [status(429), status(503), half, hangs, raw('{"choices": [')])
 def test_what_passes_is_survived(server, asker, fault):
+    if fault is hangs:
+        client = Client(Endpoint(server.url, "tiny"), retries=9, timeout=0.2, wait=lambda event, _s: False)
+        asker = Asker(client)
     server.script = [fault]
     assert asker.parsed(ASK, Note, max_tokens=50).who == "Ann"
 
@@ -187,13 +189,16 @@ def asked(asker, *names):
 
 
 def test_many_at_once_in_order_and_one_failure_loses_no_other(server):
-    lock, now, most = threading.Lock(), [0], [0]
+    lock, both, now, most = threading.Lock(), threading.Event(), [0], [0]
 
     def rule(body):
         with lock:
             now[0] += 1
             most[0] = max(most[0], now[0])
-        time.sleep(0.02)
+            if now[0] == 2:
+                both.set()
+        assert both.wait(HANG)
+        time.sleep(0.02)  # in which a third could come
         with lock:
             now[0] -= 1
         name = said(body)
@@ -218,9 +223,10 @@ def test_what_every_job_would_meet_ends_them_all(server, kind):
     assert asked(asker, "a") == ["there again"]
 
 
-def test_a_server_that_is_not_there_ends_them_all_and_one_that_is_slow_does_not(server, asker):
+def test_a_server_that_is_not_there_ends_them_all_and_one_that_is_slow_does_not(server):
     server.reply = lambda body: hangs if said(body) == "b" else "fine"
-    one, two, three = asked(asker, *"abc")
+    slow = Asker(Client(Endpoint(server.url, "tiny"), retries=0, timeout=1.0))
+    one, two, three = asked(slow, *"abc")
     assert (one, two.silent, two.general, three) == ("fine", True, False, "fine")
     with llm_server() as gone:
         url = gone.url
@@ -302,14 +308,20 @@ def test_a_server_that_fails_again_and_again_counts_as_gone(server, asker):
     assert len(asked(asker, *map(str, range(40)))) == 40
 
 
-def test_an_interruption_does_not_wait_for_replies_on_their_way(server):
-    server.reply = lambda body: hangs
-    asker = Asker(Client(Endpoint(server.url, "tiny"), timeout=5.0, retries=0), at_once=2)
+def test_an_interruption_does_not_wait_for_replies_on_their_way():
+    ended = []
 
     def interrupted():
         raise KeyboardInterrupt
 
-    began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        asker.each([interrupted, *[lambda: asker.reply(ASK, max_tokens=9).text] * 9])
-    assert time.monotonic() - began < 2.0
+    def waits():
+        try:
+            return asker.reply(ASK, max_tokens=9).text
+        finally:
+            ended.append(1)
+
+    with llm_server(lambda body: hangs) as server:
+        asker = Asker(Client(Endpoint(server.url, "tiny"), timeout=HANG, retries=0), at_once=2)
+        with pytest.raises(KeyboardInterrupt):
+            asker.each([interrupted, *[waits] * 9])
+        assert not ended

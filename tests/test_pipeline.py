@@ -136,21 +136,20 @@ EDGE_CASES = {
     "no corpus": (),
     "one passage": ("Mara: dog",),
     "identical turns": ("Mara: dog",) * 200,
-    "one speaker": tuple(f"Mara: dog number {i}" for i in range(10_000)),
-    "long turn": ("Mara: " + "dog " * 300_000,),
+    "one speaker": tuple(f"Mara: dog number {i}" for i in range(2_000)),
+    "long turn": ("Mara: " + "dog " * 50_000,),
     "another script": ("Мара: собака живёт дома", "Мара: 五月に犬を飼った"),
     "empty text": ("Mara: ", "", "Mara: dog"),
 }
 
 
-@pytest.mark.parametrize(
-    "question", ["When did Mara adopt the dog?", "", "?", "собака", "五月", "dog " * 3000]
-)
 @pytest.mark.parametrize("lines", EDGE_CASES.values(), ids=EDGE_CASES.keys())
-def test_edge_cases_do_not_raise(tools, lines, question):
-    result = search(question, haystack(*lines), Config(), tools)
-    assert result.budget.used_words <= 4000
-    assert len(result.hits) <= 60
+def test_edge_cases_do_not_raise(tools, lines):
+    hay = haystack(*lines)
+    for question in ("When did Mara adopt the dog?", "", "?", "собака", "五月", "dog " * 3000):
+        result = search(question, hay, Config(), tools)
+        assert result.budget.used_words <= 4000
+        assert len(result.hits) <= 60
 
 
 def test_the_same_question_twice_gives_the_same_result(tools):

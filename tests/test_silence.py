@@ -98,8 +98,9 @@ def test_a_model_that_is_trained_is_looked_up_nowhere(home: Path, tmp_path: Path
 def test_only_our_files_are_left_in_a_home(home: Path, tmp_path: Path, command: str):
     asked = tmp_path / "questions.jsonl"
     asked.write_text(json.dumps({"id": 1, "question": QUESTION}) + "\n", encoding="utf-8")
+    (tmp_path / "chat.txt").write_text("Maya: Yesterday I adopted a dog.\nTarik: I bake.\n")
     arguments = {
-        "query": [QUESTION, SAMPLES],
+        "query": [QUESTION, str(tmp_path)],
         "batch": [str(asked), SAMPLES, "--out", f"{tmp_path}/run/", "--workers", "1", "--offline"],
         "bench": ["docs/questions.jsonl", "--live", "0", "--out", str(tmp_path / "results")],
     }

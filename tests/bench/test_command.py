@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from smartsearch.bench import page
 from smartsearch.cli import app as cli
 from smartsearch.llm import Client
 from smartsearch.models import loading, profiles
@@ -17,7 +18,9 @@ from tests.transcripts.build import lines, put
 
 
 @pytest.fixture(autouse=True)
-def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if request.function is not test_a_run_prints_a_table_and_writes_record_and_page:
+        monkeypatch.setattr(page, "plots", lambda result: "")  # 0.3 s a page
     for name in ("LLM_BASE_URL", "LLM_MODEL", "LLM_KEY", "JUDGE_BASE_URL", "JUDGE_MODEL", "JUDGE_KEY"):
         monkeypatch.delenv(f"SMARTSEARCH_{name}", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

@@ -15,6 +15,7 @@ from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import live as drawing
 from smartsearch.types import Hit, Scores, Term, Turn
+from tests.waiting import HANG
 
 CHAT = """\
 [2025-03-01] Ana: the boat needs a new sail
@@ -63,7 +64,7 @@ def keyed(session, *steps):
             running = asyncio.ensure_future(app.run_async())
             for key, condition in steps:
                 pipe.send_text(key)
-                for _ in range(1000):
+                for _ in range(int(HANG / 0.01)):
                     if running.done() or (condition and condition()):
                         break
                     await asyncio.sleep(0.01)

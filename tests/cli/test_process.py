@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import HANG, until
+
 FAKES = Path(__file__).parent / "fakes.py"
 HEAVY = ("numpy", "spacy", "onnxruntime", "tokenizers", "torch", "rapidfuzz", "orjson", "transformers")
 
@@ -31,12 +33,12 @@ def environment(**changes: str) -> dict[str, str]:
 
 def smartsearch(folder: Path, *arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, str(FAKES), *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False, **options)
+    return subprocess.run(command, cwd=folder, capture_output=True, timeout=HANG, check=False, **options)
 
 
 def python(folder: Path, program: str) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-c", program]
-    return subprocess.run(command, cwd=folder, capture_output=True, timeout=25, check=False)
+    return subprocess.run(command, cwd=folder, capture_output=True, timeout=HANG, check=False)
 
 
 @pytest.mark.parametrize("option", ["", "--color always"])
@@ -45,7 +47,7 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path, option: str):
     (folder / "chat.txt").write_text(text * 5000, encoding="utf-8")
     asks = f"{sys.executable} {FAKES} query support --truncate none {option}"
     command = ["bash", "-c", f"({asks}; echo $? >&2) | head -1"]
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANG, check=True)
     assert ran.stdout.count("\n") == 1
     assert option or ran.stdout.split(":", 2)[2] == text
     assert ran.stderr == "0\n"
@@ -63,7 +65,7 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path, option: str):
 )
 def test_a_stream_that_is_closed_from_the_start_is_no_bug(folder: Path, command: str, code: int, said: str):
     ran = subprocess.run(
-        f"{sys.executable} {FAKES} {command}", shell=True, cwd=folder, capture_output=True, timeout=60
+        f"{sys.executable} {FAKES} {command}", shell=True, cwd=folder, capture_output=True, timeout=HANG
     )
     assert (ran.returncode, ran.stdout) == (code, b"")
     assert ran.stderr.decode() == (f"smartsearch: {said}\n" if said else "")
@@ -90,7 +92,7 @@ def test_a_full_disk_is_told_as_one_and_an_error_that_cannot_be_written_keeps_it
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
     with Path("/dev/full").open("w") as device:
         program = [sys.executable, str(FAKES), *command.split()]
-        ran = subprocess.run(program, cwd=folder, timeout=60, **{**streams, full: device})
+        ran = subprocess.run(program, cwd=folder, timeout=HANG, **{**streams, full: device})
     said = ran.stderr if full == "stdout" else ran.stdout
     assert (ran.returncode, said.decode()) == (code, other)
 
@@ -115,11 +117,10 @@ def test_ctrl_c_is_130_and_says_nothing(folder: Path):
     reader, writer = os.pipe()
     command, pipe = [sys.executable, "-c", program], subprocess.PIPE
     process = subprocess.Popen(command, cwd=folder, stdin=reader, stdout=pipe, stderr=pipe)
-    while not (folder / "ready").exists():
-        time.sleep(0.05)
-    time.sleep(0.3)
+    until(lambda: (folder / "ready").exists(), "models are loaded")
+    time.sleep(0.3)  # mostly it reads by now
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=HANG)
     os.close(reader)
     os.close(writer)
     assert (process.returncode, out, err) == (130, b"", b"")
@@ -134,7 +135,7 @@ def test_a_ctrl_c_that_python_ignores_is_heeded(folder: Path):
         "    lock = Lock()\n"
         "    kept = weakref.ref(lock, lambda _: signal.raise_signal(signal.SIGINT))\n"
         "    del lock\n"
-        "    time.sleep(20)\n"
+        "    time.sleep(600)\n"
         "cli.application = stuck\n"
         "sys.argv = ['smartsearch', 'query', 'support']; cli.main()"
     )
@@ -153,7 +154,7 @@ from smartsearch.cli import app as cli
 def imports(arguments):
     import slow
     import time
-    time.sleep(20)
+    time.sleep(600)
 cli.application = imports
 sys.argv = ["smartsearch", "query", "support"]; cli.main()
 """
@@ -202,13 +203,10 @@ def test_a_ctrl_c_after_the_answer_changes_nothing(folder: Path):
 def test_an_error_does_not_wait_for_models_that_still_load(folder: Path):
     program = (
         "import sys, time; from smartsearch.cli import app as cli; from smartsearch.models import loading; "
-        "loading.load_tools = lambda config: time.sleep(30); "
+        f"loading.load_tools = lambda config: time.sleep({2 * HANG}); "
         "sys.argv = ['smartsearch', 'query', 'x', 'nowhere']; cli.main()"
     )
-    start = time.perf_counter()
-    ran = python(folder, program)
-    assert ran.returncode == 2
-    assert time.perf_counter() - start < 10
+    assert python(folder, program).returncode == 2
 
 
 def test_a_search_deep_in_threads_ends_at_its_timeout(folder: Path):
@@ -216,16 +214,14 @@ def test_a_search_deep_in_threads_ends_at_its_timeout(folder: Path):
         f"import sys, time; sys.path.insert(0, {str(FAKES.parent)!r}); import fakes\n"
         "from smartsearch.cli import app as cli; from smartsearch.models import loading\n"
         "from dataclasses import replace\n"
-        "slow = lambda q, t: time.sleep(30)\n"
+        f"slow = lambda q, t: time.sleep({2 * HANG})\n"
         "scorers = {'ce': slow, 'colbert': slow}\n"
         "loading.load_tools = lambda c: replace(fakes.fake_tools(c), scorers=scorers)\n"
         "sys.argv = ['smartsearch', 'query', 'support', '--candidates', 'all', '--timeout', '.5', '--json']\n"
         "cli.main()"
     )
-    start = time.perf_counter()
     ran = python(folder, program)
     assert (ran.returncode, json.loads(ran.stdout)["error"]["kind"]) == (2, "timeout")
-    assert time.perf_counter() - start < 15
 
 
 KEEPING = """
@@ -245,7 +241,7 @@ def colbert(question, texts):
     {then}
     return fakes.shared(question, texts)
 loading.load_tools = lambda config: replace(fakes.fake_tools(config), scorers={{"colbert": colbert}})
-sys.argv = ["smartsearch", "query", "support", "chat.txt", "--rank", "colbert", "--timeout", "60"]
+sys.argv = ["smartsearch", "query", "support", "chat.txt", "--rank", "colbert", "--timeout", "600"]
 cli.main()
 """
 
@@ -256,7 +252,7 @@ cli.main()
         ("pass", 0),
         ("signal.raise_signal(signal.SIGINT)", 130),
         ("signal.raise_signal(signal.SIGALRM)", 2),
-        ("with contextlib.suppress(Exception): signal.raise_signal(signal.SIGALRM)\n    time.sleep(30)", 2),
+        ("with contextlib.suppress(Exception): signal.raise_signal(signal.SIGALRM)\n    time.sleep(600)", 2),
     ],
     ids=["done", "Ctrl-C", "timeout", "stuck at its timeout"],
 )
@@ -267,7 +263,7 @@ def test_vectors_are_kept_however_the_process_ends(folder: Path, then: str, code
         cwd=folder,
         env=environment(XDG_CACHE_HOME=str(folder / "cache")),
         capture_output=True,
-        timeout=25,
+        timeout=HANG,
         check=False,
     )
     assert ran.returncode == code
@@ -288,7 +284,7 @@ def on_terminal(folder: Path, *arguments: str, stream: str, **env: str) -> tuple
         os.close(side)
         shown = b"".join(iter(lambda: read(main), b""))
         os.close(main)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=HANG) == 0
     return (folder / "piped").read_bytes(), shown.decode()
 
 

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -29,6 +28,7 @@ from smartsearch.serve.warm import client, place, wire
 from smartsearch.types import STAGES
 from tests.cli.conftest import QUESTION, Ran, Run
 from tests.cli.test_process import FAKES, HEAVY
+from tests.waiting import HANG, until
 
 ODD = (sys.executable, "-m", "tests.odd_server")
 ROOT = Path(__file__).parents[2]
@@ -83,8 +83,8 @@ def server(runtime: Path) -> Iterator[subprocess.Popen[bytes]]:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits that a busy machine does not exceed by itself; tests of silence set their own."""
-    monkeypatch.setattr(client, "HANDSHAKE", 20.0)
-    monkeypatch.setattr(client, "SILENCE", 20.0)
+    monkeypatch.setattr(client, "HANDSHAKE", HANG)
+    monkeypatch.setattr(client, "SILENCE", HANG)
 
 
 @pytest.fixture
@@ -107,6 +107,10 @@ def bare(ran: Ran) -> Ran:
 
 def spot() -> place.Spot:
     return place.place(Config())
+
+
+def working() -> bool:
+    return bool((client.status(spot().socket) or {}).get("working"))
 
 
 def ask(question: str, **changes: object) -> list[str]:
@@ -165,7 +169,7 @@ def test_the_answer_is_the_same_bytes(
 def test_the_command_imports_no_model(shared: str, chats: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", shared)
     command = [sys.executable, "-X", "importtime", "-m", "smartsearch", "query", QUESTION, "--json"]
-    ran = subprocess.run(command, cwd=chats, capture_output=True, text=True, timeout=60, check=True)
+    ran = subprocess.run(command, cwd=chats, capture_output=True, text=True, timeout=HANG, check=True)
     record = json.loads(ran.stdout)
     assert [model["id"] for model in record["models"]] == ["fake-ce", "fake-colbert"]
     assert record["degraded"] == []
@@ -245,12 +249,17 @@ def test_a_server_that_hangs(server: subprocess.Popen[bytes], run: Run, monkeypa
     assert json.loads(run("serve", "--status", "--json").out)["servers"][0]["state"] == "silent"
     monkeypatch.setattr("smartsearch.cli.serve.ENDING", 0.2)
     assert run("serve", "--stop").err == f"smartsearch: killed pid {server.pid}\n"
-    assert server.wait(5) == -signal.SIGKILL
+    assert server.wait(HANG) == -signal.SIGKILL
 
 
 def test_a_server_that_falls_silent_at_work(server, chats: Path, run: Run, monkeypatch):
     monkeypatch.setattr(client, "SILENCE", 1.5)
-    threading.Timer(0.5, server.send_signal, [signal.SIGSTOP]).start()
+
+    def fall_silent() -> None:
+        until(working, "the question is worked on")
+        server.send_signal(signal.SIGSTOP)
+
+    threading.Thread(target=fall_silent).start()
     ran = run("query", "Mara sleep", "--json")
     assert ran.record["degraded"][0].startswith(COLD + "it does not react")
     assert ran.record["hits"]
@@ -265,15 +274,19 @@ def test_a_server_stuck_in_native_code_ends_itself_and_the_next_is_another(
     try:
         assert ask("support group")
         assert run("query", "Mara stuck", "--json").record["hits"], "it has an answer of its own"
-        assert process.wait(20) == 1
+        assert process.wait(HANG) == 1
         assert place.holder(spot().lock) is None
     finally:
         finish(process)
 
 
-def test_a_sign_of_life_is_enough(server, chats: Path, run: Run, only_warm: None, monkeypatch):
-    monkeypatch.setattr(client, "SILENCE", 2.5)
+def test_a_sign_of_life_is_enough(runtime: Path, chats: Path, run: Run, only_warm: None, monkeypatch):
+    monkeypatch.setattr(client, "SILENCE", 3.0)
+    monkeypatch.setenv("TEST_SLEEP", "4")  # longer than anybody waits in silence
+    monkeypatch.setenv("TEST_ALIVE", "0.05")
+    process = launch()
     assert run("query", "Mara sleep", "--json").record["degraded"] == []
+    finish(process)
 
 
 @pytest.mark.parametrize(
@@ -291,9 +304,7 @@ def test_a_busy_server(server: subprocess.Popen[bytes], run: Run):
     assert run("query", QUESTION, "--json").record["degraded"] == [COLD + "it is busy with 8 other questions"]
     for connection in waiting:
         connection.close()
-    until = time.monotonic() + 10
-    while run("query", QUESTION, "--json").record["degraded"]:
-        assert time.monotonic() < until
+    until(lambda: not run("query", QUESTION, "--json").record["degraded"], "it is free again")
 
 
 def test_the_time_limit_holds_and_frees_the_server(server, run: Run, only_warm: None):
@@ -307,10 +318,9 @@ def test_ctrl_c_ends_the_question_not_the_server(server, chats: Path, run: Run, 
     command = [sys.executable, "-m", "smartsearch", "query", "Mara sleep", "--daemon", "always"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=chats, stdout=pipe, stderr=pipe) as process:
-        while not (client.status(spot().socket) or {}).get("working"):
-            time.sleep(0.02)
+        until(working, "the question is worked on")
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=10) == (b"", b"")
+        assert process.communicate(timeout=HANG) == (b"", b"")
     assert process.returncode == 130
     assert run("query", QUESTION).code == 0
 
@@ -320,7 +330,7 @@ def test_a_server_ends_when_idle_or_told_to_and_leaves_no_socket(runtime: Path, 
     process = launch(*options)
     if not options:
         process.terminate()
-    assert process.wait(10) == 0
+    assert process.wait(HANG) == 0
     assert [path.suffix for path in (runtime / "smartsearch").iterdir()] == [".lock"]
     finish(process)
 
@@ -411,7 +421,7 @@ def test_always_starts_one_and_asks_it(runtime: Path, run: Run, only_warm: None,
 def test_two_that_start_one_at_once_share_it(runtime: Path, chats: Path):
     command = [sys.executable, str(FAKES), "query", QUESTION, "--json", "--daemon", "always"]
     both = [subprocess.Popen(command, cwd=chats, stdout=subprocess.PIPE) for _ in range(2)]
-    records = [json.loads(process.communicate(timeout=60)[0]) for process in both]
+    records = [json.loads(process.communicate(timeout=HANG)[0]) for process in both]
     assert [record["degraded"] for record in records] == [[], []]
     about = place.holder(spot().lock)
     assert (client.status(spot().socket) or {})["served"] == 2
@@ -430,7 +440,7 @@ def test_a_full_disk(runtime: Path, chats: Path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
     command = [sys.executable, str(FAKES), "query", QUESTION, "--json", "--daemon", "always"]
-    ran = subprocess.run(command, cwd=chats, capture_output=True, timeout=60, check=True, preexec_fn=full)
+    ran = subprocess.run(command, cwd=chats, capture_output=True, timeout=HANG, check=True, preexec_fn=full)
     record = json.loads(ran.stdout)
     assert record["hits"]
     assert record["degraded"][0].startswith(COLD + "it did not start")
@@ -469,7 +479,7 @@ def test_the_shipped_models_answer_the_same_through_it(runtime: Path, tmp_path: 
             [*command, *options, "--daemon", daemon],
             cwd=tmp_path,
             capture_output=True,
-            timeout=300,
+            timeout=HANG,
             check=True,
         )
         return bare(Ran(0, ran.stdout.decode(), ran.stderr.decode()))
@@ -483,6 +493,6 @@ def test_a_server_whose_folder_went_while_it_started_ends(chats: Path, tmp_path:
     """Else it would listen in the folder of last resort, with a test's models, and answer real questions."""
     env = os.environ | {place.WANTED: "/nowhere/0123456789ab.sock", "TMPDIR": str(tmp_path)}
     command = [sys.executable, str(FAKES), "serve", "--idle", "5"]
-    ran = subprocess.run(command, cwd=chats, env=env, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(command, cwd=chats, env=env, capture_output=True, text=True, timeout=HANG)
     assert ran.returncode == 2
     assert "/nowhere/0123456789ab.sock cannot be made any more" in ran.stderr

@@ -14,6 +14,7 @@ from smartsearch.serve.mcp.desk import Desk
 from smartsearch.serve.mcp.orders import Order, State, Told
 from smartsearch.serve.mcp.process import Died
 from smartsearch.serve.mcp.roots import Location
+from tests.waiting import HANG
 
 
 class Hand:
@@ -36,10 +37,10 @@ class Hand:
 
     def told(self, order: Order) -> Told:
         if order.what == "wait":
-            assert self.interrupted.wait(20)
+            assert self.interrupted.wait(HANG)
             self.interrupted.clear()
         if order.what == "hang":
-            assert self.killed.wait(20)
+            assert self.killed.wait(HANG)
         if order.what == "die" or self.killed.is_set():
             raise Died("the process that was at it ended", retryable=True)
         if order.what == "raise":
@@ -59,8 +60,14 @@ class Hand:
 @pytest.fixture
 def hands(monkeypatch: pytest.MonkeyPatch) -> list[Hand]:
     """The workers that were hired, in order."""
-    monkeypatch.setattr(module, "GRACE", 0.05)
+    monkeypatch.setattr(module, "GRACE", HANG)
     return []
+
+
+@pytest.fixture
+def impatient(hands: list[Hand], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that hangs is replaced soon."""
+    monkeypatch.setattr(module, "GRACE", 0.05)
 
 
 def played(hands: list[Hand], play: Callable[[Desk], Awaitable[object]]) -> object:
@@ -73,7 +80,7 @@ def played(hands: list[Hand], play: Callable[[Desk], Awaitable[object]]) -> obje
     async def run() -> object:
         desk = Desk(hire)
         try:
-            return await asyncio.wait_for(play(desk), 20)
+            return await asyncio.wait_for(play(desk), HANG)
         finally:
             desk.close()
 
@@ -106,7 +113,9 @@ def test_beyond_its_time_an_order_is_interrupted_and_the_worker_goes_on(hands: l
 
 
 @pytest.mark.parametrize("what", ["hang", "die"])
-def test_a_worker_that_hangs_or_dies_is_replaced_and_ids_live_on(hands: list[Hand], what: str):
+def test_a_worker_that_hangs_or_dies_is_replaced_and_ids_live_on(
+    hands: list[Hand], impatient: None, what: str
+):
     async def play(desk: Desk) -> object:
         await desk.do(order("search"))
         with pytest.raises(SmartsearchError) as caught:
@@ -129,7 +138,7 @@ def test_one_that_ended_while_nobody_asked_is_replaced_unseen(hands: list[Hand])
     assert len(hands) == 2
 
 
-def test_what_has_to_be_looked_up_waits_for_nobody_and_nobody_for_it(hands: list[Hand]):
+def test_what_has_to_be_looked_up_waits_for_nobody_and_nobody_for_it(hands: list[Hand], impatient: None):
     async def play(desk: Desk) -> object:
         first = asyncio.create_task(desk.do(order("wait")))
         while not desk.busy:
@@ -189,7 +198,7 @@ def test_too_many_in_line_are_told_so(hands: list[Hand], monkeypatch: pytest.Mon
     assert played(hands, play) == [None, None]
 
 
-def test_the_end_leaves_no_worker_behind(hands: list[Hand]):
+def test_the_end_leaves_no_worker_behind(hands: list[Hand], impatient: None):
     async def play(desk: Desk) -> object:
         waiting = asyncio.create_task(desk.do(order("hang")))
         while not desk.busy:

@@ -11,6 +11,7 @@ import pytest
 
 import smartsearch
 from smartsearch.text import parse
+from tests.waiting import HANG
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -93,7 +94,7 @@ import spacy, spacy.cli
 print(callable(spacy.cli.info), spacy.info(silent=True)["spacy_version"] == spacy.__version__)
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG, check=True
     )
     assert done.stdout.splitlines() == ["VERB []", "True True"]
 

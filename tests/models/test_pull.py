@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from smartsearch.models import profiles, store
 from smartsearch.models.store import ModelRef
 from tests.models import hub_server
 from tests.models.hub_server import Hub, serving
+from tests.waiting import HANG, until
 
 BIG = 40_000_000
 
@@ -54,7 +54,7 @@ def command(hub: Hub, tmp_path: Path, *arguments: str) -> tuple[list[str], dict[
 
 def run(hub: Hub, tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     line, env = command(hub, tmp_path, *arguments)
-    return subprocess.run(line, env=env, capture_output=True, text=True, timeout=60)
+    return subprocess.run(line, env=env, capture_output=True, text=True, timeout=HANG)
 
 
 @pytest.mark.torch
@@ -89,12 +89,11 @@ def test_a_killed_pull_is_gone_on_with(hub: Hub, tmp_path: Path):
     line, env = command(hub, tmp_path, "models", "pull", "acme/big")
     process = subprocess.Popen(line, env=env, stderr=subprocess.PIPE, text=True)
     try:
-        assert hub.stalled.wait(60)
+        assert hub.stalled.wait(HANG)
         kept = tmp_path / "hf" / "hub" / "models--acme--big" / "blobs"
-        deadline = time.monotonic() + 30
-        while not any(part.stat().st_size > BIG // 4 for part in kept.glob("*.incomplete")):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        until(
+            lambda: any(part.stat().st_size > BIG // 4 for part in kept.glob("*.incomplete")), "half is there"
+        )
     finally:
         process.kill()
         process.communicate()

@@ -18,6 +18,7 @@ from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.training.sample import SAMPLE
 from smartsearch.transcripts import read
+from tests.conftest import FUZZ
 
 pytestmark = pytest.mark.models
 ROOT = Path(__file__).parents[2]
@@ -60,23 +61,24 @@ def answers():
 
 
 def test_the_sample_questions_are_answered(tools):
-    """Nearly all gold turns of the samples survive the default cut, and most questions have one on top."""
+    """Nearly all gold turns of the samples survive the default cut, and most questions have one on top.
+
+    `make test` asks every third question, `make test-all` each.
+    """
     first = found = 0
-    for row in answers():
+    asked = answers()[:: 3 if FUZZ < 100 else 1]
+    for row in asked:
         result = search(row["question"], samples(*row["paths"]), Config(), tools)
         names = [f"{Path(h.turn.path).name}:{h.turn.turn or h.turn.line}" for h in result.hits]
         gold = set(row["gold"])
         found += len(gold & set(names))
         first += bool(gold & set(names[:3]))
-    assert first >= 0.9 * len(answers())
-    assert found >= 0.9 * sum(len(row["gold"]) for row in answers())
+    assert first >= 0.9 * len(asked)
+    assert found >= 0.9 * sum(len(row["gold"]) for row in asked)
 
 
 def test_the_same_question_twice_is_the_same_to_the_last_digit(tools):
-    question, haystack = (
-        "What does Jonas's new flatmate do for work?",
-        samples("docs/samples/harbour-street.md"),
-    )
+    question, haystack = answers()[5]["question"], samples(*answers()[5]["paths"])
     single = loading.load_tools(Config(threads=1))
     results = [search(question, haystack, Config(), t) for t in (tools, tools, single)]
     bare = [
@@ -92,7 +94,9 @@ def test_batch_answers_as_query_does_one_by_one(tmp_path, capfd):
         assert app.run([*arguments, "--no-cache"]) == 0
         return capfd.readouterr().out
 
-    asked, sample = answers()[:2], str(ROOT / "docs" / "samples" / "harbour-street.md")
+    asked, sample = answers()[:2], str(tmp_path / "chat.md")
+    whole = (ROOT / "docs" / "samples" / "harbour-street.md").read_text(encoding="utf-8")
+    Path(sample).write_text("".join(whole.splitlines(keepends=True)[:40]), encoding="utf-8")
     lines = [json.dumps({"id": row["id"], "question": row["question"]}) for row in asked]
     (tmp_path / "questions.jsonl").write_text("\n".join(lines), encoding="utf-8")
     together = run("batch", str(tmp_path / "questions.jsonl"), sample)

@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from smartsearch.output import pager
+from tests.waiting import HANG, until
 
 ROOT = Path(__file__).parents[2]
 BIN = {"PATH": os.environ.get("PATH", ""), "TERM": "xterm"}
@@ -115,7 +115,7 @@ class Terminal:
         return out.decode().replace("\r\n", "\n")
 
     def ended(self) -> int:
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=HANG)
 
 
 def script(folder: Path, text: str) -> str:
@@ -151,11 +151,12 @@ def test_a_pager_that_is_left_early_is_no_error(tmp_path: Path):
 @needs_terminal
 def test_ctrl_c_is_the_pager_s_own(tmp_path: Path):
     page = script(
-        tmp_path, f"trap 'echo interrupted' INT; cat >/dev/null; touch {tmp_path}/ready; sleep 1; sleep 1"
+        tmp_path,
+        f"trap 'echo interrupted; touch {tmp_path}/told' INT; cat >/dev/null; touch {tmp_path}/ready;"
+        f" while [ ! -e {tmp_path}/told ]; do sleep 0.05; done",
     )
     ran = Terminal(50, PAGER=page)
-    while not (tmp_path / "ready").exists():
-        time.sleep(0.02)
+    until((tmp_path / "ready").exists, "the pager has read all")
     os.killpg(ran.process.pid, signal.SIGINT)
     assert ran.shown() == "interrupted\nafter\n"
     assert ran.ended() == 0
@@ -165,5 +166,5 @@ def test_in_a_pipe_there_is_none(tmp_path: Path):
     page = script(tmp_path, "echo paged; cat")
     command = [sys.executable, "-c", PROGRAM, "50"]
     env = {**os.environ, "TERM": "xterm", "PAGER": page, "PYTHONPATH": str(ROOT)}
-    ran = subprocess.run(command, capture_output=True, text=True, env=env, timeout=20, check=True)
+    ran = subprocess.run(command, capture_output=True, text=True, env=env, timeout=HANG, check=True)
     assert ran.stdout.startswith("line 0\n")

@@ -12,6 +12,7 @@ from smartsearch.rank.cascade import rank
 from smartsearch.rank.windows import windows
 from smartsearch.types import Candidate, Term
 from tests.conftest import corpus
+from tests.waiting import HANG
 
 TURNS = corpus(*[f"Mara: t{i}" for i in range(10)])
 CANDIDATES = [Candidate(i, (), 1.0, 1) for i in range(10)]
@@ -41,7 +42,7 @@ def test_all_means_both_rankers_see_every_candidate():
 
 
 def test_both_rankers_run_at_the_same_time():
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=HANG)
 
     def waits(question, texts):
         both.wait()
@@ -173,7 +174,7 @@ class TestLongTurns:
     def test_both_rankers_run_at_the_same_time_whatever_the_length(self, monkeypatch, most):
         """Each waits for the other: one after the other would never end."""
         monkeypatch.setattr("smartsearch.rank.windows.READ_WINDOWS", most)
-        both = threading.Barrier(2, timeout=10)
+        both = threading.Barrier(2, timeout=HANG)
 
         def waits(question, texts):
             both.wait()

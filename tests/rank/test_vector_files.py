@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ from smartsearch.rank.colbert import OnnxColbert, VectorCache
 from smartsearch.runtime import ending
 from tests.rank import tiny
 from tests.rank.tiny import vectors
+from tests.waiting import HANG
 
 LIMIT = 2**30
 WRITER = """
@@ -217,7 +218,7 @@ class TestSeveralProcesses:
     def test_two_that_write_at_once_lose_nothing(self, root):
         program = "write(name, rounds)"
         processes = [run(root, program, name, "40") for name in ("one", "two")]
-        assert [process.wait(timeout=60) for process in processes] == [0, 0]
+        assert [process.wait(timeout=HANG) for process in processes] == [0, 0]
         texts = [f"{name} {n}" for name in ("one", "two", "both") for n in range(40)]
         assert same(VectorFiles(root, "m", LIMIT).get(texts), texts)
         assert len(written(root)) < 20
@@ -239,7 +240,7 @@ for n in range(rounds):
         vector_segment.Segment(path)
 write("last", 3)
 """
-        assert run(root, program, "killed", "25").wait(timeout=60) == 0
+        assert run(root, program, "killed", "25").wait(timeout=HANG) == 0
         segments = [Segment(path) for path in written(root)]  # each is whole
         assert len({key for segment in segments for key, _ in segment.texts()}) >= 25 + 3
         files = VectorFiles(root, "m", LIMIT)
@@ -257,7 +258,7 @@ write("last", 3)
         (segment,) = written(root)
         tidy(root, root / "m", LIMIT)
         assert part.exists(), "an unfinished file of now is left to its writer"
-        future = time.time() + 1e6
+        future = 4e9  # the year 2096
         for path in (part, segment):
             os.utime(path, (future, future))
         tidy(root, root / "m", LIMIT)
@@ -278,12 +279,14 @@ write("last", 3)
         files.put(of("a"))
         files.flush()
         with alone(root, wait=False) as first:
-            start = time.perf_counter()
+            assert first
+            asked, flock = [], fcntl.flock
+            monkeypatch.setattr(fcntl, "flock", lambda lock, how: asked.append(how) or flock(lock, how))
             for text in "bcd":
                 files.put(of(text))
                 files.flush()
-            assert time.perf_counter() - start < 1
-            assert first
+            assert len(asked) == 3
+            assert all(how & fcntl.LOCK_NB for how in asked)
             assert len(written(root)) == 4
         tidy(root, root / "m", LIMIT)
         assert len(written(root)) == 3

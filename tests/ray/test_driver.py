@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ pytest.importorskip("ray")
 import ray
 
 from tests.ray.conftest import ROOT
+from tests.waiting import HANG, until
 
 pytestmark = pytest.mark.ray
 
@@ -69,25 +69,18 @@ def heedful() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def until(holds: Callable[[], object], seconds: float = 180.0) -> None:
-    ended = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < ended, f"not within {seconds:g} s"
-        time.sleep(0.1)
-
-
 def parts(folder: Path) -> int:
     return len(list(folder.glob("out/parts-*/*.jsonl")))
 
 
 def test_a_killed_driver_is_gone_on_with(start: Start, folder: Path, cluster):
     first = start("--workers", "2", "--address", cluster.address)
-    until(lambda: parts(folder) >= 2)
+    until(lambda: parts(folder) >= 2, "two parts are written")
     first.kill()
     first.wait()
-    until(lambda: ray.available_resources().get("CPU") == 2.0)
+    until(lambda: ray.available_resources().get("CPU") == 2.0, "the workers are gone")
     second = start("--workers", "2", "--address", cluster.address)
-    out, err = second.communicate(timeout=120)
+    out, err = second.communicate(timeout=HANG)
     assert (second.returncode, out) == (0, "")
     before = re.search(rf"(\d+) of {LINES} were done before", err)
     assert before, err
@@ -100,12 +93,12 @@ def test_a_killed_driver_is_gone_on_with(start: Start, folder: Path, cluster):
 def test_a_stopped_run_takes_its_own_ray_with_it(stop: signal.Signals, start: Start, folder: Path):
     mark = uuid.uuid4().hex
     run = start("--workers", "2", mark=mark)
-    until(lambda: parts(folder) >= 1)
+    until(lambda: parts(folder) >= 1, "a part is written")
     if stop == signal.SIGINT:
         os.killpg(run.pid, stop)  # as a terminal does, to all that it started
     else:
         run.send_signal(stop)
-    out, err = run.communicate(timeout=120)
+    out, err = run.communicate(timeout=HANG)
     assert (run.returncode, out) == (130, ""), err
     assert "Traceback" not in err
     assert "the same command goes on" in err
@@ -115,7 +108,7 @@ def test_a_stopped_run_takes_its_own_ray_with_it(stop: signal.Signals, start: St
 def test_a_killed_driver_takes_its_own_ray_with_it(start: Start, folder: Path):
     mark = uuid.uuid4().hex
     run = start("--workers", "2", mark=mark)
-    until(lambda: parts(folder) >= 1)
+    until(lambda: parts(folder) >= 1, "a part is written")
     run.kill()
     until(lambda: all(name in AGENTS for name in marked(mark)), 40)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from smartsearch.ask.runs.supervise import Worker
 from smartsearch.ask.runs.types import Answer, Report, Setup, Task
 from smartsearch.errors import ModelError
 from tests.ray.conftest import STORE, tasks
+from tests.waiting import until
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("cluster")]
 
@@ -117,10 +117,8 @@ def test_who_stops_early_leaves_nothing_running(setup: Setup, folder: Path):
     next(running)
     workers = [worker for _, _, worker in seen(folder)]
     running.close()
-    ended = time.monotonic() + 60
-    while ray.available_resources().get("CPU") != 2.0 or any(alive(pid) for pid in workers):
-        assert time.monotonic() < ended, "actors or workers are left"
-        time.sleep(0.2)
+    until(lambda: ray.available_resources().get("CPU") == 2.0, "actors are left")
+    until(lambda: not any(alive(pid) for pid in workers), "workers are left")
 
 
 def alive(pid: int) -> bool:

@@ -54,7 +54,7 @@ def test_each_source_gives_its_question_and_right_turn(
 def test_build_holds_whole_chats_out_and_repeats_itself(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    some = [read_written(path) for path in sorted(FOLDER.glob("[ab][23]_*.txt"))]
+    some = [read_written(path) for path in sorted(FOLDER.glob("a[23]_*.txt"))]
     monkeypatch.setattr(data, "written_chats", lambda: some)
     first, second = tmp_path / "one", tmp_path / "two"
     assert build(sources, first, 7) == build(sources, second, 7)

@@ -15,6 +15,7 @@ from smartsearch.ask.runs import ray_engine
 from smartsearch.ask.runs.types import Answer, Input, Item, Report, Task
 from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.runtime import extras
+from tests.waiting import HANG
 
 
 def test_a_sigterm_that_meets_rays_handler_is_the_commands_own():
@@ -49,7 +50,7 @@ def test_a_head_that_answers_no_more_is_named(monkeypatch: pytest.MonkeyPatch):
         time.sleep(1.0)
         server.close()
         with pytest.raises(SmartsearchError, match=f"the head of the Ray cluster at {address}") as raised:
-            threading.Event().wait(20)
+            threading.Event().wait(HANG)
     assert (raised.value.kind, raised.value.retryable) == ("unreachable", True)
     assert signal.getsignal(signal.SIGUSR1) is before
 

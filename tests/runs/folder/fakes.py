@@ -8,8 +8,10 @@ import signal
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+from smartsearch.ask import door
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.models.tools import Tools
@@ -71,6 +73,19 @@ def poisoned(config: Config) -> Tools:
 
     corpus.read_file = poison
     return replace(fake_tools(config), parser=PoisonParser())  # type: ignore[arg-type]
+
+
+def clocked(config: Config) -> Tools:
+    """Reading a file takes an hour, all else no time."""
+    hours, read = [0.0], corpus.read_file
+
+    def slowly(*given: Any) -> None:
+        hours[0] += 1
+        read(*given)
+
+    corpus.read_file = slowly
+    door.time = SimpleNamespace(perf_counter=lambda: 3600 * hours[0])  # type: ignore[assignment]
+    return fake_tools(config)
 
 
 class HoldingParser(FakeParser):

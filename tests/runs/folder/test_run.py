@@ -24,6 +24,7 @@ from smartsearch.cli import runs as runs_cli
 from smartsearch.errors import InputError, UsageError
 from tests.cli.conftest import Run
 from tests.runs.folder.conftest import Lines, manifest, records
+from tests.waiting import HANG, until
 
 ROOT = Path(__file__).parents[3]
 COMMAND = (
@@ -157,29 +158,22 @@ def test_a_killed_coordinator_goes_on_where_it_was(asked: Lines, write, run: Run
     run(*arguments[:3], "whole", *arguments[4:])
     for parts in (8, 20):
         process = command("slow", *arguments)
-        _wait(lambda n=parts: len(list(Path("out").glob("parts-*/*.jsonl"))) >= n)
+        until(lambda n=parts: len(list(Path("out").glob("parts-*/*.jsonl"))) >= n, "parts are written")
         process.send_signal(killed)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=HANG)
         assert not list(Path("out").glob("answers-*"))
         if killed != signal.SIGKILL:
             assert process.returncode == 130
             assert "the same command goes on" in said
             assert manifest(Path("out"))["state"] == "stopped"
     last = command("tools", *arguments)
-    _, said = last.communicate(timeout=120)
+    _, said = last.communicate(timeout=HANG)
     assert last.returncode == 0
     assert "of 240 were done before" in said
     assert answered(Path("out")) == [line["id"] for line in many]
     assert untimed(records(Path("out"))) == untimed(records(Path("whole")))
     a, b = (manifest(Path(name))["answers"]["sha256_without_timing"] for name in ("out", "whole"))
     assert a == b
-
-
-def _wait(until, seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not until():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 @pytest.mark.quick
@@ -194,7 +188,7 @@ def test_a_killed_worker_costs_nothing_but_time(asked: Lines, write):
                 killed.add(pid)
                 break
         time.sleep(0.3)
-    process.communicate(timeout=120)
+    process.communicate(timeout=HANG)
     assert process.returncode == 0
     assert len(killed) == TRIES - 1
     assert answered(Path("out")) == [line["id"] for line in many]
@@ -250,7 +244,7 @@ def test_a_lock_that_its_owner_removes_meanwhile_is_not_taken(tmp_path: Path, mo
 
 def test_a_damaged_part_is_named(asked: Lines, write, run: Run, chats: Path):
     process = command("slow", "batch", write(asked), "--out", "out", "--workers", "1", "--progress", "none")
-    _wait(lambda: list(Path("out").glob("parts-*/*.jsonl")))
+    until(lambda: list(Path("out").glob("parts-*/*.jsonl")), "a part is written")
     process.kill()
     process.communicate()
     part = sorted(Path("out").glob("parts-*/*.jsonl"))[0]
@@ -284,30 +278,30 @@ def test_parquet_holds_the_same_records(asked: Lines, write, run: Run):
     assert untimed(kept) == untimed(records(Path("a")))
 
 
-class Tomorrow(date):
-    @classmethod
-    def today(cls) -> Tomorrow:
-        return cls(2199, 12, 31)
-
-
 def test_a_run_goes_on_the_next_day_and_counts_from_its_first(run: Run, asked: Lines, write, monkeypatch):
+    class Today(date):
+        @classmethod
+        def today(cls) -> Today:
+            return cls(2199, 12, day)
+
+    day = 30
+    monkeypatch.setattr(runs_cli, "date", Today)
     arguments = ("batch", write(asked), "--out", "out", "--workers", "1", "--until", "today")
     assert run(*arguments, "--shard", "1/2").code == 0
-    monkeypatch.setattr(runs_cli, "date", Tomorrow)
+    day = 31
     assert "complete already" in run(*arguments, "--shard", "1/2").err
     assert run(*arguments, "--shard", "2/2").code == 0
     first, second = (manifest(Path("out"), f"0000{n}-of-00002") for n in (1, 2))
-    assert first["config"]["now"] == second["config"]["now"] == date.today().isoformat()
+    assert first["config"]["now"] == second["config"]["now"] == "2199-12-30"
     assert first["source"]["until"] == second["source"]["until"]
 
 
-def test_a_record_says_how_long_reading_took_where_it_was_read(run: Run, asked: Lines, write, chats: Path):
-    turns = "".join(f"[2024-05-01 10:{n % 60:02}] Mara: I met Oscar, time {n}.\n" for n in range(3000))
-    (chats / "Oscar.txt").write_text(turns)
+def test_a_record_says_how_long_reading_took_where_it_was_read(run: Run, asked: Lines, write, monkeypatch):
+    monkeypatch.setattr(runs_cli, "LOADER", "tests.runs.folder.fakes:clocked")
     asked = [one for one in asked if one["paths"] == ["Oscar.txt"]]
     assert run("batch", write(asked), "--out", "out/", "--workers", "1").code == 0
-    first, *others = (record["timing_ms"] for record in records(Path("out")))
-    assert first["total"] > first["read"] > 10 * max(timing["read"] for timing in others)
+    times = [record["timing_ms"] for record in records(Path("out"))]
+    assert [time["read"] for time in times] == [time["total"] for time in times] == [3_600_000, 0, 0]
 
 
 def test_a_run_folder_over_the_chats_is_refused_and_not_left_out_in_silence(run: Run, asked: Lines, write):
@@ -356,14 +350,14 @@ def test_a_full_disk_stops_the_run_and_room_lets_it_go_on(asked: Lines, write, r
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
     stopped = command("tools", *arguments, preexec_fn=little)
-    _, said = stopped.communicate(timeout=60)
+    _, said = stopped.communicate(timeout=HANG)
     assert stopped.returncode == 2
     assert f"out/{full}: File too large" in said
     if out is not None:
         told = manifest(Path("out"))
         assert (told["state"], told["counts"]["out"]) == ("stopped", out)
     enough = command("tools", *arguments)
-    enough.communicate(timeout=60)
+    enough.communicate(timeout=HANG)
     assert enough.returncode == 0
     assert answered(Path("out")) == [line["id"] for line in many]
 

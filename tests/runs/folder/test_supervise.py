@@ -16,6 +16,7 @@ from smartsearch.ask.runs.types import Item, Report, Setup, Task
 from smartsearch.ask.scope import Scope, Written
 from smartsearch.config import Config
 from smartsearch.errors import InputError, ModelError, SmartsearchError
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -163,10 +164,7 @@ def test_a_worker_ends_when_whoever_started_it_does(setup: Setup, tmp_path: Path
     pid = int(owner.stdout.readline())
     owner.kill()
     owner.wait()
-    deadline = time.monotonic() + 20
-    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not Path(f"/proc/{pid}").exists()
+    until(lambda: not Path(f"/proc/{pid}").exists(), "the worker ends")
 
 
 def test_a_worker_that_is_closed_while_it_starts_says_so(setup: Setup, monkeypatch):
