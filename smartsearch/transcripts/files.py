@@ -245,7 +245,7 @@ def _walk(top: str, selection: Selection) -> Iterator[str | Skipped]:
     stack = [("" if top == "." else top, "")]
     while stack:
         folder, relative = stack.pop()
-        if relative and not Path(folder).is_dir():
+        if relative and not os.path.isdir(folder):  # noqa: PTH112 - as in `_entry`
             if archive.is_archive(folder):
                 yield from _unzipped(folder, relative, selection)
             else:
@@ -277,13 +277,13 @@ def _join(folder: str, name: str) -> str:
 def _entry(path: str, relative: str, selection: Selection) -> Skipped | bool:
     """Whether a folder's entry is to be visited, or why it cannot be."""
     try:
-        mode = Path(path).stat().st_mode
+        mode = os.stat(path).st_mode  # noqa: PTH116 - a path is not taken apart for each folder
     except OSError as error:
         # A path that is too long may be that of a folder: nobody can look.
         told = selection.takes(path, relative) or error.errno == errno.ENAMETOOLONG
         return Skipped(path, "unreadable", error.strerror or str(error)) if told else False
     if stat.S_ISDIR(mode):
-        if Path(path).is_symlink():
+        if os.path.islink(path):  # noqa: PTH114 - as above
             return Skipped(path, "folder_link", "a link to a folder is not followed; name it to search it")
         return True
     if opening.bounds() and Path(path).is_symlink() and not opening.allowed(opening.real(path)):

@@ -12,7 +12,6 @@ Source: Aider-AI/aider, `aider/io.py` and `split_chat_history_markdown` of `aide
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from smartsearch.transcripts.format import Record
@@ -56,13 +55,12 @@ def _events(source: Source) -> Iterator[Event]:
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, int, list[str]]]:
     """Lines of one kind, their beginning and the first one's number; a blank line ends a prompt."""
     spaced = any(line.startswith(_PROMPT) and line.endswith("  ") for line in lines)
-    ends = _ends(lines)
     kind, block, message = _ANSWER, list[str](), 0
     written = False  # there is more in the block than empty lines
     for number, line in enumerate(lines, 1):
         own = _MESSAGE if number <= message else _kind(line, spaced)
         if own == _MESSAGE and spaced and number > message and not line.endswith("  "):
-            message = _end(number, ends) if kind != _ANSWER or not written else 0
+            message = _end(lines, number) if kind != _ANSWER or not written else 0
             own = _MESSAGE if message else _ANSWER
         blank = not line.strip()
         if block and (kind == _STARTED or (kind == _PROMPT if blank else own != kind)):
@@ -83,19 +81,12 @@ def _kind(line: str, spaced: bool) -> str:
     return _MESSAGE if line.startswith(_MESSAGE) else _ANSWER
 
 
-def _ends(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """Where a message can end: at a line with two spaces at its end, with its number, or in no line, 0."""
-    found = []
-    for number, line in enumerate(lines, 1):
+def _end(lines: Sequence[str], number: int) -> int:
+    """The last line of a message of several, which ends with two spaces, or 0 if it has none."""
+    for at in range(number + 1, min(number + _LONG, len(lines)) + 1):
+        line = lines[at - 1]
         if _START.match(line) or line.startswith(_PROMPT):
-            found.append((number, 0))
-        elif line.endswith("  "):
-            found.append((number, number))
-    return found
-
-
-def _end(number: int, ends: list[tuple[int, int]]) -> int:
-    """The last line of a message of several that begins in a line, or 0 if it has none."""
-    at = bisect_right(ends, (number, number))
-    end = ends[at][1] if at < len(ends) else 0
-    return end if end <= number + _LONG else 0
+            return 0
+        if line.endswith("  "):
+            return at
+    return 0

@@ -48,7 +48,7 @@ _TITLED = {
 }
 _UNNAMED = {"Audio file", "Location", "Live location", "File"}
 """Titles that stand where a name could."""
-_TAGS = 10_000
+_TAGS = 5_000
 """Tags in one message, which are held in memory: a text of Telegram's has 4,096 characters."""
 
 
