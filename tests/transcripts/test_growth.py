@@ -27,7 +27,7 @@ from smartsearch.transcripts.corpus import read_one
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Selection
 from tests.transcripts.build import lines, put
-from tests.transcripts.test_fuzz import FILLS, HEADS, each_sample, is_one_document, records
+from tests.transcripts.test_fuzz import each_sample, is_one_document, records
 from tests.transcripts.test_fuzz import put as put_sample
 from tests.transcripts.test_stores import cursor, opencode
 from tests.transcripts.work import growth, working
@@ -543,6 +543,23 @@ KINDS: dict[str, tuple[int, Callable[[Path, int], Made]]] = {
             lambda n: "".join(f"From a 1:00\nReferences: <{at}@x> <{at + 1}@x>\n\nx\n\n" for at in range(n)),
         ),
     ),
+    "a mail, a long tag": (2000, text("a.mbox", lambda n: mail("text/html", "<" + "a" * n))),
+    "Gemini, a long tag": (
+        2000,
+        text(
+            "MyActivity.json",
+            lambda n: json.dumps(
+                [
+                    {
+                        "header": "Gemini Apps",
+                        "title": "Prompted x",
+                        "time": "2025-01-01T00:00:00Z",
+                        "safeHtmlItem": [{"html": "<" + "a" * n}],
+                    }
+                ]
+            ),
+        ),
+    ),
     "a heading of blanks": (2000, text("a.md", lambda n: f"Maya: a\nJonas: b\n# {' ' * n}x\n")),
     "a name of blanks": (2000, text("a.txt", lambda n: f"Maya: a\nJonas: b\nMaya: {' ' * n}\x0b\n")),
     "nested lists": (200, text("a.json", lambda n: "[" * n + "]" * n)),
@@ -565,6 +582,58 @@ def test_folders_in_folders_are_each_looked_up_once(tmp_path: Path) -> None:
 def test_more_of_a_kind_costs_no_more_for_each(tmp_path: Path, kind: str) -> None:
     n, make = KINDS[kind]
     assert not grows(tmp_path, make, n)
+
+
+HEADS = {
+    "whatsapp": ("", "08/05/2023, 13:56 - Maya: ", "[08.05.23, 13:56:01] Maya: \u200e", "8/5/23, 1:56 PM"),
+    "element": ("", "5/8/2023, 1:56:00 PM - Maya: ", "5/8/2023, 1:56:00 PM - "),
+    "irc": ("", "13:56 <maya> ", "13:56 * maya ", "2023-05-08 13:56:01\t", "Session Start: "),
+    "telegram-html": (
+        *("<html>", '<html><div class="message default clearfix" id="message1">'),
+        '<html><div class="message default clearfix" id="message1"><div class="text">',
+    ),
+    "gemini-html": (
+        '<html><div class="outer-cell x"><p class="mdl-typography--title">',
+        '<html><div class="outer-cell x"><p class="mdl-typography--title">Gemini</p><p class="body-1">a<br>',
+        '<html><div class="outer-cell x"><p class="mdl-typography--body-1">a<br>2025-01-01 1:00:00<br>',
+    ),
+    "imessage": ("", "May 08, 2023  1:56:00 PM\nMaya\n", "May 08, 2023  1:56:00 PM "),
+    "signal-markdown": ("", "[2023-05-08 13:56:00] Maya: ", "[2023-05-08 13:56:00] "),
+    "signal-text": ("", "[May 08, 2023 13:56:00] <Maya> ", "[May 08, 2023 13:56:00] *** <Maya> sent file "),
+    "subtitles": ("", "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n", "WEBVTT - "),
+    "zoom": (
+        "",
+        "10:01:02 From a to Everyone:\n\t",
+        "10:01:02 From ",
+        "From a to Everyone:\n",
+        "00:00:01\ta:\t",
+    ),
+    "kakaotalk": (
+        "",
+        "2023. 5. 8. 오후 1:56, a : ",
+        "[a] [1:56 PM] ",
+        'Date,User,Message\n2023-05-08 13:56:01,"a","',
+    ),
+    "line": ("", "[LINE] Chat history with a\n\n2023/05/08(Mon)\n13:56\ta\t", "2023.05.08 Monday\n13:56 a "),
+    "transcript": ("", "Maya  0:01\nx\nMaya  0:02\n", "Maya  0:01 "),
+    "sms-backup": ("", '<smses><sms body="', "<smses><mms "),
+    "mbox": (
+        *("", "From a 1:00\nSubject: x\n\n", "From a 1:00\nContent-Type: text/html\n\n"),
+        *(f"From a 1:00\n{header}: " for header in ("Subject", "From", "References", "Content-Type")),
+    ),
+}
+FILLS = (
+    "1",
+    "<a ",
+    "\u200e<",
+    "a: ",
+    " ",
+    "> On 1 wrote:",
+    "[a](./",
+    "“",
+    '<a href="//x">',
+    '<div class="text">',
+)
 
 
 @pytest.mark.parametrize("name", HEADS)
