@@ -172,5 +172,5 @@ def growth(costs: list[dict[str, int]], slack: float = 0.25) -> dict[str, tuple[
     return {
         name: (few, more, many)
         for name, (few, more, many) in found.items()
-        if many - more > 2 * (more - few) * (1 + slack) + FEW
+        if many - more > 2 * max(0, more - few) * (1 + slack) + FEW
     }
