@@ -27,7 +27,6 @@ SLOW = {
         *("runs/folder/test_run.py", "runs/folder/test_supervise.py", "runs/folder/test_worker.py"),
         *("test_silence.py", "runs/test_ray_engine.py"),
     ),
-    "fuzz": ("transcripts/test_repeats.py",),
     "docs": ("docs/test_readme.py", "docs/test_guides.py"),
     "reports": ("bench/test_speed.py",),
     "torch": (

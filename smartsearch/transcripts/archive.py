@@ -9,11 +9,13 @@ from __future__ import annotations
 import errno
 import gzip
 import os
+import re
 import stat
 import sys
 import zipfile
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -34,9 +36,12 @@ FREE = 1 << 22
 _OTHERS = (FormatError, SmartsearchError, MemoryError)
 """Errors that say something else than that an archive is damaged, as all others of an unpacker do."""
 _LAST = "only the last was read; unpack it to read the others"
+_WITHIN = re.compile(r"\.zip/", re.I | re.A)
+_HERE = re.compile(r"(?:\./)*")
 _HEADER = 30
 """Bytes before a member's name."""
 _OPEN = 4
+"""Archives kept open, with the lists of their members."""
 _BLOCK = 1 << 20
 
 
@@ -57,13 +62,10 @@ def is_archive(path: str) -> bool:
 
 def split(path: str) -> tuple[str, str] | None:
     """The archive and the member that a path names; None for any path that is not inside an archive."""
-    if SUFFIX not in path.lower():
-        return None
-    parts = path.split("/")
-    for n in range(1, len(parts)):
-        outer = "/".join(parts[:n])
-        if is_archive(outer) and Path(outer).is_file():
-            return outer, "/".join(parts[n:])
+    for found in _WITHIN.finditer(path):
+        at = found.end()
+        if Path(path[: at - 1]).is_file():
+            return path[: at - 1], path[at:]
     return None
 
 
@@ -73,25 +75,49 @@ def file_of(path: str) -> str:
     return inside[0] if inside else path
 
 
-def members(path: str) -> Iterator[str | Skipped]:
+def members(path: str) -> Sequence[str | Skipped]:
     """The names of the files in an archive, sorted; hidden ones and those of macOS's own left out.
 
     A leading `./` is no part of a name. A name that leads out of the archive, and one that several files
     have, is reported: of those only the last can be read.
     """
     try:
-        archive = _archive(path)
+        return _listed(_archive(path), path)
     except OSError as error:
-        yield Skipped(path, "unreadable", error.strerror or str(error))
-        return
+        return (Skipped(path, "unreadable", error.strerror or str(error)),)
     except FormatError as error:
-        yield Skipped(path, error.kind, str(error))
-        return
+        return (Skipped(path, error.kind, str(error)),)
+
+
+def below(path: str, name: str) -> Sequence[str | Skipped]:
+    """Of the members of an archive the one called `name` and those in the folder of that name.
+
+    One fault, without a member's name, where the archive as a whole cannot be read.
+    """
+    every = members(path)
+    if len(every) == 1 and not _name(every[0], path):
+        return every
+    folder = name.rstrip("/")
+    ends = (name, f"{name}\0", f"{folder}/", f"{folder}0")  # "0" comes right behind "/"
+    at = [bisect_left(every, end, key=lambda one: _name(one, path)) for end in ends]
+    return (*every[at[0] : at[1]], *every[at[2] : at[3]])
+
+
+def _name(member: str | Skipped, path: str) -> str:
+    return member if isinstance(member, str) else member.path[len(path) + 1 :]
+
+
+@lru_cache(maxsize=_OPEN)
+def _listed(archive: zipfile.ZipFile, path: str) -> tuple[str | Skipped, ...]:
+    return tuple(_members(archive, path))
+
+
+def _members(archive: zipfile.ZipFile, path: str) -> Iterator[str | Skipped]:
     names = sorted(_short(info.filename) for info in archive.infolist() if not info.is_dir())
     if len(names) > MEMBERS:
         yield Skipped(path, "too_large", f"{len(names):,} files in one archive, the limit is {MEMBERS:,}")
         return
-    left = most = _allowed(os.fstat(archive.fp.fileno()).st_size if archive.fp else 0)
+    left = most = allowed(os.fstat(archive.fp.fileno()).st_size if archive.fp else 0)
     for name, count in Counter(names).items():
         parts = [part for part in name.split("/") if part != "."]
         if ".." in parts:
@@ -106,7 +132,7 @@ def members(path: str) -> Iterator[str | Skipped]:
                 f"{path}/{name}", "same_name", f"{count:,} files in the archive have this name; {_LAST}"
             )
         info = archive.getinfo(name)
-        if info.file_size > _allowed(info.compress_size):
+        if info.file_size > allowed(info.compress_size):
             yield name  # refused by itself
         elif info.file_size > left:
             said = f"with it the archive unpacks to more than the limit of {most:,} bytes; unpack it yourself"
@@ -118,9 +144,8 @@ def members(path: str) -> Iterator[str | Skipped]:
 
 def _short(name: str) -> str:
     """A member's name without the `./` before it that some archivers write."""
-    while name.startswith("./"):
-        name = name[2:]
-    return name
+    found = _HERE.match(name)
+    return name[found.end() :] if found else name
 
 
 def size(path: str, name: str) -> int:
@@ -140,7 +165,7 @@ def load(path: str, name: str, limit: int) -> bytes:
     _check(info.file_size, info.compress_size, limit)
     try:
         with archive.open(info) as file:
-            return _bounded(file, min(limit, _allowed(info.compress_size)))
+            return _bounded(file, min(limit, allowed(info.compress_size)))
     except (OSError, *_OTHERS):
         raise
     except Exception as error:
@@ -153,7 +178,7 @@ def unpacked(data: bytes, path: str, limit: int) -> bytes:
         return data
     import io
 
-    most = min(limit, _allowed(len(data)))
+    most = min(limit, allowed(len(data)))
     packed = io.BytesIO(data)
     try:
         if path.lower().endswith(".gz"):
@@ -190,13 +215,14 @@ def _bounded(file: _Readable, most: int) -> bytes:
     return b"".join(parts)
 
 
-def _allowed(packed: int) -> int:
-    return FREE + RATIO * packed
+def allowed(packed: int, ratio: int = RATIO) -> int:
+    """Bytes that so many packed ones may become."""
+    return FREE + ratio * packed
 
 
 def _check(length: int, packed: int, limit: int) -> None:
-    if length > min(limit, _allowed(packed)):
-        raise _too_large(min(limit, _allowed(packed)))
+    if length > (most := min(limit, allowed(packed))):
+        raise _too_large(most)
 
 
 def _too_large(most: int) -> FormatError:

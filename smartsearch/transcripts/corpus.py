@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from smartsearch.errors import CacheError, InputError, listed
 from smartsearch.runtime.private import home
-from smartsearch.transcripts import opening
 from smartsearch.transcripts.explained import Explained
 from smartsearch.transcripts.faults import NotByLine
-from smartsearch.transcripts.files import ANY, Limits, Selection, find, lines_suffix, load, size
+from smartsearch.transcripts.files import ANY, Limits, Reals, Selection, find, lines_suffix, load, size
 from smartsearch.transcripts.format import Format
 from smartsearch.transcripts.onefile import Gathered, check_lines, or_whole, read_file
 from smartsearch.transcripts.registry import by_name
@@ -136,7 +135,8 @@ def read_large(
     if sum(sizes.values()) < above:
         return _parsed(found, paths, None, None, limits or Limits(), watch)
     index = _opened(paths) if indexed and limits is None else None
-    real = {path: opening.real(path) for path in named} if index and index.indexes else {}
+    reals = Reals()
+    real = {path: reals.of(path) for path in named} if index and index.indexes else {}
     known = {path: file for path in real if (file := index.file(path, real[path]))} if index else {}
     apart = {path for path in real if index and any(one.apart(real[path]) for one in index.indexes)}
     as_it_is = known.keys() | apart

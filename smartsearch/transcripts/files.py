@@ -80,6 +80,10 @@ class Selection:
         """Whether a file or folder is excluded."""
         return any(_fits(glob.rstrip("/"), path, relative) for glob in self.excludes)
 
+    def drops_within(self, top: str, path: str, relative: str) -> bool:
+        """Whether a file in the archive `top` is excluded, or a folder on the way to it."""
+        return any(_fits_within(glob.rstrip("/"), top, path, relative) for glob in self.excludes)
+
 
 ANY = Selection()
 
@@ -96,6 +100,36 @@ def _fits(glob: str, path: str, relative: str) -> bool:
     )
 
 
+def _fits_within(glob: str, top: str, path: str, relative: str) -> bool:
+    """Whether a glob fits a file below `top` or a folder above the file: each path is looked at once."""
+    if "/" not in glob:
+        return any(fnmatchcase(part, glob) for part in relative.split("/"))
+    inside = f"{glob}/*"  # a star stands for slashes too
+    return _fits(glob, path, relative) or (_fits(inside, path, relative) and not _fits(inside, top, ""))
+
+
+class Reals:
+    """The real paths of many files: what is real of a folder, or of an archive, is asked once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def of(self, path: str) -> str:
+        """As `opening.real`."""
+        inside = archive.split(path)
+        if inside:
+            return f"{self._kept(inside[0])}/{os.path.normpath(inside[1])}"
+        folder, slash, name = path.rpartition("/")
+        if name in ("", ".", "..") or os.path.islink(path):  # noqa: PTH114 - as it is
+            return opening.real(path)
+        return f"{self._kept(folder or slash or '.').rstrip('/')}/{name}"
+
+    def _kept(self, path: str) -> str:
+        if path not in self._known:
+            self._known[path] = opening.real(path)
+        return self._known[path]
+
+
 def find(
     paths: Sequence[str], selection: Selection = ANY, *, lenient: bool = False
 ) -> Iterator[str | Skipped]:
@@ -107,8 +141,9 @@ def find(
     """
     selection.refuse_own(paths)
     seen: set[str] = set()
+    reals = Reals()
     for found in _there(paths, selection) if lenient else every(paths, selection):
-        key = found if found == "-" or isinstance(found, Skipped) else opening.real(found)
+        key = found if found == "-" or isinstance(found, Skipped) else reals.of(found)
         if isinstance(key, Skipped) or not (key in seen or selection.is_own(key)):
             yield found
         if isinstance(key, str):
@@ -165,14 +200,12 @@ def _named(path: str, selection: Selection) -> Iterator[str | Skipped]:
 
 def _inside(outer: str, name: str, path: str) -> Iterator[str | Skipped]:
     """The file, or the files of the folder, that was named inside an archive. Raises InputError."""
-    names = list(archive.members(outer))
-    below = [n for n in names if isinstance(n, str) and (n == name or n.startswith(f"{name.rstrip('/')}/"))]
-    faults = [n for n in names if isinstance(n, Skipped)]
-    if not below and not faults:
+    found = archive.below(outer, name)
+    if not found:
         hint = f"`smartsearch formats detect {outer}` lists what is in it"
         raise InputError(listed(f"no such file in the archive: {path}"), hint=hint, kind="path_not_found")
-    yield from faults
-    yield from (f"{outer}/{n}" for n in below if n == name or ANY.takes(n, n))
+    yield from (one for one in found if isinstance(one, Skipped))
+    yield from (f"{outer}/{n}" for n in found if isinstance(n, str) and (n == name or ANY.takes(n, n)))
 
 
 def _unzipped(path: str, relative: str, selection: Selection) -> Iterator[str | Skipped]:
@@ -182,8 +215,7 @@ def _unzipped(path: str, relative: str, selection: Selection) -> Iterator[str | 
             yield name
             continue
         full, inner = f"{path}/{name}", _join(relative, name)
-        above = [str(folder) for folder in PurePath(inner).parents[:-1]]
-        if any(selection.drops(f"{path}/{part}", part) for part in (inner, *above)):
+        if selection.drops_within(path, full, inner):
             continue
         if archive.is_archive(name):
             yield Skipped(full, "nested_archive", "an archive in an archive is not opened; unpack it first")
@@ -213,7 +245,7 @@ def _walk(top: str, selection: Selection) -> Iterator[str | Skipped]:
     stack = [("" if top == "." else top, "")]
     while stack:
         folder, relative = stack.pop()
-        if relative and not Path(folder).is_dir():
+        if relative and not os.path.isdir(folder):  # noqa: PTH112 - as in `_entry`
             if archive.is_archive(folder):
                 yield from _unzipped(folder, relative, selection)
             else:
@@ -245,13 +277,13 @@ def _join(folder: str, name: str) -> str:
 def _entry(path: str, relative: str, selection: Selection) -> Skipped | bool:
     """Whether a folder's entry is to be visited, or why it cannot be."""
     try:
-        mode = Path(path).stat().st_mode
+        mode = os.stat(path).st_mode  # noqa: PTH116 - a path is not taken apart for each folder
     except OSError as error:
         # A path that is too long may be that of a folder: nobody can look.
         told = selection.takes(path, relative) or error.errno == errno.ENAMETOOLONG
         return Skipped(path, "unreadable", error.strerror or str(error)) if told else False
     if stat.S_ISDIR(mode):
-        if Path(path).is_symlink():
+        if os.path.islink(path):  # noqa: PTH114 - as above
             return Skipped(path, "folder_link", "a link to a folder is not followed; name it to search it")
         return True
     if opening.bounds() and Path(path).is_symlink() and not opening.allowed(opening.real(path)):

@@ -216,7 +216,9 @@ def _beside(path: str, limits: Limits, kept: dict[str, str | None], name: str) -
     if path == "-":
         return None
     key = os.path.normpath(os.path.join(os.path.dirname(path), name))  # noqa: PTH118, PTH120 - as it is
-    if key not in kept:
+    if key in kept:
+        kept[key] = kept.pop(key)  # the one that was asked for last goes last
+    else:
         if len(kept) >= _KEPT:
             del kept[next(iter(kept))]
         kept[key] = None

@@ -64,7 +64,8 @@ def opened(path: str) -> BinaryIO:
 def names(folder: str) -> list[str]:
     """The names in a folder, sorted. Raises OSError, also for a folder that must not be read."""
     if not _roots.get() or os.scandir not in os.supports_fd:
-        _check(real(folder))
+        if _roots.get():
+            _check(real(folder))
         with os.scandir(folder) as entries:
             return sorted(entry.name for entry in entries)
     descriptor = _descriptor(folder, _LAST)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch.errors import InputError
-from smartsearch.transcripts import files, read
+from smartsearch.transcripts import files, opening, read
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Limits, Selection, find, load, neighbour
 from smartsearch.types import Skipped
@@ -128,7 +128,8 @@ def test_reading_takes_the_memory_of_the_file_and_not_of_the_limit(tmp_path: Pat
     assert peak < 1_000_000
 
 
-def test_a_pipe_is_not_read_beyond_the_limit(tmp_path: Path) -> None:
+def test_a_pipe_is_not_read_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_PATIENCE", 120.0)  # a hang
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_bytes(b"x" * 101))
@@ -161,7 +162,9 @@ def refused(path: str) -> str:
     return raised.value.message
 
 
-def test_a_pipe_into_which_nobody_writes_is_refused(tree: Path) -> None:
+@pytest.mark.usefixtures("tree")
+def test_a_pipe_into_which_nobody_writes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_PATIENCE", 0.01)
     os.mkfifo("pipe.txt")
     os.mkfifo("pipe.zip")
     assert "pipe.txt: a named pipe into which nobody writes" in refused("pipe.txt")
@@ -203,7 +206,15 @@ def test_a_pipe_beside_a_transcript_is_not_opened(tree: Path) -> None:
 def test_a_pipe_of_the_shell_is_read_however_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_PATIENCE", 0.0)
     reader, writer = os.pipe()
-    late = threading.Timer(0.05, lambda: (os.write(writer, b"Mara: hello\n"), os.close(writer)))
+    opened, real = threading.Event(), opening.opened
+    monkeypatch.setattr(opening, "opened", lambda path: (real(path), opened.set())[0])
+
+    def write() -> None:
+        opened.wait()
+        os.write(writer, b"Mara: hello\n")
+        os.close(writer)
+
+    late = threading.Thread(target=write)
     late.start()
     assert load(f"/dev/fd/{reader}", None, Limits()) == b"Mara: hello\n"
     os.close(reader)

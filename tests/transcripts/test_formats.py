@@ -22,11 +22,11 @@ from tests.transcripts.build import lines, put
 HERE = Path(__file__).parent
 DOCS = Path(__file__).parents[2] / "docs"
 SAMPLES = HERE / "samples"
-CASES = [
-    pytest.param(path.stem, json.loads(line), id=f"{path.stem}: {json.loads(line)['case']}")
+CASES = {
+    path.stem: [json.loads(line) for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n")]
     for path in sorted((HERE / "cases").glob("*.jsonl"))
-    for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n")
-]
+}
+SAMPLED = [(name, case) for name, cases in CASES.items() for case in cases if "sample" in case]
 GENERIC = {"messages", "html", "chat", "prose"}
 """What takes a file that no other format claims."""
 
@@ -42,9 +42,21 @@ def written(folder: Path, case: dict[str, Any]) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("name", "case"), CASES)
-def test_what_comes_of_a_file(tmp_path: Path, name: str, case: dict[str, Any]) -> None:
-    path = written(tmp_path / "in", case)
+@pytest.mark.parametrize("name", CASES)
+def test_what_comes_of_a_file(tmp_path: Path, name: str) -> None:
+    """Every case of a format; those that fail are told by their names."""
+    wrong = {}
+    for number, case in enumerate(CASES[name]):
+        try:
+            check(tmp_path / str(number), name, case)
+        except Exception as error:
+            wrong[case["case"]] = f"{type(error).__name__}: {error}"
+    assert not wrong, "\n\n".join(f"{case}\n{said}" for case, said in wrong.items())
+
+
+def check(folder: Path, name: str, case: dict[str, Any]) -> None:
+    """Read the file of a case, in a folder of its own. Raises AssertionError for anything unexpected."""
+    path = written(folder / "in", case)
     found, known = read_one(str(path))
     assert (known.name if known else "none") == name
     assert len(found.turns) == len(case["turns"])
@@ -55,7 +67,7 @@ def test_what_comes_of_a_file(tmp_path: Path, name: str, case: dict[str, Any]) -
     assert [said.removeprefix(f"{path}: ") for said in found.warnings] == case.get("warnings", [])
 
 
-@pytest.mark.parametrize(("name", "case"), [case for case in CASES if "sample" in case.values[1]])
+@pytest.mark.parametrize(("name", "case"), SAMPLED, ids=[case["sample"] for _, case in SAMPLED])
 def test_no_other_format_claims_a_sample(name: str, case: dict[str, Any]) -> None:
     text = (SAMPLES / case["sample"]).read_text(encoding="utf-8-sig")
     source = Source(str(SAMPLES / case["sample"]), text)
@@ -64,8 +76,8 @@ def test_no_other_format_claims_a_sample(name: str, case: dict[str, Any]) -> Non
 
 def test_every_sample_is_a_case_and_every_format_has_one() -> None:
     files = {path.relative_to(SAMPLES).as_posix() for path in SAMPLES.rglob("*") if path.is_file()}
-    assert {case.values[1].get("sample") for case in CASES} - {None} == files
-    assert {case.values[0] for case in CASES} == {known.name for known in FORMATS} | {"none"}
+    assert {case["sample"] for _, case in SAMPLED} == files
+    assert CASES.keys() == {known.name for known in FORMATS} | {"none"}
 
 
 def test_formats_describe_themselves_and_how_a_person_gets_such_a_file() -> None:

@@ -139,6 +139,7 @@ READ = """
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS holds on Linux")
 def test_hostile_files_are_read_within_a_limit_on_memory(tmp_path):
     put(tmp_path, "discord.json", channel("n" * 100_000, "<@1>" * 60_000))

@@ -56,16 +56,18 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, int, list[str]]]:
     """Lines of one kind, their beginning and the first one's number; a blank line ends a prompt."""
     spaced = any(line.startswith(_PROMPT) and line.endswith("  ") for line in lines)
     kind, block, message = _ANSWER, list[str](), 0
+    written = False  # there is more in the block than empty lines
     for number, line in enumerate(lines, 1):
         own = _MESSAGE if number <= message else _kind(line, spaced)
         if own == _MESSAGE and spaced and number > message and not line.endswith("  "):
-            message = _end(lines, number) if kind != _ANSWER or not any(block) else 0
+            message = _end(lines, number) if kind != _ANSWER or not written else 0
             own = _MESSAGE if message else _ANSWER
         blank = not line.strip()
         if block and (kind == _STARTED or (kind == _PROMPT if blank else own != kind)):
             yield kind, number - len(block), block
-            kind, block = _ANSWER, []
+            kind, block, written = _ANSWER, [], False
         kind = kind if blank and block else own
+        written = written or bool(line)
         block.append(line)
     yield kind, len(lines) + 1 - len(block), block
 

@@ -138,7 +138,9 @@ def read(source: Source) -> Iterator[Record]:
         elif number in starts:
             yield from state.close()
             state.open(number, layout.found[number])
-        elif (begun := session(line, alone, layout.day_first)) and _may_begin(number, source.lines, layout):
+        elif (begun := session(line, alone, layout.day_first)) and (
+            not layout.chosen.pair or _is_above(number, source.lines, starts)
+        ):
             yield from state.close()
             state.session, state.date = begun[0], begun[1] or state.date
         elif not (state.started or state.title) and TITLE.match(line):
@@ -150,12 +152,10 @@ def read(source: Source) -> Iterator[Record]:
     yield from state.close()
 
 
-def _may_begin(number: int, lines: Sequence[str], layout: Layout) -> bool:
-    """Whether a session may start on a line: in a chat with an assistant only right above a turn."""
-    if not layout.chosen.pair:
-        return True
+def _is_above(number: int, lines: Sequence[str], starts: set[int]) -> bool:
+    """Whether a turn starts right below a line: in a chat with an assistant a session does so only there."""
     below = next((n for n in range(number + 1, len(lines) + 1) if goes_on(lines[n - 1])), 0)
-    return below in layout.opened
+    return below in starts
 
 
 @dataclass

@@ -153,7 +153,10 @@ def _chosen(found: Mapping[int, Opening], written: Sequence[int]) -> Style:
     Where an assistant speaks, that is the one that sets its lines off most of those that start as early: an
     answer has labels in bold, but no label has answers below it. Else the one that opens most turns.
     """
-    styles = [_candidate(style, found, written) for style in STYLES]
+    ours: dict[str, dict[int, Opening]] = {}
+    for number, here in found.items():
+        ours.setdefault(here.style, {})[number] = here
+    styles = [_candidate(style, ours[style], written) for style in STYLES if style in ours]
     styles = [known for known in styles if known.opened]
     pairs = [known for known in styles if known.pair]
     if pairs:
@@ -170,8 +173,7 @@ def _outweighs(known: Style, early: Style) -> bool:
     return known.share >= HALF * early.share and len(known.opened) >= len(early.opened)
 
 
-def _candidate(style: str, found: Mapping[int, Opening], written: Sequence[int]) -> Style:
-    ours = {number: here for number, here in found.items() if here.style == style}
+def _candidate(style: str, ours: Mapping[int, Opening], written: Sequence[int]) -> Style:
     names = speakers(list(ours.values()), style)
     opened = tuple(number for number, here in ours.items() if here.name in names)
     after = sum(1 for number in written if opened and number >= opened[0])

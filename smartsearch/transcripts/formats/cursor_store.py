@@ -11,7 +11,8 @@ Left out: thinking, messages that are in the store and no more in the order of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from smartsearch.transcripts.format import Record
@@ -38,18 +39,27 @@ def claims(value: object) -> bool:
 def read(source: Source) -> Iterator[Record]:
     """Turns, chat after chat, the oldest first: texts, with the tool calls made beside them, and results."""
     for item in source.items():
-        for chat in _chats(item):
-            id_, value = string(chat.value, "composerId", "tabId"), chat.value
+        stored = _stored(item)
+        for chat in _chats(item, stored):
+            id_, value = string(chat.value, "composerId", "tabId") or source.stem, chat.value
             title = string(value, "name", "chatTitle")
-            yield from turns(source.path, title, _events(item, chat, id_ or source.stem))
+            yield from turns(source.path, title, _events(item, chat, id_, stored.get(id_, ())))
 
 
-def _chats(item: Item) -> list[Item]:
+def _stored(item: Item) -> dict[str, list[str]]:
+    """The keys of the messages that the store has of each chat."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for key in mapping(item.value, _TABLE):
+        if key.startswith(_MESSAGE) and (id_ := key.removeprefix(_MESSAGE).rpartition(":")[0]):
+            found[id_].append(key)
+    return found
+
+
+def _chats(item: Item, stored: Mapping[str, object]) -> list[Item]:
     """The chats, the oldest first, and those of which only messages are left."""
     rows, table = mapping(item.value, _TABLE), f"{item.pointer}/{_TABLE}"
     kept = {key.removeprefix(_CHAT): rows[key] for key in rows if key.startswith(_CHAT)}
-    ids = {key.split(":")[1] for key in rows if key.startswith(_MESSAGE)}
-    kept |= {id_: {} for id_ in sorted(ids - kept.keys())}
+    kept |= {id_: {} for id_ in sorted(stored.keys() - kept.keys())}
     found = [
         Item(
             {**chat, "composerId": id_} if isinstance(chat, dict) else chat,
@@ -63,36 +73,38 @@ def _chats(item: Item) -> list[Item]:
     return [*older, *found]
 
 
-def _events(item: Item, chat: Item, id_: str) -> Iterator[Event]:
+def _events(item: Item, chat: Item, id_: str, stored: Sequence[str]) -> Iterator[Event]:
     if not isinstance(chat.value, dict):
         yield chat.fault(f"{kind(chat.value)} in the place of a chat")
         return
     began = number(chat.value, "createdAt", "lastSendTime")
-    for message in _messages(item, chat, id_):
+    for message in _messages(item, chat, id_, stored):
         if isinstance(message.value, dict):
             yield from _said(message, id_, began)
         else:
             yield message.fault(f"{kind(message.value)} in the place of a message")
 
 
-def _messages(item: Item, chat: Item, id_: str) -> Iterator[Item]:
+def _messages(item: Item, chat: Item, id_: str, stored: Sequence[str]) -> Iterator[Item]:
     """The messages of a chat in their order; one whose text is gone from the store is passed over."""
-    rows, begin = mapping(item.value, _TABLE), f"{_MESSAGE}{id_}:"
-    for key in _order(rows, chat.value.get(_HEADS), begin):
+    rows = mapping(item.value, _TABLE)
+    for key in _order(rows, chat.value.get(_HEADS), f"{_MESSAGE}{id_}:", stored):
         if key in rows:
             yield Item(rows[key], item.line, f"{item.pointer}/{_TABLE}/{escaped(key)}")
     yield from chat.elements("conversation")
     yield from chat.elements("bubbles")
 
 
-def _order(rows: dict[str, Any], heads: object, begin: str) -> list[str]:
+def _order(rows: dict[str, Any], heads: object, begin: str, stored: Sequence[str]) -> list[str]:
     """The keys of a chat's messages in its order; if that is damaged, those it lacks follow by their time."""
     known = [string(head, "bubbleId") for head in heads] if isinstance(heads, list) else [""]
     listed = [f"{begin}{id_}" for id_ in known if id_]
     if all(known):
         return listed
-    others = {key for key in rows if key.startswith(begin)} - set(listed)
-    return [*listed, *sorted(others, key=lambda key: (string(rows[key], *_TIME), key))]
+    return [
+        *listed,
+        *sorted(set(stored).difference(listed), key=lambda key: (string(rows[key], *_TIME), key)),
+    ]
 
 
 def _said(message: Item, chat: str, began: float | None) -> Iterator[Event]:

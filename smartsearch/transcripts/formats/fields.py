@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise, repeat
 from typing import Any
@@ -134,8 +135,11 @@ def in_time(items: Iterable[Item], when: Callable[[Any], float | None]) -> Seque
     return [item for _, item in keyed]
 
 
-class Mentions(dict[str, str]):
-    """Names by id, for as much as may be asked of them: four characters may stand for a long name."""
+class Mentions(ChainMap[str, str]):
+    """Names by id, for as much as may be asked of them: four characters may stand for a long name.
+
+    The names of many files may be in one mapping, which none of them copies.
+    """
 
     left = MOST
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from smartsearch.text.htmltext import Element, elements, text_of
+from smartsearch.text.htmltext import inside, text_of
 from smartsearch.text.times import is_day_first, to_iso
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats import gemini_activity
@@ -55,9 +55,8 @@ def read(source: Source) -> Iterator[Record]:
 
 def _parted(cell: str) -> dict[str, Any] | None:
     """A record as in `MyActivity.json`, with its time as written; None where none stands in it."""
-    found = elements(cell)
-    header = text_of(_inside(cell, found, "mdl-typography--title"))
-    pieces = _BREAK.split(_inside(cell, found, "mdl-typography--body-1"))
+    header = text_of(inside(cell, "mdl-typography--title"))
+    pieces = _BREAK.split(inside(cell, "mdl-typography--body-1"))
     at = next((n for n, piece in enumerate(pieces) if n and _is_time(piece)), 0)
     if not at:
         return None
@@ -70,12 +69,6 @@ def _parted(cell: str) -> dict[str, Any] | None:
         "safeHtmlItem": [{"html": answer}],
         "attachedFiles": files,
     }
-
-
-def _inside(cell: str, found: list[Element], name: str) -> str:
-    """The HTML in the first element of a class."""
-    one = next((one for one in found if name in one.classes), None)
-    return cell[one.start : one.end] if one else ""
 
 
 def _is_time(piece: str) -> bool:

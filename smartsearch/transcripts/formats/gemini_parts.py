@@ -19,10 +19,6 @@ def said(content: object) -> tuple[str, str]:
     return text, " ".join([caption, *files]).strip()
 
 
-def _is_thought(part: object) -> bool:
-    return isinstance(part, dict) and bool(part.get("thought"))
-
-
 def _is_file(part: object) -> bool:
     return bool(mapping(part, "inlineData") or mapping(part, "fileData"))
 

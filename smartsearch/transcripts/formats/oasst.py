@@ -83,7 +83,7 @@ def _threads(messages: list[_Message]) -> Iterator[_Message]:
             if n not in seen:
                 seen.add(n)
                 yield messages[n]
-                open_ += reversed(replies[string(messages[n].item.value, "message_id")])
+                open_ += reversed(replies.pop(string(messages[n].item.value, "message_id"), ()))
 
 
 def _turn(path: str, message: _Message) -> Record | FormatError | None:

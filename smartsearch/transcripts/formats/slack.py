@@ -14,10 +14,9 @@ API a line (rusq/slackdump, types/types.go, internal/chunk/chunk.go). These are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
@@ -34,9 +33,11 @@ from smartsearch.transcripts.formats.fields import (
     text,
 )
 from smartsearch.transcripts.formats.jsontext import Documents, Item, documents
+from smartsearch.transcripts.formats.neighbours import made_beside
 from smartsearch.transcripts.formats.slack_text import Names, attached, blocks, plain, shared
 from smartsearch.transcripts.source import Source
 
+T = TypeVar("T")
 _TS = re.compile(r"\d{9,10}\.\d{6}")
 _PEOPLE = ("../users.json", "../org_users.json")
 _ROOM = ("name", "channel_id", "channel", "id")
@@ -80,17 +81,22 @@ def read(source: Source) -> Iterator[Record]:
     """Turns of a day in the order of the file; joins, leaves and other notices are left out."""
     items = list(source.items())
     held = any(_messages_of(item) is not None for item in items[:20])
-    people = _people(source, _PEOPLES_BESIDE if held else _PEOPLE)
-    channels = _channels(source, _CHANNELS_BESIDE if held else _CHANNELS)
+    people = _beside(source, _PEOPLES_BESIDE if held else _PEOPLE, _named)
+    rooms = _beside(source, _CHANNELS_BESIDE if held else _CHANNELS, _listed)
+    users, places = {}, _Rooms()
     for item in items:
-        people |= _users(objects(item.value, "u"))
-        channels |= _places([*objects(item.value, "ch"), mapping(item.value, "ci")])
-    rooms = {known: name for known, (name, _) in channels.items() if name}
-    names = Names(people, Mentions(rooms))
+        users.update(_users(objects(item.value, "u")))
+        places.add([*objects(item.value, "ch"), mapping(item.value, "ci")])
+    rooms = [places, *rooms]
+    channels = Mentions(*(one.names for one in rooms))
+    names = Names(Mentions(users, *people), channels)
     own = source.stem if held else source.folder or source.stem
+    titles: dict[str, str] = {}
     for room, item in _messages(items):
-        conversation = rooms.get(room, room) or own
-        yield from _turn(source, item, conversation, _title(conversation, channels, names), names)
+        conversation = channels.get(room) or room or own
+        if conversation not in titles:
+            titles[conversation] = _title(conversation, rooms, names)
+        yield from _turn(source, item, conversation, titles[conversation], names)
 
 
 def _messages(items: Iterable[Item]) -> Iterator[tuple[str, Item]]:
@@ -180,39 +186,41 @@ def _speaker(value: dict[str, Any], names: Names) -> str:
     return names.people.get(user) or carried or own or bot or user or text(value, "bot_id")
 
 
-def _title(folder: str, channels: dict[str, tuple[str, tuple[str, ...]]], names: Names) -> str:
+class _Rooms:
+    """Channels and direct messages: their names and their members by id, and the ids of groups by name."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        self.members: dict[str, tuple[str, ...]] = {}
+        self.groups: dict[str, str] = {}
+
+    def add(self, listed: Iterable[dict[str, Any]]) -> None:
+        """Take up what a list says of each."""
+        for room in filter(None, listed):
+            own, name = string(room, "id"), text(room, "name")
+            self.names[own] = name
+            self.members[own] = tuple(m for m in sequence(room, "members") if isinstance(m, str))
+            if name.startswith("mpdm-"):
+                self.groups.setdefault(name, own)
+
+
+def _title(folder: str, listed: Sequence[_Rooms], names: Names) -> str:
     """What a channel is called whose folder has another name: direct messages are named by their members."""
-    known = channels.get(folder)
-    if known is None:
-        known = next(
-            (one for one in channels.values() if one[0] == folder and folder.startswith("mpdm-")), None
-        )
-    if known is None:
-        return ""
-    name, members = known
-    if name and name != folder:
-        return name
-    return ", ".join(map(names.person, members)) if members else ""
+    for own in (folder, next((one.groups[folder] for one in reversed(listed) if folder in one.groups), None)):
+        for rooms in listed if own is not None else ():
+            if own in rooms.names:
+                name = rooms.names[own]
+                return name if name and name != folder else ", ".join(map(names.person, rooms.members[own]))
+    return ""
 
 
-def _people(source: Source, names: Iterable[str]) -> Mentions:
-    found = Mentions()
-    for name in names:
-        if beside := source.beside(name):
-            found |= _names(beside)
-    return found
+def _beside(source: Source, files: Iterable[str], make: Callable[[str], T]) -> list[T]:
+    """What the lists beside a transcript say, the last of them first."""
+    made = (made_beside(source, name, make) for name in files)
+    return [one for one in made if one is not None][::-1]
 
 
-def _channels(source: Source, names: Iterable[str]) -> dict[str, tuple[str, tuple[str, ...]]]:
-    found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for name in names:
-        if beside := source.beside(name):
-            found |= _rooms(beside)
-    return found
-
-
-@lru_cache(maxsize=4)
-def _names(written: str) -> dict[str, str]:
+def _named(written: str) -> dict[str, str]:
     return _users(_entries(written))
 
 
@@ -229,21 +237,10 @@ def _users(listed: Iterable[dict[str, Any]]) -> dict[str, str]:
     return named
 
 
-@lru_cache(maxsize=8)
-def _rooms(written: str) -> dict[str, tuple[str, tuple[str, ...]]]:
-    return _places(_entries(written))
-
-
-def _places(listed: Iterable[dict[str, Any]]) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """The name and the members of channels and direct messages, by id."""
-    return {
-        string(room, "id"): (
-            text(room, "name"),
-            tuple(m for m in sequence(room, "members") if isinstance(m, str)),
-        )
-        for room in listed
-        if room
-    }
+def _listed(written: str) -> _Rooms:
+    rooms = _Rooms()
+    rooms.add(_entries(written))
+    return rooms
 
 
 def _entries(written: str) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ Source: specstoryai/getspecstory, `specstory-cli/pkg/markdown` and its own histo
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from smartsearch.text.times import to_iso
@@ -55,6 +56,8 @@ def _dated(title: str) -> tuple[str, str]:
 def _events(source: Source, conversation: str, day: str) -> Iterator[Event]:
     role, time, said, first, tools = "", day, list[str](), 0, 0
     lines, number = source.lines, 0
+    ends = {tag: [at for at, line in enumerate(lines, 1) if end in line] for tag, end in _ENDS.items()}
+    headers = [at for at in range(2, len(lines) + 1) if _is_header(lines, at)]
     while number < len(lines):
         line, number = lines[number], number + 1
         header = _HEADER.match(line)
@@ -70,7 +73,7 @@ def _events(source: Source, conversation: str, day: str) -> Iterator[Event]:
             when = _TIME.search(header["aside"])
             time = when[0] if when else day
             continue
-        end = _end(lines, number, _ENDS[block])
+        end = _end(number, ends[block], headers)
         if block == "<tool-use":
             tools += 1
             yield from _used(
@@ -87,14 +90,16 @@ def _said(role: str, lines: Sequence[str], place: Place) -> Iterator[Event]:
         yield Said(role, text, "", place)
 
 
-def _end(lines: Sequence[str], number: int, tag: str) -> int:
-    """The line (1-based) at which a block ends; a block that never does ends where it began."""
-    for at in range(number, len(lines) + 1):
-        if tag in lines[at - 1]:
-            return at
-        if at > number and _HEADER.match(lines[at - 1]) and not lines[at - 2].strip():
-            break
-    return number
+def _is_header(lines: Sequence[str], at: int) -> bool:
+    """Whether a turn opens on a line (1-based) and the one above is blank."""
+    return not lines[at - 2].strip() and _HEADER.match(lines[at - 1]) is not None
+
+
+def _end(number: int, ends: list[int], headers: list[int]) -> int:
+    """The line (1-based) at which a block ends; where it began if no end comes before the next header."""
+    end = (*ends[(at := bisect_left(ends, number)) : at + 1], 0)[0]
+    header = (*headers[(at := bisect_right(headers, number)) : at + 1], end)[0]
+    return end if 0 < end <= header else number
 
 
 def _summary(line: str) -> str | None:

@@ -48,6 +48,8 @@ _TITLED = {
 }
 _UNNAMED = {"Audio file", "Location", "Live location", "File"}
 """Titles that stand where a name could."""
+_TAGS = 5_000
+"""Tags in one message, which are held in memory: a text of Telegram's has 4,096 characters."""
 
 
 class _Parts(NamedTuple):
@@ -84,6 +86,9 @@ def read(source: Source) -> Iterator[Record]:
         if message["kind"] == "service":
             continue
         end = messages[n + 1].start() if n + 1 < len(messages) else len(text)
+        if text.count("<", message.end(), end) > _TAGS:
+            yield Item(None, line).fault(f"a message of more than {_TAGS:,} tags", "too_large")
+            continue
         parts = _parts(text[message.end() : end])
         speaker = _speaker(parts) or speaker
         origin = _origin(parts, origin)
@@ -149,7 +154,7 @@ def _origin(parts: _Parts, before: str) -> str:
     if body is None:
         return ""
     name = parts.first("from_name", after=body.start)
-    return _VIA.sub("", text_of(parts.html[name.start : name.end].split("<")[0])) if name else before
+    return _VIA.sub("", _words(parts, name)) if name else before
 
 
 def _media(parts: _Parts) -> str:
@@ -187,9 +192,11 @@ def _titled(parts: _Parts, one: Element, noun: str) -> str:
 
 
 def _poll(parts: _Parts) -> str:
-    answers = [
-        text_of(parts.html[one.start : one.end].split("<")[0]).removeprefix("- ")
-        for classes, one in parts.found
-        if "answer" in classes
-    ]
+    answers = [_words(parts, one).removeprefix("- ") for classes, one in parts.found if "answer" in classes]
     return bracketed("poll", parts.text("question"), " / ".join(answers))
+
+
+def _words(parts: _Parts, one: Element) -> str:
+    """The words of an element up to the next tag."""
+    end = parts.html.find("<", one.start, one.end)
+    return text_of(parts.html[one.start : one.end if end < 0 else end])

@@ -28,6 +28,7 @@ from smartsearch.transcripts.formats.fields import (
     text,
 )
 from smartsearch.transcripts.formats.jsontext import Item, documents
+from smartsearch.transcripts.formats.neighbours import made_beside
 from smartsearch.transcripts.source import Source
 
 _ASSIGNED = re.compile(r"\s{0,99}window\.YTD\.(?P<name>\w{1,60})\.part\d{1,4}\s{0,9}=")
@@ -42,7 +43,7 @@ def detect(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns of every conversation, earliest first, conversations in the order of the file."""
-    names = _owner(source)
+    names = made_beside(source, "account.js", _owner) or {}
     for item in _assigned(source.text):
         for one in item.elements() if isinstance(item.value, list) else [item]:
             if not isinstance(mapping(one.value, "dmConversation").get("messages"), list):
@@ -57,10 +58,10 @@ def _assigned(written: str) -> tuple[Item, ...]:
     return documents(written[found.end() :].rstrip().rstrip(";") if found else written, ".json").items
 
 
-def _owner(source: Source) -> dict[str, str]:
+def _owner(written: str) -> dict[str, str]:
     """The name of the archive's owner by id."""
     try:
-        items = _assigned(source.beside("account.js") or "[]")
+        items = _assigned(written)
     except FormatError:
         return {}
     accounts = [mapping(one, "account") for item in items for one in objects({"all": item.value}, "all")]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache, partial
 from pathlib import PurePath
@@ -134,16 +135,35 @@ def _stamp(line: str) -> Stamp | None:
     return here.stamp if here else None
 
 
-def _people(lines: list[str]) -> dict[str, bool]:
-    """The names in a file, each with whether a message under it has words that are not WhatsApp's."""
-    found: dict[str, bool] = {}
+class _People(NamedTuple):
+    """Who said what is not WhatsApp's, and all names, sorted, without those that begin with another."""
+
+    spoken: set[str]
+    names: list[str]
+
+    def named_in(self, said: str) -> bool:
+        """Whether one of the names stands in a text: of all of them the one sorted before a place tells."""
+        for at in range(len(said)):
+            rest = said[at : at + _NAME_LIMIT]
+            before = bisect_right(self.names, rest)
+            if before and rest.startswith(self.names[before - 1]):
+                return True
+        return False
+
+
+def _people(lines: list[str]) -> _People:
+    found, spoken, names = set[str](), set[str](), list[str]()
     for here in filter(None, map(_opening, lines)):
-        if here.name:
-            found[here.name] = found.get(here.name, False) or not here.text.startswith(_OWN)
-    return found
+        found.add(here.name)
+        if not here.text.startswith(_OWN):
+            spoken.add(here.name)
+    for name in sorted(found):
+        if len(name) > 2 and not (names and name.startswith(names[-1])):
+            names.append(name)
+    return _People(spoken, names)
 
 
-def _is_event(speaker: str, chat: str, people: Callable[[], dict[str, bool]], first: bool, said: str) -> bool:
+def _is_event(speaker: str, chat: str, people: Callable[[], _People], first: bool, said: str) -> bool:
     """Whether WhatsApp tells in `said`, under the name of `speaker`, what somebody did, or that it encrypts.
 
     It does so in few words; the second in a sentence that begins a chat, in whatever language.
@@ -154,9 +174,9 @@ def _is_event(speaker: str, chat: str, people: Callable[[], dict[str, bool]], fi
         return True
     if first and len(said) > _PHRASE_LIMIT:
         return True
-    if speaker == chat and not people().get(chat):
+    if speaker == chat and chat not in people().spoken:
         return True
-    return speaker in said or any(len(name) > 2 and name in said for name in people())
+    return speaker in said or people().named_in(said)
 
 
 def _said(text: str, is_event: Callable[[str], bool]) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ from smartsearch.text.times import to_iso
 from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.fields import in_time, mapping, misfit, number, objects, string, text
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.neighbours import value_beside
+from smartsearch.transcripts.formats.neighbours import made_beside, parsed
 from smartsearch.transcripts.source import Source
 
 _STREAM, _HUDDLE = 2, 3
@@ -46,7 +46,7 @@ class _Realm:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns, earliest first."""
-    realm = _realm(value_beside(source, "realm.json"))
+    realm = made_beside(source, "realm.json", _realm) or _Realm()
     items = [message for item in source.items() for message in _messages(item)]
     for item in in_time(items, lambda value: number(value, *_SENT)):
         if reason := misfit(item.value, "content"):
@@ -90,7 +90,8 @@ def _place(value: dict[str, Any]) -> str:
     return text(value, "display_recipient") or ", ".join(filter(None, people))
 
 
-def _realm(value: object) -> _Realm:
+def _realm(written: str) -> _Realm:
+    value = parsed(written)
     people = {
         string(one, "id"): text(one, "full_name", "email")
         for key in ("zerver_userprofile", "zerver_userprofile_crossrealm")
