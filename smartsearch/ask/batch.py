@@ -157,8 +157,8 @@ def waiting(lines: Iterable[bytes], done: Done) -> Iterator[tuple[int, bytes, tu
             continue
         if told and identity is not None and first == number:
             raise UsageError(
-                f"line {number}: the answer there is to the id {identity!r} is to another question, or over "
-                "other paths or filters",
+                f"line {number}: what is there under the id {identity!r} answers another question, or one "
+                "over other paths or filters",
                 hint="another id, another --out, or --overwrite",
                 kind="other_run",
             )

@@ -286,10 +286,11 @@ class _Asking:
                 for _ in batch.waiting(lines, done):
                     pass  # before anything is written
         failed, count, settings = done.failed, len(done), batch.changes(self.asked)
+        said = "standard input" if questions == "-" else questions
         records_scroll_by = out is None and sys.stdout.isatty()
         with batch.lines(questions, _standard_input([questions])) as (lines, total, text):
             if text:
-                stream.talk(f"{'standard input' if questions == '-' else questions}: {batch.TEXT}")
+                stream.talk(f"{said}: {batch.TEXT}")
             left = None if total is None else max(total - len(done), 0)
             wanted = self.progress.progress == "auto" and not records_scroll_by
             try:
@@ -304,9 +305,9 @@ class _Asking:
                 stream.talk(f"{count:,}{of} done; {self._onwards(out)}")
                 raise
         if out is not None and out.beside and failed == count:
-            said = f"{questions}: " + ("every question failed" if count else "there is no question")
+            why = "every question failed" if count else "there is no question"
             hint = f"see {out.path}" if count else "questions, one a line"
-            raise InputError(f"{said}; {out.out} stays as it was", hint=hint, kind="output")
+            raise InputError(f"{said}: {why}; {out.out} stays as it was", hint=hint, kind="output")
         return ExitCode.ERROR if failed else ExitCode.FOUND
 
     def _onwards(self, out: outputs.Lines[batch.Done] | None) -> str:
