@@ -279,6 +279,10 @@ def test_a_file_is_put_whole_where_nothing_is_or_what_may_go(out: Path):
     Place(out, overwrite=True, inputs=["elsewhere"]).put(b"two")
     with pytest.raises(UsageError, match="Is a directory"):
         Place(out.parent, overwrite=True)
+    with pytest.raises(UsageError, match="cannot be written: No such file or directory"):
+        Place(out.parent / "nowhere" / "out.txt")
+    with pytest.raises(UsageError, match="cannot be written: Not a directory"):
+        Place(out / "out.txt")
     assert (out.read_bytes(), names(out.parent)) == (b"two", ["out.txt"])
     first, second = (Place(out.with_name("new.txt")) for _ in range(2))
     first.put(b"first")

@@ -189,10 +189,13 @@ class Place:
 
     def _look(self, *, overwrite: bool, inputs: Iterable[str]) -> None:
         found = self._before
-        if self._stream or found is None:
-            above = next(path for path in self.path.parents if path.exists())
-            if not self._stream and not (above.is_dir() and os.access(above, os.W_OK)):
-                number = errno.EACCES if above.is_dir() else errno.ENOTDIR
+        if self._stream:
+            return
+        if found is None:
+            makes = self._ours is not None  # the folders above it
+            above = next(path for path in self.path.parents if not makes or path.exists())
+            if not above.is_dir() or not os.access(above, os.W_OK):
+                number = errno.EACCES if above.is_dir() else errno.ENOTDIR if above.exists() else errno.ENOENT
                 raise OSError(number, os.strerror(number))
             return
         if (self._ours is None) == stat.S_ISDIR(found.st_mode):

@@ -214,9 +214,18 @@ def test_what_cannot_be_written_is_told_before_any_work(run, model, questions, m
     from smartsearch.training import listwise
 
     monkeypatch.setattr(listwise, "samples", None)
-    for out in ("nowhere/heads.json", str(questions)):
-        ran = run("qrranker", "detect", str(questions), "--qr-model", str(model), "-o", out)
-        assert (ran.code, "cannot be written" in ran.err) == (2, True)
+    chat = questions / "1.txt"
+    before = chat.read_bytes()
+    (notes := questions.parent / "notes").write_text("mine")
+    for out, said, *more in (
+        ("nowhere/heads.json", "cannot be written"),
+        (str(questions), "cannot be written", "--overwrite"),
+        (str(notes), "is there already"),
+        (str(chat), "is one of the inputs", "--overwrite"),
+    ):
+        ran = run("qrranker", "detect", str(questions), "--qr-model", str(model), "-o", out, *more)
+        assert (ran.code, said in ran.err, chat.read_bytes()) == (2, True, before), ran.err
+    assert notes.read_text() == "mine"
 
 
 def test_out_of_memory_in_training_is_told_and_nothing_is_written(run, model, questions, monkeypatch):
