@@ -34,7 +34,7 @@ ENGINES: Mapping[str, tuple[str, Sequence[str]]] = {
     "local": ("2 workers", ("--engine", "local", "--workers", "2")),
     "ray": ("Ray, 2 actors", ("--engine", "ray", "--workers", "2")),
 }
-APART = ("threads", "line")
+APART = ("threads", "line", "asked")
 """What a run folder's records say otherwise by contract, beside the times (docs/batch.md)."""
 Json = dict[str, Any]
 

@@ -93,7 +93,8 @@ added. Two runs over the same files with the same models and threads give the sa
   `"context": {"before": [...], "after": [...]}`, turns of the same session with `line`, `pointer`, `turn`, `speaker`,
   `time` and `text`. With `--explain` the record has `dropped_hits`: `rank`, `reason`, place and `scores` of each turn that was cut.
 - `--format jsonl` prints each hit on a line of its own and nothing else.
-- `batch` prints the same record with `"id"` in front, or `{"id": ..., "line": 3, "error": {...}}`.
+- `batch` prints the same record with `"id"` and `"asked"` in front, or `{"id": ..., "asked": {...}, "line": 3, "error": {...}}`. `asked` has a hash of the line's
+  question, paths and filters, and the `settings` that are not as by default: by it `--resume` knows whose answer it is.
 - `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "segments": 0, "turns": 0, "bytes": 0,
   "limit": 0}]}`; `cache clear --json` the same for what was removed, without `limit`.
 - `index --json` prints `{"schema_version": 1, "index": [{"path": "", "new": 0, "changed": 0, "removed": 0, "unchanged": 0, "files": 0,

@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 from enum import IntEnum
 
+DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
+"""What the system says where one may not write."""
+
 
 class ExitCode(IntEnum):
     """Exit codes, as grep and ripgrep have them."""
@@ -85,11 +88,11 @@ def unexpected(error: Exception) -> SmartsearchError:
             kind="memory",
             retryable=True,
         )
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, *DENIED):
         where = f"{error.filename}: " if error.filename else ""
-        return SmartsearchError(
-            f"{where}{error.strerror}", hint="room on that disk", kind="output", retryable=True
-        )
+        full = error.errno not in DENIED
+        hint = "room on that disk" if full else "rights to read and write it, or another place"
+        return SmartsearchError(f"{where}{error.strerror}", hint=hint, kind="output", retryable=full)
     return SmartsearchError(
         f"{type(error).__name__}: {said[0] if said else 'no message'}",
         hint="SMARTSEARCH_DEBUG=1 shows where; please report it",

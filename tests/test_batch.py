@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from smartsearch.ask import batch
-from smartsearch.errors import InputError, ModelError, SearchTimeout
+from smartsearch.config import Config
+from smartsearch.errors import InputError, ModelError, SearchTimeout, UsageError
+from smartsearch.output import record
 from smartsearch.types import Answered, Budget, Result, Trace
 
 
@@ -87,9 +89,27 @@ def test_a_missing_model_ends_the_run():
 
 
 def test_what_is_done_is_skipped_by_id_or_by_line():
-    done = batch.Done(ids={"a"}, lines={2})
-    found = outcomes({"id": "a", "question": "x"}, b"junk", {"id": "c", "question": "x"}, b"junk", done=done)
-    assert [(o.id, o.line) for o in found] == [("c", 3), (None, 4)]
+    lines = [{"id": "a", "question": "x"}, b"junk", {"id": "c", "question": "x"}, b"junk"]
+    whole = outcomes(*lines)
+    done = batch.Done(ids={"a": whole[0].asked}, lines={2: whole[1].asked})
+    assert [(o.id, o.line) for o in outcomes(*lines, done=done)] == [("c", 3), (None, 4)]
+    lines[1] = b"other junk"
+    assert [(o.id, o.line) for o in outcomes(*lines, done=done)] == [(None, 2), ("c", 3), (None, 4)]
+
+
+@pytest.mark.parametrize("more", [{"question": "y"}, {"paths": ["b"]}, {"since": "2024"}])
+def test_an_id_that_was_done_stands_for_the_question_it_was(more: dict):
+    line = {"id": "a", "question": "x", "paths": "a"}
+    done = batch.Done(ids={"a": outcomes(line)[0].asked})
+    assert outcomes(dict(reversed(line.items())), done=done) == []
+    with pytest.raises(UsageError, match="under the id 'a' answers another question"):
+        outcomes(line | more, done=done)
+    twice = [line, line | more]
+    assert [o.line for o in outcomes(*twice, done=done)] == [2], (
+        "an id that comes again is a fault of its line"
+    )
+    done = batch.done_in(_written(*outcomes(*twice)))
+    assert outcomes(*twice, done=done) == []
 
 
 @pytest.mark.parametrize(
@@ -120,25 +140,53 @@ def test_of_standard_input_the_first_line_that_is_not_blank_tells():
         assert [(o.id, o.result and o.result.query) for o in found] == asked
 
 
-def test_resume_reads_ids_and_failures_and_cuts_a_torn_line(tmp_path: Path):
-    out = tmp_path / "out.jsonl"
-    whole = b'{"id":"a","query":"x"}\n{"id":null,"line":2,"error":{}}\n'
-    out.write_bytes(whole + b'{"id":"c","que')
-    done = batch.resume(out)
-    assert (done.ids, done.lines, done.failed) == ({"a"}, {2}, 1)
-    assert out.read_bytes() == whole
+def _written(*found: Answered) -> list[bytes]:
+    """The records of what was answered."""
+    return [record.dumps(record.outcome(one, Config(), {"limit": 3})).encode() + b"\n" for one in found]
 
 
-def test_resume_from_nothing(tmp_path: Path):
-    assert len(batch.resume(tmp_path / "none.jsonl")) == 0
+def test_what_is_done_is_read_from_records():
+    found = outcomes({"id": "a", "question": "x"}, b"junk", {"id": 2, "question": "x"}, {"id": 3})
+    done = batch.done_in(_written(*found))
+    assert done.ids == {one.id: one.asked for one in found if one.id is not None}
+    assert done.lines == {2: found[1].asked}
+    assert (done.failed, len(done), done.settings) == (2, 4, {'{"limit": 3}': 1})
+    assert len(batch.done_in([])) == 0
 
 
-@pytest.mark.parametrize(
-    "content", [b"hello\n", b'{"no": "id"}\n', b"[1]\n", b"3\n", b'{"id": []}\n', b"[" * 100_000 + b"\n"]
-)
-def test_resume_refuses_and_leaves_alone_a_file_that_is_not_its_own(tmp_path: Path, content: bytes):
-    out = tmp_path / "notes.txt"
-    out.write_bytes(content)
-    with pytest.raises(InputError, match=r"notes\.txt:1"):
-        batch.resume(out)
-    assert out.read_bytes() == content
+OTHERS = [b"hello", b'{"no": "id"}', b"[1]", b"3", b'{"id": []}', b'{"id":1}', b"[" * 100_000, b"", b"\0"]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_lines_of_something_else_are_no_records(other: bytes):
+    (ours,) = _written(*outcomes({"id": "a", "question": "x"}))
+    with pytest.raises(InputError, match="line 2 is none"):
+        batch.done_in([ours, other + b"\n"])
+    assert not other or not batch.is_ours(other)
+
+
+@pytest.mark.parametrize("identity", ["a", 'q"\\', "\u00e9\u2028\n", 7, -1, None])
+def test_a_record_cut_off_anywhere_is_known_as_ours(identity: object):
+    lines = [{"id": identity, "question": "x"}, {"id": identity}]
+    for whole in _written(*outcomes(*lines)):
+        assert all(batch.is_ours(whole[:end]) for end in range(len(whole)))
+        assert not any(batch.is_ours(whole[:end] + b"?") for end in range(6))
+    for foreign in (b'{"id":"a","text":', b'{"id":1}', b'{"id": 1', b'{"id":x', b"{'id':", b" {"):
+        assert not batch.is_ours(foreign)
+
+
+def test_other_settings_are_told_by_name():
+    asked = batch.asked_with(Config(), ("chats",), {"since": "", "input_format": "auto", "glob": ()})
+    assert batch.changes(asked) == {"paths": ["chats"]}
+    done = batch.Done(settings={'{"paths": ["chats"]}': 1})
+    batch.check_settings(done, asked, "out.jsonl")
+    other = batch.asked_with(Config(limit=3, threads=1), (".",), {"since": "7d", "input_format": "auto"})
+    with pytest.raises(UsageError) as caught:
+        batch.check_settings(done, other, "out.jsonl")
+    said = caught.value.message.split("\n  ")
+    assert said[0] == "out.jsonl:1 was asked with other settings:"
+    assert set(said[1:]) == {
+        'paths was ["chats"], is ["."]',
+        "limit was 0, is 3",
+        'since was null, is "7d"',
+    }

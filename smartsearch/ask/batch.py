@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from smartsearch.config import FIELDS
+import orjson
+
+from smartsearch.config import FIELDS, Config, names
 from smartsearch.errors import (
     ConfigError,
     InputError,
     ModelError,
     SmartsearchError,
     UsageError,
+    listed,
     unexpected,
 )
 from smartsearch.transcripts.filters import NAMES, SWITCHES, Filters
@@ -50,19 +54,22 @@ class Question:
 
 @dataclass
 class Done:
-    """What an earlier run left in its output file: ids, lines without one, failures, and bytes of it all."""
+    """What an earlier run left in its output file: of ids and of lines without one what was asked; failures.
 
-    ids: set[Identity] = field(default_factory=set)
-    lines: set[int] = field(default_factory=set)
+    `settings` are those it was asked with, by the first line that has them.
+    """
+
+    ids: dict[Identity, str] = field(default_factory=dict)
+    lines: dict[int, str] = field(default_factory=dict)
+    settings: dict[str, int] = field(default_factory=dict)
     failed: int = 0
-    size: int = 0
 
     def __len__(self) -> int:
         return len(self.ids) + len(self.lines)
 
-    def has(self, identity: Identity | None, line: int) -> bool:
-        """Whether that line was dealt with: by its id, or by its number where it has no id."""
-        return line in self.lines if identity is None else identity in self.ids
+    def asked(self, identity: Identity | None, line: int) -> str:
+        """What was asked (`Answered.asked`, several for an id that came again); empty if nothing was."""
+        return self.lines.get(line, "") if identity is None else self.ids.get(identity, "")
 
 
 @contextmanager
@@ -129,15 +136,33 @@ def run(lines: Iterable[bytes], ask: Callable[[Question], Result], done: Done) -
     A line that cannot be read or answered becomes an error and the run goes on. Raises only what
     every line would meet: a missing model, an unusable setting.
     """
+    for number, raw, twice in waiting(lines, done):
+        now = Answered(twice[0], number, error=again(*twice)) if twice else outcome(raw, number, ask)
+        yield replace(now, asked=asked_of(raw))
+
+
+def waiting(lines: Iterable[bytes], done: Done) -> Iterator[tuple[int, bytes, tuple[Identity, int] | None]]:
+    """The lines that are not `done`, by number; of an id that came before, with it and its first line.
+
+    Raises UsageError at a line that was another question when its id was done.
+    """
     seen: dict[Identity, int] = {}
     for number, raw in enumerate(lines, start=1):
-        identity = identity_in(raw)
-        if not raw.strip() or done.has(identity, number):
+        if not raw.strip():
             continue
-        if identity is not None and seen.setdefault(identity, number) != number:
-            yield Answered(identity, number, error=again(identity, seen[identity]))
-        else:
-            yield outcome(raw, number, ask)
+        identity = identity_in(raw)
+        first = number if identity is None else seen.setdefault(identity, number)
+        told = done.asked(identity, number)
+        if told and asked_of(raw) in told:
+            continue
+        if told and identity is not None and first == number:
+            raise UsageError(
+                f"line {number}: what is there under the id {identity!r} answers another question, or one "
+                "over other paths or filters",
+                hint="another id, another --out, or --overwrite",
+                kind="other_run",
+            )
+        yield number, raw, None if identity is None or first == number else (identity, first)
 
 
 def outcome(
@@ -200,6 +225,17 @@ def identity_in(raw: bytes) -> Identity | None:
         return None
 
 
+def asked_of(raw: bytes) -> str:
+    """A short hash of what a line asks: its question, paths and filters, however they are written."""
+    try:
+        values = values_of(raw)
+        said = {name: values[name] for name in ("question", "paths", *FILTERS) if name in values}
+        raw = json.dumps(said, sort_keys=True).encode()
+    except InputError:
+        raw = raw.strip()
+    return hashlib.blake2b(raw, digest_size=8).hexdigest()
+
+
 def question_of(identity: Identity, line: int, values: dict[str, Any]) -> Question:
     """The question of a line, and where it is to be searched. Raises InputError."""
     text = values.get("question")
@@ -227,37 +263,80 @@ def _texts(values: dict[str, Any], name: str) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def resume(output: Path) -> Done:
-    """What is done already according to `output`; a last line torn by a kill is cut off, to be redone.
+def settings(config: Config) -> dict[str, Any]:
+    """The settings that an answer depends on, by name."""
+    told = {name: value for name, value in asdict(config).items() if name not in names("run")}
+    return told | ({"llm": True} if config.llm else {})  # which model, the memories of a run tell
 
-    Raises InputError when the file holds something that is not the output of a batch.
-    """
+
+def asked_with(config: Config, paths: Sequence[str], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """What all questions are asked with, as JSON holds it; `chosen` are the filters and files of options."""
+    said = {name: value for name, value in {**chosen, "paths": paths}.items() if value}
+    told: dict[str, Any] = orjson.loads(orjson.dumps(said | settings(config)))
+    return told
+
+
+_USUAL = asked_with(Config(), (".",), {"input_format": "auto"})
+
+
+def changes(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What of that is not as by default, for records to say."""
+    return {name: value for name, value in asked.items() if value != _USUAL.get(name)}
+
+
+def check_settings(done: Done, asked: Mapping[str, Any], out: str) -> None:
+    """Raise UsageError where some of what is done was asked with other settings, which are named."""
+    for held, line in done.settings.items():
+        differing = list(differences({**_USUAL, **json.loads(held)}, asked))
+        if differing:
+            raise UsageError(
+                listed(f"{out}:{line} was asked with other settings:", *differing),
+                hint="those again, another --out, or --overwrite",
+                kind="other_run",
+            )
+
+
+def differences(held: Mapping[str, Any], wanted: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """What two runs disagree in, in words; where a questions file lies does not matter."""
+    for key in dict.fromkeys([*held, *wanted]):
+        one, other = held.get(key), wanted.get(key)
+        if isinstance(one, dict) and isinstance(other, dict):
+            yield from differences(one, other, f"{above}{key}.")
+        elif one != other and f"{above}{key}" != "questions.path":
+            yield f"{above}{key} was {json.dumps(one)[:80]}, is {json.dumps(other)[:80]}"
+
+
+_FRONT, _BACK = b'{"id":', b',"asked":{"question":"'
+_ID = re.compile(rb'null|-?\d+|"(?:[^"\\]|\\.)*"')
+_ID_TORN = re.compile(rb'nu?l?|-|"(?:[^"\\]|\\.)*\\?')
+
+
+def is_ours(begin: bytes) -> bool:
+    """Whether bytes begin as a record of `batch` does, which may have been cut off anywhere."""
+    if len(begin) <= len(_FRONT):
+        return _FRONT.startswith(begin)
+    rest = begin.removeprefix(_FRONT)
+    found = _ID.match(rest)
+    if rest == begin or found is None:
+        return rest != begin and _ID_TORN.fullmatch(rest) is not None
+    return _BACK.startswith(rest[found.end() :][: len(_BACK)])
+
+
+def done_in(lines: Iterable[bytes]) -> Done:
+    """What records of `batch` say was done. Raises InputError at a line that is none."""
     done = Done()
-    if not output.is_file():
-        return done
-    whole = 0
-    with output.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
-            if not raw.endswith(b"\n"):
-                break
-            _note(done, raw, f"{output}:{number}")
-            whole += len(raw)
-    with output.open("rb+") as file:
-        file.truncate(whole)
-    done.size = whole
+    for number, raw in enumerate(lines, start=1):
+        try:
+            record = orjson.loads(raw)
+            asked, failed = record["asked"], "error" in record
+            if not failed and not {"schema_version", "query", "hits"} <= record.keys():
+                raise KeyError("hits")
+            identity, line = record["id"], record["line"] if failed else 0
+            held: dict[Any, str] = done.lines if identity is None else done.ids
+            key = line if identity is None else identity
+            held[key] = f"{held.get(key, '')} {asked['question']}".strip()
+            done.settings.setdefault(json.dumps(asked["settings"], sort_keys=True), number)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"line {number} is none") from error
+        done.failed += failed
     return done
-
-
-def _note(done: Done, raw: bytes, where: str) -> None:
-    try:
-        record = json.loads(raw)
-        identity, line = record["id"], record.get("line", 0)
-        if identity is None:
-            done.lines.add(line)
-        else:
-            done.ids.add(identity)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(
-            f"{where} is no result of a batch", hint="--out another file, or leave out --resume"
-        ) from error
-    done.failed += "error" in record

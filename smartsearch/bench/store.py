@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from smartsearch.errors import InputError
 from smartsearch.rank.text import SHOWN, Shown
 from smartsearch.rank.windows import READ_WINDOWS, all_windows
+from smartsearch.runtime.outputs import database
 from smartsearch.types import Corpus
 
 _SCHEMA = """create table if not exists entries
@@ -52,14 +53,7 @@ class Store:
         """Open or make the file. Raises InputError where it is no store or cannot be written."""
         self.path = path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=60.0)
-            tables = {name for (name,) in self._db.execute("select name from sqlite_master")}
-            if tables and "entries" not in tables:
-                raise sqlite3.DatabaseError(f"a database of something else ({', '.join(sorted(tables)[:3])})")
-            self._db.execute("pragma journal_mode = wal")
-            self._db.execute("pragma synchronous = normal")
-            self._db.execute(_SCHEMA)
+            self._db = database(path, "entries", _SCHEMA, ("kind", "key", "value"))
         except (sqlite3.Error, OSError) as error:
             raise InputError(
                 f"{path} cannot be used as a score store: {error}",

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +18,7 @@ from smartsearch.cli.consent import ConsentOptions
 from smartsearch.cli.options import DATA, GRID, OUTPUT, RUN, ModelOptions, ProgressOptions, option
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import stream
-from smartsearch.runtime import extras
+from smartsearch.runtime import extras, outputs
 
 if TYPE_CHECKING:
     from smartsearch.bench.session import Plan, Request
@@ -282,12 +283,10 @@ def _written(record: dict[str, Any], out: Path) -> list[Path]:
     from smartsearch.output.record import dumps
 
     stamp = record["run"]["date"][:19].replace(":", "").replace("-", "").replace("T", "-")
-    path = out / f"{stamp}-{record['dataset']['name']}.json"
-    shown = path.with_suffix(".html")
-    try:
-        path.write_text(dumps(record) + "\n", encoding="utf-8")
-        shown.write_text(page(record), encoding="utf-8")
-    except OSError as error:
-        said = f"{error.filename} cannot be written: {error.strerror}"
-        raise UsageError(said, hint="another --out") from error
-    return [path, shown]
+    stem, ends = f"{stamp}-{record['dataset']['name']}", (".json", ".html")
+    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    name = next(name for name in names if not any((out / f"{name}{end}").exists() for end in ends))
+    path, shown = (outputs.Place(out / f"{name}{end}") for end in ends)
+    path.put(f"{dumps(record)}\n".encode())
+    shown.put(page(record).encode())
+    return [path.out, shown.out]

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smartsearch.cli.options import Overwrite
 from smartsearch.errors import ExitCode, InputError, UsageError
 from smartsearch.output import show, stream
+from smartsearch.runtime import outputs
 
 if TYPE_CHECKING:
     from smartsearch.llm import Asker
@@ -46,6 +48,7 @@ def train(
     rate: Annotated[float, typer.Option(min=0.0, help="AdamW's rate.")] = 1e-4,
     seed: Annotated[int, typer.Option(help="Of the order.")] = 13,
     threads: Annotated[int, typer.Option(min=0, help="CPU threads; 0 for all cores.")] = 0,
+    overwrite: Overwrite = False,
     json: AsJson = False,
 ) -> int:
     """Train memory tokens on chats, then with --clues --from FOLDER on samples; the model stays as it is.
@@ -59,9 +62,10 @@ def train(
     extras.require("hub", "memorag train")
     if bool(model) == bool(begin) or (clues and not begin):
         raise UsageError("--model or --from is needed, one of them", hint="--clues goes with --from FOLDER")
-    if Path(out).exists():
-        raise UsageError(f"{out} is there already", hint="another --out")
+    from smartsearch.systems.memorag import kv
     from smartsearch.training import memorag as training
+
+    place = outputs.Place(Path(out), overwrite=overwrite, ours=kv.is_ours, inputs=[*paths, begin or model])
 
     decoder = _decoder(model, begin, window, ratio, build({"threads": threads or None}).cores)
     plan = training.Plan(steps, length, rate, seed)
@@ -73,7 +77,7 @@ def train(
             measured = training.pretrain(decoder, list(_sessions(paths)), plan, step)
     told, stage = decoder.trained, "clues" if clues else "pretrain"
     data = "; ".join(filter(None, (told.data, f"{stage}: {', '.join(paths)}, {steps} steps")))
-    decoder.compressor.save(Path(out), replace(told, stages=(*told.stages, stage), data=data))
+    decoder.compressor.save(place, replace(told, stages=(*told.stages, stage), data=data))
     kept = {"ratio": decoder.trained.ratio, "window": decoder.trained.window}
     figures = {"stage": stage, **kept, **asdict(measured)}
     show.table("memory_tokens", [figures], as_json=json)
@@ -113,6 +117,7 @@ def data(
     out: Out,
     llm: Annotated[bool, typer.Option("--llm", help="Let a language model write the clues.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Send without asking.")] = False,
+    overwrite: Overwrite = False,
     json: AsJson = False,
 ) -> int:
     """Make samples of clues from questions whose answers and turns are known (docs/benchmarks.md).
@@ -122,14 +127,13 @@ def data(
     """
     from smartsearch.bench.datasets import open_dataset
 
+    place = outputs.Place(Path(out), overwrite=overwrite, inputs=[questions])
     dataset = open_dataset(questions, format="folder")
     asker = _asker(yes=yes) if llm else None
     lines = list(_samples(dataset, asker))
     if not lines:
         raise InputError(f"{questions} gave no sample", hint="questions with an answer and gold turns")
-    from smartsearch.systems.memorag.records import written_whole
-
-    written_whole(Path(out), "".join(f"{encoding.dumps(line)}\n" for line in lines).encode())
+    place.put("".join(f"{encoding.dumps(line)}\n" for line in lines).encode())
     show.table("samples", [{"questions": dataset.questions, "samples": len(lines)}], as_json=json)
     return ExitCode.FOUND
 

@@ -389,6 +389,17 @@ class TalkOptions(ProgressOptions):
     quiet: bool = option(RUN, "Errors alone on standard error, no notes.", "--quiet", "-q", default=False)
 
 
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite",
+        help="Replace what is there, once what is written beside it is whole.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+"""`--overwrite`: the same in every command that writes where a user says."""
+
+
 USED = (
     *(
         "limit",
@@ -402,7 +413,7 @@ USED = (
         "since",
         "until",
     ),
-    *("speaker", "only_speaker", "conversation", "glob", "out", "resume", "workers", "model"),
+    *("speaker", "only_speaker", "conversation", "glob", "out", "resume", "overwrite", "workers", "model"),
     "show_prompt",
 )
 """The options that `--help` lists of a command that has many; `--help-all` lists them all."""

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from smartsearch.cli.options import Overwrite
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
+from smartsearch.runtime import outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -124,6 +126,7 @@ def detect(
     qr_candidates: Candidates = 50,
     seed: Seed = 13,
     threads: Threads = None,
+    overwrite: Overwrite = False,
     json: AsJson = False,
 ) -> int:
     """Find the heads of a model that look from a question to the turns that answer it.
@@ -131,11 +134,10 @@ def detect(
     What is printed is measured on questions held out: how many of the right turns come first in the order of
     our own search, and by these heads. It needs `pip install 'smartsearch[hub]'`.
     """
-    if not Path(out).absolute().parent.is_dir() or Path(out).is_dir():
-        raise UsageError(f"{out} cannot be written: no such folder, or a folder itself", hint="another --out")
+    place = outputs.Place(Path(out), overwrite=overwrite, inputs=[data] if data else [])
     from smartsearch.config import build
     from smartsearch.models import causal
-    from smartsearch.rank.hub.heads import Heads, write
+    from smartsearch.rank.hub.heads import Heads, written
 
     config = build({"qr_model": qr_model, "qr_candidates": qr_candidates, "threads": threads})
     reader, info = causal.opened(config, WHAT)
@@ -146,7 +148,7 @@ def detect(
     with stream.progress(len(task.learned), wanted=True) as step:
         scores = listwise.detect(reader, task.learned, heads, step)
     found = Heads(info.id, info.revision, task.data, reader.layers, reader.width, tuple(scores))
-    write(Path(out), found)
+    place.put(written(found))
     rows = [
         task.recall("smartsearch", listwise.as_found),
         task.recall("heads", listwise.by_heads(QRRanker(reader, found))),
@@ -182,6 +184,7 @@ def train(
     qr_candidates: Candidates = 50,
     seed: Seed = 13,
     threads: Threads = None,
+    overwrite: Overwrite = False,
     json: AsJson = False,
 ) -> int:
     """Train a model to rank with its heads, by the paper's loss, into a new folder with its own heads.json.
@@ -189,9 +192,10 @@ def train(
     What is printed is measured on questions held out, before and after. It needs `pip install
     'smartsearch[hub]'`.
     """
+    from smartsearch.rank.hub import heads
+
     folder = Path(out)
-    if folder.exists():
-        raise UsageError(f"{out} is there already", hint="another --out")
+    place = outputs.Place(folder, overwrite=overwrite, ours=heads.are_in, inputs=[qr_model, data or qr_model])
     from smartsearch.config import build
     from smartsearch.models import causal
 
@@ -211,7 +215,7 @@ def train(
         listwise.train(before.reader, before.heads, task.learned, plan, lambda _loss: step())
     data = f"{before.heads.data}; trained on {task.data}"
     after = dataclasses.replace(before.heads, model=folder.name, data=data, trained=True)
-    listwise.save(before.reader, after, folder)
+    listwise.save(before.reader, after, place)
     rows.append(task.recall("heads trained", listwise.by_heads(QRRanker(before.reader, after))))
     show.table("recall", rows, as_json=json)
     stream.talk(f"wrote {out}; --system qrranker --qr-model {folder.absolute()} ranks with it")

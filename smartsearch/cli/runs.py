@@ -6,7 +6,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -14,7 +14,7 @@ from types import FrameType
 
 from smartsearch.ask import batch
 from smartsearch.ask.runs import manifest, plan, pool
-from smartsearch.ask.runs.folder import RunFolder
+from smartsearch.ask.runs.folder import RunFolder, is_run
 from smartsearch.ask.runs.manifest import Json, Session
 from smartsearch.ask.runs.remote import storage
 from smartsearch.ask.runs.run import Engine, Shift
@@ -22,9 +22,9 @@ from smartsearch.ask.runs.storage import is_uri, shown
 from smartsearch.ask.runs.types import Setup
 from smartsearch.cli.options import FilterOptions, RunOptions
 from smartsearch.config import Config
-from smartsearch.errors import ExitCode, UsageError
+from smartsearch.errors import ExitCode, InputError, UsageError
 from smartsearch.output import stream
-from smartsearch.runtime import extras
+from smartsearch.runtime import extras, outputs
 from smartsearch.transcripts.files import Selection
 
 LOADER = Setup.loader
@@ -40,25 +40,32 @@ def run(
     config: Config,
     *,
     progress: bool,
+    overwrite: bool = False,
 ) -> int:
-    """Answer one shard of `questions` into the folder `out`, or go on with it. Returns the exit code."""
+    """Answer one shard of `questions` into the folder `out`, or go on with it. Returns the exit code.
+
+    To `overwrite` it, that is done in a folder beside, `.new` behind its name, which is put there at the end.
+    """
     if questions == "-" or "-" in (paths or ()):
         raise UsageError(
             "a run folder needs files: standard input cannot be read again",
             hint="--out answers.jsonl, or files",
         )
-    for place in filter(is_uri, (questions, out, *(paths or ()))):
-        extras.require("batch", shown(place))
+    for uri in filter(is_uri, (questions, out, *(paths or ()))):
+        extras.require("batch", shown(uri))
     shard = plan.Shard.parse(options.shard)
-    folder = RunFolder(out, shard, parquet=options.out_format == "parquet")
+    place = _place(out, shard) if overwrite else None
+    beside = f"{place.path}.new" if place else out
+    folder = RunFolder(beside, shard, parquet=options.out_format == "parquet")
     config = replace(config, now=config.now or folder.now or date.today().isoformat())
-    own = tuple(os.path.realpath(name) for name in (out, questions) if not is_uri(name))
+    own = tuple(os.path.realpath(name) for name in (out, beside, questions) if not is_uri(name))
     Selection(own=own).refuse_own([path for path in paths or () if not is_uri(path)])
     source = filters.scope(paths, config, own)
     setup = Setup(config, source, filters.written, str(Path.cwd()), options.stall, LOADER)
     from smartsearch.models.profiles import fingerprints
 
-    with _fetched(questions) as file, folder.alone(), _terminated():
+    former = RunFolder(str(place.path), shard).alone() if place and place.path.is_dir() else nullcontext()
+    with _fetched(questions) as file, former, folder.alone(), _terminated():
         planned = plan.Plan(plan.read(file))
         if planned.questions.text:
             stream.talk(f"{shown(questions)}: {batch.TEXT}")
@@ -69,20 +76,39 @@ def run(
         whole = shift.begin()
         if whole is not None:
             stream.talk(f"complete already: {_said(whole)}")
-            return _code(whole)
-        if folder.count:
-            stream.talk(f"{folder.count:,} of {shift.lines:,} were done before")
-        try:
-            with stream.progress(
-                shift.lines, wanted=progress, done=folder.count, failed=folder.failed, logged=True
-            ) as step:
-                shift.work(engine, lambda answer: step(bool(answer.kind)))
-            whole = shift.finish()
-        except KeyboardInterrupt:
-            stream.talk(f"stopped: {folder.count:,} of {shift.lines:,} are done; the same command goes on")
-            raise
-    stream.talk(f"{_said(whole)}; {shown(out)}")
+        else:
+            whole = _worked(shift, engine, progress=progress)
+            stream.talk(f"{_said(whole)}; {shown(out)}")
+    if place:
+        if not whole["counts"]["answered"]:
+            hint = f"see {beside}"
+            raise InputError(f"no question was answered; {out} stays as it was", hint=hint, kind="output")
+        place.settle(Path(beside))
     return _code(whole)
+
+
+def _place(out: str, shard: plan.Shard) -> outputs.Place:
+    """The run that is to be overwritten. Raises UsageError where it cannot be as a whole."""
+    if is_uri(out) or shard.of > 1:
+        said = "--overwrite replaces a whole run on this machine: no URI, no shard"
+        raise UsageError(said, hint="another --out, or remove that run")
+    return outputs.Place(Path(out), overwrite=True, ours=is_run)
+
+
+def _worked(shift: Shift, engine: Engine, *, progress: bool) -> Json:
+    """The manifest when all is done; Ctrl-C says how far it is."""
+    folder = shift.folder
+    if folder.count:
+        stream.talk(f"{folder.count:,} of {shift.lines:,} were done before")
+    try:
+        with stream.progress(
+            shift.lines, wanted=progress, done=folder.count, failed=folder.failed, logged=True
+        ) as step:
+            shift.work(engine, lambda answer: step(bool(answer.kind)))
+        return shift.finish()
+    except KeyboardInterrupt:
+        stream.talk(f"stopped: {folder.count:,} of {shift.lines:,} are done; the same command goes on")
+        raise
 
 
 def _engine(options: RunOptions, setup: Setup, tasks: int) -> tuple[Engine, Session]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, BinaryIO, NoReturn
+from typing import Annotated, Any, BinaryIO, NoReturn
 
 import typer
 
@@ -23,6 +23,7 @@ from smartsearch.cli.consent import ConsentOptions
 from smartsearch.cli.options import (
     FilterOptions,
     OutputOptions,
+    Overwrite,
     QueryOptions,
     RunOptions,
     SearchOptions,
@@ -30,10 +31,10 @@ from smartsearch.cli.options import (
     without_markup,
 )
 from smartsearch.config import Config
-from smartsearch.errors import ExitCode, SearchTimeout, UsageError
+from smartsearch.errors import ExitCode, InputError, SearchTimeout, UsageError
 from smartsearch.output import record, show, stream
 from smartsearch.output.show import View
-from smartsearch.runtime import ending
+from smartsearch.runtime import ending, outputs
 from smartsearch.runtime.deadline import deadline
 from smartsearch.runtime.extras import needs
 from smartsearch.systems.base import Progress, System
@@ -192,6 +193,7 @@ def batch_command(
             rich_help_panel="Output",
         ),
     ] = False,
+    overwrite: Overwrite = False,
     *,
     search: SearchOptions,
     filters: FilterOptions,
@@ -205,81 +207,121 @@ def batch_command(
     "paths": [...] and filters of its own, in the place of those given as options: "conversation", "session",
     "since", "until", "now", "speaker", "only_speaker", "role".
     """
-    if resume and out is None:
-        raise UsageError("--resume needs --out", hint="--out answers.jsonl --resume")
+    out = None if out == "-" else out
+    if out is None and (resume or overwrite):
+        flag = "--resume" if resume else "--overwrite"
+        raise UsageError(f"{flag} needs --out", hint=f"--out answers.jsonl {flag}")
     config = consent.ready(search.config(), yes=agreed.yes, asks=False)
     if out is not None and _is_folder(out):
         from smartsearch.cli import runs as runs_cli
 
         wanted = progress.progress == "auto"
-        return runs_cli.run(questions, paths, out, folder, filters, config, progress=wanted)
+        return runs_cli.run(
+            questions, paths, out, folder, filters, config, progress=wanted, overwrite=overwrite
+        )
     if folder != RunOptions():
         raise UsageError(
             "the options of a run folder need one: --out is " + (f"the file {out}" if out else "not given"),
             hint=f"--out {out.rstrip('/') if out else 'FOLDER'}/",
         )
-    return _in_order(questions, paths, Path(out) if out else None, resume, config, filters, progress)
-
-
-def _in_order(
-    questions: str,
-    paths: list[str] | None,
-    out: Path | None,
-    resume: bool,
-    config: Config,
-    filters: FilterOptions,
-    progress: TalkOptions,
-) -> int:
-    """Answer line by line in this process, to a file or standard output."""
-    if out is not None and _same_file(out, [questions, *(paths or [])]):
-        raise UsageError(f"--out {out} is one of the inputs", hint="another file")
-    own = tuple(os.path.realpath(name) for name in (questions, out) if name is not None and name != "-")
-    source = filters.scope(paths, config, own)
+    source = filters.scope(paths, config, _own(questions, out))
     if questions == "-" and "-" in source.paths:
         raise UsageError(
             "- stands for the questions and for the transcripts", hint="give one of them as a file"
         )
-    done = batch.resume(out) if resume and out else batch.Done()
-    library = Library(_standard_input(source.paths))
-    system = loading(config, quiet=progress.quiet)
-    complained: set[str] = set()
-    tell, agree = saying(config, quiet=progress.quiet), consent.agreeing(config, many=True)
-
-    def answer(question: batch.Question) -> Result:
-        own, how = filters.written.own(question, source, config)
-        with deadline(config.timeout):
-            result = find(question.text, own, how, system, library, progress=tell, agree=agree).result
-        if not progress.quiet:
-            show.complain(result, own.paths, complained)
-        return result
-
-    failed, count = done.failed, len(done)
-    records_scroll_by = out is None and sys.stdout.isatty()
-    with batch.lines(questions, _standard_input([questions])) as (lines, total, text):
-        if text:
-            stream.talk(f"{'standard input' if questions == '-' else questions}: {batch.TEXT}")
-        left = None if total is None else max(total - len(done), 0)
-        try:
-            with (
-                stream.sink(out, append=resume, size=done.size) as put,
-                stream.progress(left, wanted=progress.progress == "auto" and not records_scroll_by) as step,
-            ):
-                for outcome in batch.run(lines, answer, done):
-                    put(record.outcome(outcome, config))
-                    failed += outcome.error is not None
-                    count += 1
-                    step()
-        except KeyboardInterrupt:
-            stream.talk(f"{count:,}{'' if total is None else f' of {total:,}'} done; {_onwards(out, resume)}")
-            raise
-    return ExitCode.ERROR if failed else ExitCode.FOUND
-
-
-def _onwards(out: Path | None, resume: bool) -> str:
-    """How a batch that was stopped goes on."""
+    asking = _Asking(questions, paths, source, config, filters, progress)
     if out is None:
-        return "with --out answers.jsonl they are kept, and --resume goes on"
-    return "the same command goes on" if resume else "the same command with --resume goes on"
+        return asking.all(batch.Done(), lambda value: stream.write([record.dumps(value)]), None)
+    named = [questions, *(paths or [])]
+    if Path(out).exists() and any(Path(name).is_file() and Path(out).samefile(name) for name in named):
+        raise UsageError(f"--out {out} is one of the inputs", hint="another file")
+    asking.resumed = resume
+    with outputs.Lines(Path(out), batch.done_in, batch.is_ours, resume=resume, overwrite=overwrite) as lines:
+        batch.check_settings(lines.held, asking.asked, str(lines.path if overwrite else out))
+        lines.spare([*source.paths, questions])
+        return asking.all(lines.held, lambda value: lines.put(record.dumps(value).encode()), lines)
+
+
+@dataclass
+class _Asking:
+    """The questions of a batch, answered line by line in this process."""
+
+    questions: str
+    paths: Sequence[str] | None
+    source: Scope
+    config: Config
+    filters: FilterOptions
+    progress: TalkOptions
+    resumed: bool = False
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What all questions are asked with."""
+        return batch.asked_with(self.config, self.paths or (".",), self.filters.written.told)
+
+    def all(
+        self, done: batch.Done, put: Callable[[record.Json], None], out: outputs.Lines[batch.Done] | None
+    ) -> int:
+        """Give each record to `put`; the exit code."""
+        questions, source, config, quiet = self.questions, self.source, self.config, self.progress.quiet
+        library = Library(_standard_input(source.paths))
+        system = loading(config, quiet=quiet)
+        complained: set[str] = set()
+        spared: set[tuple[str, ...]] = set()
+        tell, agree = saying(config, quiet=quiet), consent.agreeing(config, many=True)
+
+        def answer(question: batch.Question) -> Result:
+            own, how = self.filters.written.own(question, source, config)
+            if out is not None and own.paths not in spared:
+                out.spare(own.paths)
+                spared.add(own.paths)
+            with deadline(config.timeout):
+                result = find(question.text, own, how, system, library, progress=tell, agree=agree).result
+            if not quiet:
+                show.complain(result, own.paths, complained)
+            return result
+
+        if len(done) and questions != "-":
+            with batch.lines(questions, None) as (lines, _, _):
+                for _ in batch.waiting(lines, done):
+                    pass  # before anything is written
+        failed, count, settings = done.failed, len(done), batch.changes(self.asked)
+        said = "standard input" if questions == "-" else questions
+        records_scroll_by = out is None and sys.stdout.isatty()
+        with batch.lines(questions, _standard_input([questions])) as (lines, total, text):
+            if text:
+                stream.talk(f"{said}: {batch.TEXT}")
+            left = None if total is None else max(total - len(done), 0)
+            wanted = self.progress.progress == "auto" and not records_scroll_by
+            try:
+                with stream.progress(left, wanted=wanted) as step:
+                    for outcome in batch.run(lines, answer, done):
+                        put(record.outcome(outcome, config, settings))
+                        failed += outcome.error is not None
+                        count += 1
+                        step()
+            except KeyboardInterrupt:
+                of = "" if total is None else f" of {total:,}"
+                stream.talk(f"{count:,}{of} done; {self._onwards(out)}")
+                raise
+        if out is not None and out.beside and failed == count:
+            why = "every question failed" if count else "there is no question"
+            hint = f"see {out.path}" if count else "questions, one a line"
+            raise InputError(f"{said}: {why}; {out.out} stays as it was", hint=hint, kind="output")
+        return ExitCode.ERROR if failed else ExitCode.FOUND
+
+    def _onwards(self, out: outputs.Lines[batch.Done] | None) -> str:
+        """How a batch that was stopped goes on."""
+        if out is None:
+            return "with --out answers.jsonl they are kept, and --resume goes on"
+        stays = f"{out.out} stays as it was; " if out.beside else ""
+        return f"{stays}the same command {'' if self.resumed else 'with --resume '}goes on"
+
+
+def _own(questions: str, out: str | None) -> tuple[str, ...]:
+    """The real paths of a batch's own files."""
+    named = (questions, out, f"{os.path.realpath(out)}.new" if out else None)
+    return tuple(os.path.realpath(name) for name in named if name not in (None, "-"))
 
 
 def _is_folder(out: str) -> bool:
@@ -287,10 +329,6 @@ def _is_folder(out: str) -> bool:
     if "://" in out or out.endswith("/") or Path(out).is_dir():
         return True
     return not (Path(out).suffix or Path(out).exists())
-
-
-def _same_file(out: Path, inputs: Sequence[str]) -> bool:
-    return out.exists() and any(Path(name).is_file() and out.samefile(name) for name in inputs)
 
 
 def _utf8(argument: str) -> str:

@@ -50,7 +50,11 @@ def serve(
         bool, typer.Option("--status", help="Say which of your warm processes run; 1 if none does.")
     ] = False,
     stop: Annotated[
-        bool, typer.Option("--stop", help="End all of your warm processes; 1 if none runs.")
+        bool, typer.Option("--stop", help="End the warm processes of this installation; 1 if none runs.")
+    ] = False,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="With --stop: list all of yours, other installations' too, and end them."),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="With --status: as JSON.")] = False,
     *,
@@ -72,8 +76,10 @@ def serve(
         raise UsageError("--status and --stop are two things", hint="give one of them")
     if status:
         return _status(as_json=json)
+    if every and not stop:
+        raise UsageError("--all goes with --stop", hint="smartsearch serve --stop --all")
     if stop:
-        return stop_all()
+        return stop_all(others=every)
     config = search.config()
     if config.llm:
         raise UsageError("the warm process asks no language model", hint="query --llm needs none")
@@ -90,6 +96,7 @@ def _serve(config: Config, idle: float) -> None:
     if wanted != str(spot.socket):  # its folder went meanwhile: nobody would find this one there
         raise UsageError(f"{wanted} cannot be made any more", hint="start it again", kind="output")
     about = {"pid": os.getpid(), "version": __version__, "profile": config.profile, "since": time.time()}
+    about["install"] = place.install()
     try:
         lock = place.hold(spot.lock, about)
     except OSError as error:
@@ -171,19 +178,31 @@ def _status(*, as_json: bool) -> int:
     return ExitCode.FOUND if rows else ExitCode.NOTHING
 
 
-def stop_all() -> int:
-    """End all of this user's warm processes, kill those that hang; the exit code."""
+def stop_all(*, others: bool = False) -> int:
+    """End this user's warm processes of this installation, kill those that hang; the exit code.
+
+    With `others` those of other installations too, after a list of all.
+    """
+    from smartsearch.serve.warm import place
+
     running = _running()
-    for spot, about in running:
+    own = [one for one in running if others or one[1].get("install") == place.install()]
+    for _, about in running if others else ():
+        told = [f"{name} {about.get(name) or '?'}" for name in ("pid", "version", "profile", "install")]
+        stream.talk(", ".join(told))
+    for spot, about in own:
         pid = about.get("pid")
         if isinstance(pid, int) and pid > 1:
             how = "ended" if _ended(spot, pid, signal.SIGTERM, ENDING) else "killed"
             if how == "killed":
                 _ended(spot, pid, signal.SIGKILL, 5.0)
             stream.talk(f"{how} pid {pid}")
-    if not running:
-        stream.talk("no warm process runs")
-    return ExitCode.FOUND if running else ExitCode.NOTHING
+    left = len(running) - len(own)
+    if not own:
+        stream.talk("no warm process runs" + (" of this installation" if left else ""))
+    if left:
+        stream.talk(f"{left} of another installation: `smartsearch serve --stop --all` ends all of yours")
+    return ExitCode.FOUND if own else ExitCode.NOTHING
 
 
 def _ended(spot: Spot, pid: int, number: int, within: float) -> bool:

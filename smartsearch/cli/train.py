@@ -50,6 +50,9 @@ class TrainOptions:
     name: str = option(
         OUTPUT, "The profile's name, for `query --profile NAME`.", "--name", default="mine", metavar="NAME"
     )
+    overwrite: bool = option(
+        OUTPUT, "Replace an earlier profile of that name, if the new one is better.", default=False
+    )
     json: bool = option(OUTPUT, "As JSON.", "--json", default=False)
     dry_run: bool = option(
         DATA, "Only show how many questions there would be, and some of them.", "--dry-run", default=False
@@ -84,7 +87,8 @@ def train(
 
     Questions are made by rule from what people said. What is measured is held out from training. A profile is
     written only where it ranks the held-out turns better than the shipped rankers and than an earlier profile
-    of that name. Exit code 0: the profile is there; 1: the shipped rankers are the better ones, and none was.
+    of that name, which --overwrite gives up. Exit code 0: the profile is there; 1: the shipped rankers are
+    the better ones, and none was.
     It needs `pip install 'smartsearch[train]'`, but for --dry-run.
     """
     from smartsearch.models import profiles, trained
@@ -94,6 +98,7 @@ def train(
     if wanted.name in profiles.PROFILES:
         raise UsageError(f"the profile {wanted.name!r} is not yours to train", hint="another --name")
     if not wanted.dry_run:
+        trained.place(wanted.name, overwrite=wanted.overwrite)
         from smartsearch.training import adapt
 
         adapt.check_packages()
@@ -127,7 +132,7 @@ def _wish(wanted: TrainOptions) -> Wish:
     from smartsearch.training.adapt import Wish
 
     cores = build({"threads": wanted.threads}).cores
-    return Wish(wanted.name, wanted.minutes, cores, wanted.seed)
+    return Wish(wanted.name, wanted.minutes, cores, wanted.seed, wanted.overwrite)
 
 
 def _stages(wanted: bool) -> Stage:

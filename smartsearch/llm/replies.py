@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from smartsearch.errors import InputError
+from smartsearch.runtime.outputs import database
 
 Message = Mapping[str, str]
 """`role` (system, user or assistant) and `content`."""
@@ -47,7 +48,7 @@ _COLUMNS = tuple(field.name for field in fields(Reply) if field.name != "cached"
 
 
 class ReplyCache:
-    """Replies by request in an SQLite file (it may be a bench store's): what was paid for stays paid for.
+    """Replies by request in an SQLite file: what was paid for stays paid for.
 
     Holds texts and token counts; of the request only a digest, of the key nothing. Safe to use from
     several threads.
@@ -58,11 +59,7 @@ class ReplyCache:
         self.path = path
         self._lock = threading.Lock()
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=60.0, check_same_thread=False)
-            self._db.execute("pragma journal_mode = wal")
-            self._db.execute("pragma synchronous = normal")
-            self._db.execute(_SCHEMA)
+            self._db = database(path, "replies", _SCHEMA, ("key", "text", "finish"))
             with suppress(sqlite3.OperationalError):  # it has the column already
                 self._db.execute("alter table replies add column entropy real")
         except (sqlite3.Error, OSError) as error:

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from smartsearch.config import anchored, is_path
 from smartsearch.errors import UsageError
-from smartsearch.runtime import xdg
+from smartsearch.runtime import outputs, xdg
 
 ABOUT = "profile.json"
-FORMER = ".former"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -36,7 +34,7 @@ def names() -> list[str]:
         there = [path.name for path in home().iterdir()]
     except OSError:
         return []
-    known = {name.removeprefix(".").removesuffix(FORMER) for name in there}
+    known = {name.removeprefix(".").removesuffix(outputs.FORMER) for name in there}
     return sorted(name for name in known if NAME.fullmatch(name) and find(name))
 
 
@@ -49,7 +47,7 @@ def find(name: str) -> Path | None:
         folder = Path(anchored(name))
     elif NAME.fullmatch(name):
         folder = home() / name
-        _recover(folder)
+        outputs.recover(folder, _whole)
     else:
         return None
     return folder if _whole(folder) else None
@@ -86,34 +84,13 @@ def workshop() -> Iterator[Path]:
         yield Path(path)
 
 
-def install(made: Path, place: Path, about: dict[str, Any]) -> None:
-    """Put the finished profile `made`, in a workshop, at `place`: whole or not at all."""
+def place(name: str, *, overwrite: bool = False) -> outputs.Place:
+    """Where the profile of that name will be put. Raises UsageError, also where one is that may not go."""
+    said, hint = f"the profile {name!r}", "another --name"
+    return outputs.Place(target(name), overwrite=overwrite, ours=_whole, name=said, hint=hint)
+
+
+def install(made: Path, place: outputs.Place, about: dict[str, Any]) -> None:
+    """Put the finished profile `made`, in a workshop, at its place: whole or not at all."""
     (made / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    former = _former(place)
-    _recover(place)
-    if place.exists():
-        place.rename(former)
-    try:
-        made.rename(place)
-    except BaseException:
-        if former.exists():
-            former.rename(place)
-        raise
-    shutil.rmtree(former, ignore_errors=True)
-
-
-def _former(place: Path) -> Path:
-    """Where the earlier profile waits until the new one is in its place."""
-    return place.with_name(f".{place.name}{FORMER}")
-
-
-def _recover(place: Path) -> None:
-    """Put the earlier profile back where a process was killed before the new one was in its place."""
-    former = _former(place)
-    with suppress(OSError):
-        if not former.is_dir():
-            return
-        if _whole(place):
-            shutil.rmtree(former, ignore_errors=True)
-        else:
-            former.rename(place)
+    place.settle(made)

@@ -77,12 +77,16 @@ def error(failure: SmartsearchError) -> Json:
     }
 
 
-def outcome(done: Answered, config: Config) -> Json:
-    """One line of a batch: the record `query` gives with its `id` in front, or an error with its line."""
+def outcome(done: Answered, config: Config, settings: Json | None = None) -> Json:
+    """One line of a batch: the record `query` gives with its `id` in front, or an error with its line.
+
+    With `settings`, those that are not as by default, it says what was asked, so that a later run can tell.
+    """
+    asked = {} if settings is None else {"asked": {"question": done.asked, "settings": settings}}
     if done.result is not None:
-        return {"id": done.id, **result(done.result, config)}
+        return {"id": done.id, **asked, **result(done.result, config)}
     assert done.error is not None
-    return {"id": done.id, "line": done.line, **error(done.error)}
+    return {"id": done.id, **asked, "line": done.line, **error(done.error)}
 
 
 def budget(cut: Budget, config: Config) -> Json:

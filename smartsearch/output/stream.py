@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import io
 import os
 import re
-import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import TextIO
 
 from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.output import record
@@ -229,61 +227,3 @@ def counted(title: str) -> Iterator[Callable[..., None]]:
 
     with Console(stderr=True).status(title) as shown:
         yield lambda done, total, more="": shown.update(f"{title}: {done:,} of {total:,}{more}")
-
-
-@contextmanager
-def sink(out: Path | None, *, append: bool, size: int = 0) -> Iterator[Callable[[record.Json], None]]:
-    """Where a batch's records go, one flushed line each: a file, or standard output.
-
-    With `append` the file is gone on with, if it still has `size` bytes. Raises UsageError where it has not,
-    where another process writes to it, and where it cannot be written.
-    """
-    if out is None:
-        yield lambda value: write([record.dumps(value)])
-        return
-    if not out.parent.is_dir():
-        raise UsageError(f"there is no folder {out.parent}", hint="make it, or another --out", kind="output")
-    file: BinaryIO | None = None
-
-    def put(value: record.Json) -> None:
-        nonlocal file
-        with _telling(out):
-            if file is None:  # only now: a run that fails before its first record leaves the old file
-                file = _opened(out, size if append else None)
-            file.write(record.dumps(value).encode() + b"\n")
-            file.flush()
-
-    try:
-        yield put
-        if file is None and not append:
-            with _telling(out):
-                file = _opened(out, None)
-    finally:
-        if file is not None:
-            with contextlib.suppress(OSError):  # all is flushed, or it was told that it cannot be
-                file.close()
-
-
-@contextmanager
-def _telling(out: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        hint = "room on that disk" if error.errno == errno.ENOSPC else "another --out"
-        raise UsageError(f"{out} cannot be written: {error.strerror}", hint=hint, kind="output") from error
-
-
-def _opened(out: Path, size: int | None) -> BinaryIO:
-    """The file, this process's alone, to go on behind its `size` bytes; emptied for None."""
-    from smartsearch.runtime.private import locked
-
-    file = out.open("ab")
-    found = os.fstat(file.fileno())
-    if locked(file.fileno()) is False or size not in (None, found.st_size):
-        file.close()
-        raise UsageError(
-            f"another process writes to {out}", hint="wait for it, or another --out", kind="output"
-        )
-    if size is None and stat.S_ISREG(found.st_mode):
-        file.truncate(0)
-    return file

@@ -57,12 +57,16 @@ Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked for: the profile's name, minutes of training at most, threads, seed."""
+    """What is asked for: the profile's name, minutes of training at most, threads, seed.
+
+    `overwrite`: an earlier profile of that name may be replaced.
+    """
 
     name: str
     minutes: float = 20.0
     threads: int = 1
     seed: int = 13
+    overwrite: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,7 @@ def adapt(own: Own, wish: Wish, stage: Stage) -> Outcome:
     Held-out questions are the same whatever the seed. Until the profile is whole it lies in a folder that
     is removed however this ends.
     """
+    goal = trained.place(wish.name, overwrite=wish.overwrite)
     place = trained.target(wish.name)
     remove_leftovers(trained.home())
     trials = make_trials(own.held_out, MOST_TRIALS, CANDIDATES, random.Random(0))
@@ -141,7 +146,7 @@ def adapt(own: Own, wish: Wish, stage: Stage) -> Outcome:
             "better_worse": better_worse(before.own["fused"], figures["adapted"].own["fused"]),
         }
         if not reason:
-            trained.install(work / "new", place, about)
+            trained.install(work / "new", goal, about)
     return Outcome(place, not reason, reason, about)
 
 

@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -24,6 +21,7 @@ from smartsearch.rank.hub.heads import Heads
 from smartsearch.rank.qrranker import QRRanker, Reader, enough_memory
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
+from smartsearch.runtime.outputs import Place
 from smartsearch.systems.qrranker.search import first_turns, texts
 from smartsearch.training.sources_written import held_out, written_chats
 from smartsearch.types import Corpus
@@ -264,14 +262,10 @@ def _adapted(network: Any, modules: list[str]) -> Any:
     return peft.get_peft_model(network, adapters)
 
 
-def save(reader: Reader, heads: Heads, folder: Path) -> None:
+def save(reader: Reader, heads: Heads, place: Place) -> None:
     """Write model, tokenizer and heads, which are then those of this model, to a new folder, whole or not at
-    all."""
-    part = folder.with_name(f"{folder.name}.{os.getpid()}")
-    try:
+    all. Raises UsageError where it cannot be written."""
+    with place.making() as part:
         reader.network.save_pretrained(part)
         reader.tokenizer.save_pretrained(part)
-        head_files.write(part / head_files.FILE, replace(heads, revision=revision(part)))
-        part.rename(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+        (part / head_files.FILE).write_bytes(head_files.written(replace(heads, revision=revision(part))))

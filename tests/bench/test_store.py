@@ -32,13 +32,14 @@ def test_a_file_that_is_no_store_is_told_by_name(tmp_path):
         Store(tmp_path / "chat.txt")
 
 
-def test_a_database_of_something_else_is_left_alone(tmp_path):
+@pytest.mark.parametrize("table", ["people", "entries"])
+def test_a_database_of_something_else_is_left_alone(tmp_path, table):
     other = sqlite3.connect(tmp_path / "contacts.db")
-    other.execute("create table people (name text)")
+    other.execute(f"create table {table} (name text)")
     other.commit()
-    with pytest.raises(InputError, match="people"):
+    with pytest.raises(InputError, match=table):
         Store(tmp_path / "contacts.db")
-    assert [name for (name,) in other.execute("select name from sqlite_master")] == ["people"]
+    assert [name for (name,) in other.execute("select name from sqlite_master")] == [table]
     other.close()
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from smartsearch.ask import batch
 from smartsearch.models import loading
-from smartsearch.output import stream
-from smartsearch.runtime import extras
+from smartsearch.runtime import extras, outputs
 from smartsearch.systems.smartsearch import pipeline
 from tests.cli.conftest import QUESTION, Run, check_golden
 from tests.cli.fakes import fake_tools
@@ -41,7 +40,9 @@ def test_batch_says_what_query_says_one_by_one(run: Run, questions: Path):
     options = [[], ["--conversation", "chat"], ["talk.json"]]
     for asked, line, own in zip(QUESTIONS, lines, options, strict=True):
         alone = run("query", asked["question"], *own, "--json", "-n3").out.strip()
-        assert untimed(line) == untimed(alone).replace("{", f'{{"id":{json.dumps(asked["id"])},', 1)
+        front = re.match(r'{"id":("q\d"|2),"asked":{"question":"[0-9a-f]{16}","settings":{"limit":3}},', line)
+        assert json.loads(front[0] + '"":0}')["id"] == asked["id"]
+        assert untimed("{" + line.removeprefix(front[0])) == untimed(alone)
 
 
 def test_batch_output(run: Run, questions: Path):
@@ -96,21 +97,166 @@ def test_a_killed_run_resumes_to_the_same_file(run: Run, questions: Path, tmp_pa
     assert torn.read_bytes() == before
 
 
-def test_two_processes_never_write_to_one_file(
-    run: Run, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def answered(path: Path) -> list[object]:
+    return [json.loads(line)["id"] for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("how", [[], ["--resume"], ["--overwrite"]])
+def test_two_processes_never_write_to_one_file(run: Run, questions: Path, tmp_path: Path, how: list[str]):
     out = tmp_path / "answers.jsonl"
-    with stream.sink(out, append=False) as put:
-        put({"id": "q1"})
-        ran = run("batch", str(questions), "--out", str(out), "--resume")
+    with outputs.Lines(out, batch.done_in, batch.is_ours) as lines:
+        lines.put(b'{"id":"q1"}')
+        ran = run("batch", str(questions), "--out", str(out), *how)
         assert (ran.code, "another process writes to" in ran.err) == (2, True)
     assert out.read_text() == '{"id":"q1"}\n'
-    seen = batch.resume(out)
-    run("batch", str(questions), "--out", str(out), "--resume")  # and is done before we begin
-    before = out.read_text()
-    monkeypatch.setattr(batch, "resume", lambda _: seen)
-    ran = run("batch", str(questions), "--out", str(out), "--resume")
-    assert (ran.code, out.read_text()) == (2, before)
+
+
+CASES = {
+    "no question": b"",
+    "blank lines": b"\n \n",
+    "none that can be answered": b'{"id": 1, "question": "x", "paths": ["nowhere"]}\n',
+    "other questions": b'{"id": "new", "question": "dog"}\n',
+    "questions that are answered there": None,
+}
+
+
+@pytest.mark.parametrize("asked", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("piped", [True, False])
+def test_finished_answers_are_overwritten_by_no_run_unasked(
+    run: Run, questions: Path, monkeypatch, asked: bytes | None, piped: bool
+):
+    out = Path("answers.jsonl")
+    assert run("batch", str(questions), "--out", str(out)).code == 0
+    before = out.read_bytes()
+    if asked is not None:
+        questions.write_bytes(asked)
+    for how in ((), ("--overwrite",)):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(questions.read_bytes())))
+        ran = run("batch", "-" if piped else str(questions), "chat.txt", "talk.json", "--out", str(out), *how)
+        if not how:
+            assert (ran.code, "holds an earlier run's answers" in ran.err) == (2, True)
+            assert "--resume goes on with it, --overwrite begins anew" in ran.err
+        if not how or b"dog" not in (asked if asked is not None else b"dog"):
+            assert (ran.code, out.read_bytes()) == (2, before)
+            assert not how or "answers.jsonl stays as it was" in ran.err
+    if asked is None:
+        assert (ran.code, answered(out)) == (0, ["q1", 2, "q3"])
+    elif b"dog" in asked:
+        assert (ran.code, answered(out)) == (0, ["new"])
+
+
+FOREIGN = {
+    "notes": b"my notes\nof May\n",
+    "notes without an end": b"my notes",
+    "records of something else": b'{"id":"q1","text":"mine"}\n',
+    "one that begins as JSON": b'{"id": "q1"',
+}
+
+
+@pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
+@pytest.mark.parametrize("link", [True, False])
+def test_what_is_no_output_of_a_batch_is_neither_overwritten_nor_cut(
+    run: Run, questions: Path, tmp_path: Path, content: bytes, link: bool
+):
+    real = out = tmp_path / "notes.txt"
+    real.write_bytes(content)
+    if link:
+        (out := tmp_path / "link.jsonl").symlink_to(real)
+    for how in ((), ("--resume",)):
+        ran = run("batch", str(questions), "--out", str(out), *how)
+        assert (ran.code, real.read_bytes()) == (2, content)
+        assert f"{out} is there and holds something else than answers" in ran.err
+        assert "try: another --out, or --overwrite" in ran.err
+    assert run("batch", str(questions), "--out", str(out), "--overwrite").code == 0
+    assert answered(real) == ["q1", 2, "q3"]
+    assert out.is_symlink() is link
+
+
+@pytest.mark.parametrize("way", ["walked", "named", "linked", "of a line", "of a line that is piped"])
+def test_a_transcript_is_never_an_output(run: Run, questions: Path, chats: Path, monkeypatch, way: str):
+    (chats / "fold").mkdir()
+    chat = (chats / "chat.txt").rename(chats / "fold" / "chat.txt")
+    before, out = chat.read_bytes(), chat
+    if way == "linked":
+        (out := chats / "hard.txt").hardlink_to(chat)
+    where = {"named": "fold/chat.txt"}.get(way, "talk.json" if "line" in way else "fold")
+    asked = {"id": 1, "question": "dog", **({"paths": ["fold"]} if "line" in way else {})}
+    questions.write_text(json.dumps(asked) + "\n")
+    name = "-" if "piped" in way else str(questions)
+    for how in ((), ("--resume",), ("--overwrite",), ("--overwrite", "--resume")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(questions.read_bytes())))
+        ran = run("batch", name, where, "--out", str(out), *how)
+        assert (ran.code, chat.read_bytes()) == (2, before), how
+    assert f"--out {out} is one of the inputs" in ran.err
+    assert not list(chats.rglob("*.new"))
+
+
+def test_own_answers_in_a_folder_that_is_searched_are_no_input(run: Run, questions: Path):
+    for how in ((), ("--resume",), ("--overwrite",)):
+        assert run("batch", str(questions), ".", "--out", "answers.jsonl", *how).code == 0
+    assert answered(Path("answers.jsonl")) == ["q1", 2, "q3"]
+
+
+@pytest.mark.parametrize("piped", [True, False])
+def test_other_questions_under_the_same_ids_are_refused(run: Run, questions: Path, monkeypatch, piped: bool):
+    run("batch", str(questions), "--out", "answers.jsonl")
+    before = Path("answers.jsonl").read_bytes()
+    changed = [{**QUESTIONS[0], "id": "new"}, *QUESTIONS[:2], {**QUESTIONS[2], "question": "the dog"}]
+    questions.write_text("".join(json.dumps(q) + "\n" for q in changed))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(questions.read_bytes())))
+    name = "-" if piped else str(questions)
+    ran = run("batch", name, "--out", "answers.jsonl", "--resume")
+    assert (ran.code, "line 4: what is there under the id 'q3' answers another question" in ran.err) == (
+        2,
+        True,
+    )
+    assert Path("answers.jsonl").read_bytes()[: None if piped else len(before) + 1].startswith(before)
+    assert answered(Path("answers.jsonl"))[3:] == (["new"] if piped else [])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("-n", "3"), "limit was 0, is 3"),
+        (("chat.txt",), 'paths was ["."], is ["chat.txt"]'),
+        (("--since", "2024-05-09"), 'since was null, is "2024-05-09"'),
+        (("--glob", "*.txt"), 'glob was null, is ["*.txt"]'),
+        (("--rank", "none"), "rank was"),
+    ],
+)
+def test_other_settings_over_the_same_answers_are_refused(run: Run, questions: Path, options, said: str):
+    run("batch", str(questions), "--out", "answers.jsonl")
+    before = Path("answers.jsonl").read_bytes()
+    ran = run("batch", str(questions), *options, "--out", "answers.jsonl", "--resume")
+    assert (ran.code, said in ran.err, Path("answers.jsonl").read_bytes()) == (2, True, before)
+    ran = run("batch", str(questions), "--out", "answers.jsonl", "--resume", "--threads", "1")
+    assert (ran.code, Path("answers.jsonl").read_bytes()) == (0, before)
+
+
+def test_an_output_that_is_removed_during_the_run_is_an_error(run: Run, questions: Path, monkeypatch):
+    def search(question: str, *rest: object):
+        if question == "support group":
+            Path("answers.jsonl").unlink()
+        return whole(question, *rest)
+
+    whole = pipeline.search
+    monkeypatch.setattr(pipeline, "search", search)
+    ran = run("batch", str(questions), "--out", "answers.jsonl")
+    (kept,) = Path().glob("answers-*.jsonl")
+    assert (ran.code, f"what it held is in {kept.absolute()}" in ran.err) == (2, True)
+    assert answered(kept) == ["q1", 2]
+    monkeypatch.setattr(pipeline, "search", whole)
+    assert run("batch", str(questions), "--out", str(kept), "--resume").code == 0
+    assert answered(kept) == ["q1", 2, "q3"]
+
+
+def test_standard_output_is_no_file(run: Run, questions: Path):
+    whole = untimed(run("batch", str(questions)).out)
+    for out in ("-", "/dev/stdout"):
+        for how in ((), ("--overwrite",)) if out != "-" else ((),):
+            assert untimed(run("batch", str(questions), "--out", out, *how).out) == whole
+    assert run("batch", str(questions), "--out", "/dev/null").code == 0
+    assert not Path("-").exists()
 
 
 def test_lines_of_text_are_questions_told_in_one_line(run: Run, questions: Path):
@@ -137,7 +283,16 @@ def test_ctrl_c_says_what_is_done_and_how_to_go_on(run: Run, questions: Path, mo
     assert f"2 of 3 done; the same command {'' if resumed else 'with --resume '}goes on" in ran.err
     monkeypatch.setattr(pipeline, "search", whole)
     assert run("batch", str(questions), "--out", "answers.jsonl", "--resume").code == 0
-    assert len(Path("answers.jsonl").read_text().splitlines()) == 3
+    before = Path("answers.jsonl").read_bytes()
+    assert answered(Path("answers.jsonl")) == ["q1", 2, "q3"]
+    monkeypatch.setattr(pipeline, "search", search)
+    ran = run(*arguments, "--overwrite")
+    assert (ran.code, Path("answers.jsonl").read_bytes()) == (130, before)
+    assert "2 of 3 done; answers.jsonl stays as it was; the same command" in ran.err
+    monkeypatch.setattr(pipeline, "search", whole)
+    assert run("batch", str(questions), "--out", "answers.jsonl", "--overwrite", "--resume").code == 0
+    assert answered(Path("answers.jsonl")) == ["q1", 2, "q3"]
+    assert not Path("answers.jsonl.new").exists()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

@@ -77,6 +77,20 @@ def test_our_own_profiles_cannot_be_trained_over(run: Run, talks: str) -> None:
     assert run("train", talks, "--name", "../x").code == 2
 
 
+def test_an_earlier_profile_is_refused_before_anything_is_read(run: Run, talks: str, chats: Path, outcome):
+    from smartsearch.models import trained
+
+    outcome(True)
+    trained.target("mine").mkdir(parents=True)
+    (trained.target("mine") / "profile.json").write_text("{}")
+    for more in ((), ("--json",)):
+        ran = run("train", "nowhere.txt", *more)
+        assert (ran.code, "the profile 'mine' is there already" in ran.err + ran.out) == (2, True)
+    assert run("train", talks, "--name", "other").code == 0
+    assert run("train", talks, "--overwrite").code == 0
+    assert run("train", talks, "--dry-run").code == 0
+
+
 def test_a_missing_package_names_the_extra(run: Run, talks: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(extras.EXTRAS, "train", ("no_such_package",))
     error = run("train", talks, "--json").record["error"]

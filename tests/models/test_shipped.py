@@ -104,5 +104,6 @@ def test_batch_answers_as_query_does_one_by_one(tmp_path, capfd):
         alone = json.loads(run("query", row["question"], sample, "--json"))
         batched = json.loads(line)
         assert batched.pop("id") == row["id"]
+        assert batched.pop("asked")["settings"] == {"paths": [sample]}
         assert alone.pop("timing_ms").keys() == batched.pop("timing_ms").keys()
         assert alone == batched

@@ -99,7 +99,7 @@ def test_a_finished_profile_takes_the_place_of_the_earlier_one(home: Path) -> No
     with trained.workshop() as work:
         (work / "new").mkdir()
         (work / "new" / "weights").write_text("new")
-        trained.install(work / "new", home / "mine", {"made": "today"})
+        trained.install(work / "new", trained.place("mine", overwrite=True), {"made": "today"})
     assert sorted(path.name for path in (home / "mine").iterdir()) == ["profile.json", "weights"]
     assert json.loads((home / "mine" / "profile.json").read_text()) == {"made": "today"}
     assert [path.name for path in home.iterdir()] == ["mine"]
@@ -120,9 +120,17 @@ def test_where_it_cannot_be_put_the_earlier_one_comes_back(
         (work / "new").mkdir()
         monkeypatch.setattr(Path, "rename", fails)
         with pytest.raises(KeyboardInterrupt):
-            trained.install(work / "new", home / "mine", {})
+            trained.install(work / "new", trained.place("mine", overwrite=True), {})
     assert trained.find("mine") is not None
     assert (home / "mine" / "crossencoder" / "model.onnx").is_file()
+
+
+def test_a_profile_that_is_there_stays_unless_it_is_given_up(home: Path) -> None:
+    profile(home / "mine")
+    with pytest.raises(UsageError, match="the profile 'mine' is there already") as caught:
+        trained.place("mine")
+    assert caught.value.hint == "another --name, or --overwrite"
+    assert trained.place("other").path == home / "other"
 
 
 def test_a_home_that_is_closed_to_this_user_has_no_profiles(home: Path, monkeypatch) -> None:
@@ -148,7 +156,7 @@ def dies(path, target):
 Path.rename = dies
 with trained.workshop() as work:
     (work / "new").mkdir()
-    trained.install(work / "new", trained.target("mine"), {})
+    trained.install(work / "new", trained.place("mine", overwrite=True), {})
 """
 
 
@@ -163,7 +171,7 @@ def test_a_process_that_is_killed_between_the_two_loses_no_profile(home: Path, a
     elif asked == "install":
         with trained.workshop() as work:
             (work / "new").mkdir()
-            trained.install(work / "new", home / "mine", {"made": "today"})
+            trained.install(work / "new", trained.place("mine", overwrite=True), {"made": "today"})
     assert trained.find("mine") == home / "mine"
     assert (home / "mine" / "crossencoder").is_dir() is (asked != "install")
     assert not list(home.glob(".mine*"))

@@ -18,11 +18,12 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 from pyarrow.fs import FSSpecHandler
 
-from smartsearch.ask.runs import storage as storages
 from smartsearch.ask.runs.faults import StorageError, fault
 from smartsearch.ask.runs.remote import Remote, storage
-from smartsearch.ask.runs.storage import DAY, is_temporary, shown, temporary
+from smartsearch.ask.runs.storage import shown
 from smartsearch.errors import InputError
+from smartsearch.runtime import outputs
+from smartsearch.runtime.outputs import DAY, is_temporary, temporary
 
 
 class Disk(LocalFileSystem):
@@ -119,7 +120,7 @@ def test_a_move_that_fails_leaves_no_temporary_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("scheme", ["", "disk://"])
 def test_where_locks_cannot_tell_a_temporary_file_goes_after_a_day(tmp_path, monkeypatch, scheme):
-    monkeypatch.setattr(storages, "locked", lambda descriptor: None)
+    monkeypatch.setattr(outputs, "locked", lambda descriptor: None)
     young, old = (Path(temporary(str(tmp_path / name))) for name in ("young", "old"))
     for path in (young, old):
         path.write_bytes(b"")

@@ -9,12 +9,13 @@ import pytest
 import torch
 import transformers
 
-from smartsearch.errors import CacheError, InputError, ModelError
+from smartsearch.errors import InputError, ModelError, UsageError
 from smartsearch.models import loading
+from smartsearch.runtime.outputs import Place
 from smartsearch.systems.base import quietly
 from smartsearch.systems.memorag import remembered
 from smartsearch.systems.memorag.clues import Clues
-from smartsearch.systems.memorag.kv import KV, Compressor, Trained, about
+from smartsearch.systems.memorag.kv import KV, Compressor, Trained, about, is_ours
 from tests.systems import kv_models, xmemory
 from tests.systems.kv_models import SHAPE, network
 
@@ -134,10 +135,14 @@ def test_what_was_trained_is_saved_and_belongs_to_one_model(tmp_path):
     model = other(made())
     trained = Trained("tiny", model.digest, 16, 4, ("pretrain",), "chats")
     folder = tmp_path / "trained"
-    model.save(folder, trained)
+    place = Place(folder, ours=is_ours)
+    model.save(place, trained)
     assert about(folder) == trained
-    with pytest.raises(CacheError, match="cannot be written"):
-        model.save(folder, trained)
+    with pytest.raises(UsageError, match="made, removed or replaced meanwhile"):
+        model.save(place, trained)
+    (kept,) = tmp_path.glob("trained-*")
+    assert about(kept) == trained
+    kept.rename(tmp_path / "kept")
     assert [path.name for path in tmp_path.glob("trained*")] == ["trained"]
     again = made()
     again.load(folder)
@@ -244,7 +249,10 @@ def folder(tmp_path_factory):
     base = kv_models.saved(place / "base")
     _, network = remembered.opened(str(base), 1)
     model = other(Compressor(network, 32, 8))
-    model.save(place / "trained", Trained(str(base), model.digest, 32, 8, ("pretrain",), "random"))
+    model.save(
+        Place(place / "trained", ours=is_ours),
+        Trained(str(base), model.digest, 32, 8, ("pretrain",), "random"),
+    )
     return place / "trained"
 
 

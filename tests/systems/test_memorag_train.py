@@ -89,7 +89,9 @@ def test_samples_are_of_gold_turns_and_what_finds_none_is_left_out(run, labelled
     ):
         patch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
         patch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
-        assert run("memorag", "data", str(labelled), "--out", "s.jsonl", "--llm").code == 0
+        again = ("memorag", "data", str(labelled), "--out", "s.jsonl", "--llm")
+        assert "s.jsonl is there already" in run(*again).err
+        assert run(*again, "--overwrite").code == 0
         assert len(server.requests) == 20
     one = json.loads((labelled.parent / "s.jsonl").read_text().splitlines()[2])
     assert (one["items"], one["source"]) == (["code box"], "llm")

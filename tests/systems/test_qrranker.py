@@ -31,7 +31,7 @@ ASKED = "Where is the canoe?"
 def model(tmp_path_factory):
     folder = causal_models.saved(tmp_path_factory.mktemp("model"), "Llama", max_position_embeddings=1024)
     found = Heads("tiny", causal.revision(folder), "made up", 3, 4, ((1, 3), (0, 2)))
-    heads.write(folder / heads.FILE, found)
+    (folder / heads.FILE).write_bytes(heads.written(found))
     return folder
 
 
@@ -65,7 +65,7 @@ def test_it_says_that_its_heads_were_not_trained(ask, model, tmp_path):
     assert "not trained" in ask("--explain").out + ask("--explain").err
     other = shutil.copytree(model, tmp_path / "trained")
     known = heads.read(other / heads.FILE)
-    heads.write(other / heads.FILE, replace(known, trained=True))
+    (other / heads.FILE).write_bytes(heads.written(replace(known, trained=True)))
     assert ask("--json", model=other).record["system"] == "qrranker"
 
 
@@ -74,7 +74,7 @@ def test_a_table_says_which_heads_were_not_trained(model, tmp_path):
     from smartsearch.config import Config
 
     trained = shutil.copytree(model, tmp_path / "trained")
-    heads.write(trained / heads.FILE, replace(heads.read(trained / heads.FILE), trained=True))
+    (trained / heads.FILE).write_bytes(heads.written(replace(heads.read(trained / heads.FILE), trained=True)))
     named = [
         rivals.load(["qrranker"], config=Config(qr_model=str(one)))[0].name
         for one in (model, trained, "acme/unknown")
@@ -149,7 +149,7 @@ def test_what_cannot_be_is_an_error_that_says_what_to_try(ask, model, tmp_path, 
     else:
         folder = causal_models.saved(tmp_path / "short", "Llama", max_position_embeddings=128)
         shape = Heads("tiny", causal.revision(folder), "made up", 3, 4, ((1, 3),))
-        heads.write(folder / heads.FILE, shape)
+        (folder / heads.FILE).write_bytes(heads.written(shape))
         named, said = folder, ("128 at most", "--qr-candidates")
     ran = ask(*options, model=named)
     assert ran.code == 2
@@ -214,9 +214,18 @@ def test_what_cannot_be_written_is_told_before_any_work(run, model, questions, m
     from smartsearch.training import listwise
 
     monkeypatch.setattr(listwise, "samples", None)
-    for out in ("nowhere/heads.json", str(questions)):
-        ran = run("qrranker", "detect", str(questions), "--qr-model", str(model), "-o", out)
-        assert (ran.code, "cannot be written" in ran.err) == (2, True)
+    chat = questions / "1.txt"
+    before = chat.read_bytes()
+    (notes := questions.parent / "notes").write_text("mine")
+    for out, said, *more in (
+        ("nowhere/heads.json", "cannot be written"),
+        (str(questions), "cannot be written", "--overwrite"),
+        (str(notes), "is there already"),
+        (str(chat), "is one of the inputs", "--overwrite"),
+    ):
+        ran = run("qrranker", "detect", str(questions), "--qr-model", str(model), "-o", out, *more)
+        assert (ran.code, said in ran.err, chat.read_bytes()) == (2, True, before), ran.err
+    assert notes.read_text() == "mine"
 
 
 def test_out_of_memory_in_training_is_told_and_nothing_is_written(run, model, questions, monkeypatch):

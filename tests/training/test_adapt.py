@@ -8,11 +8,13 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from smartsearch.config import Config
+from smartsearch.errors import UsageError
 from smartsearch.models import manifest, profiles
 from smartsearch.training import adapt
 from smartsearch.training import export as exporting
@@ -134,7 +136,10 @@ def test_an_earlier_profile_is_measured_too_and_stays(
         shutil.copytree(shipped / kind, place / kind)
     (place / "profile.json").write_text('{"earlier": true}')
     monkeypatch.setattr(adapt, "_train", _copies_the_shipped(shipped))
-    outcome = adapt.adapt(read_own(chats(60)), WISH, silent)
+    own = read_own(chats(60))
+    with pytest.raises(UsageError, match="the profile 'mine' is there already"):
+        adapt.adapt(own, WISH, silent)
+    outcome = adapt.adapt(own, replace(WISH, overwrite=True), silent)
     assert (outcome.written, outcome.usable) == (False, True)
     assert set(outcome.about["metrics"]) == {"shipped", "present", "adapted"}
     assert (place / "profile.json").read_text() == '{"earlier": true}'

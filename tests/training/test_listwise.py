@@ -8,11 +8,12 @@ import random
 import pytest
 import torch
 
-from smartsearch.errors import ModelError, SmartsearchError
+from smartsearch.errors import ModelError, SmartsearchError, UsageError
 from smartsearch.models import causal
 from smartsearch.rank.hub import heads as head_files
 from smartsearch.rank.hub.heads import Heads
 from smartsearch.rank.qrranker import QRRanker, Reader
+from smartsearch.runtime.outputs import Place
 from smartsearch.training import listwise
 from smartsearch.training.listwise import Plan, Sample
 from smartsearch.types import Corpus, Turn
@@ -73,7 +74,7 @@ def learned(tmp_path_factory):
     plan = Plan("full", epochs=1, rate=1e-3, accumulate=2)
     listwise.train(reader, wanted, lookup(300, seed=1), plan, losses.append)
     new = folder.parent / "trained"
-    listwise.save(reader, wanted, new)
+    listwise.save(reader, wanted, Place(new, ours=head_files.are_in))
     return before, losses, new, held_out
 
 
@@ -124,8 +125,8 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     monkeypatch.setattr(
         reader.tokenizer, "save_pretrained", lambda _folder: (_ for _ in ()).throw(OSError("full"))
     )
-    with pytest.raises(OSError, match="full"):
-        listwise.save(reader, heads, tmp_path / "new")
+    with pytest.raises(UsageError, match="new cannot be written"):
+        listwise.save(reader, heads, Place(tmp_path / "new", ours=head_files.are_in))
     assert [path.name for path in tmp_path.iterdir()] == ["base"]
 
 

@@ -13,13 +13,14 @@ import os
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import orjson
 
+from smartsearch.ask.batch import differences
 from smartsearch.ask.runs.faults import faults
 from smartsearch.ask.runs.plan import Plan, Shard
 from smartsearch.ask.runs.remote import storage
@@ -28,6 +29,7 @@ from smartsearch.ask.runs.types import Answer, Input
 from smartsearch.errors import InputError, UsageError, listed
 from smartsearch.output import record
 from smartsearch.runtime import extras
+from smartsearch.runtime.outputs import is_temporary
 from smartsearch.runtime.private import locked
 
 FLUSH_SECONDS = 5.0
@@ -35,7 +37,15 @@ FLUSH_SECONDS = 5.0
 _MEMORY = "# memory "  # before a line of the list that is for `sha256sum` a comment
 _CACHED = 1 << 28  # bytes of parts held while answers are put in order
 
+_NAMES = re.compile(r"((plan|manifest|inputs|answers|parts)|\.lock)-\d{5}-of-\d{5}(\.\w+)?")
+
 Json = dict[str, Any]
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder of this machine holds files of a run, and nothing else."""
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    return bool(names) and all(_NAMES.fullmatch(name) or is_temporary(name) for name in names)
 
 
 class RunFolder:
@@ -103,14 +113,22 @@ class RunFolder:
         others = self._plans()
         if self.plan_name in others:
             held = _object(self._storage.read(self.plan_name), self._storage.where(self.plan_name))
-            differing = list(_differences(held, identity))
+            differing = list(differences(held, identity))
             if differing:
                 raise UsageError(
                     listed(f"{self._storage.where()} holds another run:", *differing),
-                    hint="another --out, or remove that folder",
+                    hint="another --out, or --overwrite",
                     kind="other_run",
                 )
             return
+        known = (self.manifest_name, self.inputs_name, self.answers_name)
+        there = [*filter(self._storage.exists, known), *self._storage.names(self._parts)]
+        if there:
+            raise UsageError(
+                f"{self._storage.where(there[0])} is there, and no plan says whose it is",
+                hint="another --out, or --overwrite",
+                kind="other_run",
+            )
         of = f"-of-{self.shard.of:05d}.json"
         if any(not name.endswith(of) for name in others):
             raise UsageError(
@@ -143,7 +161,7 @@ class RunFolder:
     def resume(self, plan: Plan, tasks: Iterable[int], *, retry_failed: bool = False) -> None:
         """See what was done before. With `retry_failed` the records of failed lines go, to be done again."""
         wanted = set(tasks)
-        if retry_failed and self._storage.exists(self.answers_name):
+        if self._storage.exists(self.answers_name):
             self._reopen(plan, wanted)
         for name in self._storage.names(self._parts):
             stem, _, suffix = name.rpartition("/")[2].partition(".")
@@ -153,6 +171,9 @@ class RunFolder:
                 self._know(_listed(self._storage.read(name)))
             elif suffix == "jsonl":
                 self._take_part(int(stem), plan, retry_failed)
+
+    def _part_names(self) -> list[str]:
+        return [name for name in self._storage.names(self._parts) if name.endswith(".jsonl")]
 
     def done(self, task: int) -> Collection[int]:
         """The lines of a task that are done, where not all are."""
@@ -180,11 +201,24 @@ class RunFolder:
             self._open[task] = kept
 
     def _reopen(self, plan: Plan, tasks: set[int]) -> None:
-        """Cut the answers of a complete run into parts again."""
+        """Cut the answers of a complete run into parts again; those that parts hold too just go.
+
+        Raises UsageError for answers that this run did not write.
+        """
+        held = {_digest(raw) for name in self._part_names() for raw in self._storage.read(name).splitlines()}
         by_line = {line: task for task in tasks for line in plan.lines(task)}
         parts: dict[int, list[bytes]] = {}
+        whole, known = hashlib.sha256(), True
         for raw in self._answers():
-            parts.setdefault(by_line[orjson.loads(raw)["line"]], []).append(raw)
+            whole.update(raw + b"\n")
+            known = known and _digest(raw) in held
+            parts.setdefault(by_line.get(_line(raw), -1), []).append(raw)
+        if known:
+            self._storage.remove(self.answers_name)
+            return
+        if whole.hexdigest() != (self.manifest or {}).get("answers", {}).get("sha256"):
+            said = f"{self._storage.where(self.answers_name)} is not what this run wrote"
+            raise UsageError(said, hint="move it away, or --overwrite", kind="other_run")
         for task, records in parts.items():
             self._storage.write(self._part(task), b"".join(raw + b"\n" for raw in records))
         if self._storage.exists(self.inputs_name):
@@ -344,6 +378,18 @@ def _locked(name: Path) -> IO[str] | None:
         lock.close()  # whoever had it removed it just now: a lock that the next process would not see
 
 
+def _digest(raw: bytes) -> bytes:
+    return hashlib.blake2b(raw, digest_size=16).digest()
+
+
+def _line(raw: bytes) -> Any:
+    """The line of a record; None where it says none."""
+    try:
+        return orjson.loads(raw)["line"]
+    except (ValueError, LookupError, TypeError):
+        return None
+
+
 def _object(raw: bytes, where: str) -> Json:
     try:
         value = json.loads(raw)
@@ -358,16 +404,6 @@ def _object(raw: bytes, where: str) -> Json:
 
 def _indented(value: Json) -> bytes:
     return record.dumps(value, indent=True).encode() + b"\n"
-
-
-def _differences(held: Mapping[str, Any], wanted: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """What two plans disagree in, in words; where a questions file lies does not matter."""
-    for key in dict.fromkeys([*held, *wanted]):
-        one, other = held.get(key), wanted.get(key)
-        if isinstance(one, dict) and isinstance(other, dict):
-            yield from _differences(one, other, f"{above}{key}.")
-        elif one != other and f"{above}{key}" != "questions.path":
-            yield f"{above}{key} was {json.dumps(one)[:80]}, is {json.dumps(other)[:80]}"
 
 
 def _list(inputs: Iterable[Input]) -> bytes:

@@ -13,11 +13,12 @@ from typing import Any
 import orjson
 
 from smartsearch import __version__
+from smartsearch.ask import batch
 from smartsearch.ask.runs.plan import Plan, Shard
 from smartsearch.ask.runs.records import comparable
 from smartsearch.ask.runs.storage import shown
 from smartsearch.ask.scope import Scope
-from smartsearch.config import Config, names
+from smartsearch.config import Config
 from smartsearch.output import record
 from smartsearch.transcripts.filters import NAMES
 
@@ -38,9 +39,7 @@ def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: di
     searched = {name: value for name, value in vars(source).items() if name not in ("indexed", "own")}
     del searched["filters"]
     searched |= {_SAID.get(name, name): getattr(source.filters, name) for name in NAMES}
-    settings = {name: value for name, value in asdict(config).items() if name not in names("run")}
-    if config.llm:
-        settings["llm"] = True  # which model, the memories of the run tell
+    settings = batch.settings(config)
     if config.system == Config.system:
         del settings["system"]  # as runs have it that were begun before there were others
     made = {

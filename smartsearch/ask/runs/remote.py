@@ -20,8 +20,9 @@ from urllib.parse import quote, unquote, urlsplit
 
 from smartsearch.ask.runs.faults import StorageError
 from smartsearch.ask.runs.faults import faults as _faults
-from smartsearch.ask.runs.storage import DAY, Files, Local, checked, is_temporary, is_uri, shown, temporary
+from smartsearch.ask.runs.storage import Files, Local, checked, is_uri, shown
 from smartsearch.runtime import extras
+from smartsearch.runtime.outputs import DAY, is_temporary, temporary
 
 _OBJECTS = frozenset({"s3", "gcs", "abfs", "az", "oci", "oss", "tos", "s3a", "gs", "memory"})
 """File systems whose put is atomic: pyarrow's by type, fsspec's by protocol."""

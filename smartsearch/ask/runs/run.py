@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from smartsearch.ask.runs import manifest, pool
+from smartsearch.ask.runs.faults import StorageError
 from smartsearch.ask.runs.folder import RunFolder
 from smartsearch.ask.runs.manifest import Json, Session, Tally
 from smartsearch.ask.runs.plan import Plan
@@ -90,6 +91,11 @@ class Shift:
             **tally.details(),
         )
         self.folder.write_manifest(whole)
+        if not self.folder.is_complete(self.folder.manifest or {}):
+            raise StorageError(
+                f"{self.folder.place}: the answers were removed while the run ended",
+                hint="the same command again",
+            )
         self.folder.drop_parts()
         return whole
 

@@ -6,24 +6,18 @@ A file is written whole or not at all: who reads it sees what was there before o
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import secrets
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from smartsearch.ask.runs.faults import StorageError, faults
-from smartsearch.runtime.private import locked
+from smartsearch.runtime import outputs
 
 _URI = re.compile(r"[A-Za-z][\w+.:-]*://")
 _SECRET = re.compile(r"(://[^/:@]*):[^/@]*@")
-_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp")
-DAY = 86_400.0
-"""Seconds after which a temporary file is nobody's, where locks cannot tell."""
 
 
 class Files:
@@ -74,17 +68,6 @@ def checked(name: str) -> str:
     return name
 
 
-def temporary(path: str) -> str:
-    """A name beside `path` that nobody else writes to and that no list shows."""
-    folder, slash, name = path.rpartition("/")
-    return f"{folder}{slash}.{name}.{secrets.token_hex(8)}.tmp"
-
-
-def is_temporary(name: str) -> bool:
-    """Whether a file's name is one of `temporary`."""
-    return _TEMPORARY.fullmatch(name) is not None
-
-
 class Local(Files):
     """A folder of this machine or one that it has mounted."""
 
@@ -101,20 +84,8 @@ class Local(Files):
     @contextmanager
     def writing(self, name: str) -> Iterator[BinaryIO]:
         """Make or replace a file: on the disk when the block has ended."""
-        path = self._path(name)
-        with faults(self.where(name)):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            out, held = _held(path)
-            try:
-                with out:
-                    yield out
-                    out.flush()
-                    os.fsync(out.fileno())
-                    held.replace(path)
-            except BaseException:
-                held.unlink(missing_ok=True)
-                raise
-            _sync(path.parent)
+        with faults(self.where(name)), outputs.whole(self._path(name)) as out:
+            yield out
 
     def exists(self, name: str) -> bool:
         """Whether there is a file of that name."""
@@ -126,8 +97,8 @@ class Local(Files):
         found = []
         with faults(self.where(folder)), contextlib.suppress(FileNotFoundError):
             for path in self._path(folder).iterdir():
-                if is_temporary(path.name):
-                    _sweep(path)
+                if outputs.is_temporary(path.name):
+                    outputs.sweep(path)
                 elif path.is_file():
                     found.append(f"{folder}/{path.name}" if folder else path.name)
         return sorted(found)
@@ -144,32 +115,3 @@ class Local(Files):
 
     def _path(self, name: str) -> Path:
         return Path(self.place) / checked(name)
-
-
-def _held(path: Path) -> tuple[BinaryIO, Path]:
-    """A new temporary file beside `path`, open and locked: as long as it is, nobody sweeps it."""
-    while True:
-        held = Path(temporary(os.fspath(path)))
-        out = held.open("xb")
-        locked(out.fileno())
-        if held.exists():  # it was swept if the lock came too late
-            return out, held
-        out.close()
-
-
-def _sweep(left: Path) -> None:
-    """Remove a temporary file whose writer is gone."""
-    with contextlib.suppress(OSError), left.open("rb+") as file:
-        ours = locked(file.fileno())
-        if ours or (ours is None and time.time() - os.fstat(file.fileno()).st_mtime > DAY):
-            left.unlink()
-
-
-def _sync(folder: Path) -> None:
-    """Have the folder's entries on the disk, where the file system can."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

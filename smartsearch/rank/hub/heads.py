@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -43,12 +42,15 @@ class Heads:
         return {at: tuple(sorted(head for layer, head in self.heads if layer == at)) for at in layers}
 
 
-def write(path: Path, heads: Heads) -> None:
-    """Write the file, whole or not at all."""
+def written(heads: Heads) -> bytes:
+    """What the file of them holds."""
     named = [f"{layer}-{head}" for layer, head in heads.heads]
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    part.write_text(json.dumps({"format": FORMAT, **asdict(heads), "heads": named}, indent=1) + "\n", "utf-8")
-    part.replace(path)
+    return (json.dumps({"format": FORMAT, **asdict(heads), "heads": named}, indent=1) + "\n").encode()
+
+
+def are_in(folder: Path) -> bool:
+    """Whether a folder is that of a model with its heads."""
+    return (folder / FILE).is_file()
 
 
 def read(path: Path) -> Heads:

@@ -101,6 +101,11 @@ def named(home: Path, name: str) -> Spot:
     return Spot(path, home / f"{name}.lock", home / f"{name}.log")
 
 
+def install() -> str:
+    """Which installation of smartsearch this is: its package and Python's environment."""
+    return f"{Path(smartsearch.__path__[0]).resolve()} in {sys.prefix}"
+
+
 def key(config: Config) -> str:
     """A short hash of all that two processes must have in common to give the same answers."""
     models = (config.profile, config.parser, config.crossencoder, config.colbert)
@@ -143,7 +148,7 @@ def holder(path: Path) -> Json | None:
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         with contextlib.suppress(ValueError):
-            about = json.loads(os.pread(lock, 4096, 0))
+            about = json.loads(os.pread(lock, 1 << 16, 0))
             return about if isinstance(about, dict) else {}
         return {}
     else:

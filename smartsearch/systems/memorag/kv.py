@@ -10,8 +10,6 @@ import copy
 import hashlib
 import json
 import math
-import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -25,7 +23,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import DynamicCache
 
-from smartsearch.errors import CacheError, InputError, ModelError
+from smartsearch.errors import InputError, ModelError
+from smartsearch.runtime.outputs import Place
 
 FORMAT = "smartsearch memory tokens 1"
 ABOUT, WEIGHTS = "memorag.json", "memory_tokens.safetensors"
@@ -217,10 +216,10 @@ class Compressor:
                 written += new
         return written
 
-    def save(self, folder: Path, trained: Trained) -> None:
+    def save(self, place: Place, trained: Trained) -> None:
         """Write what was trained, and what it is of, to a new folder, whole or not at all.
 
-        Raises CacheError.
+        Raises UsageError where it cannot be written.
         """
         own = {
             f"{at}.{name}": p
@@ -228,16 +227,9 @@ class Compressor:
             for name, p in split.own.named_parameters()
         }
         tensors = {name: p.detach().cpu().contiguous() for name, p in {**own, "token": self.token}.items()}
-        part = folder.with_name(f"{folder.name}.{os.getpid()}")
-        try:
-            part.mkdir(parents=True)
+        with place.making() as part:
             (part / WEIGHTS).write_bytes(save(tensors))
             (part / ABOUT).write_text(json.dumps({"format": FORMAT, **asdict(trained)}, indent=1), "utf-8")
-            part.rename(folder)
-        except OSError as error:
-            raise CacheError(f"{folder} cannot be written: {error.strerror}", hint="another --out") from error
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
 
     def load(self, folder: Path) -> None:
         """Take what was trained. Raises ModelError where it is damaged, or another model's."""
@@ -256,6 +248,11 @@ class Compressor:
         except (OSError, SafetensorError, LookupError, RuntimeError) as error:
             said = str(error).splitlines()[0]
             raise ModelError(f"{folder / WEIGHTS} cannot be read: {said}", kind="model_missing") from error
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder holds trained memory tokens."""
+    return (folder / ABOUT).is_file()
 
 
 def about(folder: Path) -> Trained:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch.ask.runs import plan
+from smartsearch.ask.runs.faults import StorageError
 from smartsearch.ask.runs.folder import RunFolder
 from smartsearch.ask.runs.manifest import Session
 from smartsearch.ask.runs.run import Shift
@@ -133,6 +134,57 @@ def test_answers_in_another_format_are_not_asked_for_again(questions: str, retry
     done(questions, fails=True)
     with pytest.raises(UsageError, match=r"its answers are in answers-00001-of-00001\.jsonl"):
         done(questions, parquet=True, retry=retry)
+
+
+@pytest.mark.parametrize("left", ["answers", "manifest", "inputs", "parts"])
+def test_a_folder_with_files_of_a_run_and_no_plan_is_left_alone(questions: str, left: str):
+    done(questions)
+    for path in Path("out").iterdir():
+        if not path.name.startswith(left):
+            path.unlink()
+    if left == "parts":
+        Path("out/parts-00001-of-00001").mkdir()
+        Path("out/parts-00001-of-00001/00000000.jsonl").write_text("")
+    before = {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match=f"out/{left}.* is there, and no plan says whose it is") as caught:
+        done(questions)
+    assert caught.value.hint == "another --out, or --overwrite"
+    assert {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("retry", [True, False])
+@pytest.mark.parametrize("complete", [True, False])
+def test_answers_that_are_not_what_the_run_wrote_are_not_replaced(
+    questions: str, complete: bool, retry: bool
+):
+    if complete:
+        done(questions, fails=True)
+    else:
+        shift(questions).begin()
+    answers = Path("out/answers-00001-of-00001.jsonl")
+    answers.write_bytes((answers.read_bytes() if complete else b"") + b'{"id":"mine","line":1}\n')
+    before = answers.read_bytes()
+    if complete and not retry:
+        assert done(questions) == []
+    else:
+        with pytest.raises(UsageError, match="is not what this run wrote"):
+            done(questions, retry=retry)
+    assert answers.read_bytes() == before
+
+
+def test_answers_that_go_while_the_run_ends_are_told(questions: str, monkeypatch):
+    write = RunFolder.write_manifest
+
+    def removed(folder: RunFolder, value: dict) -> None:
+        write(folder, value)
+        if value["state"] == "complete":
+            Path("out/answers-00001-of-00001.jsonl").unlink()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "write_manifest", removed)
+        with pytest.raises(StorageError, match="the answers were removed while the run ended"):
+            done(questions)
+    assert (done(questions), lines()) == ([], list(range(1, 13)))
 
 
 STEPS = ("write_answers", "write_inputs", "write_manifest", "drop_parts")
