@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from smartsearch.text.redact.page import FILL, Page, Span
 from smartsearch.text.redact.values import Value, Values
@@ -80,6 +81,27 @@ def keyed(value: str, quoted: bool) -> bool:
     return keylike(value, quoted) and _digit(value)
 
 
+def drawn(value: str, _quoted: bool) -> bool:
+    """What looks drawn by lot: one run in which letters and digits change thrice, or letters and cases often."""
+    run = _RUN.match(value)
+    if run is None or not _digit(run[0]):
+        return False
+    kinds = [c.isdigit() + 2 * c.isupper() for c in run[0] if c.isalnum()]
+    changes = sum(one != other for one, other in pairwise(kinds))
+    digits = sum((one == 1) != (other == 1) for one, other in pairwise(kinds))
+    return digits > 2 or (len(kinds) > 11 and changes > max(5, 0.42 * len(kinds)))
+
+
+def words(value: str, _quoted: bool) -> bool:
+    """Eleven words of small letters or more."""
+    return bool(_WORDS.match(value))
+
+
+def listing(value: str, _quoted: bool) -> bool:
+    """Words over several lines."""
+    return value.count("\n") > 2
+
+
 def _digit(value: str) -> bool:
     return any(c.isdigit() for c in value)
 
@@ -91,6 +113,8 @@ def _odd(value: str) -> bool:
 _VARIABLE = re.compile(r"\$[A-Z_][A-Z0-9_]{0,60}\Z|\$?\{[^{}]{0,60}\}|%[sr]\Z|<[^<>]{1,60}>\Z")
 """What a program or a person puts a secret into, and is none."""
 _STRONG = re.compile(r"[\w@#$%^&*!+=~?-]+[.,;:!?)\]*]{0,3}\Z")
+_RUN = re.compile(r"(?![0-9]{4}-[0-9]{2}-)(?:base64:|s%3a)?[A-Za-z0-9_+=%-]{10,}")
+_WORDS = re.compile(r"(?:[a-z]{3,8}[ ,]{1,3}){10,23}[a-z]{3,8}(?![A-Za-z])")
 _SIGN = re.compile(r"[A-Za-z0-9][@#$%^&*!+=~?][A-Za-z0-9]")
 
 

@@ -22,6 +22,9 @@ RULES = Rules(
 """A value by its name first, whole, before a part of it could look like a key."""
 
 
+BROKEN = Rules(*names.TOKENS, *keys.BROKEN)
+
+
 class Together:
     """Masks turns and texts that are shown together: what one of them gives away is masked in all."""
 
@@ -38,7 +41,7 @@ class Together:
     def text(self, text: str) -> str:
         """`text` with each secret as `[redacted: kind]`; what is masked already stays as it is."""
         if text not in self._known:
-            self._known[text], secrets = masked(text, RULES)
+            self._known[text], secrets = masked(text, RULES, BROKEN)
             self._secrets += secrets
         first = self._known[text]
         return masked(first, self._again, again=True)[0] if self._again else first

@@ -14,7 +14,10 @@ _BLANK = re.compile(r"\s")
 _OPENING = re.compile(r"(\\{0,8})(\"\"\"|'''|[\"'`])")
 _CLOSINGS = {"“": "”", "„": "“", "«": "»", "‘": "’", "‚": "‘", "「": "」", "『": "』", "‹": "›"}
 
-
+_NUMBERED = r"(?:[0-9]{1,2}[.):]?[^\S\n]?)?"
+_PHRASE = re.compile(  # words on lines that hold nothing else
+    rf"[-*•\s\[(]{{0,8}}((?:{_NUMBERED}[\"']?[a-z]{{3,8}}[\"']?[,;]?[^\S\n]{{0,4}}(?:\n[-*• ]{{0,8}})?){{3,33}})(?![^\s\])])"
+)
 BETWEEN = 80
 """Characters behind a value in which its closing tag is looked for."""
 
@@ -55,6 +58,14 @@ class Values:
             return value
         end = self._sign("\n", at)
         return Value(at, end, end)
+
+    def phrase(self, at: int) -> Value | None:
+        """As `line`, but a list of words, one a line or numbered, ends with its last word."""
+        words = _PHRASE.match(self._text, at)
+        told = self.line(at)
+        if words and (told is None or words.end() > told.end):
+            return Value(words.start(1), words.end(), words.end())
+        return told
 
     def element(self, at: int) -> Value | None:
         """What stands before a closing tag on this line, or on the next; none where there is no such tag."""
