@@ -367,18 +367,25 @@ class Answered:
 
 
 def changed(
-    value: Any, turn: Callable[[Turn], Turn], term: Callable[[Term], Term] = lambda term: term
+    value: Any,
+    turn: Callable[[Turn], Turn],
+    term: Callable[[Term], Term] = lambda term: term,
+    text: Callable[[str], str] | None = None,
 ) -> Any:
-    """`value`, a record or a tuple, with all the turns and terms in it changed, however deep."""
+    """`value`, records and lists of any depth, with all the turns, terms and, if wanted, texts in it changed."""
     if isinstance(value, Turn):
         return turn(value)
     if isinstance(value, Term):
         return term(value)
-    if isinstance(value, tuple):
-        return tuple([changed(item, turn, term) for item in value])
+    if isinstance(value, str):
+        return text(value) if text else value
+    if isinstance(value, tuple | list):
+        return type(value)([changed(item, turn, term, text) for item in value])
+    if isinstance(value, dict):
+        return {changed(key, turn, term, text): changed(item, turn, term, text) for key, item in value.items()}
     if not is_dataclass(value) or isinstance(value, type):
         return value
     held = {name: getattr(value, name) for name in value.__dataclass_fields__}
-    nested = {name: old for name, old in held.items() if isinstance(old, tuple) or is_dataclass(old)}
-    new = {name: changed(old, turn, term) for name, old in nested.items()}
+    new = {name: changed(old, turn, term, text) for name, old in held.items()}
+    new = {name: item for name, item in new.items() if item is not held[name]}
     return replace(value, **new) if new else value

@@ -643,8 +643,21 @@ def cases(name: str) -> list[str]:
     return [line for line in GROUPS[name].split("\n") if line.strip()]
 
 
-SHOWN: dict[str, set[str]] = {}
-"""What is known to be shown, by group; docs/answer.md says why."""
+SHOWN = {
+    "names": {
+        "REDIS_AUTH=§A12",  # short, and with one digit by chance
+        "ann / §P are the login details",
+        "root:§P is the login",
+    },
+    "spoken": {
+        "security code on the back is §D3",
+        "changed it to §P, the password I mean",
+        "admin/§P is the router login",
+        "the code is four eight three nine two zero, verification code I mean",
+    },
+    "lines": set(cases("lines")[:1]),  # twelve words that nobody calls a phrase
+}
+"""What is known to be shown, by group: no word in front of it says what it is."""
 
 
 @pytest.mark.parametrize("name", GROUPS)

@@ -142,7 +142,7 @@ RULES = (
     Rule("token", _group(r"://([a-z0-9_-]{20,})(?::x-oauth-basic)?@"), ("://",)),
     Rule("password", _in_addresses, ("://",)),
     Rule("password", _group(r"wifi:(?:[^\s;:]{0,80}:[^;\n]{0,80};){0,6}p:\"?([^;\"\n]+)"), ("wifi:",)),
-    Rule("password", _group(r"thin:[^\s/@:]{1,80}/([^\s@]+)@"), ("thin:",)),
+    Rule("password", _group(r"thin:[^\s/@:]{1,80}/([^\s@]{1,200})@"), ("thin:",)),
     Rule("token", _group(r"(?:vmess|vless|trojan|ssr?)://([a-z0-9+/=_-]{16,})"), ("://",)),
 )
 """Before what goes by a name: these hold other secrets."""
@@ -291,6 +291,15 @@ KEYS = (
     Rule("api key", _in_pages(_SHAPED)),
     Rule("password", _in_pages(_HASHED), ("$", "{sha", "{ssha", "{md5", "{smd5", "{crypt")),
     Rule("recovery code", _in_pages(_DRAWN)),
+    Rule(
+        "password",  # of a list of accounts
+        _group(
+            r"@[A-Za-z0-9-]{1,63}\.[A-Za-z0-9.-]{1,63}[^\S\n]?[:/|;,][^\S\n]?(?=\S{0,40}[a-z])(?=\S{0,40}[A-Z])(?=\S{0,40}[0-9])"
+            r"([^\s/:|;,]{8,40})(?!\S)",
+            cased=True,
+        ),
+        ("@",),
+    ),
     Rule("token", _group(r"[\"'](?:d|k|p|q|dp|dq|qi)[\"']\s{0,4}:\s{0,4}[\"']([a-z0-9_-]{40,})"), ("\"kty\"", "'kty'")),
 )
 """What looks like a key, wherever it stands."""

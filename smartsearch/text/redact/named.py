@@ -98,8 +98,8 @@ def words(value: str, _quoted: bool) -> bool:
 
 
 def listing(value: str, _quoted: bool) -> bool:
-    """Words over several lines."""
-    return value.count("\n") > 2
+    """What stands on several lines."""
+    return "\n" in value
 
 
 def _digit(value: str) -> bool:

@@ -252,3 +252,19 @@ TOKENS = (
     Rule("token", named(rf"--[a-z-]{{0,20}}(?:{TOKEN})", joint("[ =]", keylike)), ("--",)),
 )
 """Tokens and keys by their name."""
+
+_ASKED = rf"{_ABOUT}[^\S\n]?[?:.!]{{0,2}}{_B}\n{_B}"
+CARRIED = (
+    Rule(
+        "passphrase",
+        named(PHRASE, joint(rf"{ASSIGNED}|{IS}|\s+", listing, Values.phrase)),
+        ("phrase", "mnemonic", "d words", "y words", "p words", "t words"),
+    ),
+    Rule(
+        "password",
+        named(PASSWORD, joint(_ASKED, strong, Values.line)),
+        (*_PASS_HINTS, *_ELSEWHERE_HINTS),
+    ),
+    Rule("token", named(TOKEN, joint(_ASKED, drawn, Values.line)), _TOKEN_HINTS),
+)
+"""What is asked for in one turn and told in the next, and phrases that are told in several."""

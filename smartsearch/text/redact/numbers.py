@@ -223,3 +223,13 @@ RULES = (
 
 CHECKED = (Rule("card number", _cards), Rule("iban", _ibans))
 """Numbers that have check digits."""
+
+
+def _split_cards(page: Page) -> Iterator[Span]:
+    """Card numbers of which a part stands on the next line."""
+    line = Page(page.text.replace("\n", " "))
+    return ((start, end) for start, end in _cards(line) if "\n" in page.text[start:end])
+
+
+SPLIT = Rule("card number", _split_cards)
+"""A number with a check digit that is told in two turns."""
