@@ -370,22 +370,29 @@ def changed(
     value: Any,
     turn: Callable[[Turn], Turn],
     term: Callable[[Term], Term] = lambda term: term,
-    text: Callable[[str], str] | None = None,
+    text: Callable[[str, str], str] | None = None,
+    name: str = "",
 ) -> Any:
-    """`value`, records and lists of any depth, with all the turns, terms and, if wanted, texts in it changed."""
+    """`value`, records and lists of any depth, with all the turns, terms and, if wanted, texts in it changed.
+
+    `text` is told the `name` of the field or key under which a text stands too.
+    """
     if isinstance(value, Turn):
         return turn(value)
     if isinstance(value, Term):
         return term(value)
     if isinstance(value, str):
-        return text(value) if text else value
+        return text(value, name) if text else value
     if isinstance(value, tuple | list):
-        return type(value)([changed(item, turn, term, text) for item in value])
+        return type(value)([changed(item, turn, term, text, name) for item in value])
     if isinstance(value, dict):
-        return {changed(key, turn, term, text): changed(item, turn, term, text) for key, item in value.items()}
+        return {
+            changed(key, turn, term, text): changed(item, turn, term, text, str(key))
+            for key, item in value.items()
+        }
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    held = {name: getattr(value, name) for name in value.__dataclass_fields__}
-    new = {name: changed(old, turn, term, text) for name, old in held.items()}
-    new = {name: item for name, item in new.items() if item is not held[name]}
+    held = {field: getattr(value, field) for field in value.__dataclass_fields__}
+    new = {field: changed(old, turn, term, text, field) for field, old in held.items()}
+    new = {field: item for field, item in new.items() if item is not held[field]}
     return replace(value, **new) if new else value

@@ -78,11 +78,18 @@ def error(failure: SmartsearchError) -> Json:
 
 
 def outcome(done: Answered, config: Config) -> Json:
-    """One line of a batch: the record `query` gives with its `id` in front, or an error with its line."""
+    """One line of a batch: the record `query` gives with its `id` in front, or an error with its line.
+
+    Masked if the config says so, but for the id: by it a run goes on.
+    """
+    told = {"line": done.line, **error(done.error)} if done.error else {}
     if done.result is not None:
-        return {"id": done.id, **result(done.result, config)}
-    assert done.error is not None
-    return {"id": done.id, "line": done.line, **error(done.error)}
+        told = result(done.result, config)
+    if config.redact:
+        from smartsearch.text.redact import Together
+
+        told = Together(told).of(told)
+    return {"id": done.id, **told}
 
 
 def budget(cut: Budget, config: Config) -> Json:

@@ -75,7 +75,8 @@ class _Again:
 
     def __init__(self, known: Mapping[str, Mapping[int, set[str]]]) -> None:
         self._known = {start: sorted(lengths.items(), reverse=True) for start, lengths in known.items()}
-        self._start = re.compile(f"(?={tree(known)})")
+        starts = tree(list(known))
+        self._start = re.compile(f"(?={starts})")
 
     def __call__(self, page: Page) -> Iterator[Span]:
         low = page.text.casefold()

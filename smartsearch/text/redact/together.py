@@ -29,6 +29,7 @@ BROKEN = Rules(*names.TOKENS, *keys.BROKEN)
 CARRIED = Rules(keys.OPENED, *names.CARRIED, numbers.SPLIT)
 """What opens in one turn and goes on in the next."""
 
+_IDS = ("path", "pointer", "conversation", "session", "turn")
 _ID = re.compile(r"[0-9A-Fa-f-]+")
 
 
@@ -36,35 +37,37 @@ class Together:
     """Masks what is shown together: what a part of it gives away is masked in all.
 
     `said` are turns that follow each other: they are looked at too, and a key that one of them begins is
-    known in the next.
+    known in the next. `known` are secrets of before; `secrets` has them and what was found.
     """
 
-    def __init__(self, *shown: object, said: Iterable[Sequence[Turn]] = ()) -> None:
-        self._secrets: list[Secret] = []
+    def __init__(
+        self, *shown: object, said: Iterable[Sequence[Turn]] = (), known: Iterable[Secret] = ()
+    ) -> None:
+        self.secrets = list(known)
         self._known: dict[str, str] = {}
         self._again: Rules | None = None
         self.of(shown)
         for run in said:
             self.of(tuple(run))
-            self._secrets += _carried(run)
-        self._again = repeats(self._secrets)
+            self.secrets += _carried(run)
+        self._again = repeats(self.secrets)
 
     def of(self, value: Shown) -> Shown:
         """`value`, of any shape, with each secret in it as `[redacted: kind]`."""
-        masked: Shown = changed(value, self.turn, text=self.name)
+        masked: Shown = changed(value, self.turn, text=self.named)
         return masked
 
     def text(self, text: str) -> str:
         """`text` with each secret as `[redacted: kind]`; what is masked already stays as it is."""
         if text not in self._known:
             self._known[text], secrets = masked(text, RULES, BROKEN)
-            self._secrets += secrets
+            self.secrets += secrets
         first = self._known[text]
         return masked(first, self._again, again=True)[0] if self._again else first
 
-    def name(self, text: str) -> str:
-        """As `text`, but a bare number stays: it is more often an id than a card's."""
-        return text if _ID.fullmatch(text) else self.text(text)
+    def named(self, text: str, name: str) -> str:
+        """As `text`, but a bare number stays under a name of ids: there it is no card's."""
+        return text if name in _IDS and _ID.fullmatch(text) else self.text(text)
 
     def turn(self, turn: Turn) -> Turn:
         """The turn with all that is told of it masked.
@@ -77,8 +80,8 @@ class Together:
             speaker, text = self.text(turn.speaker), whole[len(start) :]
         else:
             speaker, text = self.text(turn.speaker), self.text(turn.text)
-        told = {name: getattr(turn, name) for name in ("path", "pointer", "conversation", "session", "turn", "title")}
-        new = {name: self.name(old) for name, old in told.items() if old}
+        told = {name: getattr(turn, name) for name in (*_IDS, "title")}
+        new = {name: self.named(old, name) for name, old in told.items() if old}
         new |= {"text": text, "speaker": speaker, "caption": self.text(turn.caption) if turn.caption else ""}
         return replace(turn, **new) if any(getattr(turn, name) != value for name, value in new.items()) else turn
 
@@ -135,5 +138,5 @@ def redacted_result(
     def term(one: Term) -> Term:
         return replace(one, text=told(one.text), source=told(one.source))
 
-    result, near = changed(shown, mask.turn, term, mask.name)
+    result, near = changed(shown, mask.turn, term, mask.named)
     return result, list(near)
