@@ -384,7 +384,8 @@ def changed(
     if isinstance(value, str):
         return text(value, name) if text else value
     if isinstance(value, tuple | list):
-        return type(value)([changed(item, turn, term, text, name) for item in value])
+        items = [changed(item, turn, term, text, name) for item in value]
+        return items if isinstance(value, list) else tuple(items)
     if isinstance(value, dict):
         return {
             changed(key, turn, term, text): changed(item, turn, term, text, str(key))

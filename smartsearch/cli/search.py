@@ -88,7 +88,9 @@ def query(
     found = searched(question, paths, config, filters, view, progress)
     numbered = show.show(found.result, found.around, config, view)
     if numbered and config.cache:
-        hits.remember(found.result.query, numbered, exact=not config.redact)
+        sources = dict(zip((hit.rank for hit in found.result.hits), found.sources, strict=False))
+        turns = [sources.get(hit.rank, hit.turn) for hit in numbered]
+        hits.remember(found.result.query, turns, exact=not config.redact)
     missed = out.strict and found.result.weak
     return ExitCode.FOUND if found.result.hits and not missed else ExitCode.NOTHING
 

@@ -66,7 +66,9 @@ class Together:
         return masked(first, self._again, again=True)[0] if self._again else first
 
     def named(self, text: str, name: str) -> str:
-        """As `text`, but a bare number stays under a name of ids: there it is no card's."""
+        """As `text`, but a bare number stays under a name of ids: there it is no card's. A path part by part."""
+        if name == "path" and "://" not in text:
+            return "/".join(map(self.text, text.split("/")))
         return text if name in _IDS and _ID.fullmatch(text) else self.text(text)
 
     def turn(self, turn: Turn) -> Turn:
