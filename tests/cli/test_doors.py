@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.cli import app as cli
 from smartsearch.cli.app import COMMANDS
+from smartsearch.output import masking, reply
 from tests.cli.conftest import Run
 
 TEXT, SPEAKER, PATH, TITLE = "Blau42Xy9z", "Kiln97Zy3z", "Gruen86Xy9z", "Moos51Xy3z"
@@ -117,3 +117,45 @@ def test_nothing_planted_comes_out(run: Run, planted: Path, monkeypatch, case):
     shown = told(run, case, planted)
     assert shown
     assert not [secret for secret in PLANTED if secret.lower() in shown.lower()]
+
+
+def test_without_it_all_of_that_is_shown_and_the_masks_are_gone_again(run: Run, planted: Path):
+    lines = [[ASKED, FOLDER, "--json"], [ASKED, WRONG], [ASKED, FOLDER, "--only-speaker", f"secret={OPTION}"]]
+    shown = "".join(told(run, ("query", *line), planted) for line in lines)
+    assert [secret for secret in PLANTED if secret not in shown] == []
+    masked = told(run, ("query", *lines[0], "--redact"), planted)
+    assert "[redacted: " in masked
+    assert told(run, ("query", *lines[1]), planted) in shown
+
+
+def test_what_is_masked_in_a_screen_can_still_be_opened(run: Run, planted: Path, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    shown = run("query", ASKED, FOLDER, "--redact", "-n1", "--no-pager").out
+    assert PATH not in shown
+    opened = run("show", "1", "--redact", "--no-pager")
+    assert opened.code == 0
+    assert PATH not in opened.out + opened.err
+
+
+def test_a_reply_in_pieces_is_masked_line_by_line(capsys):
+    with masking.during(True), reply.live("", wanted=False, silent=False) as say:
+        for piece in ("the pass", "word: Bl", "au42Xy9z\nand", " more"):
+            say(piece)
+    assert capsys.readouterr().out == "the password: [redacted: password]\nand more\n"
+
+
+def test_an_error_where_the_settings_cannot_be_read_is_masked(run: Run, planted: Path, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "smartsearch").mkdir()
+    (tmp_path / "smartsearch" / "config.toml").write_text(f'hops = "{WRONG}"\n', encoding="utf-8")
+    ran = run("query", ASKED, FOLDER)
+    assert ran.code == 2
+    assert ERROR not in ran.out + ran.err
+
+
+def test_a_run_folder_keeps_masked_records_and_goes_on_by_its_ids(run: Run, planted: Path, monkeypatch):
+    monkeypatch.setenv("SMARTSEARCH_REDACT", "1")
+    ran = run("batch", "q.jsonl", FOLDER, "--out", "run/", "--workers", "1")
+    records = "".join(file.read_text() for file in Path("run").rglob("*.jsonl"))
+    assert '"id":"a"' in records
+    assert not [secret for secret in PLANTED if secret in records + ran.out + ran.err]

@@ -23,7 +23,9 @@ ALPHABETS = {
     "U": string.ascii_uppercase + string.digits,
     "X": string.ascii_uppercase + "234567",
 }
-WORDS = "apple bear cat delta ember flower garden hotel island jungle kitten lemon magnet noble orange".split()
+WORDS = (
+    "apple bear cat delta ember flower garden hotel island jungle kitten lemon magnet noble orange".split()
+)
 VALUE = re.compile(r"§([A-Z])([0-9]*)")
 
 VENDORS = """

@@ -19,7 +19,9 @@ def _group(*patterns: str, cased: bool = False) -> Find:
 
     def find(page: Page) -> Iterator[Span]:
         text = page.text if cased else page.low
-        return _apart(found.span(1) for one in compiled for found in one.finditer(text) if page.open(found.start(1)))
+        return _apart(
+            found.span(1) for one in compiled for found in one.finditer(text) if page.open(found.start(1))
+        )
 
     return find
 
@@ -50,7 +52,9 @@ _PEM = re.compile(
 )
 _BODY = r"(?:\n[ \t>|]{0,8}(?:[A-Za-z0-9+/=]{16,}|[A-Za-z-]{1,30}: [^\n]{1,80})?(?![^\n]))"
 _PUTTY = re.compile(rf"(?i:private-lines):[^\S\n]{{0,4}}[0-9]{{1,4}}({_BODY}+)")
-_OPENED = re.compile(rf"-{{4,5}} ?BEGIN {_PEM_NAME} ?-{{4,5}}({_BODY}+(?:\n[A-Za-z0-9+/=]{{1,76}}(?=\n-{{4}}))?)")
+_OPENED = re.compile(
+    rf"-{{4,5}} ?BEGIN {_PEM_NAME} ?-{{4,5}}({_BODY}+(?:\n[A-Za-z0-9+/=]{{1,76}}(?=\n-{{4}}))?)"
+)
 
 
 def _in_pages(*patterns: re.Pattern[str]) -> Find:
@@ -76,7 +80,9 @@ _KEYS = {
     **_begun("[A-Za-z0-9-]", 10, "xoxa- xoxb- xoxe- xoxp- xoxr- xoxs- xoxe.xoxp- xoxe.xoxb- xwfp-"),  # Slack
     **_begun(_ALNUM, 20, "ghp_ gho_ ghu_ ghs_ ghr_ hf_"),  # GitHub, Hugging Face
     **_begun(_ALNUM, 12, "LTAI4 LTAI5"),  # Alibaba
-    **_begun("[A-Za-z0-9_.-]", 16, "glpat- gldt- glrt- glptt- glft- glsoat- glcbt- glagent- gloas-"),  # GitLab
+    **_begun(
+        "[A-Za-z0-9_.-]", 16, "glpat- gldt- glrt- glptt- glft- glsoat- glcbt- glagent- gloas-"
+    ),  # GitLab
     **_begun("[A-Za-z0-9_=-]", 20, "ATATT3 ATCTT3 ATBB"),  # Atlassian
     **_begun("[A-Za-z0-9+/_%=-]", 20, "FwoGZXIvYXdz IQoJb3JpZ2lu ABSKQmVkcm9ja"),  # AWS
     **_begun(_HEX, 30, "dapi key- pul- rubygems_ sqp_ squ_ sqa_ sntryu_ e2b_ shippo_live_ shippo_test_"),
@@ -202,7 +208,9 @@ HEADERS = (
         "password",
         _group(
             _option("[Uu]nzip|zip|sqlcmd|bcp|mosquitto_[ps]ub|ipmitool", r"-P[^\S\n]{0,4}"),
-            _option("docker[^\\S\n]{1,4}login|az[^\\S\n]{1,4}login|mongo[a-z]{0,8}|rdesktop", r"-p[^\S\n]{1,4}"),
+            _option(
+                "docker[^\\S\n]{1,4}login|az[^\\S\n]{1,4}login|mongo[a-z]{0,8}|rdesktop", r"-p[^\S\n]{1,4}"
+            ),
             _option("redis-cli", r"-a[^\S\n]{1,4}"),
             _option("ldap[a-z]{3,9}|security", r"-w[^\S\n]{1,4}"),
             _option("plink|pscp|psftp|putty|kitty", r"-pw[^\S\n]{1,4}"),
@@ -211,13 +219,27 @@ HEADERS = (
             _option("7z[ar]?|(?:un)?rar", r"-h?p"),
             _option("keytool|jarsigner", r"-(?:src|dest)?(?:store|key)pass[^\S\n]{1,4}"),
             _option("[xw]freerdp|cmdkey|mstsc", r"/p(?:ass(?:word)?)?:"),
-            _option("htpasswd", rf"-[a-zA-Z]{{0,6}}b[a-zA-Z]{{0,6}}[^\S\n]{{1,4}}\S{{1,200}}[^\S\n]{{1,4}}\S{{1,80}}[^\S\n]{{1,4}}"),
+            _option(
+                "htpasswd",
+                rf"-[a-zA-Z]{{0,6}}b[a-zA-Z]{{0,6}}[^\S\n]{{1,4}}\S{{1,200}}[^\S\n]{{1,4}}\S{{1,80}}[^\S\n]{{1,4}}",
+            ),
             rf"sshpass[^\S\n]{{1,4}}-p[^\S\n]{{0,4}}{_Q}",
             rf"SSHPASS={_Q}",
             cased=True,
         ),
         (
-            *("zip", "sqlcmd", "bcp", "mosquitto", "ipmitool", "login", "mongo", "rdesktop", "redis-cli", "ldap"),
+            *(
+                "zip",
+                "sqlcmd",
+                "bcp",
+                "mosquitto",
+                "ipmitool",
+                "login",
+                "mongo",
+                "rdesktop",
+                "redis-cli",
+                "ldap",
+            ),
             *("security", "plink", "pscp", "psftp", "putty", "kitty", "openssl", "7z", "rar ", "keytool"),
             *("jarsigner", "freerdp", "cmdkey", "mstsc", "htpasswd", "sshpass"),
         ),
@@ -245,7 +267,17 @@ HEADERS = (
             r"assword:?[\"'][^\n]{0,20}?send[^\S\n]{1,4}\"([^\"\\\n]+)",
         ),
         (
-            *("echo", "printf", "chpasswd", "net user", "net use", "sqlplus", "vault", "passphrase", "airport"),
+            *(
+                "echo",
+                "printf",
+                "chpasswd",
+                "net user",
+                "net use",
+                "sqlplus",
+                "vault",
+                "passphrase",
+                "airport",
+            ),
             *("wifi-sec", "requirepass", "masterauth", "bindpw", "rootpw", "securestring", "send"),
         ),
     ),
@@ -300,7 +332,11 @@ KEYS = (
         ),
         ("@",),
     ),
-    Rule("token", _group(r"[\"'](?:d|k|p|q|dp|dq|qi)[\"']\s{0,4}:\s{0,4}[\"']([a-z0-9_-]{40,})"), ("\"kty\"", "'kty'")),
+    Rule(
+        "token",
+        _group(r"[\"'](?:d|k|p|q|dp|dq|qi)[\"']\s{0,4}:\s{0,4}[\"']([a-z0-9_-]{40,})"),
+        ('"kty"', "'kty'"),
+    ),
 )
 """What looks like a key, wherever it stands."""
 

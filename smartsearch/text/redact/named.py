@@ -25,6 +25,7 @@ CODE = re.compile(
     r"|[a-z]{1,40}(?:_[a-z]{1,40}){1,6}\("  # check_hash(x)
     r"|(?:return|raise|throw|if|for|self|print|pass|continue|break|None|True|False|null|undefined|str|string"
     r"|bool|int|bytes|void)(?![A-Za-z0-9])[^A-Za-z0-9]{0,20}\Z"
+    r"|(?:YES|NO)\)"
     r"|(?i:base|sha|md|utf|aes|argon|pbkdf|rsa)-?[0-9]{1,5}[^A-Za-z0-9]{0,20}\Z"
 )
 """What stands behind `password =` in a program and is no password."""

@@ -31,7 +31,7 @@ from smartsearch.text.redact.values import Values
 # Names begin with few letters, for a search passes over what begins with others; what may not stand before a
 # name is looked back at from its first letter.
 _PASS = (
-    r"p(?:ass[-_ ]?(?:w[o0]rd|wort|wd|code|phrase|key)|@ss(?:w[o0]rd|wd)|as(?:swrd|wd|word|sord|sowrd)"
+    r"p(?<!nop)(?:ass[-_ ]?(?:w[o0]rd|wort|wd|code|phrase|key)|@ss(?:w[o0]rd|wd)|as(?:swrd|wd|word|sord|sowrd)"
     r"|s?swd|wr?d|arolă)"
 )
 _ELSEWHERE = (
@@ -142,7 +142,23 @@ _PASS_HINTS = (
     *("p@ss", "pasw", "pswd", "pwd", "pwrd", "psswd", "parolă"),
 )
 _ELSEWHERE_HINTS = (
-    *("kennwort", "zugangscode", "freischaltcode", "answer", "network", "netzwerk", "wpa", "wep", "wireless", "contrase", "de passe", "de-passe", "de_passe", "senha", "wachtwoord"),
+    *(
+        "kennwort",
+        "zugangscode",
+        "freischaltcode",
+        "answer",
+        "network",
+        "netzwerk",
+        "wpa",
+        "wep",
+        "wireless",
+        "contrase",
+        "de passe",
+        "de-passe",
+        "de_passe",
+        "senha",
+        "wachtwoord",
+    ),
     *("hasło", "haslo", "heslo", "jelszó", "lösenord", "adgangskode", "salasana", "şifre", "wlan", "wi-fi"),
     *("wifi", "пароль", "口令", "密码", "密碼", "パスワード", "비밀번호", "비번", "암호", "كلمة", "סיסמ"),
     *("mật khẩu", "รหัสผ่าน"),
@@ -190,7 +206,9 @@ RULES = (
         ("_pass", "_pw"),
     ),
     Rule("password", named(_WEAK, *_WEAK_JOINTS, fits=_word), ("pass", "pw", "psw", "p/w", "p.w.")),
-    Rule("password", named(r"wi-?fi(?![a-z])", joint(ASSIGNED, strong), joint(IS, strong)), ("wifi", "wi-fi")),
+    Rule(
+        "password", named(r"wi-?fi(?![a-z])", joint(ASSIGNED, strong), joint(IS, strong)), ("wifi", "wi-fi")
+    ),
     Rule(
         "password",
         named(
@@ -200,7 +218,11 @@ RULES = (
         ),
         ("pw", "pass", "creds", "u: ", "user:"),
     ),
-    Rule("password", named(_WEAKER, *_WEAK_JOINTS, joint(r"[^\S\n]+", strong), fits=_word), ("mdp", "clave", "contra", "communit")),
+    Rule(
+        "password",
+        named(_WEAKER, *_WEAK_JOINTS, joint(r"[^\S\n]+", strong), fits=_word),
+        ("mdp", "clave", "contra", "communit"),
+    ),
     Rule(
         "password",
         named(r"login|cred(?:ential)?s|zugangsdaten", joint(OTHER, lettered)),

@@ -151,7 +151,21 @@ _CODE_BEHIND = re.compile(
     r"|\s(?:to|as)\s(?:(?:your|the|a)\s)?(?:verify|confirm|log[- ]?in|sign[- ]?in|verification|authenticat)"
 )
 _CODE_HINTS = (
-    *("2fa", "mfa", "code", "código", "codice", "otp", "tan", "код", "one-time p", "one time p", "temporary p", "combination", "to log"),
+    *(
+        "2fa",
+        "mfa",
+        "code",
+        "código",
+        "codice",
+        "otp",
+        "tan",
+        "код",
+        "one-time p",
+        "one time p",
+        "temporary p",
+        "combination",
+        "to log",
+    ),
     *("to verify", "to confirm", "to sign", "as your", "验证码", "驗證碼", "認証", "인증"),
 )
 _PIN_HINTS = ("pin", "cvv", "cvc", "puk")
@@ -177,7 +191,9 @@ def _codes(page: Page) -> Iterator[Span]:
         if (
             end - start > 3
             and page.open(start)
-            and ((_hinted(before) and _CODE.search(before)) or (_hinted(behind) and _CODE_BEHIND.match(behind)))
+            and (
+                (_hinted(before) and _CODE.search(before)) or (_hinted(behind) and _CODE_BEHIND.match(behind))
+            )
         ):
             yield start, end
 
@@ -206,7 +222,9 @@ def _lists(page: Page) -> Iterator[Span]:
             if item is None:
                 break
             groups = item[2].split(item[2][:1]) if item[2] else []
-            same = next((n for n, group in enumerate(groups[1:], 1) if len(group) != len(item[1])), len(groups))
+            same = next(
+                (n for n, group in enumerate(groups[1:], 1) if len(group) != len(item[1])), len(groups)
+            )
             last = item.end(1) + sum(len(group) + 1 for group in groups[1:same])
             if not any(c.isdigit() for c in page.text[item.start(1) : last]) or not page.open(item.start(1)):
                 break

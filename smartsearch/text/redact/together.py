@@ -85,7 +85,9 @@ class Together:
         told = {name: getattr(turn, name) for name in (*_IDS, "title")}
         new = {name: self.named(old, name) for name, old in told.items() if old}
         new |= {"text": text, "speaker": speaker, "caption": self.text(turn.caption) if turn.caption else ""}
-        return replace(turn, **new) if any(getattr(turn, name) != value for name, value in new.items()) else turn
+        return (
+            replace(turn, **new) if any(getattr(turn, name) != value for name, value in new.items()) else turn
+        )
 
 
 def _carried(run: Sequence[Turn]) -> Iterator[Secret]:
