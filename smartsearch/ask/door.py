@@ -1,7 +1,7 @@
 """One question over some transcripts: the one way in for every command, and what each of them gets.
 
 The transcripts are read and filtered, a system searches, what was said on the way is added, and secrets are
-masked in what was found, before it is cut and marked; output/masking.py is where all else that leaves is masked.
+masked in what was found, before it is cut and marked; output/masking.py masks all else that leaves.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 if TYPE_CHECKING:
     from smartsearch.text.redact import Together
@@ -34,9 +34,9 @@ class Masked:
         return getattr(self.bare, name)
 
 
-def through(stream: TextIO) -> TextIO:
+def through(stream: Any) -> Any:
     """The stream, or where masking is wanted one that masks what it is given."""
-    return stream if _masks is None else cast("TextIO", Masked(stream))
+    return stream if _masks is None else Masked(stream)
 
 
 def bare(stream: TextIO) -> TextIO:

@@ -1,4 +1,4 @@
-"""The turns around a hit in its session: for -A, -B and -C, and for what a hit only ends that others began."""
+"""The turns around a hit in its session: for -A, -B and -C, and for what others began and a hit ends."""
 
 from __future__ import annotations
 

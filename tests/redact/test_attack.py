@@ -3,6 +3,8 @@
 In a template § stands for a value: a letter for its alphabet, and its length.
 """
 
+# ruff: noqa: E501 - a template stands on one line
+
 from __future__ import annotations
 
 import random
@@ -23,9 +25,23 @@ ALPHABETS = {
     "U": string.ascii_uppercase + string.digits,
     "X": string.ascii_uppercase + "234567",
 }
-WORDS = (
-    "apple bear cat delta ember flower garden hotel island jungle kitten lemon magnet noble orange".split()
-)
+WORDS = [
+    "apple",
+    "bear",
+    "cat",
+    "delta",
+    "ember",
+    "flower",
+    "garden",
+    "hotel",
+    "island",
+    "jungle",
+    "kitten",
+    "lemon",
+    "magnet",
+    "noble",
+    "orange",
+]
 VALUE = re.compile(r"§([A-Z])([0-9]*)")
 
 VENDORS = """

@@ -91,8 +91,8 @@ _KEYS = {
     **_begun(
         _ANY,
         20,
-        "shpat_ shpss_ shpca_ shppa_ github_pat_ gsk_ npm_ dckr_pat_ dckr_oat_ lin_api_ lin_oauth_ xai- pplx- "
-        "nvapi- whsec_ glsa_ glc_ figd_ sbp_ sb_secret_ tskey- GOCSPX- ya29. hvs. hvb. hvr. PMAK- "
+        "shpat_ shpss_ shpca_ shppa_ github_pat_ gsk_ npm_ dckr_pat_ dckr_oat_ lin_api_ lin_oauth_ xai- "
+        "pplx- nvapi- whsec_ glsa_ glc_ figd_ sbp_ sb_secret_ tskey- GOCSPX- ya29. hvs. hvb. hvr. PMAK- "
         "fm2_ fo1_ tvly- pcsk_ phx_ phs_ nfp_ sntrys_ sgp_ bkua_ CCIPAT_ "
         "pscale_tkn_ pscale_pw_ pscale_oauth_ napi_ vcp_ sq0atp- sq0csp- HRKU- FLWSECK- FLWSECK_TEST- "
         "duffel_live_ duffel_test_ lsv2_pt_ lsv2_sk_ NRII- NRAA- xkeysib- xsmtpsib- mfa. ops_eyJ api_org_ "
@@ -110,7 +110,7 @@ _KEYS = {
     "a3-": r"A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,6}){4,5}",  # 1Password
     "v1.0-": rf"v1\.0-{_HEX}{{24}}-{_HEX}{{80,}}",  # Cloudflare
     "atlasv1.": rf"{_ALNUM}{{14}}\.atlasv1\.{_ANY}{{40,}}",  # Terraform
-    "q~": rf"[A-Za-z0-9_~.]{{3}}[0-9]Q~[A-Za-z0-9_~.-]{{30,}}",  # Microsoft
+    "q~": r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{30,}",  # Microsoft
     "sk.eyj": rf"[ps]k\.eyJ{_ANY}{{20,}}\.{_ANY}{{16,}}",  # Mapbox
     "access_token$": rf"access_token\$[a-z]{{4,12}}\$[a-z0-9]{{16}}\${_HEX}{{32}}",  # PayPal
     "t1.": rf"t1\.{_ANY}{{30,}}\.{_ANY}{{60,}}",  # Yandex
@@ -221,7 +221,7 @@ HEADERS = (
             _option("[xw]freerdp|cmdkey|mstsc", r"/p(?:ass(?:word)?)?:"),
             _option(
                 "htpasswd",
-                rf"-[a-zA-Z]{{0,6}}b[a-zA-Z]{{0,6}}[^\S\n]{{1,4}}\S{{1,200}}[^\S\n]{{1,4}}\S{{1,80}}[^\S\n]{{1,4}}",
+                r"-[a-zA-Z]{0,6}b[a-zA-Z]{0,6}[^\S\n]{1,4}\S{1,200}[^\S\n]{1,4}\S{1,80}[^\S\n]{1,4}",
             ),
             rf"sshpass[^\S\n]{{1,4}}-p[^\S\n]{{0,4}}{_Q}",
             rf"SSHPASS={_Q}",
@@ -254,12 +254,13 @@ HEADERS = (
         _group(
             r"(?:echo|printf)[^\S\n]{1,4}[\"']?([^\s\"'|]+)[\"']?[^\S\n]{0,4}\|[^\S\n]{0,4}(?:sudo[^\S\n]{1,4}-s"
             r"|[^\n|]{0,60}--(?:password-stdin|stdin)|passwd|cryptsetup)",
-            r"(?:echo|printf)[^\S\n]{1,4}[\"']?[^\s:\"'|]{1,80}:([^\s\"'|]+)[\"']?[^\S\n]{0,4}\|[^\S\n]{0,4}(?:sudo )?chpasswd",
+            r"(?:echo|printf)[^\S\n]{1,4}[\"']?[^\s:\"'|]{1,80}:([^\s\"'|]+)[\"']?[^\S\n]{0,4}"
+            r"\|[^\S\n]{0,4}(?:sudo )?chpasswd",
             rf"chpasswd[^\S\n]{{0,4}}<<<[^\S\n]{{0,4}}[\"']?[^\s:\"']{{1,80}}:{_Q}",
             rf"net[^\S\n]{{1,4}}user[^\S\n]{{1,4}}[^\s/]{{1,40}}[^\S\n]{{1,4}}(?!/){_Q}",
             r"net[^\S\n]{1,4}use[^\S\n][^\n]{0,100}?[^\S\n]([^\s\\/*:]{1,80})[^\S\n]{1,4}/user:",
-            rf"sqlplus[^\S\n]{{1,4}}[^\s/]{{1,80}}/([^\s@]+)",
-            rf"vault[^\S\n]{{1,4}}(?:login|token[^\S\n]{{1,4}}lookup)[^\S\n]{{1,4}}([a-z0-9._-]{{20,}})",
+            r"sqlplus[^\S\n]{1,4}[^\s/]{1,80}/([^\s@]+)",
+            r"vault[^\S\n]{1,4}(?:login|token[^\S\n]{1,4}lookup)[^\S\n]{1,4}([a-z0-9._-]{20,})",
             rf"(?:wpa_passphrase|-setairportnetwork[^\S\n]{{1,4}}\S{{1,20}})[^\S\n]{{1,4}}\S{{1,40}}[^\S\n]{{1,4}}{_Q}",
             rf"wifi-sec\.psk[^\S\n]{{1,4}}{_Q}",
             rf"(?:requirepass|masterauth|bindpw|rootpw)[^\S\n]{{1,4}}{_Q}",
@@ -289,8 +290,8 @@ _HASHED = re.compile(
     r"\$(?:[1567y]|2[abxy]?|apr1|argon2[id]{1,2}|scrypt)\$[A-Za-z0-9./$=,+-]{20,}|\{S?(?:SHA|MD5|CRYPT)[0-9]{0,3}\}[A-Za-z0-9+/=$.]{20,}"
 )
 _DRAWN = re.compile(
-    rf"(?<![A-Za-z0-9_-])(?:[0-9]{{6}}(?:-[0-9]{{6}}){{7}}|(?=[A-Z-]{{0,30}}[0-9])[A-Z0-9]{{4}}(?:-[A-Z0-9]{{4}}){{5}}"
-    rf"|(?=[A-Z-]{{0,30}}[0-9])[A-Z0-9]{{5}}(?:-[A-Z0-9]{{5}}){{3,4}})(?![A-Za-z0-9_-])"
+    r"(?<![A-Za-z0-9_-])(?:[0-9]{6}(?:-[0-9]{6}){7}|(?=[A-Z-]{0,30}[0-9])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){5}"
+    r"|(?=[A-Z-]{0,30}[0-9])[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3,4})(?![A-Za-z0-9_-])"
 )
 _SHAPED = re.compile(  # keys of Bitcoin and Stellar, tokens of Discord
     rf"(?<![A-Za-z0-9])(?:[5KL][1-9A-HJ-NP-Za-km-z]{{50,51}}{_END}|S[A-Z2-7]{{55}}{_END}"

@@ -83,7 +83,7 @@ def keyed(value: str, quoted: bool) -> bool:
 
 
 def drawn(value: str, _quoted: bool) -> bool:
-    """What looks drawn by lot: one run in which letters and digits change thrice, or letters and cases often."""
+    """What looks drawn by lot: a run in which letters and digits change thrice, or cases often."""
     run = _RUN.match(value)
     if run is None or not _digit(run[0]):
         return False

@@ -31,11 +31,13 @@ from smartsearch.text.redact.values import Values
 # Names begin with few letters, for a search passes over what begins with others; what may not stand before a
 # name is looked back at from its first letter.
 _PASS = (
-    r"p(?<!nop)(?:ass[-_ ]?(?:w[o0]rd|wort|wd|code|phrase|key)|@ss(?:w[o0]rd|wd)|as(?:swrd|wd|word|sord|sowrd)"
+    r"p(?<!nop)(?:ass[-_ ]?(?:w[o0]rd|wort|wd|code|phrase|key)|@ss(?:w[o0]rd|wd)"
+    r"|as(?:swrd|wd|word|sord|sowrd)"
     r"|s?swd|wr?d|arolă)"
 )
 _ELSEWHERE = (
-    r"kennwort|(?:zugangs|freischalt)code|(?:security|secret)[ -]answer|contrase[nñ]a|mot[- _]de[- _]passe|senha|wachtwoord|has[lł]o|heslo|jelszó|lösenord"
+    r"kennwort|(?:zugangs|freischalt)code|(?:security|secret)[ -]answer"
+    r"|contrase[nñ]a|mot[- _]de[- _]passe|senha|wachtwoord|has[lł]o|heslo|jelszó|lösenord"
     r"|adgangskode|salasana|şifre"
     r"|(?:w(?:lan|i-?fi|pa2?|ep|ireless)|network)[-_ ]?(?:key|schlüssel|code|clave|clé)|netzwerkschlüssel"
     r"|пароль|密码|密碼|口令|パスワード|비밀번호|비번|암호|كلمة المرور|كلمة السر|סיסמה|סיסמא|mật khẩu|รหัสผ่าน"
@@ -52,8 +54,8 @@ _KEYS_OF = (
 TOKEN = f"token|secret|k(?:{'|'.join(f'(?<={of}k)|(?<={of}[-_ ]k)' for of in _KEYS_OF)})ey(?:_base)?"
 # Names that are a key's only where the value looks drawn by lot.
 OPENER = (
-    r"(?:k(?<! k)(?<!pubk)(?<!public[-_]k)ey|auth|psk(?!e)|salt|jwt|hmac|csrf|xsrf|session|s(?<![a-z].)id|li_at"
-    r"|\.sid|signature)(?:[-_]?(?:id|token|data))?"
+    r"(?:k(?<! k)(?<!pubk)(?<!public[-_]k)ey|auth|psk(?!e)|salt|jwt|hmac|csrf|xsrf|session"
+    r"|s(?<![a-z].)id|li_at|\.sid|signature)(?:[-_]?(?:id|token|data))?"
 )
 SESSION = r"(?:php|j|asp\.net_)sess(?:ion)?id"
 PHRASE = (
@@ -72,7 +74,8 @@ _NEXT_LINE = (  # of a YAML block or list, of a quotation; a program's comment i
 )
 _ABOUT = r"(?: (?:for|to|of|on|für|fürs|zum|vom|del|de|du|da|pour)\b[^\n:=]{1,40})?"
 _BE = (
-    r"(?:(?:is|was|are|will be|used to be|ist|war|lautet|heißt|wäre|est|était|c'est|es|era|è|é|jest|är|er|это|:=?)"
+    r"(?:(?:is|was|are|will be|used to be|ist|war|lautet|heißt|wäre|est|était|c'est|es|era|è|é|jest|är|er|это"
+    r"|:=?)"
     r"(?:[^\S\n]{1,4}(?:now|still|just|always|jetzt|immer|again|wieder|ahora|maintenant))?)"
 )
 _SIGN = (
@@ -90,7 +93,7 @@ BESIDE = rf"{_SHUT}{_B}[-–—|][^\S\n]+|{_SHUT}\t[^\S\n]*"
 LISTED = (  # in a list, below a heading
     rf"s?{_SHUT}{_B}[:=]\s{{0,40}}(?:[\[({{]\s{{0,40}}){{1,2}}"
     rf"(?:\\?[\"'][\w .@-]{{1,40}}\\?[\"']\s{{0,4}}:\s{{0,4}})?"
-    rf"|s?(?:{_SHUT}{_B}[:=])?{_B}\n{_B}\n?{_B}(?:[-*•][^\S\n]+)?(?!\"\"\"|\'\'\')"
+    rf"|s?(?:{_SHUT}{_B}[:=])?{_B}\n(?:{_B}\n)?{_B}(?:[-*•][^\S\n]+)?(?!\"\"\"|\'\'\')"
 )
 BARE = r"(?<!passwd)[^\S\n]+[(\[*_]{0,2}|[(\[]|(?=[「『])"
 OTHER = r"[^\S\n]?[:=][^\S\n]?[^\s:/|]{1,60}[^\S\n]?[:/|][^\S\n]?(?!/)"  # `login: ann / x1`

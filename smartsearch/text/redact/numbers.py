@@ -127,8 +127,8 @@ _PIN = re.compile(rf"(?<![a-z0-9_])(?:{_PIN_NAME}{_BE}{_QUOTE}|pin-?code\s)\Z")
 _BARE_PIN = re.compile(r"(?<![A-Za-z0-9_])(?:PIN|PUK[12]?|CVV|CVC|cvv|cvc)\s{1,3}\Z")
 _ONCE = (
     r"(?:verification|security|confirmation|authentication|authori[sz]ation|one[- ]time|single[- ]use"
-    r"|log[- ]?in|sign[- ]?in|access|auth|2fa|mfa|two[- ]factor|reset|recovery|activation|sms|unlock|emergency"
-    r"|backup|scratch)[- ](?:code|pin|passcode)"
+    r"|log[- ]?in|sign[- ]?in|access|auth|2fa|mfa|two[- ]factor|reset|recovery|activation|sms|unlock"
+    r"|emergency|backup|scratch)[- ](?:code|pin|passcode)"
     r"|(?:one[- ]time|temporary|single[- ]use)[- ](?:password|passcode)"
     r"|(?:alarm|door|gate|keypad|safe|garage|lock)[- ](?:code|combination)"
     r"|(?<![a-z])(?:totp|otp|tan|passcode|2fa|mfa)(?![a-z])"
@@ -203,10 +203,12 @@ def _hinted(text: str) -> bool:
 
 
 _KEPT = re.compile(
-    r"(?:recovery|backup|scratch|emergency)[- _](?:code|key)s?(?:[- ][0-9]{1,2})?(?:[^\S\n](?:is|are)(?=\s)|[\"'*]{0,3}[^\S\n]{0,4}[:=])?"
+    r"(?:recovery|backup|scratch|emergency)[- _](?:code|key)s?(?:[- ][0-9]{1,2})?"
+    r"(?:[^\S\n](?:is|are)(?=\s)|[\"'*]{0,3}[^\S\n]{0,4}[:=])?"
 )
 _ITEM = re.compile(
-    r"(?:[\s,;:*•\"'\[(-]{1,8}|(?:[\s,;]{1,4}(?:and|und|or|[0-9]{1,2}[.)])){1,2}\s{1,4})([a-z0-9]{4,64})((?:[- ][a-z0-9]{4,8}(?![a-z0-9])){0,12})(?![a-z0-9])"
+    r"(?:[\s,;:*•\"'\[(-]{1,8}|(?:[\s,;]{1,4}(?:and|und|or|[0-9]{1,2}[.)])){1,2}\s{1,4})"
+    r"([a-z0-9]{4,64})((?:[- ][a-z0-9]{4,8}(?![a-z0-9])){0,12})(?![a-z0-9])"
 )
 CODES = 24
 """Most codes of a list that are looked for."""

@@ -25,7 +25,8 @@ _UNSEEN = re.compile(
 """What a reader of a name does not see: colours, and the characters that Unicode has displays ignore."""
 
 _SOMETHING = re.compile(
-    r"[0-9:=<>\"`|\t@#$%^&*+~_\\\[{}\x1b-]|[^\x00-\x7f]|[^A-Za-z]'|[!?][A-Za-z]|[A-Z]{16}|hrase|nemonic|(?:eed|in|ode) is"
+    r"[0-9:=<>\"`|\t@#$%^&*+~_\\\[{}\x1b-]|[^\x00-\x7f]|[^A-Za-z]'|[!?][A-Za-z]|[A-Z]{16}"
+    r"|hrase|nemonic|(?:eed|in|ode) is"
 )
 """What a text has at least in which a rule finds anything: most of what people say has none of it."""
 

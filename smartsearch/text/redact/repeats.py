@@ -16,7 +16,7 @@ from smartsearch.text.redact.names import PASSWORD, TOKEN
 from smartsearch.text.redact.page import FILL, Page, Rule, Rules, Secret, Span, tree
 
 LONGEST = 256
-"""Characters of a secret by which it is known again; of a longer one the first, and what goes on behind them."""
+"""Characters of a secret by which it is known again; of a longer one the first, with what goes on behind."""
 SPOKEN = 8
 """Letters that a plain word has at least to be looked for, and then only where it stood alone."""
 ANYWHERE = 6
@@ -98,7 +98,7 @@ class _Again:
 
 
 def _apart(text: str, start: int, end: int) -> bool:
-    """Whether what stands there is no chance part of something longer: of a number, of a word if it is short."""
+    """Whether what stands there is no chance part of a longer number or, if it is short, of a word."""
     before, behind = text[max(start - 1, 0) : start], text[end : end + 1]
     if text[start:end].isdigit():
         return not (before.isdigit() or behind.isdigit())

@@ -66,7 +66,10 @@ class Together:
         return masked(first, self._again, again=True)[0] if self._again else first
 
     def named(self, text: str, name: str) -> str:
-        """As `text`, but a bare number stays under a name of ids: there it is no card's. A path part by part."""
+        """As `text`, but a bare number stays under a name of ids: there it is no card's.
+
+        A path is masked part by part.
+        """
         if name == "path" and "://" not in text:
             return "/".join(map(self.text, text.split("/")))
         return text if name in _IDS and _ID.fullmatch(text) else self.text(text)
@@ -83,7 +86,7 @@ class Together:
         else:
             speaker, text = self.text(turn.speaker), self.text(turn.text)
         told = {name: getattr(turn, name) for name in (*_IDS, "title")}
-        new = {name: self.named(old, name) for name, old in told.items() if old}
+        new: dict[str, Any] = {name: self.named(old, name) for name, old in told.items() if old}
         new |= {"text": text, "speaker": speaker, "caption": self.text(turn.caption) if turn.caption else ""}
         return (
             replace(turn, **new) if any(getattr(turn, name) != value for name, value in new.items()) else turn
