@@ -368,18 +368,33 @@ class Answered:
 
 
 def changed(
-    value: Any, turn: Callable[[Turn], Turn], term: Callable[[Term], Term] = lambda term: term
+    value: Any,
+    turn: Callable[[Turn], Turn],
+    term: Callable[[Term], Term] = lambda term: term,
+    text: Callable[[str, str], str] | None = None,
+    name: str = "",
 ) -> Any:
-    """`value`, a record or a tuple, with all the turns and terms in it changed, however deep."""
+    """`value`, records and lists of any depth, with all the turns, terms and, if wanted, texts in it changed.
+
+    `text` is told the `name` of the field or key under which a text stands too.
+    """
     if isinstance(value, Turn):
         return turn(value)
     if isinstance(value, Term):
         return term(value)
-    if isinstance(value, tuple):
-        return tuple([changed(item, turn, term) for item in value])
+    if isinstance(value, str):
+        return text(value, name) if text else value
+    if isinstance(value, tuple | list):
+        items = [changed(item, turn, term, text, name) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, dict):
+        return {
+            changed(key, turn, term, text): changed(item, turn, term, text, str(key))
+            for key, item in value.items()
+        }
     if not is_dataclass(value) or isinstance(value, type):
         return value
-    held = {name: getattr(value, name) for name in value.__dataclass_fields__}
-    nested = {name: old for name, old in held.items() if isinstance(old, tuple) or is_dataclass(old)}
-    new = {name: changed(old, turn, term) for name, old in nested.items()}
+    held = {field: getattr(value, field) for field in value.__dataclass_fields__}
+    new = {field: changed(old, turn, term, text, field) for field, old in held.items()}
+    new = {field: item for field, item in new.items() if item is not held[field]}
     return replace(value, **new) if new else value

@@ -30,7 +30,7 @@ EXCUSED = {
 """What looks as if it took quadratic time, and why it does not."""
 
 
-MADE = {"text/redact/keys.py: pattern", "text/redact/named.py: pattern", "text/redact/named.py: name"}
+MADE = {"text/redact/named.py: pattern", "text/redact/named.py: name"}
 """Patterns that a function is given: found in the tables that it makes."""
 
 

@@ -1,7 +1,7 @@
 """One question over some transcripts: the one way in for every command, and what each of them gets.
 
 The transcripts are read and filtered, a system searches, what was said on the way is added, and secrets are
-masked: here and nowhere else.
+masked in what was found, before it is cut and marked; output/masking.py masks all else that leaves.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config, beyond_paper
 from smartsearch.systems.base import quietly
-from smartsearch.transcripts.nearby import nearby
-from smartsearch.types import Nearby, Result, Turn
+from smartsearch.transcripts.nearby import nearby, runs
+from smartsearch.types import Corpus, Nearby, Result, Turn
 
 if TYPE_CHECKING:
     from smartsearch.retrieve.grep import Haystack
@@ -71,10 +71,10 @@ def find(
     if systems.card(config.system).whole:
         library.read_whole(scope)
     try:
-        found = _found(question, scope, config, opening, library, before, after, progress, agree)
+        found, corpus = _found(question, scope, config, opening, library, before, after, progress, agree)
     except NotByLine as error:
         library.read_whole(scope)
-        found = _found(question, scope, config, opening, library, before, after, progress, agree)
+        found, corpus = _found(question, scope, config, opening, library, before, after, progress, agree)
         if isinstance(error, IndexFault):
             warnings = (error.message, *found.result.warnings)
             found = replace(found, result=replace(found.result, warnings=warnings))
@@ -85,7 +85,9 @@ def find(
     if config.redact:
         from smartsearch.text.redact import redacted_result
 
-        result, around = redacted_result(found.result, found.around)
+        shown = (*found.result.hits, *found.result.budget.hidden)
+        said = runs(corpus, (hit.index for hit in shown if hit.index >= 0))
+        result, around = redacted_result(found.result, found.around, said)
         return replace(found, result=result, around=tuple(around))
     return found
 
@@ -100,7 +102,7 @@ def _found(
     after: int,
     progress: Progress,
     agree: Agree,
-) -> Found:
+) -> tuple[Found, Corpus]:
     start = time.perf_counter()
     haystack = library.haystack(scope)
     read = time.perf_counter()
@@ -132,7 +134,7 @@ def _found(
         filters=given,
     )
     state = "-".join(filter(None, (system.fingerprint, memory.fingerprint)))
-    return Found(whole, tuple(around), tuple(hit.turn for hit in result.hits), state)
+    return Found(whole, tuple(around), tuple(hit.turn for hit in result.hits), state), corpus
 
 
 def _not_the_paper(config: Config) -> list[str]:

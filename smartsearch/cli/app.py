@@ -21,7 +21,7 @@ import typer
 from smartsearch import __version__
 from smartsearch.cli import words
 from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError, unexpected
-from smartsearch.output import stream
+from smartsearch.output import masking, stream
 from smartsearch.runtime import ending
 from smartsearch.runtime.lean import module, standing_in
 
@@ -212,9 +212,31 @@ def wants_json(arguments: Sequence[str]) -> bool:
     )
 
 
+def wants_masks(arguments: Sequence[str]) -> bool:
+    """Whether what is printed is to be masked, judged by the bare arguments and the settings.
+
+    Where the settings cannot be read nobody knows, and what is wrong is told without secrets.
+    """
+    own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    said = [a for a in own if a in ("--redact", "--no-redact")]
+    if said or not own or own[0] in ("-h", "--help", "-V", "--version") or typed():
+        return said[-1:] == ["--redact"]
+    from smartsearch.config import build
+
+    try:
+        return build({}).redact
+    except SmartsearchError:
+        return True
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; the single error boundary. Returns the exit code."""
     stream.prepare()
+    with masking.during(wants_masks(arguments), arguments):
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         try:
             arguments = words.commanded(_live(arguments), COMMANDS)

@@ -14,7 +14,7 @@ from typing import Any
 from smartsearch.errors import CacheError, InputError, UsageError
 from smartsearch.runtime import private
 from smartsearch.transcripts.places import Place
-from smartsearch.types import Hit
+from smartsearch.types import Turn
 
 _HIT = re.compile(r"((?![^:]*-\d+-)[^:]{1,500}:\d{1,9}):")
 """What a line of ours and of `rg -n` begins with, a line of context (`path-12-text`) does not."""
@@ -98,14 +98,14 @@ def _place(hit: Any) -> Place:
     return Place(path, line, line, pointer if isinstance(pointer, str) else "", text=said)
 
 
-def remember(question: str, hits: Sequence[Hit], *, exact: bool) -> None:
+def remember(question: str, turns: Sequence[Turn], *, exact: bool) -> None:
     """Keep the places of the hits that a screen has numbered, for `show 2`, in the user's private cache.
 
     `exact` says that their texts are as the files have them, not masked.
     """
     kept = [
         {"path": t.path, "line": t.line, "pointer": t.pointer, "text": t.text[:SAID] if exact else ""}
-        for t in (hit.turn for hit in hits)
+        for t in turns
     ]
     with contextlib.suppress(OSError, CacheError):  # a search does without it
         folder = _folder()

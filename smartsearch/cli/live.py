@@ -27,7 +27,7 @@ from smartsearch.cli.options import FilterOptions, QueryOptions
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, InputError, SmartsearchError, UsageError
 from smartsearch.output import live as drawing
-from smartsearch.output import stream
+from smartsearch.output import masking, stream
 from smartsearch.output.live import State
 from smartsearch.output.plain import where
 from smartsearch.transcripts.filters import Filters
@@ -135,19 +135,35 @@ class Session:
         turns = haystack.corpus.turns
         best = sorted(found, key=lambda c: turns[c.index].time, reverse=True)
         best.sort(key=lambda c: -c.weight)
-        shown = self._shown([turns[c.index] for c in best[:MOST]])
+        shown = self._shown([c.index for c in best[:MOST]])
         return [
             Hit(rank, turn, Scores(c.weight), c.terms, 1, c.index)
             for rank, (c, turn) in enumerate(zip(best, shown), start=1)
         ]
 
-    def _shown(self, turns: Sequence[Turn]) -> Sequence[Turn]:
-        """The turns as they may be shown."""
+    def _shown(self, indices: Sequence[int]) -> Sequence[Turn]:
+        """The turns at `indices` as they may be shown."""
+        corpus = self.read().corpus
+        turns = [corpus.turns[n] for n in indices]
         if not self.config.redact:
             return turns
         from smartsearch.text.redact import redacted_turns
+        from smartsearch.transcripts.nearby import runs
 
-        return tuple(redacted_turns(turns))
+        return tuple(redacted_turns(turns, runs(corpus, indices)))
+
+    @property
+    def chosen(self) -> Turn | None:
+        """The turn of the chosen hit as it was read. Raises InputError where its file has changed."""
+        hit = self.state.hit
+        if hit is None:
+            return None
+        turns = self.read().corpus.turns
+        turn = turns[hit.index] if hit.index < len(turns) else None
+        same = turn is not None and (turn.line, turn.pointer) == (hit.turn.line, hit.turn.pointer)
+        if turn is None or not same or not (self.config.redact or turn.path == hit.turn.path):
+            raise InputError(f"{where(hit.turn)} is not as it was read", hint="leave and begin again")
+        return turn
 
     def ranked(self, question: str) -> Sequence[Hit]:
         """What `smartsearch query` finds. Raises SmartsearchError."""
@@ -186,16 +202,14 @@ class Session:
     def open(self) -> None:
         """Open the chat of the chosen hit. Raises InputError where its file has changed."""
         hit = self.state.hit
-        if hit is not None:
+        if hit is not None and self.chosen is not None:
             turns = self.read().corpus.turns
-            if hit.index >= len(turns) or where(turns[hit.index]) != where(hit.turn):
-                raise InputError(f"{where(hit.turn)} is not as it was read", hint="leave and begin again")
             first = last = hit.index
             while first > 0 and turns[first - 1].place == turns[hit.index].place:
                 first -= 1
             while last + 1 < len(turns) and turns[last + 1].place == turns[hit.index].place:
                 last += 1
-            self.state.opened = self._shown([turns[n] for n in range(first, last + 1)])
+            self.state.opened = self._shown(range(first, last + 1))
             self.state.asked, self.state.top = hit.index - first, None
 
 
@@ -263,7 +277,8 @@ def _told(session: Session) -> Callable[[Callable[[], Any]], bool]:
         try:
             step()
         except SmartsearchError as error:
-            session.state.message = f"{error.message} ({error.hint})" if error.hint else error.message
+            said = f"{error.message} ({error.hint})" if error.hint else error.message
+            session.state.message = masking.shown(said)
             return False
         return True
 
@@ -285,7 +300,7 @@ def _typed(session: Session, asked: Any, app: Any) -> None:
         try:
             hits = await asyncio.get_running_loop().run_in_executor(None, session.ranked, question)
         except SmartsearchError as error:
-            session.state.message = error.message
+            session.state.message = masking.shown(error.message)
         else:
             if asked.text.strip() == question:
                 session.state.found(hits, "ranked")
@@ -315,14 +330,12 @@ def _keys(session: Session, asked: Any, told: Callable[[Callable[[], Any]], bool
 
     @keys.add("c-o")
     def _edit(_: Any) -> None:
-        hit = state.hit
-        if hit is None:
+        if state.hit is None:
             return
-        turn = hit.turn
 
         def edit() -> None:
             try:
-                subprocess.run(editor(turn), check=False)
+                subprocess.run(editor(session.chosen or Turn("")), check=False)
             except OSError as error:
                 raise UsageError(
                     f"the editor does not start: {error.strerror}", hint="set $EDITOR"

@@ -89,7 +89,9 @@ def query(
     found = searched(question, paths, config, filters, view, progress)
     numbered = show.show(found.result, found.around, config, view)
     if numbered and config.cache:
-        hits.remember(found.result.query, numbered, exact=not config.redact)
+        sources = dict(zip((hit.rank for hit in found.result.hits), found.sources, strict=False))
+        turns = [sources.get(hit.rank, hit.turn) for hit in numbered]
+        hits.remember(found.result.query, turns, exact=not config.redact)
     missed = out.strict and found.result.weak
     return ExitCode.FOUND if found.result.hits and not missed else ExitCode.NOTHING
 
@@ -231,7 +233,7 @@ def batch_command(
         )
     asking = _Asking(questions, paths, source, config, filters, progress)
     if out is None:
-        return asking.all(batch.Done(), lambda value: stream.write([record.dumps(value)]), None)
+        return asking.all(batch.Done(), lambda value: stream.write([record.dumps(value)], masked=True), None)
     named = [questions, *(paths or [])]
     if Path(out).exists() and any(Path(name).is_file() and Path(out).samefile(name) for name in named):
         raise UsageError(f"--out {out} is one of the inputs", hint="another file")
@@ -256,8 +258,13 @@ class _Asking:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What all questions are asked with."""
-        return batch.asked_with(self.config, self.paths or (".",), self.filters.written.told)
+        """What all questions are asked with, masked where the answers are."""
+        asked = batch.asked_with(self.config, self.paths or (".",), self.filters.written.told)
+        if self.config.redact:
+            from smartsearch.text.redact import Together
+
+            return dict(Together(asked).of(asked))
+        return asked
 
     def all(
         self, done: batch.Done, put: Callable[[record.Json], None], out: outputs.Lines[batch.Done] | None

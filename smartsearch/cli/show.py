@@ -137,7 +137,7 @@ def show(
         raise UsageError(
             "--hit picks one of the hits that - brings", hint="query ... --json | show - --hit 1"
         )
-    files = _Files(options.input_format, redact=build({"redact": options.redact}).redact)
+    files = _Files(options.input_format)
     gathered = _Gathered()
     for text in resolved(places):
         if text == "-":
@@ -156,6 +156,10 @@ def show(
         else:
             _open(text, place, files, gathered, view, whole)
     found = gathered.found(files)
+    if build({"redact": options.redact}).redact:
+        from smartsearch.text.redact import Together
+
+        found = Together(found, said=files.said).of(found)
     if not (found.places or found.conversations or found.missing) and found.skipped:
         raise _nothing(found.skipped)
     from smartsearch.output import reading
@@ -185,10 +189,11 @@ def _numbered(number: int, options: ShowOptions) -> Place:
 class _Files:
     """Files that are read once however many places are in them, and what was said of them."""
 
-    def __init__(self, input_format: str, *, redact: bool = False) -> None:
-        self._input_format, self._redact = input_format, redact
+    def __init__(self, input_format: str) -> None:
+        self._input_format = input_format
         self._read: dict[str, Corpus] = {}
         self._lines: dict[str, MessageLines | None] = {}
+        self.said: list[Sequence[Turn]] = []
 
     def turns(self, path: str) -> Sequence[Turn]:
         """The turns of a file."""
@@ -196,7 +201,8 @@ class _Files:
             from smartsearch.transcripts.corpus import read_one
 
             read = read_one(path, input_format=self._input_format)[0]
-            self._read[path] = replace(read, turns=self._masked(read.turns))
+            self._read[path] = read
+            self.said.append(read.turns)
         return self._read[path].turns
 
     def near(self, place: Place) -> Sequence[Turn]:
@@ -208,17 +214,11 @@ class _Files:
             self._lines[path] = self._unparsed(path)
         lines = None if path in self._read else self._lines[path]
         try:
-            return self._masked(lines.on_lines(place.first - REACH, place.last + REACH)) if lines else []
+            near = lines.on_lines(place.first - REACH, place.last + REACH) if lines else []
         except NotByLine:
             return []
-
-    def _masked(self, turns: Sequence[Turn]) -> Sequence[Turn]:
-        """The turns as they may be shown."""
-        if not self._redact:
-            return turns
-        from smartsearch.text.redact import redacted_turns
-
-        return tuple(redacted_turns(turns))
+        self.said.append(near)
+        return near
 
     def _unparsed(self, path: str) -> MessageLines | None:
         from smartsearch.transcripts.corpus import by_line
@@ -230,21 +230,12 @@ class _Files:
     @property
     def skipped(self) -> list[Skipped]:
         """What could not be read."""
-        every = [one for read in self._read.values() for one in read.skipped]
-        return [replace(one, reason=self._said(one.reason)) for one in every]
+        return [one for read in self._read.values() for one in read.skipped]
 
     @property
     def warnings(self) -> list[str]:
         """What readers said."""
-        return [self._said(one) for read in self._read.values() for one in read.warnings]
-
-    def _said(self, text: str) -> str:
-        """What a reader said, as it may be shown."""
-        if not self._redact:
-            return text
-        from smartsearch.text.redact import redacted
-
-        return redacted(text)
+        return [one for read in self._read.values() for one in read.warnings]
 
 
 @dataclass

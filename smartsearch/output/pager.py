@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from smartsearch.output import stream
+from smartsearch.output import masking, stream
 from smartsearch.output.plain import cells
 
 VARIABLES = ("SMARTSEARCH_PAGER", "PAGER")
@@ -54,7 +54,7 @@ def paged(wanted: bool = True, env: Mapping[str, str] | None = None) -> Iterator
         return
     screen = _Screen(chosen, env)
     try:
-        with contextlib.redirect_stdout(screen):
+        with contextlib.redirect_stdout(masking.through(screen)):
             yield
     except stream.PipeClosed:
         if not screen.left:
@@ -72,7 +72,7 @@ class _Screen(io.TextIOBase):
     encoding = "utf-8"
 
     def __init__(self, chosen: str, env: Mapping[str, str]) -> None:
-        self._terminal = sys.stdout
+        self._terminal = masking.bare(sys.stdout)
         self._chosen, self._env = chosen, {**GIVEN, **env}
         size = shutil.get_terminal_size()
         self._columns, self._rows = size.columns, size.lines

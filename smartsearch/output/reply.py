@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from smartsearch import __version__
 from smartsearch.llm import rough_tokens
-from smartsearch.output import record, stream
+from smartsearch.output import masking, record, stream
 from smartsearch.output.plain import clipped, one_line, safe, where
 
 if TYPE_CHECKING:
@@ -69,16 +69,19 @@ def live(waiting: str, *, wanted: bool, silent: bool = False) -> Iterator[Callab
     However the block is left, what is printed next begins a line. With `silent` only the spinner is seen.
     Raises PipeClosed when nobody reads.
     """
-    begun = False
+    begun, held = False, ""
     with ExitStack() as spinner:
         spinner.enter_context(stream.status(waiting, wanted=wanted))
 
         def say(piece: str) -> None:
-            nonlocal begun
+            nonlocal begun, held
             if silent:
                 return
             spinner.close()
             begun = True
+            if masking.wanted():  # a secret comes in pieces
+                lines, end, held = (held + piece).rpartition("\n")
+                piece = lines + end
             _put(_shown(piece))
 
         try:
@@ -87,10 +90,10 @@ def live(waiting: str, *, wanted: bool, silent: bool = False) -> Iterator[Callab
             raise
         except BaseException:
             if begun:
-                _put("\n")
+                _put(f"{_shown(held)}\n")
             raise
         if begun:
-            _put("\n")
+            _put(f"{_shown(held)}\n")
 
 
 def _put(text: str) -> None:

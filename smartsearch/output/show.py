@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from smartsearch.output import pager, plain, record, stream
+from smartsearch.output import masking, pager, plain, record, stream
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -86,9 +86,7 @@ def _json(answer: Result, around: Sequence[Nearby], config: Config, view: View) 
 
 
 def _jsonl(answer: Result, around: Sequence[Nearby], _config: Config, _view: View) -> None:
-    stream.write(
-        record.dumps(record.hit(hit, around[n] if around else None)) for n, hit in enumerate(answer.hits)
-    )
+    stream.write_lines(record.hit(hit, around[n] if around else None) for n, hit in enumerate(answer.hits))
 
 
 def _markdown(answer: Result, around: Sequence[Nearby], _config: Config, _view: View) -> None:
@@ -106,7 +104,7 @@ def _context(answer: Result, around: Sequence[Nearby], config: Config, _view: Vi
 def _html(answer: Result, around: Sequence[Nearby], config: Config, _view: View) -> None:
     from smartsearch.output import html
 
-    stream.write([html.page(answer, around, config).removesuffix("\n")])
+    stream.write([html.page(answer, around, config).removesuffix("\n")], masked=True)
     if sys.stdout.isatty():
         stream.talk("this is a page for a browser: > answer.html keeps it")
 
@@ -114,7 +112,7 @@ def _html(answer: Result, around: Sequence[Nearby], config: Config, _view: View)
 def _graphml(answer: Result, _around: Sequence[Nearby], _config: Config, _view: View) -> None:
     from smartsearch.output import graph
 
-    stream.write([graph.graphml(answer)])
+    stream.write([graph.graphml(answer)], masked=True)
 
 
 def complain(
@@ -251,7 +249,7 @@ def table(name: str, rows: Sequence[dict[str, object]], *, as_json: bool) -> Non
     """Rows of a shape (`models`, `cache`): JSON, or columns; rows wrapped where a terminal is too narrow."""
     if as_json:
         stream.write_json(record.table(name, rows))
-    elif rows:
+    elif rows := masking.shown(list(rows)):
         cells = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
         lines = plain.aligned(cells)
         width = shutil.get_terminal_size().columns

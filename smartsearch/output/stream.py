@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from smartsearch.errors import SmartsearchError, UsageError
-from smartsearch.output import record
+from smartsearch.output import masking, record
 from smartsearch.output.plain import one_line, safe
 
 
@@ -36,15 +36,18 @@ def prepare() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
 
 
-def write(lines: Iterable[str]) -> None:
+def write(lines: Iterable[str], *, masked: bool = False) -> None:
     """Print lines to standard output and flush. Raises PipeClosed when nobody reads.
+
+    `masked` says that they are what programs read, made of values that were masked.
 
     Raises UsageError where it leads to a disk that is full.
     """
+    out = masking.bare(sys.stdout) if masked else sys.stdout
     try:
         for line in lines:
-            sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+            out.write(line + "\n")
+        out.flush()
     except BrokenPipeError as error:
         raise PipeClosed from error
     except OSError as error:
@@ -55,7 +58,12 @@ def write(lines: Iterable[str]) -> None:
 
 def write_json(value: record.Json) -> None:
     """Print one record: on one line, indented where a person reads it."""
-    write([record.dumps(value, indent=sys.stdout.isatty())])
+    write([record.dumps(masking.shown(value), indent=sys.stdout.isatty())], masked=True)
+
+
+def write_lines(values: Iterable[record.Json]) -> None:
+    """Print records, one a line."""
+    write((record.dumps(masking.shown(value)) for value in values), masked=True)
 
 
 def finish() -> None:

@@ -186,7 +186,11 @@ def test_a_bare_smartsearch_begins_it_only_among_chats(folder):
     assert not live.is_here()
 
 
-def test_masked_secrets_stay_masked(session):
+def test_masked_secrets_stay_masked_and_open_their_chat(session, folder):
     key = "sk-" + "a1B2" * 12
+    (folder / "chat.txt").write_text(f"{CHAT}[2025-04-07] Ana: the key is {key}\n", encoding="utf-8")
     session.config = Config(redact=True)
-    assert key not in session._shown([Turn(f"the key is {key}")])[0].text
+    session.state.found(session.matched("key"), "by words")
+    session.open()
+    assert session.state.hit.turn.text == session.state.opened[-1].text == "the key is [redacted: api key]"
+    assert session.chosen.text == f"the key is {key}"

@@ -33,6 +33,7 @@ LIGHT = {
     *("smartsearch.__main__", "smartsearch.errors", "smartsearch.cli", "smartsearch.cli.app"),
     "smartsearch.cli.words",
     *("smartsearch.runtime", "smartsearch.runtime.lean", "smartsearch.runtime.ending"),
+    "smartsearch.output.masking",
     *(f"smartsearch.output{part}" for part in ("", ".stream", ".record", ".plain")),
 }
 

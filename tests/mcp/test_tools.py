@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
+import anyio
 import pytest
 
 from smartsearch.ask.scope import Written
@@ -326,3 +327,26 @@ def test_a_system_that_needs_no_models_loads_none(chats: Path):
     answers.prepare()
     assert texts(expand(answers, search(answers, "adopted dog")["hits"][0]["id"], around=0))
     assert models.state == "not loaded"
+
+
+def test_what_a_client_is_told_is_masked_errors_and_notes_too(chats: Path):
+    door = pytest.importorskip("smartsearch.serve.mcp.server").Door
+    from mcp.shared.exceptions import MCPError
+    from mcp.types import CallToolRequestParams
+
+    secret = "Blau65Xy8z"
+    config = Config(redact=True)
+    served = door(Roots([str(chats)]), config, lambda _: None)
+    told = [
+        served._failed(InputError(f"password={secret}: no such file", hint=f"not password={secret}")),
+        served._result(
+            {"notes": [f"token={secret}1"], "hits": [{"place": f"x{secret}y:1"}]}, f"key: {secret}"
+        ),
+        anyio.run(
+            served._call, None, CallToolRequestParams(name="search", arguments={f"password={secret}": 1})
+        ),
+    ]
+    with pytest.raises(MCPError) as error:
+        anyio.run(served._call, None, CallToolRequestParams(name=f"password={secret}"))
+    assert secret not in repr(told) + str(error.value)
+    assert secret in repr(door(Roots([str(chats)]), Config(), lambda _: None)._failed(InputError(secret)))

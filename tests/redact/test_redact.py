@@ -107,13 +107,15 @@ def test_a_line_of_a_config_that_was_read_as_a_speaker():
     )
 
 
-def test_captions_titles_and_speakers_are_looked_at_and_places_stay():
+def test_captions_titles_speakers_and_places_are_looked_at():
     secret = "token=abcd1234"
     turn = Turn("hi", speaker=secret, caption=secret, title=secret, path=secret, conversation=secret)
     masked = "token=[redacted: token]"
     assert redacted_turns([turn])[0] == Turn(
-        "hi", speaker=masked, caption=masked, title=masked, path=secret, conversation=secret
+        "hi", speaker=masked, caption=masked, title=masked, path=masked, conversation=masked
     )
+    number = Turn("hi", conversation="4111111111111111", turn="4111111111111111")
+    assert redacted_turns([number]) == [number]
 
 
 def test_a_turn_without_secrets_is_the_same_turn():

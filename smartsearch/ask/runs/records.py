@@ -25,9 +25,11 @@ def answered(outcome: Answered, config: Config, memory: Input | None = None) -> 
     )
 
 
-def failed(identity: Identity | None, line: int, error: SmartsearchError) -> Answer:
+def failed(
+    identity: Identity | None, line: int, error: SmartsearchError, config: Config | None = None
+) -> Answer:
     """The record of a line that was not answered."""
-    return answered(Answered(identity, line, error=error), Config())
+    return answered(Answered(identity, line, error=error), config or Config())
 
 
 def comparable(value: dict[str, Any], keys: Sequence[str] = UNEQUAL) -> bytes:

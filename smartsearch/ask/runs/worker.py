@@ -77,7 +77,7 @@ class Answerer:
             return answer
         except SearchTimeout as error:
             if not self._reading:
-                return failed(batch.identity_in(item.raw), item.line, error)
+                return failed(batch.identity_in(item.raw), item.line, error, self._config)
             self._note_slow(self._reading)
             return None
         finally:

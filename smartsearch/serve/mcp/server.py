@@ -13,7 +13,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from functools import partial
 from types import FrameType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -60,6 +60,7 @@ from smartsearch.serve.mcp.messages import LONGEST, Refused, refused, understood
 from smartsearch.serve.mcp.orders import Order
 from smartsearch.serve.mcp.roots import Roots
 from smartsearch.serve.work import end_after, report
+from smartsearch.text.redact import Together
 
 ENDING = 1.8
 """Seconds that the end may take when the client has gone: a pipe may be full, a worker busy."""
@@ -72,6 +73,7 @@ INSTRUCTIONS = (
 
 Context = ServerRequestContext[Any, Any]
 Json = dict[str, Any]
+Shown = TypeVar("Shown")
 
 
 TOOLS: dict[str, tuple[type[Arguments], str, str, str]] = {
@@ -194,15 +196,32 @@ class Door:
 
     async def _call(self, _context: Context, asked: CallToolRequestParams) -> CallToolResult:
         if asked.name not in TOOLS:
-            raise MCPError(INVALID_PARAMS, f"no tool {asked.name[:60]!r}; there are {', '.join(TOOLS)}")
+            said = f"no tool {asked.name[:60]!r}; there are {', '.join(TOOLS)}"
+            raise MCPError(INVALID_PARAMS, self._shown(said))
         try:
             reply = await self._reply(asked.name, asked.arguments or {})
         except SmartsearchError as error:
-            return _failed(self._roots.worded(error))
+            return self._failed(self._roots.worded(error))
         except Exception as error:
             report(error)
-            return _failed(self._roots.worded(unexpected(error)))
-        return _result(reply.record, reply.text)
+            return self._failed(self._roots.worded(unexpected(error)))
+        return self._result(reply.record, reply.text)
+
+    def _result(self, told: Json, text: str, *, is_error: bool = False) -> CallToolResult:
+        """A result as it may leave; halves of surrogate pairs, which JSON cannot hold, become U+FFFD."""
+        whole = orjson.loads(record.dumps(self._shown({"record": told, "text": text})))
+        content = [TextContent(type="text", text=whole["text"])]
+        return CallToolResult(content=list(content), structured_content=whole["record"], is_error=is_error)
+
+    def _failed(self, error: SmartsearchError) -> CallToolResult:
+        tried = f"\ntry: {error.hint}" if error.hint else ""
+        retry = " (the same call may succeed later)" if error.retryable else ""
+        said = f"{error.kind}: {error.message}{tried}{retry}"
+        return self._result(record.error(error), said, is_error=True)
+
+    def _shown(self, value: Shown) -> Shown:
+        """What a client may be told: masked, if the config says so."""
+        return Together(value).of(value) if self._config.redact else value
 
     async def _reply(self, tool: str, given: Json) -> Reply:
         arguments = parse(TOOLS[tool][0], given)
@@ -268,19 +287,6 @@ async def _refuse(write: WriteStream[SessionMessage], request: Refused) -> None:
     """Answer a request that cannot be read."""
     error = ErrorData(code=INVALID_REQUEST, message=request.why)
     await write.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=request.id, error=error)))
-
-
-def _result(told: Json, text: str, *, is_error: bool = False) -> CallToolResult:
-    """A result; halves of surrogate pairs, which JSON cannot hold, become U+FFFD."""
-    whole = orjson.loads(record.dumps({"record": told, "text": text}))
-    content = [TextContent(type="text", text=whole["text"])]
-    return CallToolResult(content=list(content), structured_content=whole["record"], is_error=is_error)
-
-
-def _failed(error: SmartsearchError) -> CallToolResult:
-    tried = f"\ntry: {error.hint}" if error.hint else ""
-    retry = " (the same call may succeed later)" if error.retryable else ""
-    return _result(record.error(error), f"{error.kind}: {error.message}{tried}{retry}", is_error=True)
 
 
 def _cause(error: Exception) -> Exception:

@@ -24,7 +24,7 @@ from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.serve.work import Models
 from smartsearch.text.redact import redacted_turns
 from smartsearch.transcripts.faults import NotByLine
-from smartsearch.transcripts.nearby import nearby
+from smartsearch.transcripts.nearby import nearby, runs
 from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Hit, Scores, Turn
 
@@ -79,12 +79,15 @@ class Answers:
             {"id": name, "kind": fault.kind, "why": self._roots.shortened(fault.message)}
             for name, fault in faults.items()
         ]
+        shown = {one.turn.path: self._roots.shown(one.turn.path) for one in wanted}
         if self._config.redact:
-            masked = redacted_turns([one.turn for one in wanted])
+            at = {path: [one.at for one in wanted if one.turn.path == path] for path in corpora}
+            said = [run for path, corpus in corpora.items() for run in runs(corpus, at[path])]
+            masked = redacted_turns([one.turn for one in wanted], said)
+            shown = {turn.path: shown[one.turn.path] for one, turn in zip(wanted, masked, strict=True)}
             wanted = [replace(one, turn=turn) for one, turn in zip(wanted, masked, strict=True)]
         tokenizer = loading.tokenizer()
         filled = brief.filled(wanted, arguments.tokens, tokenizer)
-        shown = {one.turn.path: self._roots.shown(one.turn.path) for one in filled.turns}
         record: Json = {
             "sessions": brief.sessions(filled.turns, shown),
             "used_tokens": filled.used,

@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from smartsearch.text.redact.page import FILL, Page, Rule, Span
+from smartsearch.text.redact.page import Page, Rule, Span
 
 Find = Callable[[Page], Iterator[Span]]
 
 
-def _group(pattern: str) -> Find:
-    """Every place where `pattern` fits in lower case: its first group. What is masked already stays."""
-    compiled = re.compile(pattern)
+def _group(*patterns: str, cased: bool = False) -> Find:
+    """Every place where one of `patterns` fits, in lower case unless `cased`: its first group.
+
+    What is masked already stays.
+    """
+    compiled = [re.compile(pattern) for pattern in patterns]
 
     def find(page: Page) -> Iterator[Span]:
-        spans = (found.span(1) for found in compiled.finditer(page.low))
-        return ((start, end) for start, end in spans if page.text[start] != FILL)
+        text = page.text if cased else page.low
+        return _apart(
+            found.span(1) for one in compiled for found in one.finditer(text) if page.open(found.start(1))
+        )
 
     return find
+
+
+def _apart(spans: Iterable[Span]) -> Iterator[Span]:
+    """Spans in order, without those that begin in another."""
+    at = 0
+    for start, end in sorted(spans):
+        if start >= at:
+            yield start, end
+            at = end
 
 
 _CREDENTIALS = re.compile(r"://[^\s/:@]{0,200}:([^\s/]+)")
@@ -28,96 +42,150 @@ def _in_addresses(page: Page) -> Iterator[Span]:
     """The password of `scheme://user:password@host`: up to the last @ before a slash or a blank."""
     for found in _CREDENTIALS.finditer(page.text):
         start, end = found.start(1), page.text.rfind("@", *found.span(1))
-        if (
-            end > start
-            and page.text[found.start() - 1 : found.start()].isalnum()
-            and page.text[start] != FILL
-        ):
+        if end > start and page.text[found.start() - 1 : found.start()].isalnum() and page.open(start):
             yield start, end
 
 
+_PEM_NAME = r"[A-Za-z0-9 ]{0,40}(?:PRIVATE KEY|Static key)[A-Za-z0-9 ]{0,20}"
 _PEM = re.compile(
-    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z0-9 ]{0,20}-----(?:.*?-----END [A-Z0-9 ]{0,60}-----|.*)", re.S
+    rf"-{{4,5}} ?BEGIN {_PEM_NAME} ?-{{4,5}}(?:.*?-{{4,5}} ?END [A-Za-z0-9 ]{{0,60}} ?-{{4,5}}|.*)", re.S
+)
+_BODY = r"(?:\n[ \t>|]{0,8}(?:[A-Za-z0-9+/=]{16,}|[A-Za-z-]{1,30}: [^\n]{1,80})?(?![^\n]))"
+_PUTTY = re.compile(rf"(?i:private-lines):[^\S\n]{{0,4}}[0-9]{{1,4}}({_BODY}+)")
+_OPENED = re.compile(
+    rf"-{{4,5}} ?BEGIN {_PEM_NAME} ?-{{4,5}}({_BODY}+(?:\n[A-Za-z0-9+/=]{{1,76}}(?=\n-{{4}}))?)"
 )
 
+
+def _in_pages(*patterns: re.Pattern[str]) -> Find:
+    """What `patterns` find, as it is written: their last group, if they have one."""
+    return lambda page: _apart(
+        found.span(found.re.groups) for one in patterns for found in one.finditer(page.text)
+    )
+
+
 _ANY = "[A-Za-z0-9_-]"
+_ALNUM = "[A-Za-z0-9]"
+_HEX = "[a-f0-9]"
+_END = "(?![A-Za-z0-9])"
+
+
+def _begun(alphabet: str, least: int, beginnings: str) -> dict[str, str]:
+    """Patterns of keys that begin so and go on with at least so many of an alphabet, by a hint of each."""
+    return {b.lower(): f"{re.escape(b)}{alphabet}{{{least},}}" for b in beginnings.split()}
+
+
 _KEYS = {
-    **{f"gh{kind}_": rf"gh{kind}_[A-Za-z0-9]{{20,}}" for kind in "pousr"},  # GitHub
-    **{
-        f"gl{kind}-": rf"gl{kind}-[A-Za-z0-9_.-]{{16,}}"
-        for kind in ["pat", "dt", "rt", "ptt", "ft", "soat", "cbt"]
-    },  # GitLab
-    **{f"shp{kind}_": rf"shp{kind}_{_ANY}{{20,}}" for kind in ["at", "ss", "ca", "pa"]},  # Shopify
-    "sk-": rf"sk-(?={_ANY}{{0,200}}[0-9]){_ANY}{{16,}}",  # OpenAI, Anthropic, OpenRouter
-    "k_live_": r"[sr]k_live_[A-Za-z0-9]{10,}",  # Stripe
-    "k_test_": r"[sr]k_test_[A-Za-z0-9]{10,}",
-    "github_pat_": r"github_pat_[A-Za-z0-9_]{20,}",
-    "akia": r"AKIA[A-Z0-9]{16}(?![A-Za-z0-9])",  # AWS
-    "asia": r"ASIA[A-Z0-9]{16}(?![A-Za-z0-9])",
-    "abia": r"ABIA[A-Z0-9]{16}(?![A-Za-z0-9])",
-    "acca": r"ACCA[A-Z0-9]{16}(?![A-Za-z0-9])",
-    "a3t": r"A3T[A-Z0-9]{17}(?![A-Za-z0-9])",
-    "aiza": rf"AIza{_ANY}{{30,}}",  # Google
-    "ya29.": rf"ya29\.{_ANY}{{20,}}",
-    "xox": r"xox[abeprs]-[A-Za-z0-9-]{10,}",  # Slack
+    **_begun(_ALNUM, 10, "sk_live_ sk_test_ rk_live_ rk_test_ rzp_live_ rzp_test_"),  # Stripe, Razorpay
+    **_begun("[A-Za-z0-9-]", 10, "xoxa- xoxb- xoxe- xoxp- xoxr- xoxs- xoxe.xoxp- xoxe.xoxb- xwfp-"),  # Slack
+    **_begun(_ALNUM, 20, "ghp_ gho_ ghu_ ghs_ ghr_ hf_"),  # GitHub, Hugging Face
+    **_begun(_ALNUM, 12, "LTAI4 LTAI5"),  # Alibaba
+    **_begun(
+        "[A-Za-z0-9_.-]", 16, "glpat- gldt- glrt- glptt- glft- glsoat- glcbt- glagent- gloas-"
+    ),  # GitLab
+    **_begun("[A-Za-z0-9_=-]", 20, "ATATT3 ATCTT3 ATBB"),  # Atlassian
+    **_begun("[A-Za-z0-9+/_%=-]", 20, "FwoGZXIvYXdz IQoJb3JpZ2lu ABSKQmVkcm9ja"),  # AWS
+    **_begun(_HEX, 30, "dapi key- pul- rubygems_ sqp_ squ_ sqa_ sntryu_ e2b_ shippo_live_ shippo_test_"),
+    **_begun(_HEX, 40, "dop_v1_ doo_v1_ dos_v1_ dor_v1_"),  # DigitalOcean
+    **_begun("[A-Z0-9]", 20, "AGE-SECRET-KEY-1 NRAK-"),  # age, New Relic
+    **_begun(
+        _ANY,
+        20,
+        "shpat_ shpss_ shpca_ shppa_ github_pat_ gsk_ npm_ dckr_pat_ dckr_oat_ lin_api_ lin_oauth_ xai- "
+        "pplx- nvapi- whsec_ glsa_ glc_ figd_ sbp_ sb_secret_ tskey- GOCSPX- ya29. hvs. hvb. hvr. PMAK- "
+        "fm2_ fo1_ tvly- pcsk_ phx_ phs_ nfp_ sntrys_ sgp_ bkua_ CCIPAT_ "
+        "pscale_tkn_ pscale_pw_ pscale_oauth_ napi_ vcp_ sq0atp- sq0csp- HRKU- FLWSECK- FLWSECK_TEST- "
+        "duffel_live_ duffel_test_ lsv2_pt_ lsv2_sk_ NRII- NRAA- xkeysib- xsmtpsib- mfa. ops_eyJ api_org_ "
+        "CLOJARS_ secret-token: amzn.mws. amzn1.oa2-cs.v1. waka_ sl.u. ntn_",
+    ),
+    **_begun(_ANY, 30, "AIza pypi- 1//0 EAAG EAAC EAAB EAAA IGQV AQVN y0_ jina_ EZAK EZTK AKCp"),
+    **_begun("[A-Za-z0-9%+/=_-]", 30, "cmVmdGtu eyJrIjoi AAAAAAAAAAAAAAAAAAAAA Atzr| Atza| "),
+    **_begun("[A-Za-z0-9_.-]", 40, "dp.pt. dp.ct. dp.st. dp.scim. dp.audit."),  # Doppler
+    **_begun(_ALNUM, 24, "AKID"),  # Tencent
+    **{f"a{of}".lower(): rf"A{of}[A-Z0-9]{{16}}{_END}" for of in ("KIA", "SIA", "BIA", "CCA")},  # AWS
     "xapp-": r"xapp-[0-9]-[A-Za-z0-9-]{10,}",
-    "hf_": r"hf_[A-Za-z0-9]{20,}",
-    "gsk_": rf"gsk_{_ANY}{{20,}}",
-    "npm_": rf"npm_{_ANY}{{20,}}",
-    "pypi-": rf"pypi-{_ANY}{{30,}}",
-    "dckr_pat_": rf"dckr_pat_{_ANY}{{20,}}",
-    "lin_api_": rf"lin_api_{_ANY}{{20,}}",
-    "xai-": rf"xai-{_ANY}{{20,}}",
-    "pplx-": rf"pplx-{_ANY}{{20,}}",
-    "nvapi-": rf"nvapi-{_ANY}{{20,}}",
+    "a3t": rf"A3T[A-Z0-9]{{17}}{_END}",
     "sg.": rf"SG\.{_ANY}{{16,80}}\.{_ANY}{{16,}}",  # SendGrid
-    "_v1_": r"do[ops]_v1_[a-f0-9]{40,}",  # DigitalOcean
     ":aa": rf"[0-9]{{8,10}}:AA{_ANY}{{30,}}",  # Telegram bots
-    "age-secret-key-1": r"AGE-SECRET-KEY-1[A-Z0-9]{20,}",
-    "atatt3": r"ATATT3[A-Za-z0-9_=-]{20,}",  # Atlassian
-    "whsec_": rf"whsec_{_ANY}{{20,}}",
-    "glsa_": rf"glsa_{_ANY}{{20,}}",  # Grafana
-    "figd_": rf"figd_{_ANY}{{20,}}",
-    "sbp_": rf"sbp_{_ANY}{{20,}}",
-    "tskey-": rf"tskey-{_ANY}{{20,}}",
-    "nrak-": r"NRAK-[A-Z0-9]{20,}",  # New Relic
+    "a3-": r"A3-[A-Z0-9]{6}(?:-[A-Z0-9]{5,6}){4,5}",  # 1Password
+    "v1.0-": rf"v1\.0-{_HEX}{{24}}-{_HEX}{{80,}}",  # Cloudflare
+    "atlasv1.": rf"{_ALNUM}{{14}}\.atlasv1\.{_ANY}{{40,}}",  # Terraform
+    "q~": r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{30,}",  # Microsoft
+    "sk.eyj": rf"[ps]k\.eyJ{_ANY}{{20,}}\.{_ANY}{{16,}}",  # Mapbox
+    "access_token$": rf"access_token\$[a-z]{{4,12}}\$[a-z0-9]{{16}}\${_HEX}{{32}}",  # PayPal
+    "t1.": rf"t1\.{_ANY}{{30,}}\.{_ANY}{{60,}}",  # Yandex
+    "-us": rf"{_HEX}{{32}}-us[0-9]{{1,2}}{_END}",  # Mailchimp
+    "xprv": r"[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,}",
+    "nsec1": r"nsec1[a-z0-9]{50,}",
 }
-"""Keys by what they begin with, or hold, in lower case."""
-_PATTERNS = {hint: re.compile(pattern) for hint, pattern in _KEYS.items()}
+_WEAK = {
+    **_begun(_ALNUM, 16, "r8_ fw_ csk- fc- rnd_ up_"),
+    **_begun(_ALNUM, 40, "secret_ sk_ oy2"),
+    **_begun(_ALNUM, 32, "cio"),
+    **_begun(rf"{_ALNUM}{{6,12}}_{_ALNUM}", 16, "re_"),
+    **_begun(_ANY, 16, "sk-"),  # OpenAI, Anthropic, OpenRouter
+}
+"""Keys by what they begin with, or hold, in lower case; those of `_WEAK` have a digit."""
+
+_PATTERNS = {hint: re.compile(pattern) for hint, pattern in (_KEYS | _WEAK).items()}
 
 
 def _keys(page: Page) -> Iterator[Span]:
     """Keys that are no part of a word, in order."""
-    found = [
+    return _apart(
         match.span()
         for hint, pattern in _PATTERNS.items()
         if hint in page.low
         for match in pattern.finditer(page.text)
         if not page.text[max(match.start() - 1, 0) : match.start()].isalnum()
-    ]
-    at = 0
-    for start, end in sorted(found):
-        if start >= at:
-            yield start, end
-            at = end
+        and (hint not in _WEAK or any(c.isdigit() for c in match[0]))
+    )
 
 
 RULES = (
-    Rule("private key", lambda page: (found.span() for found in _PEM.finditer(page.text)), ("private key",)),
+    Rule("private key", _in_pages(_PEM), ("private key", "static key")),
+    Rule("private key", _in_pages(_PUTTY), ("private-lines",)),
+    Rule("token", _group(r"://([a-z0-9_-]{20,})(?::x-oauth-basic)?@"), ("://",)),
     Rule("password", _in_addresses, ("://",)),
+    Rule("password", _group(r"wifi:(?:[^\s;:]{0,80}:[^;\n]{0,80};){0,6}p:\"?([^;\"\n]+)"), ("wifi:",)),
+    Rule("password", _group(r"thin:[^\s/@:]{1,80}/([^\s@]{1,200})@"), ("thin:",)),
+    Rule("token", _group(r"(?:vmess|vless|trojan|ssr?)://([a-z0-9+/=_-]{16,})"), ("://",)),
 )
 """Before what goes by a name: these hold other secrets."""
+
+OPENED = Rule("private key", _in_pages(_OPENED, _PUTTY), ("private key", "private-lines"))
+"""The lines of a private key that is open, whoever wrote something else behind it."""
 
 _HEADER = r"authorization[\\\"']{0,3}\s{0,4}[:=]\s{0,4}[\\\"']{0,3}"
 _SCHEME = r"(?:bearer|basic|token|api-?key|digest|negotiate|ntlm|hawk|aws4-hmac-sha256)\s{1,4}"
 _WORD = r"[^\s\"'\\]"
+_Q = r"[\"']?([^\s\"'|;]+)"
+
+
+def _option(commands: str, option: str) -> str:
+    """What stands behind an option of commands, on the same line."""
+    return rf"(?:{commands})(?=[^\S\n])[^\n]{{0,200}}?[^\S\n]{option}{_Q}"
+
 
 HEADERS = (
     Rule("token", _group(rf"{_HEADER}{_SCHEME}({_WORD}+)"), ("authorization",)),
-    Rule("token", _group(rf"{_HEADER}(?=[^\s0-9]{{0,100}}[0-9])({_WORD}{{16,}})"), ("authorization",)),
     Rule(
         "token",
-        _group(r"b(?<![a-z0-9].)earer\s{1,4}(?=[a-z._~+/-]{0,200}[0-9])([a-z0-9._~+/-][a-z0-9._~+/=-]{15,})"),
+        _group(rf"{_HEADER}(?:[a-z][a-z0-9-]{{1,20}}\s{{1,4}})?(?=[^\s0-9]{{0,100}}[0-9])({_WORD}{{16,}})"),
+        ("authorization",),
+    ),
+    Rule(
+        "token",
+        _group(
+            r"(?:response|signature|v[01]|sha(?:1|256|512))=\\?[\"']?(?=[^\s0-9]{0,100}[0-9])([a-z0-9%+/=_-]{24,})"
+        ),
+        ("authorization", "signature"),
+    ),
+    Rule(
+        "token",
+        _group(
+            r"b(?<![a-z0-9].)earer[\s:]{1,4}(?=[a-z._~+/-]{0,200}[0-9])([a-z0-9._~+/-][a-z0-9._~+/=-]{15,})"
+        ),
         ("bearer",),
     ),
     Rule(
@@ -128,32 +196,150 @@ HEADERS = (
     Rule(
         "password",
         _group(
-            r"(?:curl|wget)(?=[^\S\n])[^\n]{0,200}?[^\S\n]-{1,2}u(?:ser)?[ =]?"
-            r"[\"']?[^\s:\"']{1,80}:([^\s\"']+)"
+            r"(?:curl|wget)(?=[^\S\n])[^\n]{0,200}?[^\S\n]-{1,2}(?:proxy-)?u(?:ser)?[ =]?"
+            r"[\"']?[^\s:\"']{1,80}:([^\s\"']+)",
+            _option("https?|xh", r"-a[^\S\n]{1,4}[\"']?[^\s:\"']{1,80}:"),
+            _option("lftp", r"-u[^\S\n]{1,4}[\"']?[^\s,\"']{1,80},"),
+            _option("smbclient|smbget|rpcclient|winexe", r"-(?:u|-user)[^\S\n=]{0,4}[\"']?[^\s%\"']{1,80}%"),
         ),
-        ("curl", "wget"),
+        ("curl", "wget", " -a ", "lftp", "smb", "rpcclient", "winexe"),
     ),
-    Rule("password", _group(r"docker\s{1,4}login[^\n]{0,200}?[^\S\n]-p[^\S\n]?(\S+)"), ("docker",)),
+    Rule(
+        "password",
+        _group(
+            _option("[Uu]nzip|zip|sqlcmd|bcp|mosquitto_[ps]ub|ipmitool", r"-P[^\S\n]{0,4}"),
+            _option(
+                "docker[^\\S\n]{1,4}login|az[^\\S\n]{1,4}login|mongo[a-z]{0,8}|rdesktop", r"-p[^\S\n]{1,4}"
+            ),
+            _option("redis-cli", r"-a[^\S\n]{1,4}"),
+            _option("ldap[a-z]{3,9}|security", r"-w[^\S\n]{1,4}"),
+            _option("plink|pscp|psftp|putty|kitty", r"-pw[^\S\n]{1,4}"),
+            _option("openssl", r"-k[^\S\n]{1,4}"),
+            _option("openssl", r"-pass(?:in|out)?[^\S\n]{1,4}pass:"),
+            _option("7z[ar]?|(?:un)?rar", r"-h?p"),
+            _option("keytool|jarsigner", r"-(?:src|dest)?(?:store|key)pass[^\S\n]{1,4}"),
+            _option("[xw]freerdp|cmdkey|mstsc", r"/p(?:ass(?:word)?)?:"),
+            _option(
+                "htpasswd",
+                r"-[a-zA-Z]{0,6}b[a-zA-Z]{0,6}[^\S\n]{1,4}\S{1,200}[^\S\n]{1,4}\S{1,80}[^\S\n]{1,4}",
+            ),
+            rf"sshpass[^\S\n]{{1,4}}-p[^\S\n]{{0,4}}{_Q}",
+            rf"SSHPASS={_Q}",
+            cased=True,
+        ),
+        (
+            *(
+                "zip",
+                "sqlcmd",
+                "bcp",
+                "mosquitto",
+                "ipmitool",
+                "login",
+                "mongo",
+                "rdesktop",
+                "redis-cli",
+                "ldap",
+            ),
+            *("security", "plink", "pscp", "psftp", "putty", "kitty", "openssl", "7z", "rar ", "keytool"),
+            *("jarsigner", "freerdp", "cmdkey", "mstsc", "htpasswd", "sshpass"),
+        ),
+    ),
     Rule(
         "password",
         _group(r"(?:mysql|mariadb)[^\n]{0,200}?[^\S\n]-p(?![0-9]{2,5}(?!\S))(\S\S\S+)"),
         ("mysql", "mariadb"),
     ),
-    Rule("password", _group(r"sshpass[^\S\n]{1,4}-p[^\S\n]{0,4}(\S+)"), ("sshpass",)),
+    Rule(
+        "password",
+        _group(
+            r"(?:echo|printf)[^\S\n]{1,4}[\"']?([^\s\"'|]+)[\"']?[^\S\n]{0,4}\|[^\S\n]{0,4}(?:sudo[^\S\n]{1,4}-s"
+            r"|[^\n|]{0,60}--(?:password-stdin|stdin)|passwd|cryptsetup)",
+            r"(?:echo|printf)[^\S\n]{1,4}[\"']?[^\s:\"'|]{1,80}:([^\s\"'|]+)[\"']?[^\S\n]{0,4}"
+            r"\|[^\S\n]{0,4}(?:sudo )?chpasswd",
+            rf"chpasswd[^\S\n]{{0,4}}<<<[^\S\n]{{0,4}}[\"']?[^\s:\"']{{1,80}}:{_Q}",
+            rf"net[^\S\n]{{1,4}}user[^\S\n]{{1,4}}[^\s/]{{1,40}}[^\S\n]{{1,4}}(?!/){_Q}",
+            r"net[^\S\n]{1,4}use[^\S\n][^\n]{0,100}?[^\S\n]([^\s\\/*:]{1,80})[^\S\n]{1,4}/user:",
+            r"sqlplus[^\S\n]{1,4}[^\s/]{1,80}/([^\s@]+)",
+            r"vault[^\S\n]{1,4}(?:login|token[^\S\n]{1,4}lookup)[^\S\n]{1,4}([a-z0-9._-]{20,})",
+            rf"(?:wpa_passphrase|-setairportnetwork[^\S\n]{{1,4}}\S{{1,20}})[^\S\n]{{1,4}}\S{{1,40}}[^\S\n]{{1,4}}{_Q}",
+            rf"wifi-sec\.psk[^\S\n]{{1,4}}{_Q}",
+            rf"(?:requirepass|masterauth|bindpw|rootpw)[^\S\n]{{1,4}}{_Q}",
+            r"convertto-securestring[^\S\n]{1,4}(?:-string[^\S\n]{1,4})?[\"']([^\"'\n]+)",
+            r"assword:?[\"'][^\n]{0,20}?send[^\S\n]{1,4}\"([^\"\\\n]+)",
+        ),
+        (
+            *(
+                "echo",
+                "printf",
+                "chpasswd",
+                "net user",
+                "net use",
+                "sqlplus",
+                "vault",
+                "passphrase",
+                "airport",
+            ),
+            *("wifi-sec", "requirepass", "masterauth", "bindpw", "rootpw", "securestring", "send"),
+        ),
+    ),
 )
 """Headers and options that carry what opens something."""
 
 _JWT = re.compile(rf"e(?<![A-Za-z0-9_-].)yJ{_ANY}{{8,4000}}\.eyJ{_ANY}{{8}}[A-Za-z0-9_.-]*")
+_HASHED = re.compile(
+    r"\$(?:[1567y]|2[abxy]?|apr1|argon2[id]{1,2}|scrypt)\$[A-Za-z0-9./$=,+-]{20,}|\{S?(?:SHA|MD5|CRYPT)[0-9]{0,3}\}[A-Za-z0-9+/=$.]{20,}"
+)
+_DRAWN = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:[0-9]{6}(?:-[0-9]{6}){7}|(?=[A-Z-]{0,30}[0-9])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){5}"
+    r"|(?=[A-Z-]{0,30}[0-9])[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3,4})(?![A-Za-z0-9_-])"
+)
+_SHAPED = re.compile(  # keys of Bitcoin and Stellar, tokens of Discord
+    rf"(?<![A-Za-z0-9])(?:[5KL][1-9A-HJ-NP-Za-km-z]{{50,51}}{_END}|S[A-Z2-7]{{55}}{_END}"
+    rf"|[MNO][A-Za-z0-9]{{23,27}}\.{_ANY}{{6}}\.{_ANY}{{27,}})"
+)
 
+_BEGUN = (Rule("token", _in_pages(_JWT), ("eyj",)), Rule("api key", _keys, tuple(_PATTERNS)))
 KEYS = (
-    Rule("token", lambda page: (found.span() for found in _JWT.finditer(page.text)), ("eyj",)),
-    Rule("token", _group(r"hooks\.slack\.com/(?:services|workflows)/([a-z0-9_/]+)"), ("hooks.slack",)),
-    Rule("token", _group(r"discord(?:app)?\.com/api/webhooks/([0-9]{1,24}/[a-z0-9_-]+)"), ("/webhooks/",)),
+    *_BEGUN,
     Rule(
         "token",
-        _group(r"[?&](?:x-amz-|x-goog-)?sig(?:nature)?=([a-z0-9%_+/-][a-z0-9%_+/=-]{15,})"),
-        ("sig=", "signature="),
+        _group(
+            r"hooks\.slack\.com/(?:services|workflows|triggers)/([a-z0-9_/]+)",
+            r"discord(?:app)?\.com/api/webhooks/([0-9]{1,24}/[a-z0-9_-]+)",
+            r"telegram\.org/bot([0-9]{6,12}:[a-z0-9_-]{20,})",
+            r"otpauth-migration://offline\?data=(\S+)",
+            r"/(?:reset|reset-password|password-reset|magic-?link|magic|verify|confirm|activate|invite|invitation)/"
+            r"(?=[a-z_-]{0,60}[0-9])([a-z0-9_-]{20,})",
+        ),
+        ("://",),
     ),
-    Rule("api key", _keys, tuple(_KEYS)),
+    Rule(
+        "token",
+        _group(
+            r"[?&;#](?:x-amz-|x-goog-)?(?:sig(?:nature)?|hmac|ticket|jwt|auth|key|code|t)="
+            r"(?=[^\s0-9&]{0,100}[0-9])([a-z0-9%_+/.~-][a-z0-9%_+/=.~-]{15,})"
+        ),
+        ("sig=", "signature=", "hmac=", "ticket=", "jwt=", "auth=", "key=", "code=", "?t=", "&t="),
+    ),
+    Rule("api key", _in_pages(_SHAPED)),
+    Rule("password", _in_pages(_HASHED), ("$", "{sha", "{ssha", "{md5", "{smd5", "{crypt")),
+    Rule("recovery code", _in_pages(_DRAWN)),
+    Rule(
+        "password",  # of a list of accounts
+        _group(
+            r"@[A-Za-z0-9-]{1,63}\.[A-Za-z0-9.-]{1,63}[^\S\n]?[:/|;,][^\S\n]?(?=\S{0,40}[a-z])(?=\S{0,40}[A-Z])(?=\S{0,40}[0-9])"
+            r"([^\s/:|;,]{8,40})(?!\S)",
+            cased=True,
+        ),
+        ("@",),
+    ),
+    Rule(
+        "token",
+        _group(r"[\"'](?:d|k|p|q|dp|dq|qi)[\"']\s{0,4}:\s{0,4}[\"']([a-z0-9_-]{40,})"),
+        ('"kty"', "'kty'"),
+    ),
 )
 """What looks like a key, wherever it stands."""
+
+BROKEN = (*HEADERS[:4], *_BEGUN)
+"""What is so long that it may go on over the end of a line."""

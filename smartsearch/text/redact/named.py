@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from smartsearch.text.redact.page import FILL, Page, Span
 from smartsearch.text.redact.values import Value, Values
@@ -24,6 +25,7 @@ CODE = re.compile(
     r"|[a-z]{1,40}(?:_[a-z]{1,40}){1,6}\("  # check_hash(x)
     r"|(?:return|raise|throw|if|for|self|print|pass|continue|break|None|True|False|null|undefined|str|string"
     r"|bool|int|bytes|void)(?![A-Za-z0-9])[^A-Za-z0-9]{0,20}\Z"
+    r"|(?:YES|NO)\)"
     r"|(?i:base|sha|md|utf|aes|argon|pbkdf|rsa)-?[0-9]{1,5}[^A-Za-z0-9]{0,20}\Z"
 )
 """What stands behind `password =` in a program and is no password."""
@@ -80,6 +82,27 @@ def keyed(value: str, quoted: bool) -> bool:
     return keylike(value, quoted) and _digit(value)
 
 
+def drawn(value: str, _quoted: bool) -> bool:
+    """What looks drawn by lot: a run in which letters and digits change thrice, or cases often."""
+    run = _RUN.match(value)
+    if run is None or not _digit(run[0]):
+        return False
+    kinds = [c.isdigit() + 2 * c.isupper() for c in run[0] if c.isalnum()]
+    changes = sum(one != other for one, other in pairwise(kinds))
+    digits = sum((one == 1) != (other == 1) for one, other in pairwise(kinds))
+    return digits > 2 or (len(kinds) > 11 and changes > max(5, 0.42 * len(kinds)))
+
+
+def words(value: str, _quoted: bool) -> bool:
+    """Eleven words of small letters or more."""
+    return bool(_WORDS.match(value))
+
+
+def listing(value: str, _quoted: bool) -> bool:
+    """What stands on several lines."""
+    return "\n" in value
+
+
 def _digit(value: str) -> bool:
     return any(c.isdigit() for c in value)
 
@@ -91,6 +114,8 @@ def _odd(value: str) -> bool:
 _VARIABLE = re.compile(r"\$[A-Z_][A-Z0-9_]{0,60}\Z|\$?\{[^{}]{0,60}\}|%[sr]\Z|<[^<>]{1,60}>\Z")
 """What a program or a person puts a secret into, and is none."""
 _STRONG = re.compile(r"[\w@#$%^&*!+=~?-]+[.,;:!?)\]*]{0,3}\Z")
+_RUN = re.compile(r"(?![0-9]{4}-[0-9]{2}-)(?:base64:|s%3a)?[A-Za-z0-9_+=%-]{10,}")
+_WORDS = re.compile(r"(?:[a-z]{3,8}[ ,]{1,3}){10,23}[a-z]{3,8}(?![A-Za-z])")
 _SIGN = re.compile(r"[A-Za-z0-9][@#$%^&*!+=~?][A-Za-z0-9]")
 
 

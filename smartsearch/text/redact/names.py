@@ -11,31 +11,40 @@ from itertools import pairwise
 
 from smartsearch.text.redact.named import (
     anything,
+    drawn,
     enclosed,
     joint,
     keyed,
     keylike,
     lettered,
     listed,
+    listing,
     mixed,
     named,
     odd,
     strong,
+    words,
 )
 from smartsearch.text.redact.page import FILL, Page, Rule, Span
 from smartsearch.text.redact.values import Values
 
 # Names begin with few letters, for a search passes over what begins with others; what may not stand before a
 # name is looked back at from its first letter.
-_PASS = r"p(?:ass[-_ ]?(?:word|wort|wd|code|phrase|key)|asswrd|aswd|swd|wd|assord|arolă)"
+_PASS = (
+    r"p(?<!nop)(?:ass[-_ ]?(?:w[o0]rd|wort|wd|code|phrase|key)|@ss(?:w[o0]rd|wd)"
+    r"|as(?:swrd|wd|word|sord|sowrd)"
+    r"|s?swd|wr?d|arolă)"
+)
 _ELSEWHERE = (
-    r"kennwort|zugangscode|contrase[nñ]a|mot[- _]de[- _]passe|senha|wachtwoord|has[lł]o|heslo|jelszó|lösenord"
-    r"|adgangskode|salasana|şifre|w(?:lan|i-?fi)[-_ ]?(?:key|schlüssel|code|clave|clé)"
-    r"|пароль|密码|密碼|口令|パスワード|비밀번호|암호|كلمة المرور|كلمة السر|סיסמה|סיסמא|mật khẩu|รหัสผ่าน"
+    r"kennwort|(?:zugangs|freischalt)code|(?:security|secret)[ -]answer"
+    r"|contrase[nñ]a|mot[- _]de[- _]passe|senha|wachtwoord|has[lł]o|heslo|jelszó|lösenord"
+    r"|adgangskode|salasana|şifre"
+    r"|(?:w(?:lan|i-?fi|pa2?|ep|ireless)|network)[-_ ]?(?:key|schlüssel|code|clave|clé)|netzwerkschlüssel"
+    r"|пароль|密码|密碼|口令|パスワード|비밀번호|비번|암호|كلمة المرور|كلمة السر|סיסמה|סיסמא|mật khẩu|รหัสผ่าน"
 )
 PASSWORD = f"{_PASS}|{_ELSEWHERE}"
-_WEAK = r"p(?:ass|s?w)(?![a-z])"  # words of other meanings too
-_WEAKER = r"(?:mdp|clave)(?![a-z])"
+_WEAK = r"p(?:ass|s?w|/w|\.w\.)(?![a-z])"  # words of other meanings too
+_WEAKER = r"(?:mdp|clave|contra|community string|snmp[a-z -]{0,20}community)(?![a-z])"
 _ENV = r"p(?<=[a-z0-9]_p)(?:ass|w)(?![a-z])"
 _KEYS_OF = (
     *("api", "access", "secret", "private", "auth", "client", "account", "consumer"),
@@ -43,7 +52,17 @@ _KEYS_OF = (
 )
 # Looked back at from the k: a search for few first letters passes over most of a text.
 TOKEN = f"token|secret|k(?:{'|'.join(f'(?<={of}k)|(?<={of}[-_ ]k)' for of in _KEYS_OF)})ey(?:_base)?"
-PHRASE = r"passphrase|(?:seed|recovery|backup|secret|mnemonic) (?:phrase|words)|mnemonic"
+# Names that are a key's only where the value looks drawn by lot.
+OPENER = (
+    r"(?:k(?<! k)(?<!pubk)(?<!public[-_]k)ey|auth|psk(?!e)|salt|jwt|hmac|csrf|xsrf|session"
+    r"|s(?<![a-z].)id|li_at|\.sid|signature)(?:[-_]?(?:id|token|data))?"
+)
+SESSION = r"(?:php|j|asp\.net_)sess(?:ion)?id"
+PHRASE = (
+    r"passphrase|(?:seed|recovery|backup|secret|mnemonic|wallet)[ -](?:phrase|words)|mnemonic(?: phrase)?"
+    r"|wiederherstellungsphrase"
+)
+_SEED = r"(?<![a-z])seed|(?:12|24|twelve|twenty-four) words"
 
 QUOTES = "\"'`*_.,;:!?()[]“”„«»"
 _B = r"[^\S\n]*"  # blanks of a line
@@ -55,7 +74,8 @@ _NEXT_LINE = (  # of a YAML block or list, of a quotation; a program's comment i
 )
 _ABOUT = r"(?: (?:for|to|of|on|für|fürs|zum|vom|del|de|du|da|pour)\b[^\n:=]{1,40})?"
 _BE = (
-    r"(?:(?:is|was|are|will be|ist|war|lautet|heißt|wäre|est|était|c'est|es|era|è|é|jest|är|er|это|:=?)"
+    r"(?:(?:is|was|are|will be|used to be|ist|war|lautet|heißt|wäre|est|était|c'est|es|era|è|é|jest|är|er|это"
+    r"|:=?)"
     r"(?:[^\S\n]{1,4}(?:now|still|just|always|jetzt|immer|again|wieder|ahora|maintenant))?)"
 )
 _SIGN = (
@@ -78,7 +98,9 @@ LISTED = (  # in a list, below a heading
 BARE = r"(?<!passwd)[^\S\n]+[(\[*_]{0,2}|[(\[]|(?=[「『])"
 OTHER = r"[^\S\n]?[:=][^\S\n]?[^\s:/|]{1,60}[^\S\n]?[:/|][^\S\n]?(?!/)"  # `login: ann / x1`
 BEHIND = rf"{_SHUT}[^\S\n]+(?=\\{{0,4}}[\"'`“„«‘])"
-CHANGED = rf"{_ABOUT}[^\S\n]{{1,4}}(?:to|into|auf|à|en|a)[^\S\n]+"
+CHANGED = rf"{_ABOUT}[^\S\n]{{1,4}}(?:(?:is )?(?:now )?(?:re)?set )?(?:to|into|auf|à|en|a)[^\S\n]+"
+GIVEN = r"[^\S\n]+(?:<<<[^\S\n]*)?[\"']?(?![-<>=:])"  # to a command: `set KEY x1`
+DEFINED = r"[\"'],[^\S\n]{0,4}(?=[\"'])"
 # `"name": "password", "value": "x"`, `key="password" value="x"`: the name is itself a value.
 PAIR = rf"\\?[\"']?{_B},?\s{{0,40}}\\?[\"']?(?:value|val|default|content|data)\\?[\"']?{_B}[:=]\s{{0,40}}"
 # Behind `<password`, `<a name="password`, `<key>password`, `<td>Password`.
@@ -95,7 +117,8 @@ def _word(text: str, start: int, end: int) -> bool:
 
 _NAME_AFTER = re.compile(_PASS)
 _WORD = re.compile(r"\S+")
-_COPULAS = ("is", "was", "as", "ist", "war", "als", "est", "es")
+_COPULAS = ("is", "was", "as", "ist", "war", "als", "est", "es", "<-", "(the", "(my", "that's", "thats")
+_DASHES = ("-", "–", "—")
 BEFORE, BETWEEN = 120, 4
 """Characters before a name in which its value is looked for, and words: `x1 is my old wifi password`."""
 
@@ -105,8 +128,9 @@ def _before(page: Page) -> Iterator[Span]:
     at = 0
     for name in _NAME_AFTER.finditer(page.low):
         first = max(at, name.start() - BEFORE)
-        if page.low[name.start() - 1 : name.start()].isspace():
-            words = list(_WORD.finditer(page.text[first : name.start()]))[-BETWEEN - 1 :]
+        if page.low[max(name.start() - 1, 0) : name.start()].isspace():
+            words = [w for w in _WORD.finditer(page.text[first : name.start()]) if w[0] not in _DASHES]
+            words = words[-BETWEEN - 1 :]
             value = next((v for v, be in pairwise(words) if be[0].lower() in _COPULAS), None)
             told = value[0].strip(QUOTES) if value else ""
             if value and strong(told, False) and FILL not in told:
@@ -117,13 +141,29 @@ def _before(page: Page) -> Iterator[Span]:
 
 _VALUES = (joint(ASSIGNED, anything), joint(PAIR, anything))
 _PASS_HINTS = (
-    *(f"pass{letter}" for letter in "w-_ cpko"),
-    *("paswd", "pswd", "pwd", "parolă"),
+    *(f"pass{letter}" for letter in "w-_ cpkos"),
+    *("p@ss", "pasw", "pswd", "pwd", "pwrd", "psswd", "parolă"),
 )
 _ELSEWHERE_HINTS = (
-    *("kennwort", "zugangscode", "contrase", "de passe", "de-passe", "de_passe", "senha", "wachtwoord"),
+    *(
+        "kennwort",
+        "zugangscode",
+        "freischaltcode",
+        "answer",
+        "network",
+        "netzwerk",
+        "wpa",
+        "wep",
+        "wireless",
+        "contrase",
+        "de passe",
+        "de-passe",
+        "de_passe",
+        "senha",
+        "wachtwoord",
+    ),
     *("hasło", "haslo", "heslo", "jelszó", "lösenord", "adgangskode", "salasana", "şifre", "wlan", "wi-fi"),
-    *("wifi", "пароль", "口令", "密码", "密碼", "パスワード", "비밀번호", "암호", "كلمة", "סיסמ"),
+    *("wifi", "пароль", "口令", "密码", "密碼", "パスワード", "비밀번호", "비번", "암호", "كلمة", "סיסמ"),
     *("mật khẩu", "รหัสผ่าน"),
 )
 _TOKEN_HINTS = ("token", "secret", "key")
@@ -150,9 +190,15 @@ _WEAK_JOINTS = (joint(ASSIGNED, lettered), joint(IS, lettered))
 RULES = (
     Rule(
         "passphrase",
-        named(PHRASE, joint(ASSIGNED, anything, Values.line)),
+        named(
+            PHRASE,
+            joint(ASSIGNED, anything, Values.phrase),
+            joint(rf"{IS}|\s+", words, Values.phrase),
+            joint(r"[^\S\n]*\n", listing, Values.phrase),
+        ),
         ("phrase", "mnemonic", "d words", "y words", "p words", "t words"),
     ),
+    Rule("passphrase", named(_SEED, joint(rf"{IS}|{ASSIGNED}", words, Values.phrase)), ("seed", " words")),
     Rule("password", named(rf"{_START}|{_ATTRIBUTE}", joint(TAG, anything, Values.element)), ("</",)),
     Rule("password", named(_BOTH, joint(ASSIGNED, anything, Values.line)), ("pass", "pw")),
     Rule("password", named(_PASS, *_JOINTS), _PASS_HINTS),
@@ -162,8 +208,24 @@ RULES = (
         named(_ENV, joint(r"=(?=\S{4})", anything), joint(ASSIGNED, odd), joint(PAIR, odd)),
         ("_pass", "_pw"),
     ),
-    Rule("password", named(_WEAK, *_WEAK_JOINTS, fits=_word), ("pass", "pw", "psw")),
-    Rule("password", named(_WEAKER, *_WEAK_JOINTS, fits=_word), ("mdp", "clave")),
+    Rule("password", named(_WEAK, *_WEAK_JOINTS, fits=_word), ("pass", "pw", "psw", "p/w", "p.w.")),
+    Rule(
+        "password", named(r"wi-?fi(?![a-z])", joint(ASSIGNED, strong), joint(IS, strong)), ("wifi", "wi-fi")
+    ),
+    Rule(
+        "password",
+        named(
+            r"p(?<![a-z]p)wd?(?![a-z])|user(?:name)?[^\S\n][^\s:]{1,40}[^\S\n]pass|creds:[^\S\n][a-z0-9@._-]{1,40}(?![^\s:/])"
+            r"|u(?<![a-z]u)(?:ser)?:[^\S\n]?[^\s:]{1,40}[^\S\n]p(?:w|ass)?:",
+            joint(r"[^\S\n]+", strong),
+        ),
+        ("pw", "pass", "creds", "u: ", "user:"),
+    ),
+    Rule(
+        "password",
+        named(_WEAKER, *_WEAK_JOINTS, joint(r"[^\S\n]+", strong), fits=_word),
+        ("mdp", "clave", "contra", "communit"),
+    ),
     Rule(
         "password",
         named(r"login|cred(?:ential)?s|zugangsdaten", joint(OTHER, lettered)),
@@ -173,7 +235,7 @@ RULES = (
     Rule(
         "password",
         named(
-            r"(?:user|role|grant|account)[^\n;]{1,120}(?:identified[^\n;]{0,60}? by|password)",
+            r"(?:user|role|grant|account)[^\n;]{1,120}(?:identified[^\n;]{0,60}? by|password(?: by)?)",
             joint(BEHIND, enclosed),
         ),
         ("identified", "role", "user"),
@@ -196,9 +258,38 @@ TOKENS = (
             joint(BESIDE, keyed),
             joint(LISTED, listed),
             joint(PLIST, keylike, Values.element),
+            joint(GIVEN, drawn),
         ),
         _TOKEN_HINTS,
+    ),
+    Rule(
+        "token",
+        named(OPENER, joint(ASSIGNED, drawn), joint(PAIR, drawn), joint(DEFINED, drawn), joint(GIVEN, drawn)),
+        ("key", "auth", "psk", "salt", "jwt", "hmac", "csrf", "xsrf", "sid", "session", "li_at", "signature"),
+    ),
+    Rule("token", named(SESSION, joint(ASSIGNED, keylike)), ("sess",)),
+    Rule("password", named(r"psk", joint(ASSIGNED, mixed), joint(IS, mixed)), ("psk",)),
+    Rule(
+        "password",
+        named(r"secret", joint(r"[^\S\n][057][^\S\n]", strong)),
+        ("secret",),
     ),
     Rule("token", named(rf"--[a-z-]{{0,20}}(?:{TOKEN})", joint("[ =]", keylike)), ("--",)),
 )
 """Tokens and keys by their name."""
+
+_ASKED = rf"{_ABOUT}[^\S\n]?[?:.!]{{0,2}}{_B}\n{_B}"
+CARRIED = (
+    Rule(
+        "passphrase",
+        named(PHRASE, joint(rf"{ASSIGNED}|{IS}|\s+", listing, Values.phrase)),
+        ("phrase", "mnemonic", "d words", "y words", "p words", "t words"),
+    ),
+    Rule(
+        "password",
+        named(PASSWORD, joint(_ASKED, strong, Values.line)),
+        (*_PASS_HINTS, *_ELSEWHERE_HINTS),
+    ),
+    Rule("token", named(TOKEN, joint(_ASKED, drawn, Values.line)), _TOKEN_HINTS),
+)
+"""What is asked for in one turn and told in the next, and phrases that are told in several."""

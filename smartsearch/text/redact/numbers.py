@@ -115,19 +115,22 @@ def _iban_end(text: str, start: int) -> int:
 BEFORE, BEHIND = 120, 80
 """Characters before and behind a short number in which the words stand that make it a code."""
 
+_DIGITS = "zero|oh|one|two|three|four|five|six|seven|eight|nine"
 _NUMBER = re.compile(
     r"[0-9](?<![0-9a-z_.].)(?<![0-9][.,:/].)[0-9]{2}(?:[ -]?[0-9]{1,5})?(?![0-9a-z_]|[ .,:/-][0-9])"
 )
+_SAID = re.compile(rf"(?<![a-z])(?:{_DIGITS})(?:[ ,-]{{1,2}}(?:{_DIGITS})){{2,7}}(?![a-z])")
 _QUOTE = r"[\"'`*“„«]{0,3}(?:[a-z]{1,2}-)?"
 _BE = r"(?:\s{0,4}[:=]|\s{1,4}(?:is|was|ist|war|lautet|est|es|è|to|auf):?(?=\s)|['’]s)\s{0,4}"
-_PIN = re.compile(
-    rf"(?<![a-z0-9_])(?:(?:pin|cvv2?|cvc2?)(?:[-_ ]?(?:code|nummer|number|zahl))?{_BE}{_QUOTE}|pin-?code\s)\Z"
-)
-_BARE_PIN = re.compile(r"(?<![A-Za-z0-9_])(?:PIN|CVV|CVC)\s{1,3}\Z")
+_PIN_NAME = r"(?:pin|puk|cvv2?|cvc2?)[12]?(?:[-_ ]?(?:code|nummer|number|zahl))?"
+_PIN = re.compile(rf"(?<![a-z0-9_])(?:{_PIN_NAME}{_BE}{_QUOTE}|pin-?code\s)\Z")
+_BARE_PIN = re.compile(r"(?<![A-Za-z0-9_])(?:PIN|PUK[12]?|CVV|CVC|cvv|cvc)\s{1,3}\Z")
 _ONCE = (
     r"(?:verification|security|confirmation|authentication|authori[sz]ation|one[- ]time|single[- ]use"
-    r"|log[- ]?in|sign[- ]?in|access|auth|2fa|mfa|two[- ]factor|reset|recovery|activation)"
-    r"[- ](?:code|pin|passcode)"
+    r"|log[- ]?in|sign[- ]?in|access|auth|2fa|mfa|two[- ]factor|reset|recovery|activation|sms|unlock"
+    r"|emergency|backup|scratch)[- ](?:code|pin|passcode)"
+    r"|(?:one[- ]time|temporary|single[- ]use)[- ](?:password|passcode)"
+    r"|(?:alarm|door|gate|keypad|safe|garage|lock)[- ](?:code|combination)"
     r"|(?<![a-z])(?:totp|otp|tan|passcode|2fa|mfa)(?![a-z])"
     r"|(?:bestätigungs|sicherheits|verifizierungs|einmal|anmelde|zugangs|freischalt|aktivierungs)-?code"
     r"|code (?:de |d')(?:vérification|sécurité|confirmation|connexion|activation)"
@@ -142,18 +145,40 @@ _YOURS = (
     r"(?:code|otp|passcode)"
 )
 _FOR = r"(?: (?:for|to|from|on|für|bei|pour|para|per)(?=\s)[^\n:=0-9]{1,40})?"
-_CODE = re.compile(rf"(?:{_ONCE}|{_YOURS}){_FOR}{_BE}{_QUOTE}\Z")
-_CODE_BEHIND = re.compile(rf"\s{{1,2}}(?:is|ist|est|es)\s{{1,2}}(?:{_YOURS}|(?:the|my)\s(?:{_ONCE}))")
-_CODE_HINTS = (
-    *("2fa", "mfa", "code", "código", "codice", "otp", "tan", "код"),
-    *("验证码", "驗證碼", "認証", "인증"),
+_CODE = re.compile(rf"(?:(?:{_ONCE}|{_YOURS}){_FOR}{_BE}|(?!confirm)(?:{_ONCE})[^\S\n]{{1,2}}){_QUOTE}\Z")
+_CODE_BEHIND = re.compile(
+    rf"\s{{1,2}}(?:is|ist|est|es)\s{{1,2}}(?:{_YOURS}|(?:the|my)\s(?:{_ONCE}))"
+    r"|\s(?:to|as)\s(?:(?:your|the|a)\s)?(?:verify|confirm|log[- ]?in|sign[- ]?in|verification|authenticat)"
 )
-_PIN_HINTS = ("pin", "cvv", "cvc")
+_CODE_HINTS = (
+    *(
+        "2fa",
+        "mfa",
+        "code",
+        "código",
+        "codice",
+        "otp",
+        "tan",
+        "код",
+        "one-time p",
+        "one time p",
+        "temporary p",
+        "combination",
+        "to log",
+    ),
+    *("to verify", "to confirm", "to sign", "as your", "验证码", "驗證碼", "認証", "인증"),
+)
+_PIN_HINTS = ("pin", "cvv", "cvc", "puk")
+
+
+def _short(page: Page) -> Iterator[Span]:
+    """Numbers of three to eight digits, written or said."""
+    return (number.span() for pattern in (_NUMBER, _SAID) for number in pattern.finditer(page.low))
 
 
 def _pins(page: Page) -> Iterator[Span]:
     """Numbers of three to eight digits behind the word PIN, or what it is called on a card."""
-    for start, end in (number.span() for number in _NUMBER.finditer(page.low)):
+    for start, end in sorted(_short(page)):
         first = max(0, start - BEFORE)
         if _PIN.search(page.low[first:start]) or _BARE_PIN.search(page.text[first:start]):
             yield start, end
@@ -161,10 +186,14 @@ def _pins(page: Page) -> Iterator[Span]:
 
 def _codes(page: Page) -> Iterator[Span]:
     """Numbers of four to eight digits that are said to be a code for one time."""
-    for start, end in (number.span() for number in _NUMBER.finditer(page.low)):
+    for start, end in sorted(_short(page)):
         before, behind = page.low[max(0, start - BEFORE) : start], page.low[end : end + BEHIND]
-        if end - start > 3 and (
-            (_hinted(before) and _CODE.search(before)) or (_hinted(behind) and _CODE_BEHIND.match(behind))
+        if (
+            end - start > 3
+            and page.open(start)
+            and (
+                (_hinted(before) and _CODE.search(before)) or (_hinted(behind) and _CODE_BEHIND.match(behind))
+            )
         ):
             yield start, end
 
@@ -173,8 +202,54 @@ def _hinted(text: str) -> bool:
     return any(hint in text for hint in _CODE_HINTS)
 
 
-RULES = (Rule("pin", _pins, _PIN_HINTS), Rule("one-time code", _codes, _CODE_HINTS))
+_KEPT = re.compile(
+    r"(?:recovery|backup|scratch|emergency)[- _](?:code|key)s?(?:[- ][0-9]{1,2})?"
+    r"(?:[^\S\n](?:is|are)(?=\s)|[\"'*]{0,3}[^\S\n]{0,4}[:=])?"
+)
+_ITEM = re.compile(
+    r"(?:[\s,;:*•\"'\[(-]{1,8}|(?:[\s,;]{1,4}(?:and|und|or|[0-9]{1,2}[.)])){1,2}\s{1,4})"
+    r"([a-z0-9]{4,64})((?:[- ][a-z0-9]{4,8}(?![a-z0-9])){0,12})(?![a-z0-9])"
+)
+CODES = 24
+"""Most codes of a list that are looked for."""
+
+
+def _lists(page: Page) -> Iterator[Span]:
+    """The codes that are kept for the day when the telephone is lost: one, or a list of them."""
+    at = 0
+    for name in _KEPT.finditer(page.low):
+        end = name.end()
+        for _ in range(CODES if name.start() >= at else 0):
+            item = _ITEM.match(page.low, end)
+            if item is None:
+                break
+            groups = item[2].split(item[2][:1]) if item[2] else []
+            same = next(
+                (n for n, group in enumerate(groups[1:], 1) if len(group) != len(item[1])), len(groups)
+            )
+            last = item.end(1) + sum(len(group) + 1 for group in groups[1:same])
+            if not any(c.isdigit() for c in page.text[item.start(1) : last]) or not page.open(item.start(1)):
+                break
+            yield item.start(1), last
+            end = at = last
+
+
+RULES = (
+    Rule("recovery code", _lists, ("recovery", "backup", "scratch", "emergency")),
+    Rule("pin", _pins, _PIN_HINTS),
+    Rule("one-time code", _codes, _CODE_HINTS),
+)
 """Short numbers by the words beside them."""
 
 CHECKED = (Rule("card number", _cards), Rule("iban", _ibans))
 """Numbers that have check digits."""
+
+
+def _split_cards(page: Page) -> Iterator[Span]:
+    """Card numbers of which a part stands on the next line."""
+    line = Page(page.text.replace("\n", " "))
+    return ((start, end) for start, end in _cards(line) if "\n" in page.text[start:end])
+
+
+SPLIT = Rule("card number", _split_cards)
+"""A number with a check digit that is told in two turns."""

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 MARK = re.compile(r"\[redacted: ([a-z -]{1,40})\]")
 """What stands in the place of a secret, with its kind."""
@@ -25,10 +26,13 @@ _UNSEEN = re.compile(
 
 _SOMETHING = re.compile(
     r"[0-9:=<>\"`|\t@#$%^&*+~_\\\[{}\x1b-]|[^\x00-\x7f]|[^A-Za-z]'|[!?][A-Za-z]|[A-Z]{16}"
+    r"|hrase|nemonic|(?:eed|in|ode) is"
 )
 """What a text has at least in which a rule finds anything: most of what people say has none of it."""
 
 Span = tuple[int, int]
+Spot = tuple[Any, ...]
+"""A place, its kind and what stands there."""
 
 
 class _Narrow(dict[int, str]):
@@ -63,16 +67,20 @@ class Page:
     def __post_init__(self) -> None:
         self.low = self.text.lower()
 
+    def open(self, at: int) -> bool:
+        """Whether nothing was masked there so far."""
+        return self.text[at] != FILL
+
     def fill(self, kind: str, found: Sequence[Span]) -> None:
         """Note and fill `found`, in order; no kind is what was masked before."""
         self.spots += ((start, end, kind) for start, end in found)
         self.text, self.low = _filled(self.text, found, FILL), _filled(self.low, found, FILL)
 
 
-def _filled(text: str, found: Sequence[Span], character: str = "") -> str:
+def _filled(text: str, found: Sequence[Spot], character: str = "") -> str:
     """`text` with a character, or none, for each character of the places `found`."""
     parts, at = [], 0
-    for start, end in found:
+    for start, end, *_ in found:
         parts += [text[at:start], character * (end - start)]
         at = end
     return "".join([*parts, text[at:]])
@@ -95,33 +103,28 @@ class Rules:
 
     def __init__(self, *rules: Rule) -> None:
         hints = {hint for rule in rules for hint in rule.hints}
-        self._rules = rules
-        self._always = [rule for rule in rules if not rule.hints]
-        self._hint = re.compile(_tree(hints)) if hints else None
+        self._hint = re.compile(tree(hints)) if hints else None
+        self._rules = [(rule, re.compile(tree(rule.hints)) if rule.hints else None) for rule in rules]
+        self._always = [(rule, hint) for rule, hint in self._rules if hint is None]
 
     def found(self, page: Page) -> None:
         """Fill what the rules find."""
         hinted = self._hint is not None and self._hint.search(page.low)
-        for rule in self._rules if hinted else self._always:
-            for hint in rule.hints:  # `any` takes twice as long
-                if hint in page.low:
-                    break
-            else:
-                if rule.hints:
-                    continue
-            found = list(rule.find(page))
-            if found:
-                page.fill(rule.kind, found)
+        for rule, hint in self._rules if hinted else self._always:
+            if hint is None or hint.search(page.low):
+                found = list(rule.find(page))
+                if found:
+                    page.fill(rule.kind, found)
 
 
-def _tree(words: Iterable[str]) -> str:
+def tree(words: Iterable[str]) -> str:
     """A pattern of `words` as a tree of characters: several times faster than one word after the other."""
     by_first: dict[str, list[str]] = {}
     for word in words:
         if not word:
             return ""
         by_first.setdefault(word[0], []).append(word[1:])
-    return f"(?:{'|'.join(re.escape(first) + _tree(rest) for first, rest in sorted(by_first.items()))})"
+    return f"(?:{'|'.join(re.escape(first) + tree(rest) for first, rest in sorted(by_first.items()))})"
 
 
 @dataclass(frozen=True)
@@ -133,10 +136,19 @@ class Secret:
     alone: bool
 
 
-def masked(text: str, rules: Rules, *, again: bool = False) -> tuple[str, list[Secret]]:
+_BROKEN = re.compile(  # lines of which the second is one word with a digit, as of a key that was too long
+    r"(?<=[A-Za-z0-9_+/=.-]{4})\\?\r?\n[ \t>|]{0,40}"
+    r"(?=[A-Za-z_+/=.-]{0,200}[0-9])(?=[A-Za-z0-9_+/=.-]{8,}[ \t\\\"']{0,4}(?![^\r\n]))"
+)
+
+
+def masked(
+    text: str, rules: Rules, broken: Rules | None = None, *, again: bool = False
+) -> tuple[str, list[Secret]]:
     """`text` with each secret as `[redacted: kind]`, and what they were; what is masked already stays.
 
-    Rules that look for what was found before look `again` at any text.
+    `broken` finds what goes on over the end of a line. Rules that look for what was found before look `again`
+    at any text.
     """
     if not (again or _SOMETHING.search(text)):
         return text, []
@@ -144,38 +156,46 @@ def masked(text: str, rules: Rules, *, again: bool = False) -> tuple[str, list[S
     hidden = (
         [found.span() for found in _UNSEEN.finditer(plain)] if plain is not text or "\x1b" in text else []
     )
+    spots = _spots(plain, hidden, rules)
+    if broken is not None and "\n" in plain and (breaks := [b.span() for b in _BROKEN.finditer(plain)]):
+        joined = _spots(plain, _outermost([(*span, "-") for span in hidden + breaks]), broken)
+        spots += [spot for spot in joined if any(spot[0] < start < spot[1] for start, _ in breaks)]
+    spots = _outermost(spots)
+    parts, at = [], 0
+    for start, end, kind, _ in spots:
+        parts += [text[at:start], f"[redacted: {kind}]"]
+        at = end
+    secrets = [Secret(kind, value, _ends(plain, end)) for _, end, kind, value in spots]
+    return "".join([*parts, text[at:]]), secrets
+
+
+def _spots(plain: str, hidden: Sequence[Spot], rules: Rules) -> list[Spot]:
+    """What rules find in a plain text without what is hidden: where it is in the text, and what."""
     page = Page(_filled(plain, hidden) if hidden else plain)
     whole = page.text
     if "[redacted: " in whole:
         page.fill("", [found.span() for found in MARK.finditer(whole)])
     rules.found(page)
-    spots = _outermost(page.spots) if page.spots else []
-    if not spots:
-        return text, []
-    secrets = [Secret(kind, whole[start:end], _ends(whole, end)) for start, end, kind in spots]
-    return _written(text, spots, hidden), secrets
+    if not page.spots:
+        return []
+    gone = {at for start, end, *_ in hidden for at in range(start, end)}
+    places = [at for at in range(len(plain)) if at not in gone] if gone else range(len(plain))
+    return [
+        (places[start], places[end - 1] + 1, kind, whole[start:end])
+        for start, end, kind in _outermost(page.spots)
+        if kind
+    ]
 
 
-def _outermost(spots: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """The spots in order, without those inside others and those that were masked before."""
-    kept: list[tuple[int, int, str]] = []
-    for start, end, kind in sorted(spots, key=lambda spot: (spot[0], -spot[1])):
+def _outermost(spots: Iterable[Spot]) -> list[Spot]:
+    """The spots in order, without those inside others."""
+    kept: list[Spot] = []
+    for start, end, *more in sorted(spots, key=lambda spot: (spot[0], -spot[1])):
         if not kept or end > kept[-1][1]:
-            kept.append((max(start, kept[-1][1]) if kept else start, end, kind))
-    return [spot for spot in kept if spot[2]]
+            kept.append((max(start, kept[-1][1]) if kept else start, end, *more))
+    return kept
 
 
 def _ends(text: str, at: int) -> bool:
     """Whether no word follows on this line; nobody looks further than a few signs."""
     return not any(c.isalnum() for c in text[at : at + 8].split("\n", 1)[0])
-
-
-def _written(text: str, spots: Sequence[tuple[int, int, str]], hidden: Sequence[Span]) -> str:
-    """`text` with marks for the spots of its plain copy, which lacks what is hidden."""
-    gone = {at for start, end in hidden for at in range(start, end)}
-    places = [at for at in range(len(text)) if at not in gone] if gone else range(len(text))
-    parts, at = [], 0
-    for start, end, kind in spots:
-        parts += [text[at : places[start]], f"[redacted: {kind}]"]
-        at = places[end - 1] + 1
-    return "".join([*parts, text[at:]])

@@ -14,7 +14,12 @@ _BLANK = re.compile(r"\s")
 _OPENING = re.compile(r"(\\{0,8})(\"\"\"|'''|[\"'`])")
 _CLOSINGS = {"“": "”", "„": "“", "«": "»", "‘": "’", "‚": "‘", "「": "」", "『": "』", "‹": "›"}
 
-
+_PHRASE = re.compile(  # words, numbered or not, on lines that hold nothing else
+    r"[^A-Za-z]{0,12}([a-z]{3,8}(?:[^A-Za-z]{1,16}[a-z]{3,8}){2,32})(?![A-Za-z])(?=[^A-Za-z\n]{0,4}(?![^\n]))"
+)
+_LETTERS = re.compile(r"[a-z]+")
+_LENGTHS = (12, 15, 18, 21, 24)
+"""Words of a recovery phrase (BIP 39)."""
 BETWEEN = 80
 """Characters behind a value in which its closing tag is looked for."""
 
@@ -55,6 +60,24 @@ class Values:
             return value
         end = self._sign("\n", at)
         return Value(at, end, end)
+
+    def phrase(self, at: int) -> Value | None:
+        """As `line`, but a list of words, one a line or numbered, ends with its last word.
+
+        Lines go on until there are as many words as such phrases have.
+        """
+        told, words = self.line(at), _PHRASE.match(self._text, at)
+        if words is None:
+            return told
+        end, count = words.start(1), 0
+        for line in words[1].splitlines(keepends=True):
+            end, count = end + len(line), count + len(_LETTERS.findall(line))
+            if count in _LENGTHS:
+                break
+        if told is not None and end <= told.end:
+            return told
+        end = words.start(1) + len(self._text[words.start(1) : end].rstrip(" \t\n-*•0123456789.):"))
+        return Value(words.start(1), end, end)
 
     def element(self, at: int) -> Value | None:
         """What stands before a closing tag on this line, or on the next; none where there is no such tag."""

@@ -1,0 +1,75 @@
+"""The last exit: where masking is wanted, nothing is printed but through here, and without its secrets.
+
+Standard output and standard error are replaced while a command runs, so that no command, error or library can
+forget it. What programs read is masked value by value, before it is written as JSON.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+if TYPE_CHECKING:
+    from smartsearch.text.redact import Together
+
+Shown = TypeVar("Shown")
+
+_masks: Callable[..., Together] | None = None
+
+
+class Masked:
+    """A stream that masks each text that is written to it; `bare` is the stream itself."""
+
+    def __init__(self, bare: TextIO) -> None:
+        self.bare = bare
+
+    def write(self, text: str) -> int:
+        """Write `text` as it may leave. Returns its length."""
+        self.bare.write(shown(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.bare, name)
+
+
+def through(stream: Any) -> Any:
+    """The stream, or where masking is wanted one that masks what it is given."""
+    return stream if _masks is None else Masked(stream)
+
+
+def bare(stream: TextIO) -> TextIO:
+    """The stream itself, for what was masked by its values."""
+    return stream.bare if isinstance(stream, Masked) else stream
+
+
+def shown(value: Shown) -> Shown:
+    """A text, a record or rows as they may leave: as they are, or where masking is wanted masked."""
+    return value if _masks is None else _masks(value).of(value)
+
+
+def wanted() -> bool:
+    """Whether masking is wanted."""
+    return _masks is not None
+
+
+@contextmanager
+def during(on: bool, typed: Sequence[str] = ()) -> Iterator[None]:
+    """Mask all that is printed while the block runs, if it is `on`.
+
+    What was `typed` is known: a secret of an option or of the question is masked in what else is said.
+    """
+    global _masks
+    if not on:
+        yield
+        return
+    from smartsearch.text.redact import Together
+
+    known = Together(tuple(typed), " ".join(typed)).secrets
+    before, _masks = _masks, lambda value: Together(value, known=known)
+    try:
+        with redirect_stdout(through(sys.stdout)), redirect_stderr(through(sys.stderr)):
+            yield
+    finally:
+        _masks = before
