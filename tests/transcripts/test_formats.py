@@ -27,7 +27,7 @@ CASES = [
     for path in sorted((HERE / "cases").glob("*.jsonl"))
     for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n")
 ]
-GENERIC = {"messages", "html", "chat", "prose"}
+GENERIC = {"messages", "table", "html", "chat", "prose"}
 """What takes a file that no other format claims."""
 
 
