@@ -6,7 +6,8 @@ from smartsearch.errors import InputError
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format
 from smartsearch.transcripts.formats.csvtext import columns
-from smartsearch.transcripts.formats.keys import Named
+from smartsearch.transcripts.formats.fields import objects
+from smartsearch.transcripts.formats.keys import Named, only_list, said_by
 from smartsearch.transcripts.source import Source
 
 JSON = (".json",)
@@ -508,7 +509,7 @@ TEXT_FORMATS = (
 FORMATS = (*JSON_FORMATS, *TEXT_FORMATS)
 
 
-_OUTLINE = 70
+_OUTLINE = 110
 """Characters of what stands at the top of a JSON file: the message is one short line of many."""
 
 
@@ -546,12 +547,11 @@ def _outline(source: Source) -> str:
     value = source.json.items[0].value
     if isinstance(value, list):
         return f"a list of {len(value):,}, the first {_shape(value[0])}" if value else "an empty list"
-    return _shape(value)
+    key = only_list(value)
+    return f"{_shape(value)}; in {key}: {said_by(objects(value, key)[0])}" if key else _shape(value)
 
 
 def _shape(value: object) -> str:
     if isinstance(value, dict):
-        keys = [str(key)[:40] for key in list(value)[:6]]
-        more = ", ..." if len(value) > 6 else ""
-        return f"an object with {', '.join(keys)}{more}" if keys else "an empty object"
+        return f"an object with {said_by(value)}" if value else "an empty object"
     return f"a {type(value).__name__}"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from smartsearch.errors import UsageError
 from smartsearch.transcripts.faults import FormatError
-from smartsearch.transcripts.formats.fields import escaped, mapping, string
+from smartsearch.transcripts.formats.fields import escaped, mapping, objects, string
 from smartsearch.transcripts.formats.jsontext import Item
 
 # Case, blanks and marks count for nothing: `createdAt` and `Created At` are `created_at`. The first that a
@@ -67,9 +67,9 @@ class Keys(NamedTuple):
     is_chat: bool
 
 
-def keys_of(record: Mapping[str, Any]) -> Keys:
-    """What the keys of a record say."""
-    names = tuple(record)
+def keys_of(record: object) -> Keys:
+    """What the keys of a record say; of what is no object, nothing."""
+    names = tuple(record) if isinstance(record, dict) else ()
     return _kept(names) if len(names) <= _KEPT else _found(names)
 
 
@@ -92,16 +92,20 @@ def _plain(name: str) -> str:
     return name.translate(_MARKS).casefold()
 
 
-def name_at(record: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, str]:
+def name_at(record: Any, keys: Iterable[str]) -> tuple[str, str]:
     """The first of `keys` that holds a name, a number, or an object with a name; and the name. Else ""."""
     for key in keys:
         found = record[key]
-        if name := string(found, *_OWNERS) if isinstance(found, dict) else string(record, key):
+        if isinstance(found, str):
+            name = found
+        else:
+            name = string(found, *_OWNERS) if isinstance(found, dict) else string(record, key)
+        if name:
             return key, name
     return "", ""
 
 
-def text_at(record: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, Any]:
+def text_at(record: Any, keys: Iterable[str]) -> tuple[str, Any]:
     """The first of `keys` that holds something, and what; if none does, the first that is there."""
     key, found = "", None
     for name in keys:
@@ -171,6 +175,12 @@ def known() -> str:
     """The usual keys in words, for an error about a file without them."""
     who, text, time = (_listed(_USUAL[name]) for name in ("speaker", "text", "time"))
     return f"known keys are, of a speaker: user, {who}; of a text: {text}; of a time: {time}"
+
+
+def only_list(record: object) -> str:
+    """The key of the one list of objects in a record, or "" where there is none, or are several."""
+    lists = [key for key in mapping(record) if objects(record, key)]
+    return lists[0] if len(lists) == 1 else ""
 
 
 def said_by(record: object) -> str:

@@ -23,10 +23,12 @@ from smartsearch.transcripts.formats.fields import kind, mapping, objects, strin
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.keys import (
     HEAD,
+    Keys,
     Named,
     are_messages,
     keys_of,
     name_at,
+    only_list,
     said_by,
     said_of,
     text_at,
@@ -64,7 +66,9 @@ class _Message(NamedTuple):
 def detect(source: Source) -> bool:
     """Whether a file is messages with roles, or conversations, or has a speaker and a text in each record."""
     head = source.head(HEAD)
-    return any(_is_message(value) or _list_key(value) is not None for value in head[:5]) or are_messages(head)
+    whole = source.json.whole and isinstance(source.json.items[0].value, dict)
+    begun = any(_is_message(value) or _list_key(value, whole=whole) is not None for value in head[:5])
+    return begun or are_messages(head)
 
 
 def _is_message(value: object) -> bool:
@@ -77,15 +81,19 @@ def _is_message(value: object) -> bool:
     return said and isinstance(value.get("role"), str)
 
 
-def _list_key(value: object) -> str | None:
-    """The key of a conversation's messages, "" where it is a list itself; None when it is no conversation."""
+def _list_key(value: object, *, whole: bool = False) -> str | None:
+    """The key of a conversation's messages, "" where it is a list itself; None when it is no conversation.
+
+    Where the value is the `whole` file, any key whose list is its only one of objects.
+    """
     if isinstance(value, list):
         return "" if any(map(_is_message, value[:5])) or are_messages(value[:HEAD]) else None
     for key in _LIST_KEYS:
         found = mapping(value).get(key)
         if isinstance(found, list) and (_list_key(found) is not None or (key == "messages" and not found)):
             return key
-    return None
+    key = only_list(value) if whole and not (_is_message(value) or are_messages([value])) else ""
+    return key if key and _list_key(mapping(value)[key]) is not None else None
 
 
 def read(source: Source, named: Named | None = None) -> Iterator[Record]:
@@ -100,23 +108,24 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
         else:
             items.append(row)
     messages = list(_walk(source, named.records(_rows(items)) if named else items))
-    if messages and not any(_content(message.item.value)[0] for message in messages):
+    if messages and not any(_content(one.item.value, keys_of(one.item.value))[0] for one in messages):
         raise FormatError(
             f"no key is known as a text: {said_by(messages[0].item.value)}", kind="unknown_field"
         )
     if said := "" if named else said_of(message.item.value for message in messages[:HEAD]):
         yield FormatError(said, kind="notice")
     own = ids(message.item.value for message in messages)
-    day_first = is_day_first(str(_when(message.item.value)) for message in messages)
+    times = [_when(message.item.value, keys_of(message.item.value)) for message in messages]
+    day_first = is_day_first(map(str, times))
     nobody, timeless = list[Item](), list[Item]()
-    for message in messages:
+    for message, when in zip(messages, times, strict=True):
         if is_result(message.item.value, own):
             continue
         record = _turn(source, message, day_first)
         if isinstance(record, Turn):
             if not record.speaker:
                 nobody.append(message.item)
-            if (when := _when(message.item.value)) not in (None, "") and not to_iso(when):
+            if when not in (None, "") and not to_iso(when):
                 timeless.append(message.item)
         yield record
     for items, lacks in ((nobody, "a speaker"), (timeless, "a time that can be read")):
@@ -131,12 +140,10 @@ def _rows(items: Sequence[Item]) -> list[Item]:
     """The records of a file whose keys are named: its values, or what is in the one list that it is."""
     rows: list[Item] = []
     for item in items:
-        lists = [key for key in mapping(item.value) if objects(item.value, key)]
-        wanted = [key for key in _LIST_KEYS if key in lists] or (lists if len(items) == 1 else [])
         if isinstance(item.value, list):
             rows.extend(item.elements())
-        elif len(wanted) == 1 and not item.line:
-            rows.extend(item.elements(wanted[0]))
+        elif key := _list_key(item.value) or (only_list(item.value) if len(items) == 1 else ""):
+            rows.extend(item.elements(key))
         else:
             rows.append(item)
     return rows
@@ -147,7 +154,8 @@ def of_line(source: Source, value: object, line: int) -> Record | None:
 
     That is so of a conversation, which may be one of many, and of a date that may be day or month first.
     """
-    if _list_key(value) is not None or _answers(value) or is_ambiguous(str(_when(value))):
+    keys = keys_of(value)
+    if _list_key(value) is not None or _answers(value, keys) or is_ambiguous(str(_when(value, keys))):
         return None
     item = Item(value, line)
     if is_result(value, set()):
@@ -174,19 +182,20 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
 
     None where more of the file decides.
     """
-    content = _content(value)[1]
+    keys = keys_of(value)
+    content = _content(value, keys)[1]
     plain = isinstance(content, str) and content.strip() and not is_result(value, set())
     if not (isinstance(value, dict) and plain):
         made = of_line(source, value, line)
         return None if made is None else facts(made) if isinstance(made, Turn) else False
-    time, keys = _when(value), keys_of(value)
-    if _list_key(value) is not None or _answers(value) or is_ambiguous(str(time)):
+    time = _when(value, keys)
+    if _list_key(value) is not None or _answers(value, keys) or is_ambiguous(str(time)):
         return None
     return Facts(
         string(value, *keys.conversation) or source.stem,
         string(value, *keys.session),
         "",
-        _speaker(value),
+        _speaker(value, keys),
         _role(value),
         to_iso(time) or source.day,
     )
@@ -194,7 +203,7 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
 
 def _walk(source: Source, items: Sequence[Item]) -> Iterator[_Message]:
     """Every message of the file under its conversation's name: its own, else the file's, numbered if many."""
-    keys = [_list_key(item.value) for item in items]
+    keys = [_list_key(item.value, whole=not (item.line or item.pointer)) for item in items]
     many = sum(key is not None for key in keys) > 1
     for n, (item, key) in enumerate(zip(items, keys, strict=True), 1):
         if key is None:
@@ -208,16 +217,15 @@ def _walk(source: Source, items: Sequence[Item]) -> Iterator[_Message]:
             name,
             string(item.value, "session_id"),
             title if title != name else "",
-            _when(item.value),
+            _when(item.value, keys_of(item.value)),
         )
         for one in (answer for inside in _inside(item, key) for answer in _threaded(inside)):
             yield about._replace(item=one)
 
 
-def _answers(value: object) -> str:
+def _answers(value: object, keys: Keys) -> str:
     """The key of the messages that answer one and stand in it, or ""."""
-    keys = keys_of(value).answers if isinstance(value, dict) else ()
-    return next((key for key in keys if objects(value, key) and are_messages(objects(value, key)[:HEAD])), "")
+    return next((key for key in keys.answers if are_messages(objects(value, key)[:HEAD])), "")
 
 
 def _threaded(item: Item) -> Iterator[Item]:
@@ -225,7 +233,7 @@ def _threaded(item: Item) -> Iterator[Item]:
     waiting = [item]
     while waiting:
         yield (one := waiting.pop())
-        if key := _answers(one.value):
+        if key := _answers(one.value, keys_of(one.value)):
             waiting.extend(reversed(list(one.elements(key))))
 
 
@@ -243,17 +251,17 @@ def _turn(source: Source, message: _Message, day_first: bool) -> Record:
     item, value = message.item, message.item.value
     if not isinstance(value, dict):
         return item.fault(f"{kind(value)} in the place of a message")
-    key, content = _content(value)
+    keys = keys_of(value)
+    key, content = _content(value, keys)
     if not isinstance(content, str | list | None):
         return item.fault(f"`{key}` is {kind(content)}, not text or a list of parts")
     text, caption = _said(content)
-    times = (to_iso(time, day_first=day_first) for time in (_when(value), message.time))
-    keys = keys_of(value)
+    times = (to_iso(time, day_first=day_first) for time in (_when(value, keys), message.time))
     return turn(
         source.path,
         item,
         text=text,
-        speaker=_speaker(value),
+        speaker=_speaker(value, keys),
         time=next(filter(None, times), source.day),
         caption=caption,
         role=_role(value),
@@ -264,9 +272,9 @@ def _turn(source: Source, message: _Message, day_first: bool) -> Record:
     )
 
 
-def _speaker(value: dict[str, Any]) -> str:
+def _speaker(value: dict[str, Any], keys: Keys) -> str:
     """Who speaks: a name, unless that is ShareGPT's word for a role; the role; any other name."""
-    keys, role = keys_of(value), _role(value)
+    role = _role(value)
     key, name = name_at(value, keys.speaker)
     if name and not (key == "from" and role):
         return name
@@ -313,23 +321,18 @@ def _caption(part: dict[str, Any]) -> str:
     return bracketed(noun, string(part, *_FILE_KEYS) or string(part.get(what), *_FILE_KEYS)) if noun else ""
 
 
-def _content(value: object) -> tuple[str, Any]:
+def _content(value: Any, keys: Keys) -> tuple[str, Any]:
     """The key of what was said, and that."""
-    if not isinstance(value, dict):
-        return "", None
-    key, found = text_at(value, keys_of(value).text)
-    return (
-        ("value", value.get("value")) if found is None and value.keys() & {"from", "role"} else (key, found)
-    )
+    key, found = text_at(value, keys.text)
+    if found is None and isinstance(value, dict) and ("from" in value or "role" in value):
+        return "value", value.get("value")
+    return key, found
 
 
-def _when(value: object) -> Any:
+def _when(value: Any, keys: Keys) -> Any:
     """When it was said; of a day and a time of day under two keys both."""
-    if not isinstance(value, dict):
-        return None
-    keys = keys_of(value).time
-    found = unwrapped(text_at(value, keys)[1])
-    if len(keys) > 1 and isinstance(found, str) and clock(found):
-        days = (value[key] for key in keys)
+    found = unwrapped(text_at(value, keys.time)[1])
+    if len(keys.time) > 1 and isinstance(found, str) and clock(found):
+        days = (value[key] for key in keys.time)
         return next((f"{day} {found}" for day in days if isinstance(day, str) and find_date(day)), found)
     return found
