@@ -60,8 +60,8 @@ def read(
     """Every turn of the files and folders named, in a stable order, with what was skipped and why.
 
     `-` reads `stdin` (bytes; standard input if None). `input_format` is a name in `FORMATS`, or `auto` to
-    detect each file's. `selection` says what is taken from folders. Broken files and records go to
-    `Corpus.skipped` and reading goes on; an empty file is only warned of.
+    detect each file's, or `fields:` and what --fields takes. `selection` says what is taken from folders.
+    Broken files and records go to `Corpus.skipped` and reading goes on; an empty file is only warned of.
 
     Raises InputError: `path_not_found`, `unknown_format`, or `nothing_read` when something was skipped and
     no turn is left.

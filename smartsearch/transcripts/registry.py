@@ -509,7 +509,7 @@ TEXT_FORMATS = (
 FORMATS = (*JSON_FORMATS, *TEXT_FORMATS)
 
 
-_OUTLINE = 110
+_OUTLINE = 70
 """Characters of what stands at the top of a JSON file: the message is one short line of many."""
 
 

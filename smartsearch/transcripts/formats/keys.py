@@ -222,6 +222,10 @@ class Named(NamedTuple):
             steps[field] = tuple(parts) if key.startswith("/") else (key,)
         return cls(tuple(steps.items()))
 
+    def has(self, record: object) -> bool:
+        """Whether a record has one of the keys, or where a pointer to one begins."""
+        return any(steps[0] in mapping(record) for _, steps in self.steps)
+
     def records(self, items: Sequence[Item]) -> list[Item]:
         """The records with the named values under the usual keys, which lose what else stands under these.
 

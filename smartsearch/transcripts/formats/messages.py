@@ -107,7 +107,7 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
             yield row
         else:
             items.append(row)
-    messages = list(_walk(source, named.records(_rows(items)) if named else items))
+    messages = list(_by_names(source, items, named) if named else _walk(source, items))
     if messages and not any(_content(one.item.value, keys_of(one.item.value))[0] for one in messages):
         raise FormatError(
             f"no key is known as a text: {said_by(messages[0].item.value)}", kind="unknown_field"
@@ -136,17 +136,20 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
             yield FormatError(f"{count} without {lacks}, the first {place}", kind="notice")
 
 
-def _rows(items: Sequence[Item]) -> list[Item]:
-    """The records of a file whose keys are named: its values, or what is in the one list that it is."""
-    rows: list[Item] = []
-    for item in items:
-        if isinstance(item.value, list):
-            rows.extend(item.elements())
-        elif key := _list_key(item.value) or (only_list(item.value) if len(items) == 1 else ""):
-            rows.extend(item.elements(key))
-        else:
-            rows.append(item)
-    return rows
+def _by_names(source: Source, items: Sequence[Item], named: Named) -> Iterator[_Message]:
+    """The records of a file whose keys are named: its values, or what is in the one list of each.
+
+    Raises FormatError `unknown_field`.
+    """
+    rows: list[tuple[Item, str]] = []
+    for n, item in enumerate(items, 1):
+        key = "" if named.has(item.value) else only_list(item.value)
+        many = f"{source.stem}#{n}" if len(items) > 1 else source.stem
+        name = (string(item.value, *_CONVERSATION_KEYS) or many) if key else source.stem
+        inside = item.elements(*[key] if key else []) if key or isinstance(item.value, list) else [item]
+        rows.extend((one, name) for one in inside)
+    renamed = named.records([one for one, _ in rows])
+    return (_Message(one, name) for one, (_, name) in zip(renamed, rows, strict=True))
 
 
 def of_line(source: Source, value: object, line: int) -> Record | None:
