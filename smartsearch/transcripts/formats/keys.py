@@ -35,9 +35,9 @@ _USUAL = {
 _AFTER_ROLE = ("user",)
 """Who speaks where no other key says it: beside a role it is often the id of an account."""
 _ANSWERS = ("replies", "children", "comments", "responses")
-_UNDERSTOOD = (
-    *(*_AFTER_ROLE, *_ANSWERS, "title", "type", "index", "reply_to", "reply_to_id", "parent_id", "edited"),
-)
+"""Lists of messages that answer the one they stand in."""
+_UNDERSTOOD = (*_ANSWERS, "title", "type", "index", "reply_to", "reply_to_id", "parent_id", "edited")
+"""Keys whose values nobody misses."""
 _NO_CHAT = (
     *("level", "severity", "levelname", "log_level", "logger", "logger_name", "hostname", "pid"),
     *("status_code", "http_method", "method", "price", "sku"),
@@ -140,27 +140,22 @@ def said_of(records: Iterable[object]) -> str:
 
     "" where that is plain: a role tells the speaker, or every key is understood and no thing is named.
     """
-    used: dict[str, str] = {"speaker": "", "text": "", "time": ""}
-    left: dict[str, None] = {}
+    used, left = ["", "", ""], dict[str, None]()
     for value in records:
         if not isinstance(value, dict) or _has_role(value):
             return ""
         keys = keys_of(value)
-        who, text = (*keys.speaker, *keys.after_role), keys.text
-        here = {name_at(value, who)[0], text_at(value, text)[0]}
-        for field, key in zip(
-            used, (name_at(value, who)[0], text_at(value, text)[0], text_at(value, keys.time)[0])
-        ):
-            used[field] = used[field] or key
-        known = {*here, *keys.time, *keys.conversation, *keys.session, *keys.turn, *keys.answers}
-        filled = (
-            key for key, held in value.items() if key not in known and held not in (None, "", False, [])
-        )
-        left.update(dict.fromkeys(key for key in filled if key in (*who, *text) or not _is_understood(key)))
-    if not left and _plain(used["speaker"]) != "name":
+        who, said = (*keys.speaker, *keys.after_role), keys.text
+        here = name_at(value, who)[0], text_at(value, said)[0], text_at(value, keys.time)[0]
+        used = [before or key for before, key in zip(used, here, strict=True)]
+        read = {*here, *keys.time, *keys.conversation, *keys.session, *keys.turn}
+        filled = [key for key, held in value.items() if key not in read and held not in (None, "", False, [])]
+        left.update(dict.fromkeys(key for key in filled if key in (*who, *said) or not _is_understood(key)))
+    if not left and _plain(used[0]) != "name":
         return ""
     unread = f"; not read: {_listed(list(left))}" if left else ""
-    return f"read as messages: {', '.join(f'{name}={key}' for name, key in used.items() if key)}{unread}"
+    named = (f"{field}={key}" for field, key in zip(("speaker", "text", "time"), used, strict=True) if key)
+    return f"read as messages: {', '.join(named)}{unread}"
 
 
 def _is_understood(key: str) -> bool:
@@ -231,22 +226,17 @@ class Named(NamedTuple):
 
         Raises FormatError `unknown_field` where no record has a named key.
         """
-        found = {field: [_at(item.value, steps) for item in items] for field, steps in self.steps}
-        for field, steps in self.steps:
-            if items and all(value is None for value in found[field]):
-                first = said_by(items[0].value)
+        for _, steps in self.steps:
+            if items and all(_at(item.value, steps) is None for item in items):
                 key = steps[0] if len(steps) == 1 else "".join(f"/{escaped(step)}" for step in steps)
-                raise FormatError(
-                    f"--fields: no record has {key!r}; the first has {first}", kind="unknown_field"
-                )
-        return [
-            item._replace(value=self._renamed(item.value, {field: found[field][n] for field in found}))
-            if isinstance(item.value, dict)
-            else item
-            for n, item in enumerate(items)
-        ]
+                said = f"--fields: no record has {key!r}; the first has {said_by(items[0].value)}"
+                raise FormatError(said, kind="unknown_field")
+        return [item._replace(value=self._renamed(item.value)) for item in items]
 
-    def _renamed(self, record: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    def _renamed(self, record: object) -> object:
+        if not isinstance(record, dict):
+            return record
+        values = {field: _at(record, steps) for field, steps in self.steps}
         taken = {_plain(one) for field in values for one in _USUAL[field]}
         taken |= set(_AFTER_ROLE) if "speaker" in values else set()
         kept = {key: value for key, value in record.items() if _plain(key) not in taken}
@@ -260,9 +250,8 @@ def _at(value: object, steps: Sequence[str]) -> object:
     """What one step after the other leads to, None where nothing is."""
     for step in steps:
         if isinstance(value, list):
-            value = (
-                value[int(step)] if len(step) < 9 and step.isdecimal() and int(step) < len(value) else None
-            )
+            at = int(step) if len(step) < 9 and step.isdecimal() else len(value)
+            value = value[at] if at < len(value) else None
         else:
             value = mapping(value).get(step)
     return value

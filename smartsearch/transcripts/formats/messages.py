@@ -144,6 +144,7 @@ def _by_names(source: Source, items: Sequence[Item], named: Named) -> Iterator[_
     rows: list[tuple[Item, str]] = []
     for n, item in enumerate(items, 1):
         key = "" if named.has(item.value) else only_list(item.value)
+        key = key if any(map(named.has, objects(item.value, key)[:HEAD])) else ""
         many = f"{source.stem}#{n}" if len(items) > 1 else source.stem
         name = (string(item.value, *_CONVERSATION_KEYS) or many) if key else source.stem
         inside = item.elements(*[key] if key else []) if key or isinstance(item.value, list) else [item]
