@@ -294,7 +294,9 @@ def _nothing_read(skipped: Sequence[Skipped]) -> InputError:
     if any(s.kind in KEYLESS for s in skipped):
         from smartsearch.transcripts.formats.keys import known
 
-        hint = f"--fields speaker=KEY,text=KEY,time=KEY reads other messages, rows too; {known()}; {hint}"
+        hint = (
+            f"--fields speaker=KEY,text=KEY,time=KEY; known without it are, {known()}; {hint.split(';')[0]}"
+        )
     if all(s.kind == "unreadable" for s in skipped):
         hint = "name files that you may read"
     return InputError(listed("nothing could be read", *reasons), hint=hint, kind="nothing_read")

@@ -50,7 +50,8 @@ _KEPT = 64  # keys of one record whose places are kept
 HEAD = 20
 """Records that are looked at to tell what a file is."""
 _FEW = 5  # records; of more than these, each by another name, the names are those of things
-_SHOWN = 7
+_SHOWN, _TOLD = 7, 5
+"""Keys that are shown of a record, and of the usual ones."""
 
 
 class Keys(NamedTuple):
@@ -168,8 +169,10 @@ def _has_role(record: dict[str, Any]) -> bool:
 
 def known() -> str:
     """The usual keys in words, for an error about a file without them."""
-    who, text, time = (_listed(_USUAL[name]) for name in ("speaker", "text", "time"))
-    return f"known keys are, of a speaker: user, {who}; of a text: {text}; of a time: {time}"
+    usual = {**_USUAL, "speaker": (*_AFTER_ROLE, *_USUAL["speaker"])}
+    return "; ".join(
+        f"{field}: {', '.join(usual[field][:_TOLD])}, ..." for field in ("speaker", "text", "time")
+    )
 
 
 def only_list(record: object) -> str:
