@@ -115,6 +115,29 @@ def input_format_option() -> Any:
     return option(FILTERS, said, "--input-format", default="auto", metavar="NAME", autocompletion=_formats)
 
 
+def fields_option() -> Any:
+    """`--fields`: where `--input-format` is."""
+    said = (
+        "The keys, JSON pointers or columns that say who, what and when, where they are not the usual ones: "
+        "speaker=sender,text=/msg/body,time=ts; also conversation, session, turn, role."
+    )
+    return option(FILTERS, said, "--fields", metavar="NAME=KEY,...")
+
+
+def input_format(name: str, fields: str | None) -> str:
+    """What files are read as, by `--input-format` and `--fields`. Raises UsageError where these disagree."""
+    if fields is None:
+        return name
+    from smartsearch.transcripts.registry import FIELDS, by_name
+
+    if name not in ("auto", "messages", "table"):
+        raise UsageError(
+            f"--fields names keys, and --input-format {name} has its own", hint="give one of them"
+        )
+    by_name(f"{FIELDS}{fields}")
+    return f"{FIELDS}{fields}"
+
+
 def pager_option() -> Any:
     """`--pager/--no-pager`: the same in every command whose output can be long."""
     said = "On a terminal, show what is longer than the screen in $SMARTSEARCH_PAGER, $PAGER or less."
@@ -232,7 +255,8 @@ class FilterOptions:
 
     def __init__(self, **said: Any) -> None:
         globs, excludes = (tuple(said.pop(name, None) or ()) for name in ("glob", "exclude"))
-        self.written = Written(said, globs, excludes, said.pop("input_format", "auto"))
+        read_as = input_format(said.pop("input_format", "auto"), said.pop("fields", None))
+        self.written = Written(said, globs, excludes, read_as)
 
     @classmethod
     def parameters(cls) -> Iterator[inspect.Parameter]:
@@ -251,6 +275,7 @@ class FilterOptions:
         for name, said, *flags in (globs, excludes):
             yield _parameter(name, list[str] | None, option(FILTERS, said, *flags, metavar="GLOB"))
         yield _parameter("input_format", str, input_format_option())
+        yield _parameter("fields", str | None, fields_option())
 
     def scope(self, paths: Sequence[str] | None, config: Config, own: tuple[str, ...] = ()) -> Scope:
         """What is searched under `paths`, by default the current folder. Raises UsageError."""

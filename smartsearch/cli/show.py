@@ -14,7 +14,9 @@ from smartsearch.ask.library import UNPARSED_ABOVE
 from smartsearch.cli.options import (
     OUTPUT,
     color_option,
+    fields_option,
     hyperlinks_option,
+    input_format,
     input_format_option,
     option,
     pager_option,
@@ -91,6 +93,7 @@ class ShowOptions:
     pager: bool = pager_option()
     redact: bool | None = setting("redact")
     input_format: str = input_format_option()
+    fields: str | None = fields_option()
 
     @property
     def whole(self) -> str:
@@ -137,7 +140,7 @@ def show(
         raise UsageError(
             "--hit picks one of the hits that - brings", hint="query ... --json | show - --hit 1"
         )
-    files = _Files(options.input_format)
+    files = _Files(input_format(options.input_format, options.fields))
     gathered = _Gathered()
     for text in resolved(places):
         if text == "-":

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _SCANNED_TOGETHER = 1 << 28  # bytes of unparsed files that are one text to scan: a call a word, not a file
 _SLOW = 1 << 26  # bytes whose parsing takes so long that an index is worth a word: 10 s and more
+KEYLESS = ("unrecognised_json", "unrecognised_table", "unknown_field")
+"""Kinds of files that named keys may make readable."""
 _STALE = 0.05  # share of an index's files that may have to be read all the same before that is said
 
 
@@ -57,8 +59,8 @@ def read(
     """Every turn of the files and folders named, in a stable order, with what was skipped and why.
 
     `-` reads `stdin` (bytes; standard input if None). `input_format` is a name in `FORMATS`, or `auto` to
-    detect each file's. `selection` says what is taken from folders. Broken files and records go to
-    `Corpus.skipped` and reading goes on; an empty file is only warned of.
+    detect each file's, or `fields:` and what --fields takes. `selection` says what is taken from folders.
+    Broken files and records go to `Corpus.skipped` and reading goes on; an empty file is only warned of.
 
     Raises InputError: `path_not_found`, `unknown_format`, or `nothing_read` when something was skipped and
     no turn is left.
@@ -224,6 +226,8 @@ def _in_parts(
                 close()
             held = held + len(file.data) if files else len(file.data)
             files.append(file)
+            if said := file.said:
+                gathered.warn(entry, said)
         else:
             if files or ready:
                 close()
@@ -287,6 +291,12 @@ def _nothing_read(skipped: Sequence[Skipped]) -> InputError:
     reasons = [f"{s.path}: {s.reason}" for s in skipped[:5]]
     reasons += [f"and {len(skipped) - 5:,} more"] if len(skipped) > 5 else []
     hint = "`smartsearch formats` lists what can be read; --input-format overrules the detection"
+    if any(s.kind in KEYLESS for s in skipped):
+        from smartsearch.transcripts.formats.keys import known
+
+        hint = (
+            f"--fields speaker=KEY,text=KEY,time=KEY; known without it are, {known()}; {hint.split(';')[0]}"
+        )
     if all(s.kind == "unreadable" for s in skipped):
         hint = "name files that you may read"
     return InputError(listed("nothing could be read", *reasons), hint=hint, kind="nothing_read")

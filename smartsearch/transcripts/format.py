@@ -10,6 +10,7 @@ from typing import Any
 
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.keys import Named
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
@@ -33,7 +34,8 @@ class Format:
     (`Source.beside`): an index cannot know then when they change. `silent` is for files that only go with
     others, such as a list of users: no turns in one is no news. `sparse` is for chats cut into so many files
     that one without turns is no news either. `rest` says what else such files are full of that is no turn:
-    little of one is explained by its turns (explained.py), and that is no news.
+    little of one is explained by its turns (explained.py), and that is no news. `named` are the keys that a
+    user named, for a reader that takes them.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Format:
     silent: bool = False
     sparse: bool = False
     rest: str = ""
+    named: Named | None = None
 
     @property
     def is_json(self) -> bool:
@@ -68,7 +71,7 @@ class Format:
 
         A turn without a date has that of the file's name.
         """
-        for record in self._reader.read(source):
+        for record in self._reader.read(source, *([self.named] if self.named else [])):
             undated = source.day and isinstance(record, Turn) and not record.time
             yield replace(record, time=source.day) if undated else record
 

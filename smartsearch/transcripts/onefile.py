@@ -175,6 +175,8 @@ def _take(source: Source, chosen: Format, limits: Limits, into: Gathered) -> Non
                     raise FormatError(_OVERGROWN, kind="too_large")
             elif record.kind == "no_text":
                 empty += 1
+            elif record.kind == "notice":
+                into.warn(source.path, str(record))
             else:
                 bad.append(record)
     finally:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from smartsearch.errors import InputError
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Format
+from smartsearch.transcripts.formats.csvtext import columns
+from smartsearch.transcripts.formats.fields import objects
+from smartsearch.transcripts.formats.keys import Named, only_list, said_by
 from smartsearch.transcripts.source import Source
 
 JSON = (".json",)
 TEXT = (".txt", ".md", ".markdown", ".log")
 LINES = (".json", ".jsonl")
+FIELDS = "fields:"
 
 # In both lists the most particular first: the first that claims a file reads it. A new format is a reader and
 # a row here.
@@ -336,7 +340,7 @@ JSON_FORMATS = (
     ),
     Format(
         "messages",
-        "messages with `role` and `content`, or ShareGPT's `from` and `value`: JSONL, a list, conversations",
+        "messages with `role` and `content`, `sender` and `text` or the like: JSONL, a list, conversations",
         (".json", ".jsonl", ".ndjson"),
     ),
     Format("export-extras", "files without turns in exports; nothing is read", JSON, silent=True),
@@ -487,6 +491,7 @@ TEXT_FORMATS = (
         (".md",),
         "they are in .specstory/history of a project, a file a session; name that hidden folder",
     ),
+    Format("table", "CSV and TSV with a column for who speaks and one for what is said", (".csv", ".tsv")),
     Format(
         "chat",
         "text and Markdown chats: `Name: text`, `[time] Name: text`, `**Name:** text`, `## User`",
@@ -513,15 +518,23 @@ def detect(source: Source) -> Format:
     for known in JSON_FORMATS if source.json.items else TEXT_FORMATS:
         if known.detect(source):
             return known
-    outline = _outline(source)
+    table = not source.json.items
+    outline = f"columns {', '.join(columns(source))}" if table else _outline(source)
     shown = outline if len(outline) <= _OUTLINE else f"{outline[: _OUTLINE - 3]}..."
-    raise FormatError(f"JSON of no known chat format: {shown}", kind="unrecognised_json")
+    what, kind = ("a table", "unrecognised_table") if table else ("JSON", "unrecognised_json")
+    raise FormatError(f"{what} of no known chat format: {shown}", kind=kind)
 
 
 def by_name(name: str) -> Format | None:
-    """The format called `name`, None for `auto`. Raises InputError for a name that is none of them."""
+    """The format called `name`, None for `auto`. Raises InputError for a name that is none of them.
+
+    `fields:` and what --fields says is messages with these keys, in JSON or a table.
+    """
     if name == "auto":
         return None
+    if name.startswith(FIELDS):
+        named = Named.of(name.removeprefix(FIELDS))
+        return Format("messages", "messages with named keys", LINES, named=named)
     for known in FORMATS:
         if known.name == name:
             return known
@@ -534,12 +547,11 @@ def _outline(source: Source) -> str:
     value = source.json.items[0].value
     if isinstance(value, list):
         return f"a list of {len(value):,}, the first {_shape(value[0])}" if value else "an empty list"
-    return _shape(value)
+    key = only_list(value)
+    return f"{_shape(value)}; in {key}: {said_by(objects(value, key)[0])}" if key else _shape(value)
 
 
 def _shape(value: object) -> str:
     if isinstance(value, dict):
-        keys = [str(key)[:40] for key in list(value)[:6]]
-        more = ", ..." if len(value) > 6 else ""
-        return f"an object with {', '.join(keys)}{more}" if keys else "an empty object"
+        return f"an object with {said_by(value)}" if value else "an empty object"
     return f"a {type(value).__name__}"

@@ -81,6 +81,8 @@ def test_errors_are_json_where_json_was_asked_for(run: Run, name: str, arguments
         (["query", "x", "--alpha", "2"], "alpha"),
         (["query", "x", "--conversation", "chart"], "closest are chat"),
         (["query", "x", "--input-format", "fax"], "fax"),
+        (["query", "x", "--fields", "who=sender"], "'who' is no field"),
+        (["query", "x", "--fields", "text=a", "--input-format", "slack"], "slack has its own"),
         (["query", "x", "--nonsense"], "--nonsense"),
         (["quarry"], "quarry"),
         (["batch", "nowhere.jsonl", "--out", "o"], "nowhere.jsonl"),

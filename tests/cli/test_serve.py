@@ -142,6 +142,8 @@ SAME = [
     [QUESTION, "nowhere.txt"],
     [QUESTION, "broken.json"],
     [QUESTION, "--input-format", "fax", "nowhere"],
+    [QUESTION, "talk.json", "--fields", "speaker=content,text=role", "--json"],
+    [QUESTION, "talk.json", "--fields", "speaker=who"],
     [QUESTION, "chat.txt", "-", "--json"],
 ]
 

@@ -156,6 +156,7 @@ def test_a_line_between_turns_shows_the_one_before_and_says_so(run: Run, chats: 
         (["chat.txt:1", "--hit", "2"], "--hit"),
         (["chat.txt:1", "--json", "--format", "md"], "disagree"),
         (["chat.txt:1", "--input-format", "fax"], "fax"),
+        (["chat.txt:1", "--fields", "text"], "'text' is not NAME=KEY"),
         (["export.zip/nothing.txt:1"], "no such file in the archive"),
     ],
 )

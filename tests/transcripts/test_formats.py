@@ -27,7 +27,7 @@ CASES = {
     for path in sorted((HERE / "cases").glob("*.jsonl"))
 }
 SAMPLED = [(name, case) for name, cases in CASES.items() for case in cases if "sample" in case]
-GENERIC = {"messages", "html", "chat", "prose"}
+GENERIC = {"messages", "table", "html", "chat", "prose"}
 """What takes a file that no other format claims."""
 
 

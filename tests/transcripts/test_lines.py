@@ -223,6 +223,9 @@ ODD = (
     {"from": "Mara", "value": "named", "id": 4},
     {"role": "human", "value": "by role"},
     {"from": "gpt", "value": 5},
+    {"sender": {"name": "Orla"}, "body": "by other keys", "Sent At": 1683554160000, "channel": "kilns"},
+    {"role": "potter", "user": "Tove", "message": "of a guild", "date": "2023-05-08", "time": "10:00"},
+    {"from": "Tove", "user": 7, "role": "user", "text": "", "message": "after an empty text"},
     5,
     "text",
 )

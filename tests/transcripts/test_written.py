@@ -538,9 +538,9 @@ def gemini_html(said: Chat, chance: Random) -> Lines:
         yield f"<p>{escape(answer.text).replace(chr(10), '<br>')}</p></div></div>"
 
 
-def table(columns: Sequence[str], rows: Iterator[Sequence[str]]) -> Lines:
+def table(columns: Sequence[str], rows: Iterator[Sequence[str]], mark: str = ",") -> Lines:
     written = StringIO()
-    csv.writer(written, lineterminator="\n").writerows([columns, *rows])
+    csv.writer(written, delimiter=mark, lineterminator="\n").writerows([columns, *rows])
     yield written.getvalue()
 
 
@@ -551,6 +551,19 @@ def linkedin(said: Chat, chance: Random) -> Lines:
     return table(
         columns, (("2-a", "", one.speaker, "Ole", time, "", one.text, "INBOX") for one, time in when)
     )
+
+
+def ordinary(mark: str) -> Callable[[Chat, Random], Lines]:
+    """A table with columns that people name themselves."""
+
+    def write(said: Chat, chance: Random) -> Lines:
+        head = chance.choice(
+            (("Time", "Sender", "Message"), ("created_at", "user", "text"), ("ts", "From", "body"))
+        )
+        rows = ((one.time.isoformat(), one.speaker, one.text) for one in said)
+        return table(head, rows, mark)
+
+    return write
 
 
 def discord_csv(said: Chat, chance: Random) -> Lines:
@@ -633,6 +646,9 @@ WRITERS = (
     Writer("telegram-html", "messages.html", telegram_html, numbered, "%Y-%m-%dT%H:%M:%S+02:00"),
     Writer("gemini-html", "MyActivity.html", gemini_html, in_pairs),
     Writer("linkedin", "messages.csv", linkedin, time="%Y-%m-%dT%H:%M:%S+00:00"),
+    Writer("table: commas", "boat.csv", ordinary(",")),
+    Writer("table: semicolons", "boat.csv", ordinary(";")),
+    Writer("table: tabs", "boat.tsv", ordinary("\t")),
     Writer("discord-csv", "c1/messages.csv", discord_csv, of_owner),
     Writer("chat: plain", "flat.txt", styled("{name}: {text}"), in_sessions, "%Y-%m-%d"),
     Writer("chat: clock", "flat.txt", styled("[{0:%H:%M}] {name}: {text}"), in_sessions, MINUTES),

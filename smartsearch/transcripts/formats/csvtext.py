@@ -1,31 +1,42 @@
-"""A table in CSV to records: an object a row, by the names in the first row."""
+"""A table in CSV or TSV to records: an object a row, by the names in the first row."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
 from io import StringIO
+from typing import Any
 
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
 
+SUFFIXES = (".csv", ".tsv")
 _HEAD = 4096
 """Characters in which the first row must end."""
+_LONGEST = 60
+"""Characters of a column's name: what is longer is a sentence."""
 
 
 def has_columns(source: Source, names: Sequence[str]) -> bool:
     """Whether a file begins with a row that has all of the names."""
-    first = source.text[:_HEAD].lstrip("\ufeff").split("\n", 1)[0]
+    return set(names) <= set(columns(source))
+
+
+def columns(source: Source) -> list[str]:
+    """The names in a file's first row, where it has two or more and all differ; else none."""
+    first = source.text[:_HEAD].lstrip("\ufeff").split("\n", 1)[0].strip("\r")
     try:
-        return set(names) <= set(next(csv.reader([first.strip("\r")]), []))
+        names = next(csv.reader([first], **_dialect(source)), [])
     except csv.Error:
-        return False
+        return []
+    whole = all(len(name) <= _LONGEST for name in names) and len(set(names)) == len(names)
+    return names if whole and len(names) > 1 else []
 
 
 def records(source: Source) -> Iterator[Item | FormatError]:
     """Each row behind the first, at the line on which it begins; a fault for one that is no row."""
-    reader = csv.reader(StringIO("\n".join(source.lines).lstrip("\ufeff"), newline=""))
+    reader = csv.reader(StringIO("\n".join(source.lines).lstrip("\ufeff"), newline=""), **_dialect(source))
     names: list[str] | None = None
     while True:
         line = reader.line_num + 1
@@ -38,5 +49,26 @@ def records(source: Source) -> Iterator[Item | FormatError]:
             continue
         if names is None:
             names = row
+        elif any(cell.strip() for cell in row[len(names) :]):
+            yield FormatError(f"{len(row)} cells, the first row has {len(names)}", line=line)
         elif len(row) > 1 or "".join(row).strip():
             yield Item(dict(zip(names, row, strict=False)), line)
+
+
+def _dialect(source: Source) -> dict[str, Any]:
+    """What parts the cells: of comma, semicolon and tab the most frequent in the first row.
+
+    Between tabs a quote is a letter like any other where each line has a cell for each name as it stands.
+    """
+    first = source.first_line()
+    mark = max(",;\t", key=first.count)
+    plain = mark == "\t" and all(
+        line.count(mark) == first.count(mark) for line in source.lines if line.strip()
+    )
+    return {"delimiter": mark, **({"quoting": csv.QUOTE_NONE} if plain and _is_torn(source) else {})}
+
+
+def _is_torn(source: Source) -> bool:
+    """Whether some cell of a table between tabs begins with a quote that its end does not close."""
+    cells = (cell for line in source.lines for cell in line.split("\t") if cell.startswith('"'))
+    return any(len(cell) < 2 or not cell.endswith('"') for cell in cells)

@@ -8,28 +8,35 @@ conversation, both. Left out: parts that are reasoning, and lists of tools.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from smartsearch.text.times import is_ambiguous, is_day_first, to_iso
-from smartsearch.transcripts.filters import Facts, facts
+from smartsearch.text.times import clock, find_date, is_ambiguous, is_day_first, to_iso
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.filters import ROLES, Facts, facts, has_role
 from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats import tool_calls
 from smartsearch.transcripts.formats.captions import bracketed, joined
-from smartsearch.transcripts.formats.fields import kind, mapping, string, unwrapped
+from smartsearch.transcripts.formats.csvtext import columns, records
+from smartsearch.transcripts.formats.fields import kind, mapping, objects, string, unwrapped
 from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.keys import (
+    HEAD,
+    Keys,
+    Named,
+    are_messages,
+    keys_of,
+    name_at,
+    only_list,
+    said_by,
+    said_of,
+    text_at,
+)
 from smartsearch.transcripts.formats.own_calls import ids, is_result
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
-# First one present wins. The loose ones (`speaker`, `text`) are what people's own scripts write.
-_NAME_KEYS = ("name", "speaker", "author")
-_TEXT_KEYS = ("content", "text")
-_TIME_KEYS = (
-    *("time", "timestamp", "created_at", "create_time", "date"),
-    *("createdAt", "createTime", "created_date", "ts"),
-)
-_TURN_KEYS = ("id", "message_id", "uuid", "turn_identifier")
 _LIST_KEYS = ("messages", "conversations", "conversation")
 _ROLES = {
     **dict.fromkeys(("human", "user"), "user"),
@@ -42,9 +49,8 @@ _REASONING = ("reasoning", "thinking")
 _ATTACHED = ("file", "audio", "video")
 _FILE_KEYS = ("filename", "name")
 _PUT_TOGETHER = (*(noun.encode() for noun in _ATTACHED), b'"tool_call"')
-_OF_KEYS = ("conversation_id", "conversationId", "thread_id")
 _FROM = b'"from"'
-_CONVERSATION_KEYS = (*_OF_KEYS, "conversation_hash", "id", "title")
+_CONVERSATION_KEYS = ("conversation_id", "conversationId", "thread_id", "conversation_hash", "id", "title")
 
 
 class _Message(NamedTuple):
@@ -57,44 +63,94 @@ class _Message(NamedTuple):
     time: object = None
 
 
-def claims(value: object) -> bool:
-    """Whether a value is a message, or a conversation of messages."""
-    return _is_message(value) or _list_key(value) is not None
+def detect(source: Source) -> bool:
+    """Whether a file is messages with roles, or conversations, or has a speaker and a text in each record."""
+    head = source.head(HEAD)
+    whole = source.json.whole and isinstance(source.json.items[0].value, dict)
+    begun = any(_is_message(value) or _list_key(value, whole=whole) is not None for value in head[:5])
+    return begun or are_messages(head)
 
 
 def _is_message(value: object) -> bool:
+    """Whether a value is a message by its `role`, or as ShareGPT has it."""
     if not isinstance(value, dict):
         return False
     if isinstance(value.get("from", value.get("role")), str) and isinstance(value.get("value"), str):
         return "to" not in value  # a line of a graph has both ends
-    who = isinstance(value.get("role"), str) or any(isinstance(value.get(key), str) for key in _NAME_KEYS)
-    return who and any(isinstance(value.get(key, 0), str | list | None) for key in _TEXT_KEYS)
+    said = any(isinstance(value.get(key, 0), str | list | None) for key in keys_of(value).text)
+    return said and isinstance(value.get("role"), str)
 
 
-def _list_key(value: object) -> str | None:
-    """The key of a conversation's messages, "" where it is a list itself; None when it is no conversation."""
+def _list_key(value: object, *, whole: bool = False) -> str | None:
+    """The key of a conversation's messages, "" where it is a list itself; None when it is no conversation.
+
+    Where the value is the `whole` file, any key whose list is its only one of objects.
+    """
     if isinstance(value, list):
-        return "" if any(map(_is_message, value[:5])) else None
+        return "" if any(map(_is_message, value[:5])) or are_messages(value[:HEAD]) else None
     for key in _LIST_KEYS:
         found = mapping(value).get(key)
-        if isinstance(found, list) and (
-            any(map(_is_message, found[:5])) or (key == "messages" and not found)
-        ):
+        if isinstance(found, list) and (_list_key(found) is not None or (key == "messages" and not found)):
             return key
-    return None
+    key = only_list(value) if whole and not (_is_message(value) or are_messages([value])) else ""
+    return key if key and _list_key(mapping(value)[key]) is not None else None
 
 
-def read(source: Source) -> Iterator[Record]:
-    """Turns in file order. Messages without text, such as bare tool calls, are reported as `no_text`.
+def read(source: Source, named: Named | None = None) -> Iterator[Record]:
+    """Turns in file order, of JSON or of a table's rows; messages without text are reported as `no_text`.
 
     What smartsearch itself returned to an agent is left out (own_calls.py).
     """
-    messages = list(_walk(source))
+    items = list(source.items())
+    for row in records(source) if not items and columns(source) else ():
+        if isinstance(row, FormatError):
+            yield row
+        else:
+            items.append(row)
+    messages = list(_by_names(source, items, named) if named else _walk(source, items))
+    if messages and not any(_content(one.item.value, keys_of(one.item.value))[0] for one in messages):
+        raise FormatError(
+            f"no key is known as a text: {said_by(messages[0].item.value)}", kind="unknown_field"
+        )
+    if said := "" if named else said_of(message.item.value for message in messages[:HEAD]):
+        yield FormatError(said, kind="notice")
     own = ids(message.item.value for message in messages)
-    day_first = is_day_first(str(_when(message.item.value)) for message in messages)
-    for message in messages:
-        if not is_result(message.item.value, own):
-            yield _turn(source, message, day_first)
+    times = [_when(message.item.value, keys_of(message.item.value)) for message in messages]
+    day_first = is_day_first(map(str, times))
+    nobody, timeless = list[Item](), list[Item]()
+    for message, when in zip(messages, times, strict=True):
+        if is_result(message.item.value, own):
+            continue
+        record = _turn(source, message, day_first)
+        if isinstance(record, Turn):
+            if not record.speaker:
+                nobody.append(message.item)
+            if when not in (None, "") and not to_iso(when):
+                timeless.append(message.item)
+        yield record
+    for items, lacks in ((nobody, "a speaker"), (timeless, "a time that can be read")):
+        if items:
+            _, line, pointer = items[0]
+            count = f"{len(items):,} turn{'s' if len(items) > 1 else ''}"
+            place = f"on line {line}" if line else f"at {pointer}"
+            yield FormatError(f"{count} without {lacks}, the first {place}", kind="notice")
+
+
+def _by_names(source: Source, items: Sequence[Item], named: Named) -> Iterator[_Message]:
+    """The records of a file whose keys are named: its values, or what is in the one list of each.
+
+    Raises FormatError `unknown_field`.
+    """
+    rows: list[tuple[Item, str]] = []
+    for n, item in enumerate(items, 1):
+        key = "" if named.has(item.value) else only_list(item.value)
+        key = key if any(map(named.has, objects(item.value, key)[:HEAD])) else ""
+        many = f"{source.stem}#{n}" if len(items) > 1 else source.stem
+        name = (string(item.value, *_CONVERSATION_KEYS) or many) if key else source.stem
+        inside = item.elements(*[key] if key else []) if key or isinstance(item.value, list) else [item]
+        rows.extend((one, name) for one in inside)
+    renamed = named.records([one for one, _ in rows])
+    return (_Message(one, name) for one, (_, name) in zip(renamed, rows, strict=True))
 
 
 def of_line(source: Source, value: object, line: int) -> Record | None:
@@ -102,7 +158,8 @@ def of_line(source: Source, value: object, line: int) -> Record | None:
 
     That is so of a conversation, which may be one of many, and of a date that may be day or month first.
     """
-    if _list_key(value) is not None or is_ambiguous(str(_when(value))):
+    keys = keys_of(value)
+    if _list_key(value) is not None or _answers(value, keys) or is_ambiguous(str(_when(value, keys))):
         return None
     item = Item(value, line)
     if is_result(value, set()):
@@ -129,32 +186,33 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
 
     None where more of the file decides.
     """
-    content = _content(value)
-    plain = isinstance(value, dict) and isinstance(content, str) and content.strip()
-    if not plain or is_result(value, set()):
+    keys = keys_of(value)
+    content = _content(value, keys)[1]
+    plain = isinstance(content, str) and content.strip() and not is_result(value, set())
+    if not (isinstance(value, dict) and plain):
         made = of_line(source, value, line)
         return None if made is None else facts(made) if isinstance(made, Turn) else False
-    time = _when(value)
-    if _list_key(value) is not None or is_ambiguous(str(time)):
+    time = _when(value, keys)
+    if _list_key(value) is not None or _answers(value, keys) or is_ambiguous(str(time)):
         return None
     return Facts(
-        string(value, *_OF_KEYS) or source.stem,
-        string(value, "session_id", "session"),
+        string(value, *keys.conversation) or source.stem,
+        string(value, *keys.session),
         "",
-        _speaker(value),
+        _speaker(value, keys),
         _role(value),
         to_iso(time) or source.day,
     )
 
 
-def _walk(source: Source) -> Iterator[_Message]:
+def _walk(source: Source, items: Sequence[Item]) -> Iterator[_Message]:
     """Every message of the file under its conversation's name: its own, else the file's, numbered if many."""
-    items = list(source.items())
-    keys = [_list_key(item.value) for item in items]
+    keys = [_list_key(item.value, whole=not (item.line or item.pointer)) for item in items]
     many = sum(key is not None for key in keys) > 1
     for n, (item, key) in enumerate(zip(items, keys, strict=True), 1):
         if key is None:
-            yield _Message(item, source.stem)
+            for one in _threaded(item):
+                yield _Message(one, source.stem)
             continue
         name = string(item.value, *_CONVERSATION_KEYS) or (f"{source.stem}#{n}" if many else source.stem)
         title = string(item.value, "title")
@@ -163,10 +221,24 @@ def _walk(source: Source) -> Iterator[_Message]:
             name,
             string(item.value, "session_id"),
             title if title != name else "",
-            _when(item.value),
+            _when(item.value, keys_of(item.value)),
         )
-        for one in _inside(item, key):
+        for one in (answer for inside in _inside(item, key) for answer in _threaded(inside)):
             yield about._replace(item=one)
+
+
+def _answers(value: object, keys: Keys) -> str:
+    """The key of the messages that answer one and stand in it, or ""."""
+    return next((key for key in keys.answers if are_messages(objects(value, key)[:HEAD])), "")
+
+
+def _threaded(item: Item) -> Iterator[Item]:
+    """A message and those that answer it, however deep, each behind the one that it answers."""
+    waiting = [item]
+    while waiting:
+        yield (one := waiting.pop())
+        if key := _answers(one.value, keys_of(one.value)):
+            waiting.extend(reversed(list(one.elements(key))))
 
 
 def _inside(item: Item, key: str) -> Iterator[Item]:
@@ -183,32 +255,44 @@ def _turn(source: Source, message: _Message, day_first: bool) -> Record:
     item, value = message.item, message.item.value
     if not isinstance(value, dict):
         return item.fault(f"{kind(value)} in the place of a message")
-    content = _content(value)
+    keys = keys_of(value)
+    key, content = _content(value, keys)
     if not isinstance(content, str | list | None):
-        return item.fault(f"`content` is {kind(content)}, not text or a list of parts")
+        return item.fault(f"`{key}` is {kind(content)}, not text or a list of parts")
     text, caption = _said(content)
-    times = (to_iso(time, day_first=day_first) for time in (_when(value), message.time))
+    times = (to_iso(time, day_first=day_first) for time in (_when(value, keys), message.time))
     return turn(
         source.path,
         item,
         text=text,
-        speaker=_speaker(value),
+        speaker=_speaker(value, keys),
         time=next(filter(None, times), source.day),
         caption=caption,
         role=_role(value),
-        conversation=string(value, *_OF_KEYS) or message.conversation,
-        session=string(value, "session_id", "session") or message.session,
-        turn=string(value, *_TURN_KEYS),
+        conversation=string(value, *keys.conversation) or message.conversation,
+        session=string(value, *keys.session) or message.session,
+        turn=string(value, *keys.turn),
         title=message.title,
     )
 
 
-def _speaker(value: object) -> str:
-    return string(value, *_NAME_KEYS) or _role(value) or string(value, "from")
+def _speaker(value: dict[str, Any], keys: Keys) -> str:
+    """Who speaks: a name, unless that is ShareGPT's word for a role; the role; any other name."""
+    role = _role(value)
+    key, name = name_at(value, keys.speaker)
+    if name and not (key == "from" and role):
+        return name
+    other = "" if _is_of_chats(role) else name_at(value, keys.after_role)[1]
+    return other or role or name
 
 
-def _role(value: object) -> str:
+def _role(value: dict[str, Any]) -> str:
     return string(value, "role") or _ROLES.get(string(value, "from").casefold(), "")
+
+
+@lru_cache(maxsize=256)
+def _is_of_chats(role: str) -> bool:
+    return any(has_role(one, role) for one in ROLES)
 
 
 def _said(content: str | list[Any] | None) -> tuple[str, str]:
@@ -241,18 +325,18 @@ def _caption(part: dict[str, Any]) -> str:
     return bracketed(noun, string(part, *_FILE_KEYS) or string(part.get(what), *_FILE_KEYS)) if noun else ""
 
 
-def _content(value: object) -> Any:
-    found, by_value = _first(value, _TEXT_KEYS), mapping(value).keys() & {"from", "role"}
-    return mapping(value).get("value") if found is None and by_value else found
+def _content(value: Any, keys: Keys) -> tuple[str, Any]:
+    """The key of what was said, and that."""
+    key, found = text_at(value, keys.text)
+    if found is None and isinstance(value, dict) and ("from" in value or "role" in value):
+        return "value", value.get("value")
+    return key, found
 
 
-def _when(value: object) -> Any:
-    return unwrapped(_first(value, _TIME_KEYS))
-
-
-def _first(value: object, keys: tuple[str, ...]) -> Any:
-    if isinstance(value, dict):
-        for key in keys:
-            if value.get(key) is not None:
-                return value[key]
-    return None
+def _when(value: Any, keys: Keys) -> Any:
+    """When it was said; of a day and a time of day under two keys both."""
+    found = unwrapped(text_at(value, keys.time)[1])
+    if len(keys.time) > 1 and isinstance(found, str) and clock(found):
+        days = (value[key] for key in keys.time)
+        return next((f"{day} {found}" for day in days if isinstance(day, str) and find_date(day)), found)
+    return found

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from smartsearch.text.times import is_day_first
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.chat_layout import LONGEST, session
+from smartsearch.transcripts.formats.csvtext import SUFFIXES, columns
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
@@ -20,8 +21,8 @@ _NO_LEVEL = 7  # of what is below every heading
 
 
 def detect(source: Source) -> bool:
-    """Any text but JSON, which has a shape of its own that prose would hide."""
-    return not source.json.items
+    """Any text but JSON and tables, which have a shape of their own that prose would hide."""
+    return not source.json.items and not (source.suffix in SUFFIXES and columns(source))
 
 
 def read(source: Source) -> Iterator[Record]:

@@ -28,6 +28,7 @@ from smartsearch.transcripts.filters import Facts
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats import messages
 from smartsearch.transcripts.formats.jsontext import parse
+from smartsearch.transcripts.formats.keys import said_of
 from smartsearch.transcripts.formats.own_calls import NAME, ids, possible
 from smartsearch.transcripts.onefile import or_whole
 from smartsearch.transcripts.registry import detect
@@ -86,6 +87,11 @@ class LineFile:
         """The keys of the first messages as they stand in what is scanned."""
         values = (item.value for item in self._head.json.items)
         return {fold(key).encode() for value in values if isinstance(value, dict) for key in value}
+
+    @property
+    def said(self) -> str:
+        """What there is to say of the keys of its messages, or ""."""
+        return said_of(item.value for item in self._head.json.items)
 
     @property
     def speakers(self) -> set[str]:

@@ -1,0 +1,260 @@
+"""Which keys of a record say who speaks, what and when: the usual ones, or those that `--fields` names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from smartsearch.errors import UsageError
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.formats.fields import escaped, mapping, objects, string
+from smartsearch.transcripts.formats.jsontext import Item
+
+# Case, blanks and marks count for nothing: `createdAt` and `Created At` are `created_at`. The first that a
+# record has wins.
+_USUAL = {
+    "speaker": (
+        *("speaker", "sender", "author", "name", "username", "nick", "nickname", "speaker_name"),
+        *("sender_name", "author_name", "display_name", "from_name", "participant", "person", "from"),
+    ),
+    "text": ("content", "text", "message", "body", "utterance", "msg", "message_text", "message_body"),
+    "time": (
+        *("time", "timestamp", "created_at", "create_time", "date", "created_date", "ts", "datetime"),
+        *("sent_at", "sent_time", "sent_date", "date_sent", "message_time", "message_date", "created_utc"),
+        *("timestamp_ms", "timestamp_utc", "unix_time", "epoch", "posted_at", "published_at", "when", "at"),
+    ),
+    "conversation": (
+        *("conversation_id", "thread_id", "conversation", "channel", "chat", "room", "channel_name"),
+        *("chat_name", "room_name", "channel_id", "chat_id", "room_id"),
+    ),
+    "session": ("session_id", "session"),
+    "turn": ("id", "message_id", "uuid", "turn_identifier", "msg_id"),
+    "role": ("role",),
+}
+_AFTER_ROLE = ("user",)
+"""Who speaks where no other key says it: beside a role it is often the id of an account."""
+_ANSWERS = ("replies", "children", "comments", "responses")
+"""Lists of messages that answer the one they stand in."""
+_UNDERSTOOD = (*_ANSWERS, "title", "type", "index", "reply_to", "reply_to_id", "parent_id", "edited")
+"""Keys whose values nobody misses."""
+_NO_CHAT = (
+    *("level", "severity", "levelname", "log_level", "logger", "logger_name", "hostname", "pid"),
+    *("status_code", "http_method", "method", "price", "sku"),
+)
+"""What logs of programs and tables of goods have, and messages have not."""
+_OWNERS = ("name", "displayName", "display_name", "username", "real_name", "first_name", "nick", "login")
+"""Where the speaker is an object, what it calls them."""
+_MARKS = str.maketrans("", "", "_- .")
+_KEPT = 64  # keys of one record whose places are kept
+HEAD = 20
+"""Records that are looked at to tell what a file is."""
+_FEW = 5  # records; of more than these, each by another name, the names are those of things
+_SHOWN, _TOLD = 7, 5
+"""Keys that are shown of a record, and of the usual ones."""
+
+
+class Keys(NamedTuple):
+    """The keys of one record, by what they say, in order of preference."""
+
+    speaker: tuple[str, ...]
+    after_role: tuple[str, ...]
+    text: tuple[str, ...]
+    time: tuple[str, ...]
+    conversation: tuple[str, ...]
+    session: tuple[str, ...]
+    turn: tuple[str, ...]
+    answers: tuple[str, ...]
+    is_chat: bool
+
+
+def keys_of(record: object) -> Keys:
+    """What the keys of a record say; of what is no object, nothing."""
+    names = tuple(record) if isinstance(record, dict) else ()
+    return _kept(names) if len(names) <= _KEPT else _found(names)
+
+
+def _found(names: Sequence[str]) -> Keys:
+    plain: dict[str, list[str]] = {}
+    for name in names:
+        plain.setdefault(_plain(name), []).append(name)
+
+    def of(usual: Iterable[str]) -> tuple[str, ...]:
+        return tuple(name for one in usual for name in plain.get(_plain(one), ()))
+
+    found = {field: of(usual) for field, usual in _USUAL.items() if field != "role"}
+    return Keys(**found, after_role=of(_AFTER_ROLE), answers=of(_ANSWERS), is_chat=not of(_NO_CHAT))
+
+
+_kept = lru_cache(maxsize=256)(_found)
+
+
+def _plain(name: str) -> str:
+    return name.translate(_MARKS).casefold()
+
+
+def name_at(record: Any, keys: Iterable[str]) -> tuple[str, str]:
+    """The first of `keys` that holds a name, a number, or an object with a name; and the name. Else ""."""
+    for key in keys:
+        found = record[key]
+        if isinstance(found, str):
+            name = found
+        else:
+            name = string(found, *_OWNERS) if isinstance(found, dict) else string(record, key)
+        if name:
+            return key, name
+    return "", ""
+
+
+def text_at(record: Any, keys: Iterable[str]) -> tuple[str, Any]:
+    """The first of `keys` that holds something, and what; if none does, the first that is there."""
+    key, found = "", None
+    for name in keys:
+        value = record[name]
+        if value or found is None:
+            key, found = name, value
+        if value:
+            break
+    return key, found
+
+
+def are_messages(values: Sequence[object]) -> bool:
+    """Whether nearly all of some records, the first of a file, have a speaker and a text.
+
+    Not those of a log or a table of goods. Where each of several has another `name`, no other key tells the
+    speaker and none the time, the names are those of things.
+    """
+    good, names, count = 0, list[str](), len(values)
+    for value in values:
+        if isinstance(value, dict):
+            keys = keys_of(value)
+            key, name = name_at(value, (*keys.speaker, *keys.after_role))
+            said = text_at(value, keys.text)[1]
+            good += bool(name and keys.is_chat and said and isinstance(said, str | list))
+            names += [name] if _plain(key) == "name" and not text_at(value, keys.time)[1] else []
+    things = len(names) == count > _FEW and len(set(names)) == count
+    return 4 * good >= 3 * count > 0 and not things
+
+
+def said_of(records: Iterable[object]) -> str:
+    """What users are told of the keys that some records, the first of a file, were read by.
+
+    "" where that is plain: a role tells the speaker, or every key is understood and no thing is named.
+    """
+    used, left = ["", "", ""], dict[str, None]()
+    for value in records:
+        if not isinstance(value, dict) or _has_role(value):
+            return ""
+        keys = keys_of(value)
+        who, said = (*keys.speaker, *keys.after_role), keys.text
+        here = name_at(value, who)[0], text_at(value, said)[0], text_at(value, keys.time)[0]
+        used = [before or key for before, key in zip(used, here, strict=True)]
+        read = {*here, *keys.time, *keys.conversation, *keys.session, *keys.turn}
+        filled = [key for key, held in value.items() if key not in read and held not in (None, "", False, [])]
+        left.update(dict.fromkeys(key for key in filled if key in (*who, *said) or not _is_understood(key)))
+    if not left and _plain(used[0]) != "name":
+        return ""
+    unread = f"; not read: {_listed(list(left))}" if left else ""
+    named = (f"{field}={key}" for field, key in zip(("speaker", "text", "time"), used, strict=True) if key)
+    return f"read as messages: {', '.join(named)}{unread}"
+
+
+def _is_understood(key: str) -> bool:
+    return _plain(key) in map(_plain, _UNDERSTOOD)
+
+
+def _has_role(record: dict[str, Any]) -> bool:
+    return any(isinstance(record.get(key), str) for key in ("role", "value" if "from" in record else "role"))
+
+
+def known() -> str:
+    """The usual keys in words, for an error about a file without them."""
+    usual = {**_USUAL, "speaker": (*_AFTER_ROLE, *_USUAL["speaker"])}
+    return "; ".join(
+        f"{field}: {', '.join(usual[field][:_TOLD])}, ..." for field in ("speaker", "text", "time")
+    )
+
+
+def only_list(record: object) -> str:
+    """The key of the one list of objects in a record, or "" where there is none, or are several."""
+    lists = [key for key in mapping(record) if objects(record, key)]
+    return lists[0] if len(lists) == 1 else ""
+
+
+def said_by(record: object) -> str:
+    """The keys of a record in words."""
+    return _listed(list(mapping(record))) or "no keys"
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [name[:40] for name in names[:_SHOWN]]
+    return ", ".join([*shown, "..."] if len(names) > _SHOWN else shown)
+
+
+class Named(NamedTuple):
+    """The keys that `--fields` names: of each field its steps from the record to the value."""
+
+    steps: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @classmethod
+    def of(cls, written: str) -> Named:
+        """What `speaker=sender,text=body,time=/meta/ts` names. Raises UsageError."""
+        steps: dict[str, tuple[str, ...]] = {}
+        for part in written.split(","):
+            field, _, key = (piece.strip() for piece in part.partition("="))
+            fault = (
+                f"{part.strip()!r} is not NAME=KEY"
+                if not (field and key)
+                else f"{field!r} is no field"
+                if field not in _USUAL
+                else f"{field!r} is named twice"
+                if field in steps
+                else f"{key!r} is no JSON pointer: ~ is written ~0 there, / in a key ~1"
+                if key.startswith("/") and "~" in key.replace("~0", "").replace("~1", "")
+                else ""
+            )
+            if fault:
+                hint = f"--fields speaker=KEY,text=KEY,time=KEY; fields are {', '.join(_USUAL)}"
+                raise UsageError(f"--fields: {fault}", hint=hint)
+            parts = [step.replace("~1", "/").replace("~0", "~") for step in key[1:].split("/")]
+            steps[field] = tuple(parts) if key.startswith("/") else (key,)
+        return cls(tuple(steps.items()))
+
+    def has(self, record: object) -> bool:
+        """Whether a record has one of the keys, or where a pointer to one begins."""
+        return any(steps[0] in mapping(record) for _, steps in self.steps)
+
+    def records(self, items: Sequence[Item]) -> list[Item]:
+        """The records with the named values under the usual keys, which lose what else stands under these.
+
+        Raises FormatError `unknown_field` where no record has a named key.
+        """
+        for _, steps in self.steps:
+            if items and all(_at(item.value, steps) is None for item in items):
+                key = steps[0] if len(steps) == 1 else "".join(f"/{escaped(step)}" for step in steps)
+                said = f"--fields: no record has {key!r}; the first has {said_by(items[0].value)}"
+                raise FormatError(said, kind="unknown_field")
+        return [item._replace(value=self._renamed(item.value)) for item in items]
+
+    def _renamed(self, record: object) -> object:
+        if not isinstance(record, dict):
+            return record
+        values = {field: _at(record, steps) for field, steps in self.steps}
+        taken = {_plain(one) for field in values for one in _USUAL[field]}
+        taken |= set(_AFTER_ROLE) if "speaker" in values else set()
+        kept = {key: value for key, value in record.items() if _plain(key) not in taken}
+        said = values.get("text")
+        if isinstance(said, int | float) and not isinstance(said, bool):
+            values["text"] = str(said)
+        return kept | {_USUAL[field][0]: value for field, value in values.items() if value is not None}
+
+
+def _at(value: object, steps: Sequence[str]) -> object:
+    """What one step after the other leads to, None where nothing is."""
+    for step in steps:
+        if isinstance(value, list):
+            at = int(step) if len(step) < 9 and step.isdecimal() else len(value)
+            value = value[at] if at < len(value) else None
+        else:
+            value = mapping(value).get(step)
+    return value
