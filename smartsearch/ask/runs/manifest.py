@@ -38,7 +38,7 @@ def identity(plan: Plan, shard: Shard, source: Scope, config: Config, models: di
     searched = {name: value for name, value in vars(source).items() if name not in ("indexed", "own")}
     del searched["filters"]
     searched |= {_SAID.get(name, name): getattr(source.filters, name) for name in NAMES}
-    settings = {name: value for name, value in asdict(config).items() if name not in names("run")}
+    settings = {name: getattr(config, name) for name in names("find", "rank", "cut")}
     if config.llm:
         settings["llm"] = True  # which model, the memories of the run tell
     if config.system == Config.system:
