@@ -162,7 +162,8 @@ These options of `query` can also be set: those of the panels Budget, Retrieval,
 `~/.config/smartsearch/config.toml`. The command line comes first, then `--as` or `--preset`, the environment, the folder's file, the user's file.
 
 A folder's file may come with somebody else's repository. So it may not name a model or a profile, nor set the cache, `daemon`, `offline`,
-`trusted_hosts`, `llm`, `redact`, nor where turns are cut (`fill`, `budget`, `tokens`).
+`trusted_hosts`, `llm` or `redact`. Each answer names it and what it changes in `warnings`, on standard error too. What it may not set, or what is wrong
+in it, is left out and named with its line; in your own file, the environment and the options that is an error.
 
 ## Cache
 

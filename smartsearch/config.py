@@ -3,7 +3,8 @@
 Precedence: command line > `SMARTSEARCH_*` environment > project file > user file > default.
 A project file (`.smartsearch.toml`, which may come with somebody else's repository) can set numbers
 and modes but never name a model, a profile or a path to load, nor start a process that stays, nor say
-what is masked or that the network may be used.
+what is masked or that the network may be used. What it changes is told with each answer, and what is wrong
+in it is told and left out: an error in it costs no search.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+import reprlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from smartsearch.errors import ConfigError
 from smartsearch.runtime import xdg
@@ -67,6 +69,8 @@ CHATS = "chats"
 """The table of the user's file that names folders of chats; it is no setting."""
 LARGEST_FILE = 2**16
 """Bytes of a settings file: all that can be set takes a twentieth of it."""
+SHOWN, LONGEST, LISTED = 60, 120, 4
+"""Characters of a value and of a fault, and faults of a file, told at most: a stranger wrote them."""
 
 
 Panel = Literal["Language model", "Budget", "Retrieval", "Ranking", "Filters", "Output", "Run"]
@@ -432,6 +436,9 @@ class Config:
     )
     trusted_hosts: tuple[str, ...] = _run((), trusted=True)  # `answer` sends there unasked
 
+    # no setting, but what is to be told with each answer: what a project's file sets, and what is wrong in it
+    notes: tuple[str, ...] = dataclasses.field(default=(), compare=False)
+
     def weight_of(self, ranker: str) -> float:
         """A scorer's weight in RRF: the setting `weight_NAME` where there is one, else its row's."""
         return float(getattr(self, f"weight_{ranker}", RANKERS[ranker].weight))
@@ -456,7 +463,7 @@ class Config:
         return os.cpu_count() or 1
 
 
-FIELDS = {field.name: field for field in dataclasses.fields(Config)}
+FIELDS = {field.name: field for field in dataclasses.fields(Config) if field.metadata}
 """Every setting by its name."""
 MODELS = ("profile", "parser", "crossencoder", "colbert", "qr_model", "qr_heads")
 """Settings that decide which weights are loaded."""
@@ -537,15 +544,31 @@ def build(
     """One Config from all sources; `given` holds what the command line said, None meaning unsaid.
 
     A `preset` goes over files and environment; without `models` its settings alone.
-    Raises ConfigError for an unknown key of a file, a value of the wrong type, or one out of range.
+    Raises ConfigError for an unknown key of the user's file, a value of the wrong type, or one out of range;
+    what is wrong in a project's file is left out, and a note of the config.
     """
-    values: dict[str, Any] = {}
-    for _, layer in _outer_layers(env, folder, home):
-        values |= layer
-    values |= {n: v for n, v in _preset_values(preset).items() if models or n not in MODELS}
-    values |= {name: value for name, value in (given or {}).items() if value is not None}
+    user, project, outer = _outer_layers(env, folder, home)
+    over = outer.values | {n: v for n, v in _preset_values(preset).items() if models or n not in MODELS}
+    over |= {name: value for name, value in (given or {}).items() if value is not None}
+    values = user.values | project.values | over
     values |= {name: anchored(values[name]) for name in MODELS if name in values}
-    return check(dataclasses.replace(Config(), **values))
+    config = check(dataclasses.replace(Config(), **values))
+    before = dataclasses.replace(Config(), **user.values)
+    sets = [
+        f"{name} = {said if len(said) <= SHOWN else f'{said[:SHOWN]}...'}"
+        for name in (*names("find", "rank", "cut"), "timeout")
+        if name in project.values.keys() - over.keys() and getattr(config, name) != getattr(before, name)
+        for said in [written(getattr(config, name))]
+    ]
+    told = [f"{project.where} sets {', '.join(sets)}"] if sets else []
+    return dataclasses.replace(config, notes=(*told, *project.faults))
+
+
+def written(value: object) -> str:
+    """A value as a settings file writes it, without quotes."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return (",".join(map(str, value)) if isinstance(value, tuple) else str(value)) or "-"
 
 
 def is_path(model: str) -> bool:
@@ -587,30 +610,41 @@ def settings(
 
     Raises ConfigError as `build` does.
     """
-    layers = _outer_layers(env, folder, home)
     config = build(env=env, folder=folder, home=home)
-    origins = {name: _origin(name, where) for where, layer in layers for name in layer}
+    origins = {name: one.origin(name) for one in _outer_layers(env, folder, home) for name in one.values}
     return [
-        Setting(f.name, getattr(config, f.name), getattr(Config(), f.name), origins.get(f.name, "default"))
-        for f in dataclasses.fields(Config)
+        Setting(name, getattr(config, name), field.default, origins.get(name, "default"))
+        for name, field in FIELDS.items()
     ]
 
 
-def _origin(name: str, where: str) -> str:
-    return f"{ENV_PREFIX}{name.upper()}" if where == ENV_PREFIX else where
+class _Layer(NamedTuple):
+    """What one source sets, where that stands, and what is wrong in it."""
+
+    where: str
+    values: dict[str, Any]
+    faults: tuple[str, ...] = ()
+
+    def origin(self, name: str) -> str:
+        return f"{ENV_PREFIX}{name.upper()}" if self.where == ENV_PREFIX else self.where
+
+
+def project_faults(folder: Path | None = None) -> tuple[str, ...]:
+    """What is wrong in the project's file, and so left out of it."""
+    return _project_layer(project_file(folder)).faults
 
 
 def _outer_layers(
     env: Mapping[str, str] | None, folder: Path | None, home: Path | None
-) -> list[tuple[str, dict[str, Any]]]:
-    """What files and environment set, by where it stands, in the order in which later ones win."""
+) -> tuple[_Layer, _Layer, _Layer]:
+    """What the user's file, the project's and the environment set: later ones win."""
     env = os.environ if env is None else env
-    user, project = user_file(env, home), project_file(folder)
-    return [
-        (str(user), _file_values(user, trusted=True)),
-        (str(project), _file_values(project, trusted=False)),
-        (ENV_PREFIX, _env_values(env)),
-    ]
+    user = user_file(env, home)
+    return (
+        _Layer(str(user), _user_values(user)),
+        _project_layer(project_file(folder)),
+        _Layer(ENV_PREFIX, _env_values(env)),
+    )
 
 
 def unknown_variables(env: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -618,7 +652,7 @@ def unknown_variables(env: Mapping[str, str] | None = None) -> dict[str, str]:
     import difflib
 
     env = os.environ if env is None else env
-    known = [field.name.upper() for field in dataclasses.fields(Config)]
+    known = [name.upper() for name in FIELDS]
     found = {}
     for key in sorted(env):
         name = key.removeprefix(ENV_PREFIX)
@@ -663,7 +697,7 @@ def chats(env: Mapping[str, str] | None = None, home: Path | None = None) -> dic
     Raises ConfigError.
     """
     path = user_file(env, home)
-    named = _table(path).get(CHATS, {})
+    named = _table(path)[0].get(CHATS, {})
     if not isinstance(named, dict):
         raise ConfigError(f"{path}: {CHATS} is no table", hint='[chats], then family = "~/Chats/family"')
     found = {}
@@ -680,56 +714,78 @@ def chats(env: Mapping[str, str] | None = None, home: Path | None = None) -> dic
     return found
 
 
-def _file_values(path: Path, *, trusted: bool) -> dict[str, Any]:
-    table = _table(path)
-    for name in table:
-        if not trusted and (name == CHATS or (name in FIELDS and FIELDS[name].metadata["trusted"])):
-            raise ConfigError(
-                f"{path}: a project file may not set {name!r}",
-                hint="set it in the user file, the environment or on the command line",
-            )
-    return {name: _coerce(name, value, str(path)) for name, value in table.items() if name != CHATS}
+def _user_values(path: Path) -> dict[str, Any]:
+    table, lines = _table(path)
+    return {
+        name: _coerce(name, raw, f"{path}{lines(name)}: ") for name, raw in table.items() if name != CHATS
+    }
 
 
-def _table(path: Path) -> dict[str, Any]:
-    """What a settings file holds, nothing where there is none. Raises ConfigError."""
+def _project_layer(path: Path) -> _Layer:
+    """The settings of a file that may be a stranger's: what is wrong or not allowed is told and left out."""
+    values: dict[str, Any] = {}
+    faults = []
     try:
-        return _parsed(path)
+        if os.path.lexists(path) and not path.is_file():
+            raise ConfigError(f"{path} is no file")
+        table, lines = _table(path)
+    except ConfigError as error:
+        return _Layer(str(path), {}, (f"{error.message}; nothing of it is heeded",))
+    except OSError:  # in a folder that this user may not even look into
+        return _Layer(str(path), {})
+    for name, raw in table.items():
+        where = f"{path}{lines(name)}"
+        try:
+            if name == CHATS or (name in FIELDS and FIELDS[name].metadata["trusted"]):
+                raise ConfigError(f"a project file may not set {name!r}")
+            value = _coerce(name, raw)
+            check(dataclasses.replace(Config(), **{name: value}))
+            values[name] = value
+        except ConfigError as error:
+            faults.append(f"{where}: {error.message[:LONGEST]}; left out")
+    more = [f"{path}: and {len(faults) - LISTED:,} more left out"] if len(faults) > LISTED else []
+    return _Layer(str(path), values, (*faults[:LISTED], *more))
+
+
+def _table(path: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
+    """What a settings file holds, nothing where there is none, and `:LINE` of a name. Raises ConfigError."""
+    try:
+        text = _text(path)
+        table = tomllib.loads(text)
     except RecursionError as error:
         raise ConfigError(f"{path}: nested too deeply", hint="mend or remove the file") from error
     except (OSError, ValueError) as error:  # no TOML, no UTF-8, a number of thousands of digits
         raise ConfigError(f"{path}: {error}", hint="mend or remove the file") from error
+    begins: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        begins.setdefault(re.split(r"[\s=.\]\"']", line.lstrip(" \t[\"'"), maxsplit=1)[0], number)
+    return table, lambda name: f":{begins[name]}" if name in begins else ""
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _text(path: Path) -> str:
     try:
         if not path.is_file():
-            return {}
+            return ""
     except OSError:  # in a folder that this user may not even look into
-        return {}
+        return ""
     with path.open("rb") as file:
         raw = file.read(LARGEST_FILE + 1)
     if len(raw) > LARGEST_FILE:
         raise ValueError(f"more than {LARGEST_FILE:,} bytes")
-    return tomllib.loads(raw.decode())
+    return raw.decode("utf-8-sig")
 
 
 def _env_values(env: Mapping[str, str]) -> dict[str, Any]:
-    known = {field.name for field in dataclasses.fields(Config)}
-    values = {}
-    for key, raw in env.items():
-        name = key.removeprefix(ENV_PREFIX).lower()
-        if key.startswith(ENV_PREFIX) and name in known:
-            values[name] = _coerce(name, raw, key)
-    return values
+    named = {key: key.removeprefix(ENV_PREFIX).lower() for key in env if key.startswith(ENV_PREFIX)}
+    return {name: _coerce(name, env[key], f"{key}: ") for key, name in named.items() if name in FIELDS}
 
 
-def _coerce(name: str, raw: Any, where: str) -> Any:
-    """`raw` as the type of the field `name`; ConfigError names `where` it stood."""
-    hints = get_type_hints(Config)
-    if name not in hints:
-        raise ConfigError(f"{where}: no setting named {name!r}", hint="see docs/cli.md for the settings")
-    kind = hints[name]
+def _coerce(name: str, raw: Any, where: str = "") -> Any:
+    """`raw` as the type of the field `name`; ConfigError begins with `where` it stood."""
+    if name not in FIELDS:
+        said = reprlib.repr(name)
+        raise ConfigError(f"{where}no setting named {said}", hint="see docs/cli.md for the settings")
+    kind = get_type_hints(Config)[name]
     try:
         if get_origin(kind) is tuple:
             parts = raw.split(",") if isinstance(raw, str) else list(raw)
@@ -744,7 +800,7 @@ def _coerce(name: str, raw: Any, where: str) -> Any:
         return kind(raw)
     except (TypeError, ValueError, OverflowError) as error:
         raise ConfigError(
-            f"{where}: {name} = {raw!r} is not {kind.__name__}", hint="mend the value"
+            f"{where}{name} = {reprlib.repr(raw)} is not {kind.__name__}", hint="mend the value"
         ) from error
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import signal
 import ssl
+import time
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -124,6 +127,30 @@ def parser(nlp):
 @pytest.fixture
 def config():
     return Config()
+
+
+@pytest.fixture
+def mapped():
+    """Maps a file and gives what writes into it; skips where the file system never tells of such a change."""
+
+    with contextlib.ExitStack() as stack:
+
+        def held(path: Path) -> Callable[[int, bytes], None]:
+            file = stack.enter_context(path.open("r+b"))
+            memory = stack.enter_context(mmap.mmap(file.fileno(), 0))
+
+            def store(at: int, data: bytes) -> None:
+                memory[at : at + len(data)] = data
+
+            os.fsync(file.fileno())
+            before = path.stat().st_mtime_ns
+            time.sleep(0.01)  # the clock of times ticks every 4 ms
+            store(0, memory[:1])
+            if path.stat().st_mtime_ns == before:
+                pytest.skip("a file system in memory")
+            return store
+
+        yield held
 
 
 def corpus(*lines: str, session: str = "1") -> Corpus:

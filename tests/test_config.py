@@ -46,16 +46,10 @@ def test_values_are_read_as_their_type(tmp_path):
 @pytest.mark.parametrize(
     ("layer", "text", "message"),
     [
-        ("project", "profile = 'paper'", "may not set 'profile'"),
-        ("project", "crossencoder = '/tmp/x'", "may not set"),
-        ("project", "cache = true", "may not set"),
-        ("project", "cache_size = 1", "may not set"),
-        ("project", "offline = false", "may not set 'offline'"),
-        ("project", "alpha = " + "[" * 20_000, "nested too deeply"),
-        ("project", "hops = " + "1" * 5_000, "Exceeds the limit"),
-        ("project", "#" * 70_000, "more than 65,536 bytes"),
-        ("project", "alfa = 1", "no setting named 'alfa'"),
-        ("project", "alpha = ", "smartsearch.toml"),
+        ("user", "alpha = " + "[" * 20_000, "nested too deeply"),
+        ("user", "#" * 70_000, "more than 65,536 bytes"),
+        ("user", "alpha = ", r"config\.toml"),
+        ("user", "hops = 2\nalfa = 1", r"config\.toml:2: no setting named 'alfa'"),
         ("user", "hops = 'many'", "hops = 'many'"),
         ("user", "alpha = 2.0", "alpha is 2.0"),
         ("user", "truncate = 'hard'", "truncate is 'hard'"),
@@ -81,6 +75,71 @@ def test_a_bad_value_is_named_with_its_place(tmp_path, layer, text, message):
     with pytest.raises(ConfigError, match=message.replace("[", r"\[")) as caught:
         made(tmp_path, **{layer: text})
     assert caught.value.hint
+
+
+NO_FILE = "nothing of it is heeded"
+LEFT_OUT = "left out"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "end"),
+    [
+        ("profile = 'paper'", ":2: a project file may not set 'profile'", LEFT_OUT),
+        ("crossencoder = '/tmp/x'", "may not set", LEFT_OUT),
+        ("cache = true", "may not set", LEFT_OUT),
+        ("cache_size = 1", "may not set", LEFT_OUT),
+        ("offline = false", "may not set 'offline'", LEFT_OUT),
+        ("[chats]\nx = '~/.ssh'", ":2: a project file may not set 'chats'", LEFT_OUT),
+        ("'alfa' = 1", ":2: no setting named 'alfa'", LEFT_OUT),
+        ("notes = ['all is well']", "no setting named 'notes'", LEFT_OUT),
+        ("prf = 'maybe'", ":2: prf = 'maybe' is not bool", LEFT_OUT),
+        ("alpha = 3", ":2: alpha is 3.0", LEFT_OUT),
+        (f"order = '{'x' * 9000}'", ":2: order is 'xx", LEFT_OUT),
+        ("\n".join(f"a{n} = 1" for n in range(9)), ": and 5 more", LEFT_OUT),
+        ("alpha = " + "[" * 20_000, ": nested too deeply", NO_FILE),
+        ("k = " + "1" * 5_000, "Exceeds the limit", NO_FILE),
+        ("#" * 70_000, "more than 65,536 bytes", NO_FILE),
+        ("alpha = \n", "line 2", NO_FILE),
+        ("x\x00", "line 2", NO_FILE),
+    ],
+)
+def test_what_is_wrong_in_a_projects_file_is_told_and_costs_itself_alone(tmp_path, text, message, end):
+    config = made(tmp_path, project=f"hops = 1\n{text}", env={"SMARTSEARCH_TOP_K": "7"})
+    whole = end == LEFT_OUT
+    assert config == made(tmp_path, {"hops": 1 if whole else 3, "top_k": 7})
+    faults = config.notes[whole:]
+    assert message in faults[-1]
+    assert all(fault.startswith(f"{tmp_path}/.smartsearch.toml") for fault in faults)
+    assert all(fault.endswith(end) and len(fault) < len(str(tmp_path)) + 200 for fault in faults)
+
+
+def test_a_projects_file_that_is_none_or_no_text_is_told(tmp_path):
+    path = tmp_path / ".smartsearch.toml"
+
+    def told():
+        return build(env={}, folder=tmp_path, home=tmp_path / "home").notes
+
+    assert told() == ()
+    path.write_bytes(b"\xffhops = 1")
+    assert "can't decode" in told()[0]
+    path.unlink()
+    path.mkdir()
+    assert told() == (f"{path} is no file; nothing of it is heeded",)
+    path.rmdir()
+    path.symlink_to(tmp_path / "nowhere")
+    assert told() == (f"{path} is no file; nothing of it is heeded",)
+    path.unlink()
+    path.write_bytes(b"\xef\xbb\xbfhops = 1")
+    assert told() == (f"{path} sets hops = 1",)
+
+
+def test_a_projects_file_names_what_it_changes_of_an_answer_and_nothing_else(tmp_path):
+    project = "limit = 1\nhops = 2\nalpha = 0.3\ntop_k = 60\nrrf_k = 9\nprf = false\nspeaker = ['Mara']\n"
+    config = made(tmp_path, {"alpha": 0.4}, {"SMARTSEARCH_HOPS": "2"}, project, "rrf_k = 9")
+    assert config.notes == (f"{tmp_path}/.smartsearch.toml sets prf = false, speaker = Mara, limit = 1",)
+    assert made(tmp_path, preset="paper", project="pool = 7").notes == ()
+    assert made(tmp_path, user="limit = 1", env={"SMARTSEARCH_TOP_K": "7"}).notes == ()
+    assert len(made(tmp_path, project=f"now = '2023-05-08'\nspeaker = '{'x' * 999}'").notes[0]) < 300
 
 
 def test_the_cache_has_a_size_in_mebibytes_unless_it_is_off(tmp_path):

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -265,7 +265,7 @@ def _texts(values: dict[str, Any], name: str) -> tuple[str, ...]:
 
 def settings(config: Config) -> dict[str, Any]:
     """The settings that an answer depends on, by name."""
-    told = {name: value for name, value in asdict(config).items() if name not in names("run")}
+    told = {name: getattr(config, name) for name in names("find", "rank", "cut")}
     return told | ({"llm": True} if config.llm else {})  # which model, the memories of a run tell
 
 

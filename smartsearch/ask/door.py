@@ -7,7 +7,8 @@ masked in what was found, before it is cut and marked; output/masking.py masks a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
@@ -16,6 +17,7 @@ from smartsearch.ask import memories
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config, beyond_paper
+from smartsearch.errors import SmartsearchError
 from smartsearch.systems.base import quietly
 from smartsearch.transcripts.nearby import nearby, runs
 from smartsearch.types import Corpus, Nearby, Result, Turn
@@ -70,14 +72,15 @@ def find(
 
     if systems.card(config.system).whole:
         library.read_whole(scope)
-    try:
-        found, corpus = _found(question, scope, config, opening, library, before, after, progress, agree)
-    except NotByLine as error:
-        library.read_whole(scope)
-        found, corpus = _found(question, scope, config, opening, library, before, after, progress, agree)
-        if isinstance(error, IndexFault):
-            warnings = (error.message, *found.result.warnings)
-            found = replace(found, result=replace(found.result, warnings=warnings))
+    with _noted(config):
+        try:
+            found, corpus = _found(question, scope, config, opening, library, before, after, progress, agree)
+        except NotByLine as error:
+            library.read_whole(scope)
+            found, corpus = _found(question, scope, config, opening, library, before, after, progress, agree)
+            if isinstance(error, IndexFault):
+                warnings = (error.message, *found.result.warnings)
+                found = replace(found, result=replace(found.result, warnings=warnings))
     if notes:
         trace = found.result.trace
         trace = replace(trace, degraded=(*trace.degraded, *notes))
@@ -90,6 +93,17 @@ def find(
         result, around = redacted_result(found.result, found.around, said)
         return replace(found, result=result, around=tuple(around))
     return found
+
+
+@contextmanager
+def _noted(config: Config) -> Iterator[None]:
+    """An error of the block tells what a project's file sets, too: that may be what is wrong."""
+    try:
+        yield
+    except SmartsearchError as error:
+        said = [note for note in config.notes if note not in error.hint]
+        error.hint = "; ".join(filter(None, (error.hint, *said)))
+        raise
 
 
 def _found(
@@ -130,7 +144,13 @@ def _found(
         result,
         trace=trace,
         skipped=corpus.skipped,
-        warnings=(*_not_the_paper(config), *corpus.warnings, *haystack.warnings, *result.warnings),
+        warnings=(
+            *config.notes,
+            *_not_the_paper(config),
+            *corpus.warnings,
+            *haystack.warnings,
+            *result.warnings,
+        ),
         filters=given,
     )
     state = "-".join(filter(None, (system.fingerprint, memory.fingerprint)))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import smartsearch
-from smartsearch.config import Config
+from smartsearch.config import FIELDS, Config
 from smartsearch.types import ModelInfo
 
 _SOURCE = Path(smartsearch.__file__).parents[1]
@@ -22,11 +22,8 @@ _SOURCE = Path(smartsearch.__file__).parents[1]
 def receipt(command: Sequence[str], config: Config, models: Mapping[str, ModelInfo]) -> dict[str, Any]:
     """Version, commit, date, command, machine, threads, models, and what is set otherwise."""
     plain = Config()
-    changed = {
-        field.name: getattr(config, field.name)
-        for field in dataclasses.fields(Config)
-        if getattr(config, field.name) != getattr(plain, field.name)
-    }
+    values = {name: (getattr(config, name), getattr(plain, name)) for name in FIELDS}
+    changed = {name: value for name, (value, default) in values.items() if value != default}
     commit = _git("rev-parse", "HEAD")
     return {
         "version": smartsearch.__version__,

@@ -166,7 +166,7 @@ def bench(
     request = replace(_request(data, which, rows, report.live), like=models.like, answer_all=llm.all_rows)
     planned = session.plan(request, config)
     config = replace(config, llm=False)  # of the rivals alone, which know it now
-    for warning in _warnings(planned):
+    for warning in (*config.notes, *_warnings(planned)):
         stream.warn(warning)
     out = report.folder()
     store = report.store or out / "scores.db"

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Literal
 
 import smartsearch
 from smartsearch import __version__
-from smartsearch.config import Config, build, project_file, settings, unknown_variables, user_file
+from smartsearch.config import (
+    Config,
+    build,
+    project_faults,
+    project_file,
+    settings,
+    unknown_variables,
+    user_file,
+)
 from smartsearch.errors import CacheError, ConfigError, SmartsearchError
 from smartsearch.runtime import extras
 
@@ -121,6 +129,8 @@ def _settings() -> Iterator[Finding]:
                 yield Finding("settings", "ok", f"{path} is read")
     said = ", ".join(f"{s.name} = {s.value}" for s in changed)
     yield Finding("settings", "note" if changed else "ok", said or "all as they come")
+    for fault in project_faults():
+        yield Finding("settings", "warning", fault, "mend or remove it")
     for name, near in unknown_variables().items():
         hint = f"did you mean {near}?" if near else "`smartsearch config show` lists the settings"
         yield Finding("settings", "warning", f"{name} sets nothing", hint)

@@ -34,7 +34,7 @@ def show_command(
     The command line wins over SMARTSEARCH_NAME, that over .smartsearch.toml in the current folder, that over
     the user's own file, that over the default. A project's file may not choose models, caches or processes.
     """
-    from smartsearch.config import settings, unknown_variables
+    from smartsearch.config import project_faults, settings, unknown_variables
 
     every = settings()
     known = {setting.name for setting in every}
@@ -49,6 +49,8 @@ def show_command(
         show.table("settings", rows, as_json=True)
     else:
         show.table("settings", [_shown(row) for row in rows], as_json=False)
+    for fault in project_faults():
+        stream.warn(fault)
     for variable, near in unknown_variables().items():
         stream.warn(f"{variable} sets nothing" + (f"; did you mean {near}?" if near else ""))
     return ExitCode.FOUND
@@ -65,15 +67,10 @@ def path() -> int:
 
 def _shown(row: dict[str, object]) -> dict[str, object]:
     """A row for reading: the default only where it is not the value, an empty value as `-`."""
-    other = "" if row["origin"] == "default" else f" (default {_written(row['default'])})"
-    return {"name": row["name"], "value": _written(row["value"]), "origin": f"{row['origin']}{other}"}
+    from smartsearch.config import written
 
-
-def _written(value: object) -> str:
-    """A value as a settings file writes it, without quotes."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return (",".join(map(str, value)) if isinstance(value, tuple) else str(value)) or "-"
+    other = "" if row["origin"] == "default" else f" (default {written(row['default'])})"
+    return {"name": row["name"], "value": written(row["value"]), "origin": f"{row['origin']}{other}"}
 
 
 def _near(name: str, known: list[str]) -> str:

@@ -74,6 +74,8 @@ def live(
     if not sys.stdin.isatty():
         raise UsageError("live needs a terminal", hint="smartsearch query QUESTION PATH")
     config = consent.ready(search.config(), asks=False)
+    for note in config.notes:
+        stream.warn(note)
     session = Session(filters, paths, replace(config, limit=MOST))
     with stream.status("reading", wanted=True):
         session.read()

@@ -12,10 +12,12 @@ import os
 import re
 import stat
 import sys
+import time
 import zipfile
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -33,6 +35,8 @@ RATIO = 100
 """Bytes that one packed byte may become, beyond `FREE` bytes: chats pack to a tenth, bombs to less."""
 FREE = 1 << 22
 """What a packed file, or all members of an archive together, may come to in any case."""
+WRITTEN = 120.0
+"""Seconds after which a change is on the disk by itself: Linux, as it comes, takes 35."""
 _OTHERS = (FormatError, SmartsearchError, MemoryError)
 """Errors that say something else than that an archive is damaged, as all others of an unpacker do."""
 _LAST = "only the last was read; unpack it to read the others"
@@ -73,6 +77,24 @@ def file_of(path: str) -> str:
     """The file on disk that holds what `path` names: itself, or the archive it is in."""
     inside = split(path)
     return inside[0] if inside else path
+
+
+def age(path: str) -> float:
+    """Seconds since that file was changed, below 0 where its clock is ahead. Raises OSError."""
+    return time.time() - os.stat(file_of(path)).st_ctime  # noqa: PTH116 - the path as it is
+
+
+def flush(path: str) -> None:
+    """Have the system write what a program changed of that file through a memory map that it still holds.
+
+    Such a change shows in the file's times only where it is the first in its page since that was written. So
+    whoever does this, looks at the times and then reads, will see by them that the file changed afterwards;
+    but on file systems in memory (tmpfs), which never write.
+    """
+    with suppress(OSError):
+        if age(path) < WRITTEN:
+            with opening.opened(file_of(path)) as file:
+                os.fsync(file)
 
 
 def members(path: str) -> Sequence[str | Skipped]:

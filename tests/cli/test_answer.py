@@ -271,7 +271,7 @@ def test_a_project_file_decides_nothing_of_it(run: Run, away: LLMServer, chats: 
     (chats / ".smartsearch.toml").write_text(line, encoding="utf-8")
     ran = ask(run)
     assert (ran.code, away.requests) == (2, [])
-    assert line.partition(" ")[0] in ran.err
+    assert "nothing was sent" in ran.err
 
 
 SECRETS = """\

@@ -57,14 +57,40 @@ def test_lines_of_a_batch_that_no_text_can_hold_cost_themselves(tmp_path, run):
 
 
 @pytest.mark.parametrize("table", ["a = " + "[" * 5000, "hops = " + "9" * 5000, "hops = inf", "x\x00"])
-def test_a_project_file_that_cannot_be_read_is_named(tmp_path, monkeypatch, run, table):
-    put(tmp_path, ".smartsearch.toml", table)
+def test_a_project_file_that_cannot_be_read_is_named_and_the_search_goes_on(
+    tmp_path, monkeypatch, run, table
+):
+    chat = str(put(tmp_path, "b.txt", CHAT))
     monkeypatch.chdir(tmp_path)
-    done = run("query", "hello", str(put(tmp_path, "b.txt", CHAT)), "--json")
-    assert done.code == 2
-    error = json.loads(done.out)["error"]
-    assert error["kind"] == "config"
-    assert ".smartsearch.toml" in error["message"]
+    before = run("query", "hello", chat, "--json")
+    put(tmp_path, ".smartsearch.toml", table)
+    done = run("query", "hello", chat, "--json")
+    assert done.code == before.code == 0
+    warned = [text for text in done.record["warnings"] if ".smartsearch.toml" in text]
+    assert len(warned) == 1
+    assert warned[0] in done.err
+    assert done.record["hits"] == before.record["hits"]
+
+
+def test_a_project_file_that_hides_hits_is_named_once_by_every_door(tmp_path, monkeypatch, run):
+    """`limit = 1` of a cloned folder; a speaker who is nowhere makes an error, which names the file too."""
+    chat = str(put(tmp_path, "b.txt", "Ann: the dog\nBob: a dog\n"))
+    asked = str(put(tmp_path, "q.txt", "dog\ndog Bob\n"))
+    put(tmp_path, ".smartsearch.toml", "limit = 1\n")
+    monkeypatch.chdir(tmp_path)
+    said = f"{tmp_path}/.smartsearch.toml sets limit = 1"
+    for form in ("text", "json", "md", "context"):
+        done = run("query", "dog", chat, "--format", form)
+        assert done.err.count(said) == 1
+    assert run("query", "dog", chat, "--json").record["warnings"].count(said) == 1
+    assert said not in run("query", "dog", chat, "--limit", "1").err
+    done = run("batch", asked, chat)
+    assert [json.loads(line)["warnings"].count(said) for line in done.out.splitlines()] == [1, 1]
+    assert done.err.count(said) == 1
+    put(tmp_path, ".smartsearch.toml", 'speaker = "Zoe"\n')
+    error = run("query", "dog", chat, "--json").record["error"]
+    assert error["kind"] == "unknown_speaker"
+    assert error["hint"].endswith(f"{tmp_path}/.smartsearch.toml sets speaker = Zoe")
 
 
 @pytest.fixture

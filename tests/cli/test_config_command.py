@@ -59,12 +59,12 @@ def test_a_variable_that_sets_nothing_is_named_with_the_nearest(run: Run, monkey
     assert "LLM_MODEL" not in ran.err
 
 
-def test_an_unknown_name_and_a_forbidden_key_are_errors(run: Run, chats: Path):
+def test_an_unknown_name_is_an_error_and_a_forbidden_key_a_warning(run: Run, chats: Path):
     ran = run("config", "show", "alpa")
     assert (ran.code, "did you mean alpha" in ran.err) == (2, True)
     (chats / ".smartsearch.toml").write_text('crossencoder = "/tmp/evil"\n')
-    ran = run("config", "show")
-    assert (ran.code, "may not set 'crossencoder'" in ran.err) == (2, True)
+    ran = run("config", "show", "--changed")
+    assert (ran.code, "may not set 'crossencoder'" in ran.err, "evil" in ran.out) == (0, True, False)
 
 
 def test_path_is_the_users_file(run: Run, user_file: Path):

@@ -75,9 +75,15 @@ def test_models_that_do_not_load_and_wrong_answers_fail(run: Run, monkeypatch):
     assert [t[:2] for t in troubles(run, code=2)] == [("search", "failure")]
 
 
-def test_settings_that_cannot_be_read_fail_and_the_rest_goes_on(run: Run, chats: Path):
-    (chats / ".smartsearch.toml").write_text("alpha = 3\n")
+def test_settings_that_cannot_be_read_fail_and_the_rest_goes_on(run: Run, monkeypatch):
+    monkeypatch.setenv("SMARTSEARCH_ALPHA", "3")
     assert [t[:2] for t in troubles(run, code=2)] == [("settings", "failure")]
+
+
+def test_what_is_wrong_in_a_projects_file_is_a_warning(run: Run, chats: Path):
+    (chats / ".smartsearch.toml").write_text("alpha = 3\n")
+    ((area, state, said),) = troubles(run)
+    assert (area, state, ".smartsearch.toml:1: alpha is 3" in said) == ("settings", "warning", True)
 
 
 def test_a_variable_that_sets_nothing_is_a_warning(run: Run, monkeypatch):

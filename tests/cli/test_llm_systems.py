@@ -200,7 +200,8 @@ def test_what_would_be_sent_is_not_shown_where_finding_it_sends(run: Run, server
 
 def test_a_project_file_may_not_turn_it_on(run: Run, server: LLMServer, chats: Path):
     (chats / ".smartsearch.toml").write_text("llm = true")
-    assert (run("query", QUESTION, "chat.txt").code, server.requests) == (2, [])
+    ran = run("query", QUESTION, "chat.txt")
+    assert (ran.code, server.requests, "may not set 'llm'" in ran.err) == (0, [], True)
 
 
 def test_a_batch_tells_once_and_offline_it_is_replayed(run: Run, server: LLMServer, chats: Path, monkeypatch):

@@ -134,6 +134,11 @@ def test_broken_files_and_what_was_done_without_are_noted(make: Make, chats: Pat
     assert any("nothing was searched by meaning" in note for note in notes)
 
 
+def test_what_a_projects_file_sets_is_a_note_that_one_question_reads_once(make: Make):
+    noted = make(config=Config(limit=1, notes=("there/.smartsearch.toml sets limit = 1",)))
+    assert search(noted)["notes"] == ["there/.smartsearch.toml sets limit = 1"]
+
+
 def expand(answers: Answers, *ids: str, **more: int) -> dict:
     return answers.expand(ExpandArguments(ids=ids, **more)).record
 

@@ -63,10 +63,11 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
 
 @pytest.mark.parametrize("explain", [True, False])
 def test_the_answer_is_that_of_a_search_here_with_what_was_cut_if_that_is_shown(asked: Ask, explain: bool):
-    config = Config(top_k=1)
+    config = Config(top_k=1, notes=("a project's file sets top_k = 1",))
     here = find(QUESTION, WHERE, config, lambda: SmartSearch(fake_tools(config)), Library()).result
     told = asked(config, explain=explain).result
     assert told.hits == here.hits
+    assert told.warnings[:1] == here.warnings[:1] == config.notes
     assert [d.reason for d in told.budget.dropped] == ["top_k", "top_k"]
     assert [d.turn == h.turn for d, h in zip(told.budget.dropped, here.budget.dropped)] == [explain] * 2
 

@@ -56,6 +56,17 @@ def test_an_archive_is_kept_until_it_changes(chats: Path):
     assert texts(kept, source) == ["in another one", "yes"]
 
 
+def test_what_is_rewritten_through_a_memory_map_is_read_again(chats: Path, mapped):
+    store = mapped(chats / "a.txt")
+    store(5, b"H")  # in a page that changed before it is read: without a flush no time would tell
+    time.sleep(0.01)
+    kept = Shelf()
+    assert texts(kept) == ["Hello", "hi there"]
+    time.sleep(0.01)
+    store(5, b"c")
+    assert texts(kept) == ["cello", "hi there"]
+
+
 def same_size_and_time(path: Path) -> None:
     before = path.stat()
     path.write_text("Ann: HELLO\nBen: hi there\n", encoding="utf-8")

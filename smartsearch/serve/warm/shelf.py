@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Scope
 from smartsearch.errors import InputError
-from smartsearch.transcripts.archive import file_of
+from smartsearch.transcripts.archive import file_of, flush
 from smartsearch.transcripts.files import find, size
 from smartsearch.types import Skipped
 
@@ -57,6 +57,10 @@ class Shelf(Library):
         kept = self._kept.pop(key, None)
         if kept is None or kept.stamp != stamp:
             kept = _Kept(stamp or (), _size(stamp), Library())
+            if kept.size <= self._limit:
+                for entry in kept.stamp:
+                    if not isinstance(entry, Skipped):
+                        flush(str(entry[0]))
             if key in self._whole:
                 kept.library.read_whole(source)
         haystack, self.latest = kept.library.haystack(source), None

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from smartsearch.errors import CacheError
 from smartsearch.runtime.private import alone, check, home, levels, make
-from smartsearch.transcripts.archive import file_of
+from smartsearch.transcripts.archive import age, flush
 from smartsearch.transcripts.corpus import read_one
 from smartsearch.transcripts.faults import IndexFault
 from smartsearch.transcripts.files import find
@@ -198,8 +198,9 @@ class _Build:
             if held and held[1] == store.APART + state:
                 self._leave(path)
                 return True
-            if _age(path) < SETTLED:
+            if age(path) < SETTLED:
                 return False
+            flush(path)
             read, known = read_one(path)
             if store.state_of(path) != state:
                 return False
@@ -310,11 +311,6 @@ class _Build:
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         built.bytes = store.sizes(self._folder)
         return built
-
-
-def _age(path: str) -> float:
-    """Seconds since a file was changed, below 0 where its clock is ahead. Raises OSError."""
-    return time.time() - os.stat(file_of(path)).st_ctime  # noqa: PTH116 - the path as it is
 
 
 def _counts(database: sqlite3.Connection) -> tuple[int, int]:
