@@ -45,8 +45,7 @@ def test_a_row_is_what_search_does(chats: Path, tmp_path: Path):
     planned, _, outcome = measured(chats, tmp_path)
     (group,) = planned.dataset.groups()
     for question in group.questions:
-        plain = replace(CONFIG, lift=False)
-        result = search(question.text, Haystack(group.corpus), plain, tools_with_parser(CONFIG))
+        result = search(question.text, Haystack(group.corpus), CONFIG, tools_with_parser(CONFIG))
         order, kept = outcome.kept[question.id]
         assert [hit.index for hit in result.hits] == order[kept.fate == 0].tolist()
         assert result.budget.used_words == kept.words
