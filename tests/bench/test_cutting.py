@@ -15,10 +15,10 @@ from smartsearch.rank.truncate import Tokenizer, truncate
 from smartsearch.types import Corpus, Hit, Scores, Turn
 
 
-def fates(order, ce, how, words):
+def fates(order, ce, how, words, pinned=frozenset()):
     scores = None if ce is None else np.array(ce, dtype=float)
     costs = np.array(words, dtype=np.int64)
-    return cut(np.array(order, dtype=np.int64), scores, how, costs, costs)
+    return cut(np.array(order, dtype=np.int64), scores, how, costs, costs, pinned)
 
 
 turns = st.lists(
@@ -33,17 +33,18 @@ turns = st.lists(
     st.floats(0, 0.9),
     st.integers(1, 12),
     st.sampled_from(["stop", "skip"]),
+    st.frozensets(st.integers(0, 11)),
 )
-def test_what_stays_is_what_truncate_keeps(drawn, kind, words, alpha, top_k, fill):
+def test_what_stays_is_what_truncate_keeps(drawn, kind, words, alpha, top_k, fill, pinned):
     hits = [
         Hit(rank, Turn(text=" ".join(["word"] * count)), Scores(1.0, ce), index=rank - 1)
         for rank, (count, ce) in enumerate(drawn, 1)
     ]
     config = Config(truncate=kind, budget=words, alpha=alpha, top_k=top_k, fill=fill)
-    kept, budget = truncate(hits, config, Tokenizer("words", lambda text: len(text.split())))
+    kept, budget = truncate(hits, config, Tokenizer("words", lambda text: len(text.split())), pinned)
     how = Cut("", kind, 0 if kind == "none" else words, alpha, top_k, fill=fill)
     ce = [float("nan") if score is None else score for _, score in drawn]
-    found = fates(range(len(drawn)), ce, how, [count for count, _ in drawn])
+    found = fates(range(len(drawn)), ce, how, [count for count, _ in drawn], pinned)
     assert [hit.index for hit in kept] == np.flatnonzero(found.fate == KEPT).tolist()
     assert found.words == budget.used_words
     reasons = {TOP_K: "top_k", TAU: "tau", BUDGET: "budget"}
