@@ -102,6 +102,12 @@ def test_the_floor_control_keeps_what_is_above_it_and_never_nothing():
     assert fates([0, 1, 2], [0.4, 0.0181, 0.0179], how, [1, 1, 1]).fate.tolist() == [KEPT, KEPT, TAU]
 
 
+@pytest.mark.parametrize(("kind", "fate"), [("adaptive", KEPT), ("floor", TAU)])
+def test_a_pinned_turn_is_spared_by_the_adaptive_cut_alone(kind, fate):
+    how = Cut("", kind, 0, alpha=0.5, top_k=9, floor=0.0)
+    assert fates([0, 1, 2], [0.9, 0.1, 0.1], how, [1, 1, 1], {2}).fate.tolist() == [KEPT, TAU, fate]
+
+
 @pytest.mark.parametrize("kind", ["none", "fixed", "adaptive", "floor", "cumulative"])
 def test_nothing_ranked_is_nothing_kept(kind):
     found = fates([], np.zeros(3), Cut("", kind, 5, 0.1, 3), [1, 1, 1])

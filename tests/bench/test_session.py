@@ -46,21 +46,23 @@ LIFTED = ("What about the dog?", "latest word of Oscar", "Oscar Mondays", "Who a
 """Of these what was typed, the last and a reply stand elsewhere than the scorers have them."""
 
 
-def test_a_row_is_what_search_does(chats: Path, tmp_path: Path):
+@pytest.mark.parametrize("alpha", [0.01, 0.9])
+def test_a_row_is_what_search_does(chats: Path, tmp_path: Path, alpha: float):
     """The reference row keeps, question by question, the very turns that a query keeps, as it orders them."""
+    config, cut = replace(CONFIG, alpha=alpha), f"B2:{alpha}:60:4000+skip"
     more = [{"id": text, "question": text, "gold": ["chat.txt:2"]} for text in LIFTED]
     put(chats, "questions.jsonl", "".join(lines(question) for question in [*QUESTIONS, *more]))
-    planned, record, outcome = measured(chats, tmp_path, live=8)
+    planned, record, outcome = measured(chats, tmp_path, config, rankers=("cascade",), cuts=(cut,), live=8)
     assert record["latency"]["questions"] == 8
     (group,) = planned.dataset.groups()
     moved = set()
     for question in group.questions:
         asked = (question.text, Haystack(group.corpus))
-        result = search(*asked, CONFIG, tools_with_parser(CONFIG))
+        result = search(*asked, config, tools_with_parser(config))
         order, kept = outcome.kept[question.id]
         assert [hit.index for hit in result.hits] == order[kept.fate == 0].tolist()
         assert result.budget.used_words == kept.words
-        plain = search(*asked, replace(CONFIG, lift=False), tools_with_parser(CONFIG))
+        plain = search(*asked, replace(config, lift=False), tools_with_parser(config))
         moved |= {question.id} if plain.hits != result.hits else set()
     assert moved >= {"latest word of Oscar"}
 
