@@ -2,7 +2,9 @@
 
     python benchmarks/results_page.py RESULT.json [RESULT2.json ...] > benchmarks/reports/results.md
 
-A result needs no particular rows: where a table names one that was not run, its cell says so.
+A result needs no particular rows: where a table names one that was not run, its cell says so. Of several over
+the same data the first makes the section; its cascades stand there beside those of the later ones, which are what
+`query` does, where the first has the scores' order alone.
 """
 
 from __future__ import annotations
@@ -82,7 +84,7 @@ def study(result: Json) -> str:
     return "LongMemEval-S" if small else ""
 
 
-def section(result: Json) -> dict[str, Any]:
+def section(result: Json, *later: Json) -> dict[str, Any]:
     """What the template is given of one result: its tables as Markdown, or lines of their cells."""
     theirs: Mapping[str, Any] = PAPER.get(study(result), {})
     rows: dict[str, Json] = {row["name"]: row for row in result["rows"]}
@@ -123,6 +125,8 @@ def section(result: Json) -> dict[str, Any]:
         ),
         "controls": _beside(CONTROL_HEAD, list(controls(rows, theirs)), "controls" in theirs, (7,)),
         "rivals": list(compared([*fixed, *rivals])),
+        "lifted": list(lifted(rows, later)),
+        "later": [one["run"] for one in later],
         "systems": {found.title: _shown(found) for found in versus.compared(result)},
         "categories": {name: _shown(tables.categories(row)) for name, row in parted.items()},
         "shown": {name: _shown(found) for name, found in shown.items()},
@@ -259,6 +263,17 @@ def compared(rows: Sequence[Json]) -> Iterator[Sequence[str]]:
         )
 
 
+def lifted(rows: Mapping[str, Json], later: Sequence[Json]) -> Iterator[Sequence[str]]:
+    """The cascades of later results as `query` orders them, each below the order of its scores alone."""
+    measures = ("turn@1", "turn@5", "turn@10", f"turn@{TOP}", "kept")
+    for row in (row for result in later for row in result["rows"] if row["name"] in rows):
+        for said, one in (("scores alone", rows[row["name"]]), ("as `query` orders", row)):
+            if one["rank"] == "cascade":
+                recalls = (one["recall"][measure] for measure in measures)
+                cells = [f"{share(recall['micro'])} / {share(recall['macro'])}" for recall in recalls]
+                yield f"{one['name']}, {said}", *cells, number(one["words"])
+
+
 def _beside(head: Sequence[str], lines: Lines, printed: bool, columns: Sequence[int]) -> str:
     """A table, less the paper's `columns` where the paper has nothing on this data."""
     stay = [place for place in range(len(head)) if printed or place not in columns]
@@ -282,7 +297,10 @@ def elsewhere() -> Iterator[Sequence[str]]:
 
 def page(results: Sequence[Json], command: str) -> str:
     """The report in Markdown, one section a result, and the papers' figures where systems are compared."""
-    sections = [section(result) for result in results]
+    by_data: dict[str, list[Json]] = {}
+    for result in results:
+        by_data.setdefault(result["dataset"]["sha256"], []).append(result)
+    sections = [section(*some) for some in by_data.values()]
     others = list(elsewhere()) if any(one["systems"] for one in sections) else []
     return render("results", sections=sections, elsewhere=others, command=command)
 

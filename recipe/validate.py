@@ -29,8 +29,7 @@ from smartsearch.rank.crossencoder import OnnxCrossEncoder
 from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.head import among, head
 from smartsearch.rank.learned import logit as unsigmoid
-from smartsearch.rank.text import SHOWN, seen_by
-from smartsearch.rank.windows import best_windows, scored_windows
+from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import gather
 from smartsearch.systems.smartsearch.pipeline import dense_search
@@ -107,13 +106,12 @@ def ask(chat: Chat, tools: Tools, config: Config) -> Iterator[Asked]:
         found = gather(query, haystack, tools.parser, config, dense, tools.known).candidates
         indices = np.array([c.index for c in found], dtype=np.int64)
         late, logit = np.full(len(chat.turns), np.nan), np.full(len(chat.turns), np.nan)
-        windows = scored_windows(labelled.question, corpus, indices.tolist(), seen_by(colbert, SHOWN))
-        values = best_windows(labelled.question, windows, colbert)
+        values = turn_scores(labelled.question, corpus, indices.tolist(), colbert)
         late[indices] = values
         read = head(among(corpus.previous, indices.tolist()), values, config.cascade)
-        seen = scored_windows(labelled.question, corpus, indices[read].tolist(), seen_by(cross, SHOWN))
-        scores = best_windows(labelled.question, seen, cross)
-        logit[indices[read]] = unsigmoid(scores)
+        logit[indices[read]] = unsigmoid(
+            turn_scores(labelled.question, corpus, indices[read].tolist(), cross)
+        )
         yield Asked(chat, labelled, indices, late, logit)
 
 

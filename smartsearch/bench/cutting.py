@@ -6,7 +6,7 @@ and `smartsearch.rank.truncate` together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,10 +35,17 @@ class Kept:
     tokens: int
 
 
-def cut(order: Indices, ce: Floats | None, how: Cut, words: Indices, tokens: Indices) -> Kept:
+def cut(
+    order: Indices,
+    ce: Floats | None,
+    how: Cut,
+    words: Indices,
+    tokens: Indices,
+    pinned: Set[int] = frozenset(),
+) -> Kept:
     """Cut a ranked list `order` (n,) of places; `ce` (turns,) with NaN where unread.
 
-    `words` and `tokens`, shape (turns,), are what each turn costs.
+    `words` and `tokens`, shape (turns,), are what each turn costs; the adaptive cut's score spares `pinned`.
     """
     fate = np.full(len(order), BUDGET, dtype=np.int8)
     alive = np.ones(len(order), dtype=bool)
@@ -47,6 +54,8 @@ def cut(order: Indices, ce: Floats | None, how: Cut, words: Indices, tokens: Ind
         fate[how.top_k :] = TOP_K
     if ce is not None and len(order):
         gone = alive & ~_high_enough(ce[order], alive, how)
+        if how.kind == "adaptive" and pinned:
+            gone &= ~np.isin(order, list(pinned))
         fate[gone] = TAU
         alive &= ~gone
     rest = np.flatnonzero(alive)
@@ -101,11 +110,23 @@ def _high_enough(scores: Floats, alive: NDArray[np.bool_], how: Cut) -> NDArray[
     return stays
 
 
-def compressed(order: Indices, ce: Floats | None, how: Cut, corpus: Corpus, tokenizer: Tokenizer) -> Kept:
+def compressed(
+    order: Indices,
+    ce: Floats | None,
+    how: Cut,
+    corpus: Corpus,
+    tokenizer: Tokenizer,
+    pinned: Set[int] = frozenset(),
+) -> Kept:
     """As `cut`, by `truncate` itself: written shorter, what a turn costs hangs on those before it."""
     scores = np.full(len(corpus.turns), np.nan) if ce is None else ce
     hits = [
-        Hit(rank, corpus.turns[place], Scores(ce=None if np.isnan(scores[place]) else float(scores[place])))
+        Hit(
+            rank,
+            corpus.turns[place],
+            Scores(ce=None if np.isnan(scores[place]) else float(scores[place])),
+            index=place,
+        )
         for rank, place in enumerate(order.tolist(), 1)
     ]
     config = Config(
@@ -116,7 +137,7 @@ def compressed(order: Indices, ce: Floats | None, how: Cut, corpus: Corpus, toke
         fill=how.fill,
         compress=how.compress,
     )
-    _, budget = truncate(hits, config, tokenizer)
+    _, budget = truncate(hits, config, tokenizer, pinned)
     fate = np.full(len(order), KEPT, dtype=np.int8)
     for dropped in budget.dropped:
         fate[dropped.rank - 1] = REASONS.index(dropped.reason)

@@ -9,14 +9,15 @@ retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns w
            I3 as the settings have it      IF2 IF0 + entities   +A2 dates, +lemma inflections: added to
            (what `query` does)             IF3 both             any of them (IF3+A2)
 rank       weight, corpus                  ce, colbert          rrf[:WEIGHT_CE[:K]]
-           zscore[:WEIGHT_CE], product     mmr[:TRADE_OFF]      cascade[:N] (the default of `query`)
+           zscore[:WEIGHT_CE], product     mmr[:TRADE_OFF]      cascade[:N]
            R0 to R6, R4a-eq, R4c-product: with the paper's own models, as the paper has turns read;
            +plain: so read by the profile's (rank/text.py), and no score calibrated
 cut        B0                              B1:WORDS             B2:ALPHA[:K[:WORDS]]
            A1v1[:SHARE[:WORDS]]            A1v2[:FLOOR[:WORDS]] +C1, +C2, +C1C2 added to B0, B1, B2
            +skip added to B1, B2: on past a turn that does not fit, as `query` does
 
-All but I3 and ID retrieve as the paper does, and so `IP rrf+plain` is what `--as paper` does.
+`cascade` is the very order of `query`, with what moves up over the scores (rank/lift.py); the other rankings
+are the scores' alone. All but I3 and ID retrieve as the paper does: `IP rrf+plain` is what `--as paper` does.
 """
 
 from __future__ import annotations

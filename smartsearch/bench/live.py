@@ -1,4 +1,4 @@
-"""Warm queries as a user asks them: the time of each stage, and whether kept scores still hold.
+"""Warm queries as a user asks them: the time of each stage, and whether the grid's row is what they get.
 
 A grid works on scores that may have been computed long ago. The same few questions are therefore also
 asked of the systems themselves: that is where times come from, and SmartSearch's order must be the grid's.
@@ -7,8 +7,9 @@ asked of the systems themselves: that is where times come from, and SmartSearch'
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
+from math import isclose, isnan
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,13 @@ from smartsearch import systems
 from smartsearch.bench import grid, presets
 from smartsearch.bench.ranking import ordered
 from smartsearch.bench.rivals import Rival, Running
-from smartsearch.bench.scoring import Haystacked, Scoring
+from smartsearch.bench.scoring import Haystacked, Scored, Scoring
 from smartsearch.bench.types import BenchQuestion, Dataset
 from smartsearch.config import MODELS, PRESETS, Config
 from smartsearch.errors import InputError
 from smartsearch.rank.text import shown
-from smartsearch.systems.base import quietly
-from smartsearch.types import STAGES
+from smartsearch.systems.base import Memory, quietly
+from smartsearch.types import STAGES, Result
 
 OURS = "smartsearch"
 
@@ -41,12 +42,12 @@ def measure(
     `ranking` is our row that is timed. Milliseconds: by stage the median and 95th percentile; `first_ms` is
     the median of each conversation's first question, which pays for what later ones find done (ColBERT's
     vectors) and is asked again; `rivals` have a total each, their memory made before. Raises InputError where
-    the store's scores are not what models give now.
+    a search does not give the row's order, and says why.
     """
     method = {name: value for name, value in PRESETS.get(like, {}).items() if name not in MODELS}
     config = replace(scoring.config, **method)
     row = default_row(config, like)
-    config = replace(config, system=OURS, lift=False)  # the grid has the rankers' own order
+    config = replace(config, system=OURS, lift=config.lift and row.ranker.kind == "cascade")
     tools = scoring.tools
     ours = systems.load(config, lambda _: tools)
     rivals = [rival for rival in rivals if not rival.asks]  # a language model's time is not ours
@@ -64,24 +65,28 @@ def measure(
             continue
         ready = Haystacked(group.corpus, shown(scoring.config))
         memory = ours.prepare(ready.haystack, None, quietly)
+        scoring.read_ahead(ready)
         running = [Running(system, ready.haystack, config, scoring.store.path.parent) for system in opened]
-        cold = ours.search(asked[0].text, ready.haystack, memory, config)
-        first.append(cold.trace.timing_ms["total"])
+
+        def ask(question: BenchQuestion, ready: Haystacked = ready, memory: Memory = memory) -> Result:
+            return ours.search(question.text, ready.haystack, memory, replace(config, now=question.day))
+
+        first.append(ask(asked[0]).trace.timing_ms["total"])
         for rival in running:
-            rival(asked[0].text)
+            rival(asked[0])
         for question in asked:
             started = time.perf_counter()
-            result = ours.search(question.text, ready.haystack, memory, config)
+            result = ask(question)
             total = (time.perf_counter() - started) * 1000.0
             for stage in STAGES:
                 if stage not in ("load", "read"):
                     stages.setdefault(stage, []).append(result.trace.timing_ms.get(stage, 0.0))
             stages["total"][-1] = total
             candidates.append(result.trace.candidates)
-            _same(question, ready, scoring, row, {hit.rank: hit.index for hit in result.hits})
+            _same(question, ready, scoring, row, result)
             for named, rival in zip(rivals, running, strict=True):
                 started = time.perf_counter()
-                rival(question.text)
+                rival(question)
                 spent.setdefault(named.name, []).append((time.perf_counter() - started) * 1000.0)
             step()
     return {
@@ -111,16 +116,38 @@ def default_row(config: Config, like: str = "") -> grid.Row:
 
 
 def _same(
-    question: BenchQuestion, ready: Haystacked, scoring: Scoring, row: grid.Row, ranked: Mapping[int, int]
+    question: BenchQuestion, ready: Haystacked, scoring: Scoring, row: grid.Row, result: Result
 ) -> None:
     scored = scoring.score(question, ready, [(row.retrieval, [row.ranker])])
-    expected = ordered(scored, row.retrieval.name, row.ranker, lambda: np.zeros((0, 0), np.float32))
-    kept = dict(enumerate(expected.tolist(), 1))
-    differ = [rank for rank, index in ranked.items() if kept.get(rank) != index]
-    if differ:
+    expected = ordered(scored, row.retrieval.name, row.ranker, lambda: np.zeros((0, 0), np.float32)).tolist()
+    rank = next((hit.rank for hit in result.hits if expected[hit.rank - 1 : hit.rank] != [hit.index]), 0)
+    if rank:
+        why, hint = _cause(scored, scoring, row, result, set(expected))
         raise InputError(
-            f"{scoring.store.path}: question {question.id}: from rank {min(differ)} on, the kept scores give "
-            "another order than the models do now",
-            hint="another --store: the code or a library has changed since the scores were kept",
+            f"{scoring.store.path}: question {question.id}: from rank {rank} on, {row.name} has another "
+            f"order than a search now: {why}",
+            hint=hint,
             kind="store",
         )
+
+
+def _cause(
+    scored: Scored, scoring: Scoring, row: grid.Row, result: Result, found: Set[int]
+) -> tuple[str, str]:
+    """What makes the two orders differ, and what to do: candidates, then scores, then the order alone."""
+    for hit in result.hits:
+        if hit.index not in found:
+            return f"turn {hit.index} is not among the row's {len(found)} candidates", _OURS
+    for name, _ in row.ranker.scorers:
+        kept = scored.read(row.ranker, row.retrieval.name, name)
+        kept = scoring.uncalibrated(name, kept) if row.ranker.plain else kept
+        for hit in result.hits:
+            value = getattr(hit.scores, name)
+            if value is not None and not isclose(value, kept[hit.index], rel_tol=1e-6):
+                said = f"{name} scores turn {hit.index} {value:.4g} now, {kept[hit.index]:.4g} is kept"
+                hint = "another --store: these scores are of another processor or version of a library"
+                return (said, hint) if not isnan(kept[hit.index]) else (f"{name} read another choice", _OURS)
+    return "candidates and scores are the same", _OURS
+
+
+_OURS = "report it: the row and a search should be one; --live 0 measures without this check"

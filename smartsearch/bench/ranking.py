@@ -1,7 +1,7 @@
 """Rank orders from scores there are already: each ranker of the grid over one question's candidates.
 
 The same arithmetic as `rank.cascade` and `rank.fuse`, over arrays, because a grid asks it a million times;
-a test holds the two together.
+a test holds the two together. A cascade is the search's own order (`scoring`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from smartsearch.bench.grid import Ranker
 from smartsearch.bench.models import is_colbert
 from smartsearch.bench.scoring import Floats, Scored
 from smartsearch.bench.types import Indices
-from smartsearch.rank.fusion import Fusion
 from smartsearch.rank.learned import logit
 
 Vectors = Callable[[], NDArray[np.float32]]
@@ -28,6 +27,8 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, vectors: Vectors) ->
     Every candidate is there: those a scorer did not read come last, by match weight. Raises ValueError where
     a scorer of `ranker` was not asked.
     """
+    if ranker.kind == "cascade":
+        return scored.searched[retrieval, ranker.name].order
     candidates = scored.found[retrieval]
     if ranker.kind == "weight":
         return candidates
@@ -43,26 +44,12 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, vectors: Vectors) ->
         parts = [weight * _standard(some) for (_, weight), some in zip(ranker.scorers, whole)]
         return candidates[_descending(np.sum(parts, axis=0))]
     fused = _fused(ranker, candidates, read)
-    if ranker.kind == "cascade":
-        first = candidates[_descending(fused)]
-        return _learned(scored, scored.fusion, first, *read) if scored.fusion else first
     order = candidates[_descending(fused)]
     if ranker.kind == "mmr":
         from smartsearch.bench.controls import mmr
 
         order = mmr(order, -np.sort(-fused), vectors(), trade_off=ranker.trade_off)
     return order
-
-
-def _learned(scored: Scored, fusion: Fusion, order: Indices, ce: Floats, colbert: Floats) -> Indices:
-    """What both scorers read by the learned fusion, before the rest as it stands in `order`."""
-    both = ~np.isnan(ce[order]) & ~np.isnan(colbert[order])
-    inside, outside = np.sort(order[both]), order[~both]
-    question = scored.question.text
-    sums = fusion(question, scored.turns, scored.previous, ce, colbert, inside).scores
-    value = dict(zip(inside.tolist(), sums.tolist(), strict=True))
-    first = sorted(order[both].tolist(), key=lambda i: -value[i])
-    return np.concatenate([np.array(first, dtype=order.dtype), outside])
 
 
 def _open(name: str, scores: Floats) -> Floats:

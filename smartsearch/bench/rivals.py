@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from smartsearch import systems
 from smartsearch.bench.store import corpus_digest, digest
+from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import FIELDS, Config, check
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
 from smartsearch.llm import Spent
@@ -170,14 +171,15 @@ class Running:
     def _code(self) -> str:
         return _code(sys.modules[type(self.system).__module__])
 
-    def __call__(self, question: str) -> NDArray[np.float64]:
+    def __call__(self, question: BenchQuestion) -> NDArray[np.float64]:
         """A score for each turn, shape (turns,), NaN for turns that were not found.
 
         A plain search scores every turn, also those it would not show as an answer.
         """
         if isinstance(self.memory, baselines.Scored):
-            return self.memory.score(question)
-        result = self.system.search(question, self._haystack, self.memory, self._whole)
+            return self.memory.score(question.text)
+        config = replace(self._whole, now=question.day)
+        result = self.system.search(question.text, self._haystack, self.memory, config)
         scores = np.full(len(self._haystack.corpus.turns), np.nan)
         for hit in result.hits:
             scores[hit.index] = -hit.rank

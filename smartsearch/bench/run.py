@@ -192,7 +192,7 @@ def _one(
     outcome.abstention.append(question.abstention)
     turns, sessions = len(prepared.group.corpus.turns), prepared.group.sessions
     outcome.turns.append(turns)
-    outcome.without_dense += turns > ranked.config.semantic_max_turns
+    outcome.without_dense += turns > ranked.dense_turns
     scored = ranked.begin(question)
     totals = {level: float(gold.total(level)) for level in LEVELS}
     outcome.add(("question",), totals | _agreement(scored, gold, outcome.scorer_ranks))
@@ -209,11 +209,11 @@ def _one(
         spent = np.cumsum(prepared.words[order])
         outcome.add(("curve", *key), measures.curve(ranks, spent, BUDGETS))
         for row in rows:
-            ce = ranked.crossencoder(scored, row)
+            ce, pinned = ranked.crossencoder(scored, row), scored.pinned(row.ranker, row.retrieval.name)
             if row.cut.compress:
-                kept = cutting.compressed(order, ce, row.cut, prepared.group.corpus, tokenizer)
+                kept = cutting.compressed(order, ce, row.cut, prepared.group.corpus, tokenizer, pinned)
             else:
-                kept = cutting.cut(order, ce, row.cut, prepared.words, prepared.tokens)
+                kept = cutting.cut(order, ce, row.cut, prepared.words, prepared.tokens, pinned)
             outcome.add(("row", row.name), measures.of_cut(order, ranks, kept, gold, sessions))
             if row in outcome.spec.compared:
                 wanted = prepared.lexicon.intersection(content_lemmas(question.answer))
@@ -259,7 +259,7 @@ class _Rankings:
     def __init__(
         self, haystack: Haystacked, spec: Spec, scoring: Scoring, opened: Mapping[str, System]
     ) -> None:
-        self.config = scoring.config
+        self.config, self.dense_turns = scoring.config, scoring.dense_turns
         self._haystack, self._scoring, self._store = haystack, scoring, scoring.store
         self._wanted = [need for need in grid.needs(spec.rows) if need[0].name]
         folder = scoring.store.path.parent
@@ -280,7 +280,7 @@ class _Rankings:
         rival, key = self.rivals[row.ranker.name], self._key(question, row)
 
         def ask() -> NDArray[np.float64]:
-            before, scores = rival.spent, rival(question.text)
+            before, scores = rival.spent, rival(question)
             if rival.spent != before:
                 self._store.put("spent", key, np.array(astuple(rival.spent - before)))
             return scores
@@ -296,7 +296,8 @@ class _Rankings:
 
     def _key(self, question: BenchQuestion, row: Row) -> str:
         rival = self.rivals[row.ranker.name]
-        return digest(rival.fingerprint, self._scoring.identity, question.text, self._haystack.key)
+        asked = (question.text, question.day)
+        return digest(rival.fingerprint, self._scoring.identity, *asked, self._haystack.key)
 
     def crossencoder(self, scored: Scored, row: Row) -> Floats | None:
         """The scores that the row's cut goes by, if any: NaN for what its cascade leaves out.

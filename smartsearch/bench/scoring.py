@@ -1,7 +1,7 @@
 """What a row needs of a question: candidates by retrieval and two scores a turn, computed once and kept.
 
 Scores are looked up in the store first; only what is missing is computed, and it is put there question by
-question. Retrieval is the pipeline's own `gather`, the texts are the rankers' own.
+question. Retrieval is the pipeline's own `gather`, a cascade its own `ranked`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,23 +26,23 @@ from smartsearch.bench.store import Store, corpus_digest, digest
 from smartsearch.bench.types import BenchQuestion, Indices
 from smartsearch.config import Config, names
 from smartsearch.errors import ModelError
+from smartsearch.models.profiles import SCORERS
 from smartsearch.models.tools import Tools
 from smartsearch.rank.crossencoder import uncalibrated
-from smartsearch.rank.fusion import Fusion
-from smartsearch.rank.head import among, head
+from smartsearch.rank.lift import ranked
+from smartsearch.rank.meaning import read_ahead
 from smartsearch.rank.once import Once
-from smartsearch.rank.text import PLAIN, SHOWN, Shown, scored_texts, seen_by, shown
-from smartsearch.rank.windows import best_windows, scored_windows
+from smartsearch.rank.text import PLAIN, SHOWN, Shown, scored_texts
+from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, gather
-from smartsearch.retrieve.likely import likeliest
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.systems import baselines
 from smartsearch.systems.smartsearch import pipeline
 from smartsearch.systems.smartsearch.pipeline import dense_search
 from smartsearch.text import dates, parse, times
 from smartsearch.transcripts import filters
-from smartsearch.types import Corpus, Turn
+from smartsearch.types import Corpus, Query
 
 Floats = NDArray[np.float64]
 
@@ -51,38 +52,45 @@ Sight = tuple[str, bool]
 
 
 @dataclass(frozen=True)
+class Searched:
+    """All that a search ranks, best first, shape (n,), and the turns that no score cuts off.
+
+    `scores`, by scorer, have shape (turns,), NaN where the search did not have the turn read.
+    """
+
+    order: Indices
+    scores: Mapping[str, Floats]
+    pinned: frozenset[int]
+
+
+@dataclass(frozen=True)
 class Scored:
     """A question with its candidates by retrieval, best match weight first, and the scores of its turns.
 
-    `scores` have shape (turns,), NaN where the scorer did not read the turn. `turns`, `previous`
-    (`Corpus.previous`) and `fusion` are what the learned fusion needs. `likely` has
-    what a cascade reads of the candidates of a retrieval (retrieve/likely.py).
+    `scores` have shape (turns,), NaN where the scorer did not read the turn. `searched` has what a search
+    makes of it, for each cascade by retrieval and name.
     """
 
     question: BenchQuestion
     found: Mapping[str, Indices]
     scores: Mapping[Sight, Floats]
-    previous: tuple[int, ...] = ()
-    fusion: Fusion | None = None
-    likely: Mapping[str, Indices] = field(default_factory=dict)
-    turns: Sequence[Turn] = ()
+    searched: Mapping[tuple[str, str], Searched] = field(default_factory=dict)
 
     def read(self, ranker: Ranker, retrieval: str, name: str) -> Floats:
         """The scores of one of the ranker's scorers, NaN for what its cascade leaves out.
 
         Raises ValueError where the scorer was not asked.
         """
+        if ranker.kind == "cascade":
+            return self.searched[retrieval, ranker.name].scores[name]
         if (name, ranker.plain) not in self.scores:
             raise ValueError(f"{name} was not asked")
-        scores = self.scores[name, ranker.plain]
-        if ranker.kind != "cascade":
-            return scores
-        over = self.likely.get(retrieval, self.found[retrieval])
-        if not is_colbert(name):
-            over = reading(ranker, over, self.read(ranker, retrieval, "colbert"), self.previous)
-        kept = np.full(len(scores), np.nan)
-        kept[over] = scores[over]
-        return kept
+        return self.scores[name, ranker.plain]
+
+    def pinned(self, ranker: Ranker, retrieval: str) -> frozenset[int]:
+        """The turns that no score cuts off."""
+        found = self.searched.get((retrieval, ranker.name))
+        return found.pinned if found else frozenset()
 
 
 @dataclass(frozen=True)
@@ -111,10 +119,6 @@ class Haystacked:
         """These turns whole, as texts for an embedding."""
         return scored_texts(self.corpus, indices, self.show)
 
-    def windows(self, question: str, indices: Sequence[int], scorer: object = None) -> list[list[str]]:
-        """What `scorer` reads of these turns for a question."""
-        return scored_windows(question, self.corpus, indices, seen_by(scorer, self.show))
-
 
 class Scoring:
     """Scores questions with the models of `tools`, keeping everything in `store`.
@@ -136,6 +140,7 @@ class Scoring:
         self.shared = replace(tools, scorers={**tools.scorers, **once})
         """The tools for all that answers the same question: the cross-encoder reads no text twice."""
         self._scorers = {**self.shared.scorers, **(others or {})}
+        self._sketcher = getattr(tools.scorers.get("colbert"), "sketcher", None)
         self._fingerprints = fingerprints
         self.pairs = 0  # question-turn pairs that cross-encoders read in this run
         self._code = _code_digest()
@@ -150,45 +155,65 @@ class Scoring:
         wanted: Sequence[tuple[Retrieval, Sequence[Ranker]]],
     ) -> Scored:
         """Everything the retrievals and rankers of `wanted` need of this question."""
-        both = {way.name: self._found(question, ready, way) for way, _ in wanted if way.name}
-        found, likely = ({name: pair[n] for name, pair in both.items()} for n in (0, 1))
-        fusion = self.tools.fusion if self.config.fuse == "learned" else None
-        corpus = ready.corpus
-        scored = Scored(question, found, {}, tuple(corpus.previous), fusion, likely, corpus.turns)
-        pairs = [(way.name, ranker) for way, some in wanted if way.name for ranker in some]
-        for deep in (False, True):  # what a cascade's cross-encoder reads, ColBERT's scores decide
-            parts: dict[Sight, list[Indices]] = {}
-            for way_name, ranker in pairs:
-                cascades = ranker.kind == "cascade"
-                over = (likely if cascades else found)[way_name]
-                if cascades and deep:
-                    over = reading(ranker, over, scored.read(ranker, way_name, "colbert"), scored.previous)
-                for name, _ in ranker.scorers:
-                    if is_colbert(name) != deep:
-                        parts.setdefault((name, ranker.plain), []).append(over)
-            read = {sight: self._read(sight, question.text, ready, some) for sight, some in parts.items()}
-            scored = replace(scored, scores={**scored.scores, **read})
-        return scored
+        found: dict[str, Indices] = {}
+        searched: dict[tuple[str, str], Searched] = {}
+        parts: dict[Sight, list[Indices]] = {}
+        for way, rankers in wanted:
+            if not way.name:
+                continue
+            cascades = [ranker for ranker in rankers if ranker.kind == "cascade"]
+            if cascades:
+                query, evidence = self._gather(question, ready, way)
+                found[way.name] = np.array([c.index for c in evidence.candidates], dtype=np.int64)
+            else:
+                found[way.name] = self._found(question, ready, way)
+            for ranker in cascades:
+                one = self._search(query, evidence, ready, way, ranker)
+                searched[way.name, ranker.name] = one
+                for name, some in one.scores.items():
+                    parts.setdefault((name, ranker.plain), []).append(np.flatnonzero(~np.isnan(some)))
+            for ranker in rankers:
+                for name, _ in () if ranker in cascades else ranker.scorers:
+                    parts.setdefault((name, ranker.plain), []).append(found[way.name])
+        read = {sight: self._read(sight, question.text, ready, some) for sight, some in parts.items()}
+        return Scored(question, found, read, searched)
+
+    def _search(
+        self, query: Query, evidence: Evidence, ready: Haystacked, way: Retrieval, ranker: Ranker
+    ) -> Searched:
+        """What a search makes of `evidence`; what the row's cut goes by is calibrated as it needs later."""
+        config = replace(
+            way.config(self.config),
+            rank=tuple(SCORERS),
+            candidates=-1,
+            cascade=ranker.head,
+            calibrate=True,
+            beside=() if ranker.plain else self.config.beside,  # not the retrieval's
+            windows=self.config.windows and not ranker.plain,
+        )
+        tools = replace(self.tools, scorers={name: _Kept(self, name, ready) for name in SCORERS})
+        ranking = ranked(query, evidence, ready.haystack, config, tools)
+        order = np.array([c.index for c in ranking.candidates], dtype=np.int64)
+        scores = {name: np.full(len(ready.corpus.turns), np.nan) for name in SCORERS}
+        for name, values in scores.items():
+            values[order] = [getattr(one, name) for one in ranking.scores]
+        return Searched(order, scores, ranking.pinned)
 
     def _read(self, sight: Sight, question: str, ready: Haystacked, parts: Sequence[Indices]) -> Floats:
         """A scorer's values for the turns of `parts`, NaN elsewhere."""
         name, plain = sight
         over = np.unique(np.concatenate(parts))
         values = np.full(len(ready.corpus.turns), np.nan)
-        values[over] = self._scores(name, question, ready.plain if plain else ready, over)[over]
+        values[over] = self.scores(name, question, ready.plain if plain else ready, over)
         return values
-
-    def colbert(self, text: str, ready: Haystacked) -> Floats:
-        """ColBERT's score of every turn for a question or some words, shape (turns,)."""
-        return self._scores("colbert", text, ready, np.arange(len(ready.corpus.turns)))
 
     def nearest(self, text: str, ready: Haystacked, top: int) -> tuple[int, ...]:
         """The places of the `top` turns that ColBERT puts nearest to a text, best first; kept too."""
         key = digest(self._model("colbert"), str(top), text, ready.key)
         held = self.store.get("nearest", key)
         if held is None:
-            windows = ready.windows(text, range(len(ready.corpus.turns)), self._scorers["colbert"])
-            scores = best_windows(text, windows, self._scorers["colbert"])
+            every = range(len(ready.corpus.turns))
+            scores = turn_scores(text, ready.corpus, every, self._scorers["colbert"], ready.show)
             held = np.argsort(-scores, kind="stable")[:top]
             self.store.put("nearest", key, held)
         return tuple(held.astype(np.int64).tolist())
@@ -197,23 +222,38 @@ class Scoring:
         """A cross-encoder's scores as the sigmoid of its own output."""
         return uncalibrated(scores, self._scorers[name])
 
-    def _scores(self, name: str, question: str, ready: Haystacked, over: Indices) -> Floats:
-        """One scorer's value a turn, at least those of `over`; what is missing is computed and kept."""
+    def scores(self, name: str, question: str, ready: Haystacked, over: Indices) -> Floats:
+        """One scorer's value of each turn of `over`, shape (n,); what is missing is computed and kept."""
         kind = "colbert" if is_colbert(name) else "ce"
         key = digest(self._model(name), question, ready.key)
         held = self.store.get(kind, key)
         values = np.full(len(ready.corpus.turns), np.nan) if held is None else held.astype(np.float64)
         missing = over[np.isnan(values[over])]
         if len(missing):
-            windows = ready.windows(question, missing.tolist(), self._scorers[name])
-            values[missing] = best_windows(question, windows, self._scorers[name])
+            turns = missing.tolist()
+            values[missing] = turn_scores(question, ready.corpus, turns, self._scorers[name], ready.show)
             self.store.put(kind, key, values)
             self.pairs += len(missing) if kind == "ce" else 0
-        return values
+        return values[over]
 
-    def _found(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> tuple[Indices, Indices]:
-        """The candidates, and those of them that a cascade reads."""
-        config = replace(way.config(self.config), now=question.date[:10] or _NO_DAY)
+    def read_ahead(self, ready: Haystacked) -> None:
+        """Sketch every turn where a search would compare sketches, as `cache fill` does.
+
+        So no question depends on what the questions before it have read.
+        """
+        most, turns = self.config.pool_max_turns, len(ready.corpus.turns)
+        if self._sketcher and most < turns <= self.config.sketch_max_turns:
+            while read_ahead(ready.haystack, self._sketcher, turns):
+                pass
+
+    @property
+    def dense_turns(self) -> int:
+        """The most turns of a haystack that are searched by meaning."""
+        return self.config.sketch_max_turns if self._sketcher else self.config.semantic_max_turns
+
+    def _found(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> Indices:
+        """The candidates of a retrieval, kept."""
+        config = replace(way.config(self.config), now=question.day)
         dense = self._fingerprints.get("colbert", "") if config.semantic != "off" else ""
         uses = self._model("parser") + dense
         fields = (*_RETRIEVAL_FIELDS, "rank", "colbert_turns", "beside", "windows")
@@ -221,24 +261,21 @@ class Scoring:
         key = digest(self._code, uses, settings, way.name, question.text, ready.key)
         held = self.store.get("found", key)
         if held is None:
-            evidence = self._gather(question, ready, way, config)
-            read = likeliest(evidence.candidates, ready.corpus, evidence.counts, config.colbert_turns)
-            chosen = {c.index for c in read}
-            turns = [c.index for c in evidence.candidates]
-            held = np.array([turn if turn in chosen else ~turn for turn in turns], dtype=np.int32)
+            _, evidence = self._gather(question, ready, way)
+            held = np.array([c.index for c in evidence.candidates], dtype=np.int32)
             self.store.put("found", key, held)
-        kept = held.astype(np.int64)
-        return np.where(kept < 0, ~kept, kept), kept[kept >= 0]
+        return held.astype(np.int64)
 
-    def _gather(self, question: BenchQuestion, ready: Haystacked, way: Retrieval, config: Config) -> Evidence:
+    def _gather(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> tuple[Query, Evidence]:
+        config = replace(way.config(self.config), now=question.day)
+        self.read_ahead(ready)
         query = self.tools.parser.parse(question.text, config)
         if way.lemmas:
             query = controls.with_lemmas(query, ready.haystack)
-        seen = ready if shown(config) == ready.show else ready.plain
-        kept = {"colbert": _Whole(self, seen)} if "colbert" in self.tools.scorers else {}
+        kept = {"colbert": _Kept(self, "colbert", ready)} if "colbert" in self.tools.scorers else {}
         known = replace(self.tools, scorers=kept)
         dense = dense_search(query, ready.haystack, config, known, [])
-        return gather(query, ready.haystack, self.tools.parser, config, dense, self.tools.known)
+        return query, gather(query, ready.haystack, self.tools.parser, config, dense, self.tools.known)
 
     def _model(self, name: str) -> str:
         """The fingerprint of a model. Raises ModelError where there is none."""
@@ -249,33 +286,24 @@ class Scoring:
         return self._fingerprints[name]
 
 
-class _Whole:
-    """ColBERT over a whole haystack, its scores kept: what the dense search asks for, when it runs.
+class _Kept:
+    """A scorer whose scores of turns are kept; all else it has is the scorer's."""
 
-    It is asked with every window of every turn, and gives each the score of its turn.
-    """
+    def __init__(self, scoring: Scoring, name: str, ready: Haystacked) -> None:
+        self._scoring, self._name, self._ready = scoring, name, ready
+        self._scorer = scoring.tools.scorers[name]
 
-    def __init__(self, scoring: Scoring, ready: Haystacked) -> None:
-        self._scoring, self._ready = scoring, ready
-        self.before = getattr(scoring.tools.scorers["colbert"], "before", 1)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._scorer, name)
 
     def __call__(self, question: str, texts: Sequence[str]) -> Floats:
-        turns = range(len(self._ready.corpus.turns))
-        sizes = [len(some) for some in self._ready.windows(question, turns, self)]
-        if len(texts) != sum(sizes):
-            raise ValueError(f"{len(texts)} texts, {sum(sizes)} windows")
-        return np.repeat(self._scoring.colbert(question, self._ready), sizes)
+        return self._scorer(question, texts)
 
+    def of_turns(self, question: str, indices: Sequence[int], show: Shown) -> Floats:
+        """The score of each of these turns of the haystack, shape (n,)."""
+        seen = self._ready if show == self._ready.show else self._ready.plain
+        return self._scoring.scores(self._name, question, seen, np.array(indices, dtype=np.int64))
 
-def reading(ranker: Ranker, pool: Indices, colbert: Floats, previous: Sequence[int]) -> Indices:
-    """Which turns of its pool a cascade's cross-encoder reads, as `rank.cascade` has it."""
-    if not len(pool):
-        return pool
-    return pool[head(among(previous, pool.tolist()), colbert[pool], ranker.head)]
-
-
-_NO_DAY = "1970-01-01"
-"""What relative dates count from where a question has no day: a benchmark says the same tomorrow."""
 
 _RETRIEVAL_FIELDS = tuple(name for name in names("find") if name != "system")
 

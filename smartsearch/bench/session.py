@@ -153,7 +153,7 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
     record |= summary(outcome)
     if outcome.without_dense:
         left_out = f"{outcome.without_dense} questions have no dense fallback: more than"
-        record["dataset"]["notes"].append(f"{left_out} {scoring.config.semantic_max_turns:,} turns to search")
+        record["dataset"]["notes"].append(f"{left_out} {scoring.dense_turns:,} turns to search")
     record["oracle"] = None
     if planned.request.oracle:
         with stage("oracle traces", dataset.questions) as step:

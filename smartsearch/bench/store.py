@@ -10,6 +10,7 @@ import hashlib
 import io
 import sqlite3
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 
 import numpy as np
@@ -47,11 +48,14 @@ def corpus_digest(corpus: Corpus, show: Shown = SHOWN) -> str:
 
 
 class Store:
-    """Arrays by kind and key in an SQLite file. Use as a context manager; what was put is there at once."""
+    """Arrays by kind and key in an SQLite file. Use as a context manager; what was put is there at once.
+
+    Threads may share it.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open or make the file. Raises InputError where it is no store or cannot be written."""
-        self.path = path
+        self.path, self._lock = path, Lock()
         try:
             self._db = database(path, "entries", _SCHEMA, ("kind", "key", "value"))
         except (sqlite3.Error, OSError) as error:
@@ -71,7 +75,9 @@ class Store:
 
     def get(self, kind: str, key: str) -> NDArray[np.generic] | None:
         """The array put under `kind` and `key`, or None."""
-        row = self._db.execute("select value from entries where kind = ? and key = ?", (kind, key)).fetchone()
+        asked = ("select value from entries where kind = ? and key = ?", (kind, key))
+        with self._lock:
+            row = self._db.execute(*asked).fetchone()
         if row is None:
             return None
         array: NDArray[np.generic] = np.load(io.BytesIO(row[0]), allow_pickle=False)
@@ -81,7 +87,9 @@ class Store:
         """Keep `array`, over what stood there."""
         buffer = io.BytesIO()
         np.save(buffer, array, allow_pickle=False)
-        self._db.execute("insert or replace into entries values (?, ?, ?)", (kind, key, buffer.getvalue()))
+        value = (kind, key, buffer.getvalue())
+        with self._lock:
+            self._db.execute("insert or replace into entries values (?, ?, ?)", value)
 
     def count(self, kind: str) -> int:
         """How many entries of a kind there are."""

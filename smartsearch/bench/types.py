@@ -34,6 +34,11 @@ class BenchQuestion:
     date: str = ""
     abstention: bool = False
 
+    @property
+    def day(self) -> str:
+        """The day that relative dates count from; where it has none a fixed one: the same tomorrow."""
+        return self.date[:10] or "1970-01-01"
+
 
 @dataclass(frozen=True)
 class Group:

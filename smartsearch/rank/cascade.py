@@ -24,8 +24,8 @@ from smartsearch.rank.fuse import order, rrf
 from smartsearch.rank.fusion import Fusion
 from smartsearch.rank.head import among, head
 from smartsearch.rank.learned import FAR
-from smartsearch.rank.text import seen_by, shown
-from smartsearch.rank.windows import best_windows, scored_windows
+from smartsearch.rank.text import shown
+from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.likely import FIRST, PART, by_likelihood, likeliest, worth_more
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Candidate, Corpus, Scores
@@ -93,7 +93,7 @@ def rank(
     `counts` says how many turns contain a term, `unread` how many were found beside the candidates. With
     `following`, which gives the turn after one or -1, the turns after the best become candidates too.
 
-    Of a turn a scorer reads the windows of `scored_windows`; the best one counts. `fusion` is the
+    A turn's score is that of `turn_scores`. `fusion` is the
     learned one of these two, if there is one.
     """
     last = [name for name in config.rank if name in scorers and RANKERS[name].first]
@@ -107,8 +107,7 @@ def rank(
 
     def score(name: str, over: Sequence[int]) -> _Scored:
         start = time.perf_counter()
-        windows = scored_windows(question, corpus, over, seen_by(scorers[name], shown(config)))
-        values = best_windows(question, windows, scorers[name])
+        values = turn_scores(question, corpus, over, scorers[name], shown(config))
         spent = (time.perf_counter() - start) * 1000.0
         return _Scored(dict(zip(over, values.tolist(), strict=True)), spent)
 

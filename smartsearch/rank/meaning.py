@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smartsearch.rank.sketches import Sketcher, Sketches
 from smartsearch.rank.text import SHOWN, Shown, seen_by
-from smartsearch.rank.windows import best_windows, scored_windows
+from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.retrieve.semantic import Scorer, nearest
+from smartsearch.retrieve.semantic import Scorer
 
 READ = 400
 """Turns that are read for real at least, of those nearest by their sketches."""
@@ -83,13 +82,8 @@ def _sketches(haystack: Haystack, sketcher: Sketcher, show: Shown = SHOWN) -> Sk
 def _read(
     question: str, haystack: Haystack, indices: Sequence[int], scorer: Scorer, top: int, show: Shown
 ) -> list[int]:
-    windows = scored_windows(question, haystack.corpus, indices, seen_by(scorer, show))
-
-    def by_turn(question: str, _: Sequence[str]) -> NDArray[np.float64]:
-        return best_windows(question, windows, scorer)
-
-    near = nearest(question, [some[0] for some in windows], by_turn, top)
-    return [indices[n] for n in near]
+    scores = turn_scores(question, haystack.corpus, indices, scorer, show)
+    return [indices[n] for n in np.argsort(-scores, kind="stable")[:top].tolist()]
 
 
 def _beside(haystack: Haystack, found: Collection[int]) -> Iterator[int]:

@@ -13,7 +13,16 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.rank.text import SHOWN, Shown, body, context_of, heading, scored_text, turns_before
+from smartsearch.rank.text import (
+    SHOWN,
+    Shown,
+    body,
+    context_of,
+    heading,
+    scored_text,
+    seen_by,
+    turns_before,
+)
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Corpus, Turn
 
@@ -109,6 +118,21 @@ def likeliest(question: str, windows: Iterable[Sequence[str]]) -> list[list[str]
 def _likeliest(texts: Sequence[str], asked: set[str]) -> list[str]:
     shared = [sum(word in text for word in asked) for text in map(str.casefold, texts)]
     return [texts[n] for n in sorted(range(len(texts)), key=lambda n: -shared[n])[:READ_WINDOWS]]
+
+
+def turn_scores(
+    question: str, corpus: Corpus, indices: Sequence[int], scorer: Scorer, show: Shown = SHOWN
+) -> NDArray[np.float64]:
+    """The score of each turn in `indices`, shape (turns,), as a search reads it: that of its best window.
+
+    What has kept scores of turns (`of_turns`) gives those.
+    """
+    kept = getattr(scorer, "of_turns", None)
+    if kept is not None:
+        scores: NDArray[np.float64] = kept(question, indices, show)
+        return scores
+    windows = scored_windows(question, corpus, indices, seen_by(scorer, show))
+    return best_windows(question, windows, scorer)
 
 
 def best_windows(question: str, windows: Sequence[Sequence[str]], scorer: Scorer) -> NDArray[np.float64]:

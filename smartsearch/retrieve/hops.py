@@ -44,6 +44,11 @@ class Evidence:
     unread: int = 0
     warnings: tuple[str, ...] = ()
 
+    @property
+    def mended(self) -> list[Term]:
+        """What typing errors of the question stand for."""
+        return [term for step in self.hops if step.kind == "fuzzy" for term in step.terms]
+
 
 class _Gathering:
     """The state of one question's retrieval: turns found, terms used, steps taken."""

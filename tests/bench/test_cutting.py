@@ -15,10 +15,10 @@ from smartsearch.rank.truncate import Tokenizer, truncate
 from smartsearch.types import Corpus, Hit, Scores, Turn
 
 
-def fates(order, ce, how, words):
+def fates(order, ce, how, words, pinned=frozenset()):
     scores = None if ce is None else np.array(ce, dtype=float)
     costs = np.array(words, dtype=np.int64)
-    return cut(np.array(order, dtype=np.int64), scores, how, costs, costs)
+    return cut(np.array(order, dtype=np.int64), scores, how, costs, costs, pinned)
 
 
 turns = st.lists(
@@ -33,17 +33,18 @@ turns = st.lists(
     st.floats(0, 0.9),
     st.integers(1, 12),
     st.sampled_from(["stop", "skip"]),
+    st.frozensets(st.integers(0, 11)),
 )
-def test_what_stays_is_what_truncate_keeps(drawn, kind, words, alpha, top_k, fill):
+def test_what_stays_is_what_truncate_keeps(drawn, kind, words, alpha, top_k, fill, pinned):
     hits = [
         Hit(rank, Turn(text=" ".join(["word"] * count)), Scores(1.0, ce), index=rank - 1)
         for rank, (count, ce) in enumerate(drawn, 1)
     ]
     config = Config(truncate=kind, budget=words, alpha=alpha, top_k=top_k, fill=fill)
-    kept, budget = truncate(hits, config, Tokenizer("words", lambda text: len(text.split())))
+    kept, budget = truncate(hits, config, Tokenizer("words", lambda text: len(text.split())), pinned)
     how = Cut("", kind, 0 if kind == "none" else words, alpha, top_k, fill=fill)
     ce = [float("nan") if score is None else score for _, score in drawn]
-    found = fates(range(len(drawn)), ce, how, [count for count, _ in drawn])
+    found = fates(range(len(drawn)), ce, how, [count for count, _ in drawn], pinned)
     assert [hit.index for hit in kept] == np.flatnonzero(found.fate == KEPT).tolist()
     assert found.words == budget.used_words
     reasons = {TOP_K: "top_k", TAU: "tau", BUDGET: "budget"}
@@ -99,6 +100,12 @@ def test_the_floor_control_keeps_what_is_above_it_and_never_nothing():
     assert fates([0, 1, 2], [0.4, 0.1, 0.2], how, [1, 1, 1]).fate.tolist() == [KEPT, TAU, TAU]
     how = Cut("", "floor", 0, floor=-4.0)
     assert fates([0, 1, 2], [0.4, 0.0181, 0.0179], how, [1, 1, 1]).fate.tolist() == [KEPT, KEPT, TAU]
+
+
+@pytest.mark.parametrize(("kind", "fate"), [("adaptive", KEPT), ("floor", TAU)])
+def test_a_pinned_turn_is_spared_by_the_adaptive_cut_alone(kind, fate):
+    how = Cut("", kind, 0, alpha=0.5, top_k=9, floor=0.0)
+    assert fates([0, 1, 2], [0.9, 0.1, 0.1], how, [1, 1, 1], {2}).fate.tolist() == [KEPT, TAU, fate]
 
 
 @pytest.mark.parametrize("kind", ["none", "fixed", "adaptive", "floor", "cumulative"])

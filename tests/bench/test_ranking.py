@@ -13,18 +13,10 @@ from smartsearch.bench.scoring import Scored
 from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config
 from smartsearch.rank.cascade import rank
-from smartsearch.rank.fusion import Fusion
-from smartsearch.rank.set_encoder import Listed, facts_of, relations
 from smartsearch.types import Candidate, Corpus, Turn
 
 TURNS = 60
 SAID = tuple(Turn(text=f"turn {i}", turn=str(i)) for i in range(TURNS))
-LEARNED = Fusion({"ce": 0.7, "colbert": 0.3, "ce_before": 0.2, "colbert_after": 0.1})
-
-
-def added(one: Listed, rows: np.ndarray) -> np.ndarray:
-    """What a list adds: something of each kind that an encoder sees."""
-    return facts_of(one, rows).sum(axis=1) + relations(one)[0].sum(axis=1) / 50
 
 
 def drawn(seed: int):
@@ -33,12 +25,11 @@ def drawn(seed: int):
     indices = random.permutation(TURNS)[:45]
     ce = np.round(random.random(TURNS), 1) * 0.9 + 0.05
     colbert = np.round(random.random(TURNS) * 20)
-    before = (-1, *range(TURNS - 1))
     scores = {("ce", False): ce, ("colbert", False): colbert}
-    return Scored(BenchQuestion("q", "a question"), {"I3": indices}, scores, previous=before, turns=SAID)
+    return Scored(BenchQuestion("q", "a question"), {"I3": indices}, scores)
 
 
-def by_pipeline(scored: Scored, config: Config, fusion=None) -> list[int]:
+def by_pipeline(scored: Scored, config: Config) -> list[int]:
     corpus = Corpus(SAID)
     candidates = [Candidate(int(i), (), 1.0, 1) for i in scored.found["I3"]]
 
@@ -46,11 +37,7 @@ def by_pipeline(scored: Scored, config: Config, fusion=None) -> list[int]:
         return lambda _, texts: np.array([values[int(text.split("|")[0].split()[-1])] for text in texts])
 
     scorers = {name: scorer(scored.scores[name, False]) for name in ("ce", "colbert")}
-    return [c.index for c in rank("a question", candidates, corpus, scorers, config, fusion).candidates]
-
-
-def read_at_most(most, scored):
-    return replace(scored, likely={"I3": scored.found["I3"][:most]})
+    return [c.index for c in rank("a question", candidates, corpus, scorers, config).candidates]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -59,23 +46,15 @@ def read_at_most(most, scored):
     [
         ("rrf", {"candidates": 0}),
         ("rrf:0.5", {"candidates": 0, "weight_ce": 0.5, "weight_colbert": 0.5}),
-        ("cascade", {"cascade": 12}),
-        ("cascade:7", {"candidates": 7}),
-        ("cascade:9", {"candidates": 9, "colbert_turns": 20}),
         ("ce", {"rank": ("ce",)}),
         ("colbert", {"rank": ("colbert",)}),
         ("weight", {"rank": ()}),
-        ("cascade", {"cascade": 12, "fusion": LEARNED}),
-        ("cascade:9", {"candidates": 9, "colbert_turns": 20, "fusion": LEARNED}),
-        ("cascade", {"cascade": 12, "fusion": replace(LEARNED, encoder=added)}),
     ],
 )
 def test_orders_are_those_of_the_pipeline(seed, name, changes):
-    fusion = changes.get("fusion")
-    config = replace(Config(), **{key: value for key, value in changes.items() if key != "fusion"})
-    scored = replace(read_at_most(config.colbert_turns, drawn(seed)), fusion=fusion)
+    config, scored = replace(Config(), **changes), drawn(seed)
     order = ordered(scored, "I3", grid.ranker(name, config), lambda: np.zeros((0, 0)))
-    assert order.tolist() == by_pipeline(scored, config, fusion)
+    assert order.tolist() == by_pipeline(scored, config)
 
 
 def simple(ce, colbert):

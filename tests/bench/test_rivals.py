@@ -9,6 +9,7 @@ import pytest
 
 from smartsearch.bench import rivals
 from smartsearch.bench.rivals import Running, available, load
+from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError, UsageError
 from smartsearch.rank.text import scored_texts
@@ -45,7 +46,7 @@ def running(rival, chat=CHAT):
 
 def scores(name, question, chat=CHAT):
     (rival,) = load([name])
-    return running(rival, chat)(question)
+    return running(rival, chat)(BenchQuestion("q", question))
 
 
 def torch_identity():
@@ -147,7 +148,7 @@ def test_a_cross_encoder_off_the_shelf_reads_the_best_of_bm25(tmp_path, monkeypa
     (rival,) = load([f"ce:{folder}"])
     assert rival.name == f"ce:{folder}"
     question = "Which bowl did you glaze?"
-    found, first = running(rival)(question), best("bm25_date", question)
+    found, first = running(rival)(BenchQuestion("q", question)), best("bm25_date", question)
     texts = scored_texts(CHAT, first[:2])
     logits = CrossEncoder(str(folder), device="cpu").predict(
         [(question, text) for text in texts], activation_fn=torch_identity()
@@ -182,12 +183,12 @@ def test_a_file_of_the_users_runs_beside_the_shipped(own):
     )
     mine, grep = load([path, "grep"])
     assert (mine.name, grep.name) == ("longest", "grep")
-    assert running(mine)("?").tolist() == [20.0, 21.0, 5.0, 25.0, 10.0]
+    assert running(mine)(BenchQuestion("q", "?")).tolist() == [20.0, 21.0, 5.0, 25.0, 10.0]
     before = running(mine).fingerprint
     own("NAME = 'longest'\ndef build(corpus):\n    return lambda question: [0.0] * len(corpus.turns)\n")
     (changed,) = load([path])
     assert running(changed).fingerprint != before
-    assert running(changed)("?").tolist() == [0.0] * 5
+    assert running(changed)(BenchQuestion("q", "?")).tolist() == [0.0] * 5
 
 
 def test_an_unknown_name_lists_the_known_ones():
@@ -227,7 +228,7 @@ def test_a_rival_that_answers_wrongly_is_named(own, answer, said):
     path = own(f"NAME = 'odd'\ndef build(corpus):\n    return lambda question: {answer}\n")
     (rival,) = load([path])
     with pytest.raises(InputError, match=f"the rival odd .*{said}"):
-        running(rival)("Who?")
+        running(rival)(BenchQuestion("q", "Who?"))
 
 
 def test_a_missing_package_says_what_to_install(own, monkeypatch):

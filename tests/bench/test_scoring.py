@@ -23,8 +23,8 @@ from tests.bench.conftest import group, scoring_of
 CONFIG = Config(cascade=2)
 
 
-def wanted(retrievals, rankers):
-    return list(grid.needs(grid.rows(retrievals, rankers, ["B0"], CONFIG)))
+def wanted(retrievals, rankers, config=CONFIG):
+    return list(grid.needs(grid.rows(retrievals, rankers, ["B0"], config)))
 
 
 def test_a_second_run_reads_nothing_again(chats: Path, tools, tmp_path: Path):
@@ -32,7 +32,7 @@ def test_a_second_run_reads_nothing_again(chats: Path, tools, tmp_path: Path):
         ours = scoring_of(tools, store, CONFIG)
         (only,) = open_dataset(str(chats)).groups()
         for question in only.questions:
-            ours.score(question, Haystacked(only.corpus), wanted(["I3", "IF0"], ["rrf"]))
+            ours.score(question, Haystacked(only.corpus), wanted(["I3", "IF0"], ["rrf", "cascade"]))
         read = tools.scorers["ce"].read, tools.scorers["colbert"].read
         assert read[0] > 0
         assert ours.pairs == read[0]
@@ -130,7 +130,7 @@ def test_long_turns_are_scored_as_a_search_does(tools, tmp_path: Path, name, cha
     with Store(tmp_path / "s.db") as store:
         for _ in range(2):
             scored = scoring_of(tools, store, config).score(
-                one.questions[0], ready, wanted(["I3"], [name, "ce", "rrf"])
+                one.questions[0], ready, wanted(["I3"], [name, "ce", "rrf"], config)
             )
             order = ordered(scored, "I3", ranker, lambda: np.zeros((0, 0)))
             assert [hit.index for hit in result.hits] == order.tolist()

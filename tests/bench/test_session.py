@@ -13,17 +13,19 @@ import numpy as np
 import pytest
 
 from smartsearch import systems
-from smartsearch.bench import presets, session
+from smartsearch.bench import presets, scoring, session
 from smartsearch.bench.receipt import receipt
 from smartsearch.bench.session import Request
 from smartsearch.bench.store import Store
 from smartsearch.config import Config, build
 from smartsearch.errors import InputError
+from smartsearch.rank.lift import ranked
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Card
 from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.types import Budget, Hit, Result, Scores, Trace
-from tests.bench.conftest import scoring_of, tools_with_parser
+from tests.bench.conftest import QUESTIONS, scoring_of, tools_with_parser
+from tests.transcripts.build import lines, put
 
 CONFIG = Config()
 
@@ -40,16 +42,48 @@ def measured(chats: Path, tmp_path: Path, config: Config = CONFIG, **asked):
         return planned, *session.measure(planned, scoring, quiet)
 
 
-def test_a_row_is_what_search_does(chats: Path, tmp_path: Path):
-    """The reference row keeps, question by question, the very turns that a query keeps."""
-    planned, _, outcome = measured(chats, tmp_path)
+LIFTED = ("What about the dog?", "latest word of Oscar", "Oscar Mondays", "Who asked how it was?")
+"""Of these what was typed, the last and a reply stand elsewhere than the scorers have them."""
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.9])
+def test_a_row_is_what_search_does(chats: Path, tmp_path: Path, alpha: float):
+    """The reference row keeps, question by question, the very turns that a query keeps, as it orders them."""
+    config, cut = replace(CONFIG, alpha=alpha), f"B2:{alpha}:60:4000+skip"
+    more = [{"id": text, "question": text, "gold": ["chat.txt:2"]} for text in LIFTED]
+    put(chats, "questions.jsonl", "".join(lines(question) for question in [*QUESTIONS, *more]))
+    planned, record, outcome = measured(chats, tmp_path, config, rankers=("cascade",), cuts=(cut,), live=8)
+    assert record["latency"]["questions"] == 8
     (group,) = planned.dataset.groups()
+    moved = set()
     for question in group.questions:
-        plain = replace(CONFIG, lift=False)
-        result = search(question.text, Haystack(group.corpus), plain, tools_with_parser(CONFIG))
+        asked = (question.text, Haystack(group.corpus))
+        result = search(*asked, config, tools_with_parser(config))
         order, kept = outcome.kept[question.id]
         assert [hit.index for hit in result.hits] == order[kept.fate == 0].tolist()
         assert result.budget.used_words == kept.words
+        plain = search(*asked, replace(config, lift=False), tools_with_parser(config))
+        moved |= {question.id} if plain.hits != result.hits else set()
+    assert moved >= {"latest word of Oscar"}
+
+
+TURN = {"role": "user", "content": "the support group met"}
+DATED = {
+    **{"question_id": "q", "question": "Which support group met last week?", "question_date": "2023/05/15"},
+    **{"haystack_dates": ["2023/03/02", "2023/05/10"], "haystack_session_ids": ["a", "b"]},
+    **{"haystack_sessions": [[{**TURN, "has_answer": True}], [TURN]]},
+}
+
+
+@pytest.mark.parametrize("rank", [(), ("ce", "colbert")])
+def test_a_relative_date_counts_from_the_questions_day_in_rows_and_in_warm_queries(tmp_path: Path, rank):
+    """Of two equal turns the one of last week, as it was then, comes first, whatever today is."""
+    data = tmp_path / "longmemeval_s.json"
+    data.write_text(json.dumps([DATED]), encoding="utf-8")
+    config = replace(CONFIG, rank=rank)
+    _, record, outcome = measured(data, tmp_path, config, rankers=("weight", "cascade"), live=1)
+    assert record["latency"]["questions"] == 1
+    assert outcome.ranked["I3", "weight"]["q"] == [1, 0]
 
 
 @pytest.mark.parametrize("like", ["paper", "paper-locomo", "index-free"])
@@ -146,8 +180,29 @@ def test_scores_of_another_time_are_found_out(chats: Path, tmp_path: Path):
         rows = store._db.execute("select key from entries where kind = 'ce'").fetchall()
         for (key,) in rows:
             store.put("ce", key, np.nan_to_num(-store.get("ce", key), nan=np.nan))
-    with pytest.raises(InputError, match=r"scores\.db.*question q\d"):
+    with pytest.raises(InputError, match=r"scores\.db.*question q\d.*ce scores turn \d+ .* is kept") as told:
         measured(chats, tmp_path, config, rankers=("rrf",), live=4)
+    assert "another --store" in told.value.hint
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [("order", "candidates and scores are the same"), ("candidates", "not among the row's")],
+)
+def test_a_row_that_is_no_search_is_told_with_what_differs(
+    chats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, why: str
+):
+    """A row that leaves out a lift, or that finds others, is a fault of ours and no store's."""
+
+    def other(*given):
+        found = ranked(*given)
+        places = range(len(found.candidates))
+        return found.reordered(places[::-1] if fault == "order" else places[1:])
+
+    monkeypatch.setattr(scoring, "ranked", other)
+    with pytest.raises(InputError, match=why) as told:
+        measured(chats, tmp_path, live=4)
+    assert "report it" in told.value.hint
 
 
 def test_oracle_and_failures(chats: Path, tmp_path: Path):

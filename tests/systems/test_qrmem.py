@@ -12,6 +12,7 @@ import pytest
 
 from smartsearch import systems
 from smartsearch.bench import rivals
+from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config
 from smartsearch.errors import UsageError
 from smartsearch.retrieve.grep import Haystack
@@ -218,11 +219,11 @@ def test_bench_asks_it_as_a_rival_in_each_of_its_ways(tmp_path):
         rivals.Running(rival.open(config, fake_tools(config)), haystack, config, tmp_path) for rival in loaded
     )
     assert walked.fingerprint != stood.fingerprint
-    scores = walked(QUESTION)
+    scores = walked(BenchQuestion("q", QUESTION))
     assert scores.shape == (len(BRIDGE),)
     assert np.nanargmax(scores) == 0
     assert not np.isnan(scores[2])
-    assert np.isnan(stood(QUESTION)[2])
+    assert np.isnan(stood(BenchQuestion("q", QUESTION))[2])
     for wrong in ("qrmem:dfs", "grep:te", "qrmem:"):
         with pytest.raises(UsageError):
             rivals.load([wrong])

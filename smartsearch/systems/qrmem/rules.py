@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
-from smartsearch.rank.text import seen_by, shown
-from smartsearch.rank.windows import best_windows, scored_windows
+from smartsearch.rank.text import shown
+from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
@@ -117,8 +117,7 @@ def judged(asked: Asked, turns: Sequence[int], crossencoder: Scorer | None) -> V
     if crossencoder is None:
         scores = np.array([sum(term in text for term in wanted) / max(len(wanted), 1) for text in texts])
     else:
-        windows = scored_windows(asked.query.text, corpus, turns, seen_by(crossencoder, shown(asked.config)))
-        scores = best_windows(asked.query.text, windows, crossencoder)
+        scores = turn_scores(asked.query.text, corpus, turns, crossencoder, shown(asked.config))
     best = texts[int(scores.argmax())]
     lacking = [said for term, said in wanted.items() if not any(term in text for text in texts)]
     unsaid = [said for term, said in wanted.items() if term not in best]

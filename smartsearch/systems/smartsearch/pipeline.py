@@ -8,15 +8,12 @@ from contextlib import contextmanager
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
-from smartsearch.rank.cascade import Ranking, rank
+from smartsearch.rank.cascade import Ranking
 from smartsearch.rank.confidence import absent, confidence, is_weak, signals
+from smartsearch.rank.lift import ranked
 from smartsearch.rank.meaning import Near, nearest_sketches, nearest_turns
-from smartsearch.rank.promote import promoted
-from smartsearch.rank.replies import with_replies
 from smartsearch.rank.text import shown
-from smartsearch.rank.timely import by_time
 from smartsearch.rank.truncate import truncate
-from smartsearch.rank.typed import typed_first
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Dense, Evidence, gather
 from smartsearch.types import STAGES, Budget, Hit, Query, Result, Trace, paired
@@ -38,25 +35,8 @@ def search(
         evidence = gather(query, haystack, tools.parser, config, dense, tools.known)
         if widen is not None:
             evidence = widen(query, evidence)
-    lift = config.typed and config.lift
     with clock("rank"):
-        ranking = rank(
-            question,
-            evidence.candidates,
-            haystack.corpus,
-            tools.scorers,
-            config,
-            tools.fusion,
-            evidence.counts,
-            evidence.unread,
-            haystack.following if lift and config.mode == "or" else None,
-        )
-        mended = [term for step in evidence.hops if step.kind == "fuzzy" for term in step.terms]
-        if lift:
-            ranking = with_replies(ranking, haystack.corpus)
-            ranking = typed_first(ranking, query, haystack.corpus, evidence.counts, mended)
-            ranking = by_time(ranking, query, haystack.corpus)
-        ranking = promoted(ranking, haystack.corpus.turns, config.speaker, config.speaker_rank)
+        ranking = ranked(query, evidence, haystack, config, tools)
     with clock("truncate"):
         kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer, ranking.pinned)
     if config.order == "time":
@@ -74,7 +54,7 @@ def search(
         absent=absent(query, evidence.counts),
     )
     tells = config.typed and config.calibrate and tools.confidence
-    near = {term.source for term in mended}
+    near = {term.source for term in evidence.mended}
     unsaid = [term for term in trace.absent if term.text not in near]
     sure = confidence(signals(query, trace.absent, ranking.scores), tools.confidence) if tells else None
     return Result(
@@ -143,9 +123,8 @@ def dense_search(
 
 def _warnings(query: Query, evidence: Evidence, budget: Budget) -> tuple[str, ...]:
     warnings = []
-    fuzzy = [term for step in evidence.hops for term in step.terms if step.kind == "fuzzy"]
-    for source in dict.fromkeys(term.source for term in fuzzy):
-        near = ", ".join(term.text for term in fuzzy if term.source == source)
+    for source in dict.fromkeys(term.source for term in evidence.mended):
+        near = ", ".join(term.text for term in evidence.mended if term.source == source)
         warnings.append(f"no turn contains {source!r}; searched for {near}")
     named = ("grep", "fuzzy", "date", "speaker")
     by_words = sum(step.found for step in evidence.hops if step.kind in named)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
-from smartsearch.rank.text import seen_by, shown
+from smartsearch.rank.text import shown
 from smartsearch.rank.truncate import truncate
-from smartsearch.rank.windows import best_windows, scored_windows
+from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.systems.xmemory.ingest import Embed, XMemory
@@ -87,8 +87,7 @@ class Judge:
 
 def read(question: str, corpus: Haystack, scorer: Scorer, config: Config, turns: Sequence[int]) -> Vectors:
     """The score of each of these turns, as the pipeline reads them."""
-    windows = scored_windows(question, corpus.corpus, turns, seen_by(scorer, shown(config)))
-    return best_windows(question, windows, scorer)
+    return turn_scores(question, corpus.corpus, turns, scorer, shown(config))
 
 
 def search(
