@@ -399,7 +399,7 @@ class Config:
         "Output",
         "--limit",
         "-n",
-        shown="all; on a terminal 5",
+        shown="a terminal 5, text and md 10, JSON 20; else all",
     )
     graph: bool = _cut(False)  # the answer has the system's graph; --format graphml and html ask for it
 

@@ -107,8 +107,11 @@ def answer(
     answer = searched(question, paths, config, filters, view, progress)
     found, around = answer.result, answer.around
     from smartsearch.ask.answering import cited, prompt
+    from smartsearch.rank.confidence import worth_reading
 
-    asked = prompt(found.query, found.hits, around, today(config.now))
+    read = worth_reading(found)
+    hits, near = [found.hits[n] for n in read], [around[n] for n in read] if around else around
+    asked = prompt(found.query, hits, near, today(config.now))
     if found.hits and endpoint is None:
         shown.show_prompt(asked, as_json=ask.json)
     elif found.hits and endpoint is not None:

@@ -37,6 +37,7 @@ from smartsearch.runtime import ending
 from smartsearch.runtime.deadline import deadline
 from smartsearch.runtime.extras import needs
 from smartsearch.systems.base import Progress, System
+from smartsearch.transcripts.files import require
 from smartsearch.types import Result
 
 JSON_FORMATS = ("json", "jsonl")
@@ -84,12 +85,12 @@ def query(
     config = consent.ready(search.config(), yes=agreed.yes)
     view = out.view(few=not search.sets("limit"))
     view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
-    config = _with_graph(config, view.format)
+    config = replace(_with_graph(config, view.format), limit=view.most(config.limit))
     found = searched(question, paths, config, filters, view, progress)
-    numbered = show.show(found.result, found.around, config, view)
+    missed = out.strict and found.result.weak
+    numbered = show.show(found.result, found.around, config, replace(view, none=missed and view.files))
     if numbered and config.cache:
         hits.remember(found.result.query, numbered, exact=not config.redact)
-    missed = out.strict and found.result.weak
     return ExitCode.FOUND if found.result.hits and not missed else ExitCode.NOTHING
 
 
@@ -239,6 +240,7 @@ def _in_order(
         raise UsageError(
             "- stands for the questions and for the transcripts", hint="give one of them as a file"
         )
+    require(source.paths)
     done = batch.resume(out) if resume and out else batch.Done()
     library = Library(_standard_input(source.paths))
     system = loading(config, quiet=progress.quiet)
@@ -250,7 +252,9 @@ def _in_order(
         with deadline(config.timeout):
             result = find(question.text, own, how, system, library, progress=tell, agree=agree).result
         if not progress.quiet:
-            show.complain(result, own.paths, complained)
+            read = library.haystack(own)
+            general = (*read.corpus.warnings, *read.warnings)
+            show.complain(result, own.paths, complained, of=(f"{question.id}: ", general))
         return result
 
     failed, count = done.failed, len(done)

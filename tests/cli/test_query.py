@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -151,9 +152,48 @@ def test_a_weak_answer_is_told_and_a_script_can_tell_it(run: Run, weak: None):
     for form, told in (("text", said), ("context", said), ("md", said), ("json", "")):
         ran = run("query", QUESTION, "--format", form, "--strict")
         assert (ran.code, bool(ran.out), ran.err) == (1, True, told)
+    assert run("query", QUESTION, "--format", "context").out.startswith("# nothing says 'tesla': these")
     assert run("query", QUESTION, "-q").err == ""
+    assert run("query", QUESTION, "-l").out
+    assert run("query", QUESTION, "-l", "--strict") == Ran(1, "", said)
     page = Outline(run("query", QUESTION, "--format", "html").out)
     assert "nothing says 'tesla'" in page.text
+
+
+@pytest.fixture
+def many(chats: Path) -> None:
+    (chats / "more.txt").write_text("".join(f"Ann: support group {n}\n" for n in range(40)))
+
+
+@pytest.mark.parametrize(("form", "most"), [("text", 10), ("md", 10), ("json", 20), ("jsonl", 20)])
+def test_a_pipe_gets_a_few_hits_unless_told_otherwise(run: Run, many: None, form: str, most: int):
+    def hits(*options: str) -> int:
+        ran = run("query", QUESTION, "--format", form, *options)
+        assert (ran.code, ran.err) == (0, "")
+        if form == "json":
+            assert len(ran.record["hits"]) + ran.record["hidden"] == everything
+            return len(ran.record["hits"])
+        return sum(line[:1].isdecimal() if form == "md" else bool(line) for line in ran.out.splitlines())
+
+    everything = len(run("query", QUESTION, "--json", "-n0").record["hits"])
+    assert everything > 40
+    assert (hits(), hits("-n0"), hits("-n3")) == (most, everything, 3)
+
+
+def test_what_a_pipe_leaves_out_is_counted_for_a_person_alone(run: Run, many: None, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    everything = len(run("query", QUESTION, "--format", "context", "-n0").out.splitlines())
+    ran = run("query", QUESTION)
+    assert re.search(r"smartsearch: \d+ more: -n 0 shows all\n$", ran.err)
+    for options in (["--json"], ["-q"], ["-n0"]):
+        assert "more" not in run("query", QUESTION, *options).err
+    assert len(run("query", QUESTION, "--format", "context").out.splitlines()) == everything
+    assert sorted(run("query", QUESTION, "-l").out.split()) == ["chat.txt", "more.txt", "talk.json"]
+
+
+def test_who_says_what_the_filters_leave_out_is_named(run: Run, chats: Path):
+    ran = run("query", "the dog Oscar", "--only-speaker", "user")
+    assert "2 turns say 'Oscar' (Ilya, Mara), left out by --only-speaker" in ran.err
 
 
 def test_an_answer_that_is_not_weak_is_found_however_strictly(run: Run):

@@ -228,8 +228,8 @@ def pipe(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 @pytest.mark.parametrize("options", [["--json"], ["--format", "jsonl"], []])
 def test_what_query_prints_show_opens(run: Run, monkeypatch: pytest.MonkeyPatch, options: list[str]):
-    printed = run("query", QUESTION, *options).out
-    hits = run("query", QUESTION, "--json").record["hits"]
+    printed = run("query", QUESTION, "-n0", *options).out
+    hits = run("query", QUESTION, "-n0", "--json").record["hits"]
     pipe(monkeypatch, printed)
     places = run("show", "-", "-C0", "--json").record["places"]
     shown = [t["text"] for p in places for e in p["excerpts"] for t in e["turns"]]
