@@ -375,6 +375,12 @@ class Config:
     alpha: float = _cut(  # docs/decisions/0004; the paper's presets have .03
         0.01, "adaptive: a turn stays if its score is at least this share of the best score.", "Budget"
     )
+    min_score: float = _cut(
+        0.0,
+        "Leave out turns whose chance to answer, 0 to 1, is lower.",
+        "Budget",
+        metavar="CHANCE",
+    )
     top_k: int = _cut(60, "adaptive: most turns looked at, by rank.", "Budget", lowest=1)
     fill: str = _cut(  # docs/decisions/0006; the paper's presets stop
         "skip",
@@ -482,7 +488,7 @@ _PAPER: dict[str, Any] = {
     **{"fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
     # 3.4, truncate
     **{"truncate": "adaptive", "alpha": 0.03, "top_k": 60, "budget": 4000, "tokens": 0},
-    **{"fill": "stop", "order": "rank", "compress": ()},
+    **{"fill": "stop", "order": "rank", "compress": (), "min_score": 0.0},
 }
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": _PAPER,
@@ -520,6 +526,8 @@ def check(config: Config) -> Config:
             raise ConfigError(f"{name} is {value}", hint=f"a number from {lowest} up")
     if not 0.0 <= config.alpha < 1.0:
         raise ConfigError(f"alpha is {config.alpha}", hint="a share of the best score, 0 up to 1")
+    if config.min_score > 1.0:
+        raise ConfigError(f"min_score is {config.min_score}", hint="a chance, 0 to 1")
     if config.now and not _is_day(config.now):
         raise ConfigError(f"now is {config.now!r}", hint="an ISO date, such as 2023-05-08")
     return config

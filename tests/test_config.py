@@ -108,7 +108,7 @@ PAPER = {
     **{"candidates": 0, "fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
     **{"beside": (), "windows": False, "calibrate": False, "lift": False},
     **{"truncate": "adaptive", "alpha": 0.03, "top_k": 60, "budget": 4000, "fill": "stop", "order": "rank"},
-    **{"tokens": 0, "compress": ()},
+    **{"tokens": 0, "compress": (), "min_score": 0.0},
 }
 """Sections 3.1 to 3.4 and table 5, by hand: what `--as paper` has to be, whatever the defaults become."""
 NOT_THE_PAPERS = """
@@ -170,7 +170,7 @@ entity_source hop_sources hop_terms hop_characters hop_speakers beside windows c
 weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
 typed lift semantic semantic_below semantic_top semantic_max_turns semantic_new sketch_max_turns pool
 pool_max_turns dates weight_date now speaker weight_speaker rank fuse weight_ce weight_colbert rrf_k
-speaker_rank candidates cascade colbert_turns truncate budget tokens fill alpha top_k order limit compress
+speaker_rank candidates cascade colbert_turns truncate budget tokens fill alpha min_score top_k order limit compress
 qrmem qrmem_scope graph xmemory_without xmemory_cap qr_candidates qr_memory qr_dtype
 memorag memorag_clues memorag_ratio memorag_context threads timeout
 """

@@ -106,6 +106,8 @@ COMMANDS = {
 }
 
 
+DOUBTFUL = ("usage", "path_not_found", "input", "package", "config", "llm_missing")
+"""Kinds of errors after which the words behind a command may have been meant as a question."""
 SHORT = ("query", "answer", "batch")
 """Commands with too many options for a screen: `--help` lists those used most, `--help-all` all."""
 
@@ -163,6 +165,14 @@ def _add(app: typer.Typer, name: str, *, short: bool) -> None:
         app.command(name, epilog=examples or None)(takes_records(command, short=short))
 
 
+def _below(name: str) -> list[str]:
+    """The commands below a command, by name."""
+    known = COMMANDS[name]
+    command: Any = getattr(import_module(f"smartsearch.cli.{known.module}"), known.name)
+    below = command.registered_commands if isinstance(command, typer.Typer) else []
+    return [one.name or one.callback.__name__.replace("_", "-") for one in below]
+
+
 def _no_command() -> None:
     """Stands in the list of commands for one that is not imported."""
 
@@ -217,7 +227,7 @@ def run(arguments: Sequence[str]) -> int:
     stream.prepare()
     try:
         try:
-            arguments = words.commanded(_live(arguments), COMMANDS)
+            arguments = words.commanded(_live(arguments), COMMANDS, _below)
             command = typer.main.get_command(application(typed() or arguments))
             if "--help-all" in arguments:
                 arguments = [*takewhile(lambda word: word != "--help-all", arguments), "--help"]
@@ -231,7 +241,10 @@ def run(arguments: Sequence[str]) -> int:
                 import traceback
 
                 stream.talk(traceback.format_exc())
-            stream.fail(_named(error), as_json=wants_json(arguments))
+            named = _named(error)
+            if named.kind in DOUBTFUL and (other := words.doubted(arguments, COMMANDS)):
+                named.hint = "; ".join(filter(None, (named.hint, other)))
+            stream.fail(named, as_json=wants_json(arguments))
             return ExitCode.ERROR
     except stream.PipeClosed:
         return ExitCode.FOUND

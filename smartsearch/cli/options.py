@@ -258,6 +258,37 @@ class FilterOptions:
 
 
 @dataclass(frozen=True)
+class FixedOptions:
+    """Whether words are to be found as they stand, and no question is asked."""
+
+    fixed_strings: bool = option(
+        RETRIEVAL,
+        "Print the turns that contain QUESTION as it stands, in the order of the files, without any model. "
+        "A capital counts.",
+        "--fixed-strings",
+        "-F",
+        default=False,
+    )
+    pattern: list[str] | None = option(  # noqa: RUF009
+        RETRIEVAL, "As -F, in place of QUESTION (repeatable: any of them).", "-e", metavar="WORDS"
+    )
+
+    def __bool__(self) -> bool:
+        """Whether one of them was typed."""
+        return self.fixed_strings or bool(self.pattern)
+
+    def config(self, config: Config) -> Config:
+        """The config with the system that finds words as they stand, if they are to be."""
+        return replace(config, system="fixed") if self else config
+
+    def asked(self, question: str, paths: list[str]) -> tuple[str, list[str]]:
+        """The question and the paths: with `-e` no question was typed before the paths."""
+        if not self.pattern:
+            return question, paths
+        return "\n".join(self.pattern), [question, *paths] if question else paths
+
+
+@dataclass(frozen=True)
 class OutputOptions:
     """How one answer is shown."""
 

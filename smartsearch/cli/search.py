@@ -22,6 +22,7 @@ from smartsearch.cli import consent, hits, words
 from smartsearch.cli.consent import ConsentOptions
 from smartsearch.cli.options import (
     FilterOptions,
+    FixedOptions,
     OutputOptions,
     QueryOptions,
     RunOptions,
@@ -65,7 +66,7 @@ smartsearch batch questions.jsonl chats/ --out run/ --workers 8
 def query(
     question: Annotated[
         str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
-    ],
+    ] = "",
     paths: Annotated[
         list[str] | None,
         typer.Argument(
@@ -75,6 +76,7 @@ def query(
         ),
     ] = None,
     *,
+    fixed: FixedOptions,
     search: QueryOptions,
     filters: FilterOptions,
     agreed: ConsentOptions,
@@ -82,8 +84,9 @@ def query(
     progress: TalkOptions,
 ) -> int:
     """Print the turns that answer QUESTION, best first."""
-    config = consent.ready(search.config(), yes=agreed.yes)
-    view = out.view(few=not search.sets("limit"))
+    config = fixed.config(consent.ready(search.config(), yes=agreed.yes))
+    question, paths = fixed.asked(question, paths or [])
+    view = out.view(few=not (search.sets("limit") or fixed))
     view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
     config = replace(_with_graph(config, view.format), limit=view.most(config.limit))
     found = searched(question, paths, config, filters, view, progress)
@@ -107,7 +110,7 @@ def searched(
     The warm process gives it, if the options want one and there is one; else this one does.
     """
     if not question.strip():
-        raise UsageError("the question is empty", hint='smartsearch query "When did ...?" chats/')
+        raise UsageError("QUESTION is missing", hint='smartsearch query "When did ...?" chats/')
     question, paths = words.asked(question, paths or [])
     source = filters.scope(paths, config)
     stdin = _standard_input(source.paths)

@@ -69,7 +69,7 @@ def test_errors_are_json_where_json_was_asked_for(run: Run, name: str, arguments
         (["query", "x", "nowhere"], "nowhere"),
         (["query", "x", "--hops", "many"], "--hops"),
         (["query"], "QUESTION"),
-        (["query", ""], "the question is empty"),
+        (["query", ""], "QUESTION is missing"),
         (["query", "x", "--json", "--format", "md"], None),
         (["query", "x", "-l", "--format", "md"], "-l"),
         (["query", "x", "--candidates", "0"], "--candidates"),

@@ -156,7 +156,7 @@ def _warnings(query: Query, evidence: Evidence, budget: Budget, weak: bool) -> t
     by_words = sum(step.found for step in evidence.hops if step.kind in named)
     if evidence.candidates and not by_words and not weak:
         warnings.append("no turn contains a word of the question; these are the nearest in meaning")
-    if query.fallback and not by_words:
+    if query.fallback and not query.terms:
         warnings.append(f"the parser found no noun, name or verb in the question: {query.fallback}")
     return (*warnings, *budget.warnings, *evidence.warnings)
 
