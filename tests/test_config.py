@@ -170,7 +170,8 @@ entity_source hop_sources hop_terms hop_characters hop_speakers beside windows c
 weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
 typed lift semantic semantic_below semantic_top semantic_max_turns semantic_new sketch_max_turns pool
 pool_max_turns dates weight_date now speaker weight_speaker rank fuse weight_ce weight_colbert rrf_k
-speaker_rank candidates cascade colbert_turns truncate budget tokens fill alpha min_score top_k order limit compress
+speaker_rank candidates cascade colbert_turns truncate budget tokens fill alpha min_score top_k order limit
+compress
 qrmem qrmem_scope graph xmemory_without xmemory_cap qr_candidates qr_memory qr_dtype
 memorag memorag_clues memorag_ratio memorag_context threads timeout
 """
