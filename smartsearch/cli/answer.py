@@ -95,7 +95,7 @@ def answer(
 ) -> int:
     """Let a language model answer QUESTION from the turns that are found, and cite them.
 
-    It needs `pip install 'smartsearch[llm]'`, but for --show-prompt.
+    It needs `pip install 'smartsearch-cli[llm]'`, but for --show-prompt.
     """
     from smartsearch.text.dates import today
 

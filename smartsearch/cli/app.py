@@ -138,7 +138,7 @@ def application(arguments: Sequence[str], *, whole: bool = False) -> typer.Typer
 
 
 def _show_brackets(app: typer.Typer) -> None:
-    """Let the help of commands show `smartsearch[hub]`, in which Rich would find a style."""
+    """Let the help of commands show `smartsearch-cli[hub]`, in which Rich would find a style."""
     for command in app.registered_commands:
         if command.help is None and command.callback is not None:
             command.help = cleandoc(command.callback.__doc__ or "").replace("[", "\\[")

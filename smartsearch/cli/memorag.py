@@ -51,7 +51,7 @@ def train(
     """Train memory tokens on chats, then with --clues --from FOLDER on samples; the model stays as it is.
 
     Printed are nats a token on held-out pieces: without memory, and with memory tokens before and after. It
-    needs `pip install 'smartsearch[hub]'`.
+    needs `pip install 'smartsearch-cli[hub]'`.
     """
     from smartsearch.config import build
     from smartsearch.runtime import extras

@@ -49,7 +49,7 @@ def option(
 
 
 def without_markup(help: str) -> str:
-    """Help in which Rich finds no style: `smartsearch[hub]` is to be read as it stands."""
+    """Help in which Rich finds no style: `smartsearch-cli[hub]` is to be read as it stands."""
     return help.replace("[", "\\[")
 
 

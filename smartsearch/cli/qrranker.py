@@ -129,7 +129,7 @@ def detect(
     """Find the heads of a model that look from a question to the turns that answer it.
 
     What is printed is measured on questions held out: how many of the right turns come first in the order of
-    our own search, and by these heads. It needs `pip install 'smartsearch[hub]'`.
+    our own search, and by these heads. It needs `pip install 'smartsearch-cli[hub]'`.
     """
     if not Path(out).absolute().parent.is_dir() or Path(out).is_dir():
         raise UsageError(f"{out} cannot be written: no such folder, or a folder itself", hint="another --out")
@@ -187,7 +187,7 @@ def train(
     """Train a model to rank with its heads, by the paper's loss, into a new folder with its own heads.json.
 
     What is printed is measured on questions held out, before and after. It needs `pip install
-    'smartsearch[hub]'`.
+    'smartsearch-cli[hub]'`.
     """
     folder = Path(out)
     if folder.exists():

@@ -85,7 +85,7 @@ def train(
     Questions are made by rule from what people said. What is measured is held out from training. A profile is
     written only where it ranks the held-out turns better than the shipped rankers and than an earlier profile
     of that name. Exit code 0: the profile is there; 1: the shipped rankers are the better ones, and none was.
-    It needs `pip install 'smartsearch[train]'`, but for --dry-run.
+    It needs `pip install 'smartsearch-cli[train]'`, but for --dry-run.
     """
     from smartsearch.models import profiles, trained
     from smartsearch.training import sources_own

@@ -383,7 +383,7 @@ def test_ctrl_c_is_130(run: Run, monkeypatch: pytest.MonkeyPatch):
     [("bench", "bench"), ("mcp", "mcp"), ("train", "train"), ("qrranker train", "hub"), ("answer", "llm")],
 )
 def test_help_names_the_extra_that_a_command_needs(run: Run, command: str, extra: str):
-    assert f"'smartsearch[{extra}]'" in run(*command.split(), "--help").out
+    assert f"'smartsearch-cli[{extra}]'" in run(*command.split(), "--help").out
 
 
 @pytest.mark.parametrize("line", ["--help", "-h", "", "query -h", "batch --help", "models", "models pull -h"])
