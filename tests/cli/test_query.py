@@ -67,7 +67,7 @@ def test_errors_are_json_where_json_was_asked_for(run: Run, name: str, arguments
     ("arguments", "said"),
     [
         (["query", "x", "nowhere"], "nowhere"),
-        (["query", "x", "--hops", "many"], "--hops"),
+        (["query", "x", "--set", "hops=many"], "--set hops"),
         (["query"], "QUESTION"),
         (["query", ""], "QUESTION is missing"),
         (["query", "x", "--json", "--format", "md"], None),
@@ -273,7 +273,7 @@ def test_a_folder_of_foreign_files_costs_a_line(run: Run, chats: Path):
 def test_options_reach_the_config_and_presets_yield_to_them(run: Run, monkeypatch: pytest.MonkeyPatch):
     seen: list[Config] = []
     monkeypatch.setattr(loading, "load_tools", lambda config: seen.append(config) or fake_tools(config))
-    given = "--preset paper-locomo --budget 50 --no-prf --fuzzy --rank ce --candidates 7"
+    given = "--preset paper-locomo --budget 50 --set prf=off --fuzzy --rank ce --candidates 7"
     run("query", QUESTION, *given.split(), "--order", "time", "--threads", "1")
     config = seen[0]
     assert (config.truncate, config.budget, config.prf, config.fuzzy) == ("fixed", 50, False, True)
@@ -298,9 +298,26 @@ def test_as_paper_is_method_and_models_and_preset_the_method_alone(run: Run, mon
 
 def test_every_command_that_searches_can_do_it_as_the_paper(run: Run):
     for command in ("query", "batch", "answer", "mcp", "bench"):
-        assert (
-            "--as" in run(command, "--help-all" if command in ("query", "batch", "answer") else "--help").out
-        )
+        assert "--as" in run(command, "--help-all").out
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [("hopz=1", "did you mean hops?"), ("hops", "did you mean hops?"), ("hops=many", "mend the value")],
+)
+def test_a_setting_that_makes_no_sense_is_told(run: Run, said: str, hint: str):
+    ran = run("query", QUESTION, "--set", said)
+    assert (ran.code, ran.err.startswith("smartsearch: --set hop"), hint in ran.err) == (2, True, True)
+
+
+def test_any_setting_can_be_set_and_an_option_of_its_own_is_the_same(run: Run):
+    hops = [step["kind"] for step in run("query", QUESTION, "--json", "--set", "hops=1").record["hops"]]
+    assert "entity" not in hops
+    same = [
+        run("query", QUESTION, "--json", *how).record for how in (["--budget", "20"], ["--set", "budget=20"])
+    ]
+    assert same[0]["hits"] == same[1]["hits"]
+    assert len(run("query", QUESTION, "--json", "--set", "limit=1").record["hits"]) == 1
 
 
 def test_a_hybrid_of_the_paper_is_told(run: Run, monkeypatch: pytest.MonkeyPatch):
