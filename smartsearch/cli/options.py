@@ -279,8 +279,7 @@ class FixedOptions:
 
     fixed_strings: bool = option(
         RETRIEVAL,
-        "Print the turns that contain QUESTION as it stands, in the order of the files, without any model. "
-        "A capital counts.",
+        "Find QUESTION as it stands; turns in the order of the files, without any model. A capital counts.",
         "--fixed-strings",
         "-F",
         default=False,
