@@ -161,7 +161,9 @@ def test_the_defaults_keep_the_papers_weights_and_most_of_its_cut():
     table = (Path(__file__).parents[1] / "docs" / "paper.md").read_text(encoding="utf-8")
     for name in set(ours.split()) - {"budget"}:  # 4,000 words either way
         assert FIELDS[name].metadata["panel"], f"{name} has no switch"
-        switch = rf"--set {name}=" if FIELDS[name].metadata["rare"] else rf"--(no-)?{name.replace('_', '-')}\b"
+        switch = (
+            rf"--set {name}=" if FIELDS[name].metadata["rare"] else rf"--(no-)?{name.replace('_', '-')}\b"
+        )
         assert re.search(switch, table), f"docs/paper.md does not tell {name}"
 
 

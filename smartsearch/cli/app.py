@@ -247,7 +247,7 @@ def run(arguments: Sequence[str]) -> int:
 
                 stream.talk(traceback.format_exc())
             named = _named(error)
-            if named.kind in DOUBTFUL and (other := words.doubted(arguments, COMMANDS)):
+            if named.kind in DOUBTFUL and (other := words.doubted(arguments, COMMANDS, _below)):
                 named.hint = "; ".join(filter(None, (named.hint, other)))
             stream.fail(named, as_json=wants_json(arguments))
             return ExitCode.ERROR

@@ -65,13 +65,15 @@ def _asks(words: Sequence[str], below: Callable[[str], Collection[str]]) -> bool
     return rest[0] not in under if under else len(rest) > 2
 
 
-def doubted(arguments: Sequence[str], commands: Collection[str]) -> str:
+def doubted(
+    arguments: Sequence[str], commands: Collection[str], below: Callable[[str], Collection[str]]
+) -> str:
     """How to ask for the words that begin with the name of a command, where it did not take them."""
     words = list(takewhile(lambda word: not word.startswith("-"), arguments))
     command, rest = words[:1], words[1:]
     if not rest or command == ["query"] or command[0] not in commands:
         return ""
-    if any(is_path(word) or PLACE.search(word) for word in rest):
+    if any(is_path(word) or PLACE.search(word) for word in rest) or rest[0] in below(command[0]):
         return ""
     return f"or, as a question: smartsearch query {shlex.quote(' '.join(words))}"
 

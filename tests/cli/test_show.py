@@ -291,16 +291,16 @@ def test_a_terminal_shows_a_bar_beside_the_turn(run: Run):
     out = run("show", "chat.txt:2", "-C1", "--color", "always").out
     plain = re.sub(r"\x1b\[[0-9;]*m", "", out)
     assert plain == (
-        "conversation chat, 2024-05-08\n"
+        "conversation chat, 2024-05-08  chat.txt\n"
         "\n"
-        "  Mara  13:56  chat.txt:1\n"
+        "  Mara  13:56  :1\n"
         "    I went to the support group yesterday.\n"
         "\n"
-        "┃ Ilya  13:57  chat.txt:2\n"
+        "┃ Ilya  13:57  :2\n"
         "┃   Wow, how was it?\n"
         "┃     Tell me more!\n"
         "\n"
-        "  Ilya  2024-05-09 10:00  chat.txt:4\n"
+        "  Ilya  2024-05-09 10:00  :4\n"
         "    My flatmate adopted a dog named Oscar.\n"
     )
 
