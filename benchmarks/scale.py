@@ -36,7 +36,7 @@ from scale_watch import MARK, Failed, Watched, steady, watch
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 KIND = "smartsearch scale"
-NO_RAY = "it is not installed: pip install 'smartsearch[ray]'"
+NO_RAY = "it is not installed: pip install 'smartsearch-cli[ray]'"
 Json = dict[str, Any]
 
 

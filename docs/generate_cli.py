@@ -13,6 +13,7 @@ import typer
 
 from smartsearch.cli.app import application
 from smartsearch.cli.options import PANELS
+from smartsearch.config import FIELDS
 from smartsearch.models.popular import POPULAR
 
 TARGET = Path(__file__).parent / "cli.md"
@@ -28,7 +29,7 @@ HEAD = """# The command line
 TAIL = """## Streams and exit codes
 
 Standard output carries data only. Warnings and progress go to standard error, progress only to a terminal. Both are UTF-8 whatever the locale. On a
-terminal `query` prints the best five places for reading. In a pipe it prints one line a turn: `path:line:[date] speaker: text`, or `path#pointer:...` where the
+terminal `query` prints the best five places for reading. In a pipe it prints one line a turn, ten unless `-n` says otherwise: `path:line:[date] speaker: text`, or `path#pointer:...` where the
 format has no lines (an RFC 6901 pointer). Newlines inside a turn are written `\\n` and control characters `\\x1b`, so that no transcript can drive a
 terminal. Marks that turn the direction of text are left out, and spelt out in file names. JSON escapes them all. Colour, pager, links and `show`: [terminal.md](terminal.md).
 Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between groups, as in grep.
@@ -62,7 +63,7 @@ added. Two runs over the same files with the same models and threads give the sa
  "fallback": "",          what the parser used where it found no noun, name or verb
  "candidates": 0,         turns that retrieval found, before ranking and the cut
  "confidence": 0,         the chance that a hit answers, 0 to 1; null: the system does not tell
- "weak": false,           the confidence is too low to count on
+ "weak": false,           the confidence is too low to count on, or a code, number, quoted phrase or name stands nowhere
  "absent": [""],          words of the question that no turn has
  "budget": {"truncate": "", "words": 0, "used_words": 0, "tokens": 0, "used_tokens": 0, "tokenizer": "",
             "alpha": 0, "tau": 0, "top_k": 0, "fill": "", "limit": 0, "cut_text": false,
@@ -75,6 +76,7 @@ added. Two runs over the same files with the same models and threads give the sa
  "threads": 0,
  "terms": [{"text": "", "kind": "", "weight": 0, "hop": 0}],      FUZZY and DATE terms also have their "source"
  "hops": [{"hop": 0, "kind": "", "terms": [""], "found": 0, "total": 0}],
+ "hidden": 0,             hits that `-n` leaves out: 20 are shown unless it says otherwise
  "hits": [{"rank": 1, "path": "", "line": 0, "pointer": "", "conversation": "", "session": "", "turn": "",
            "speaker": "", "time": "", "text": "",
            "scores": {"match": 0, "ce": 0, "colbert": 0, "rrf": 0, "fused": 0, "list": 0},    null: that ranker did not see the turn; list: part of fused
@@ -159,8 +161,9 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 
 These options of `query` can also be set: those of the panels Budget, Retrieval, Ranking and Run, `--llm`, but `--as`, `--preset` and `--progress`, and `--speaker` and
 `--now`. They stand, with `_` for `-`, as `SMARTSEARCH_NAME` in the environment, in `.smartsearch.toml` of the current folder, or in
-`~/.config/smartsearch/config.toml`. The command line comes first, then `--as` or `--preset`, the environment, the folder's file, the user's file.
+`~/.config/smartsearch/config.toml`, or as `--set NAME=VALUE`. The command line comes first, then `--as` or `--preset`, the environment, the folder's file, the user's file.
 
+@RARE@
 A folder's file may come with somebody else's repository. So it may not name a model or a profile, nor set the cache, `daemon`, `offline`,
 `trusted_hosts`, `llm` or `redact`. Each answer names it and what it changes in `warnings`, on standard error too. What it may not set, or what is wrong
 in it, is left out and named with its line; in your own file, the environment and the options that is an error.
@@ -177,8 +180,23 @@ An index (`smartsearch index`) lies beside them and does hold the text: [serve.m
 
 def reference() -> str:
     """The text of docs/cli.md."""
-    tail = TAIL.replace("@HUB@\n", "\n".join(hub()))
+    tail = TAIL.replace("@HUB@\n", "\n".join(hub())).replace("@RARE@\n", "\n".join(rare()))
     return "\n".join([HEAD, *commands(application([], whole=True), "smartsearch"), tail])
+
+
+def rare() -> Iterator[str]:
+    """The settings that are no options, as a table."""
+    yield "What only few turn is no option. The paper's ablations are `--set` too: [paper.md](paper.md).\n"
+    yield "| `--set` | default | what |\n|---|---|---|"
+    for name, field in FIELDS.items():
+        about = field.metadata
+        if about["rare"]:
+            value = "\\|".join(about["choices"]) or about["metavar"].replace("|", "\\|") or "N"
+            value = "on\\|off" if isinstance(field.default, bool) else value
+            plain = ",".join(field.default) if isinstance(field.default, tuple) else str(field.default)
+            default = about["shown"] or {"True": "on", "False": "off"}.get(plain, plain)
+            yield f"| `{name}={value}` | {default} | {about['help']} |"
+    yield "\n"
 
 
 HUB = """## Models of the hub

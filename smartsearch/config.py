@@ -14,14 +14,14 @@ import os
 import re
 import reprlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-from smartsearch.errors import ConfigError
+from smartsearch.errors import ConfigError, UsageError
 from smartsearch.runtime import xdg
 from smartsearch.runtime.extras import needs
 
@@ -89,16 +89,17 @@ def setting(
     shown: str = "",
     part: Part = "run",
     trusted: bool = False,
+    rare: bool = False,
 ) -> Any:
     """A field of `Config`: all that the command line, files, environment, cache keys and docs know of it.
 
     With a `panel` it is an option, `--name` unless `flags` say otherwise, of some `choices` or a number from
-    `lowest` up. `shown` is what help says of the default. `part` is the part of a search that it changes:
-    keys of what is kept hold the settings of the parts that made it, and none of `run`. A project file may
-    not set what is `trusted`.
+    `lowest` up; a `rare` one is set by `--set NAME=VALUE`. `shown` is what help says of the default. `part`
+    is the part of a search that it changes: keys of what is kept hold the settings of the parts that made it,
+    and none of `run`. A project file may not set what is `trusted`.
     """
     described = {"help": help, "panel": panel, "flags": flags, "choices": choices, "lowest": lowest}
-    described |= {"metavar": metavar, "shown": shown, "part": part, "trusted": trusted}
+    described |= {"metavar": metavar, "shown": shown, "part": part, "trusted": trusted, "rare": rare}
     return dataclasses.field(default=default, metadata=described)
 
 
@@ -129,6 +130,7 @@ class Config:
         "Ranking",
         metavar=f"{','.join(WITHOUT)}",
         shown="none",
+        rare=True,
     )
     xmemory_cap: int = _find(12, lowest=1)  # facts of a theme (paper: Fano's bound gives 11.5; 8 to 14 tried)
 
@@ -136,6 +138,7 @@ class Config:
         True,
         "What is typed counts: codes, numbers and quoted phrases are terms; tell how sure the answer is.",
         "Retrieval",
+        rare=True,
     )
 
     # Parse (paper 3.1)
@@ -147,8 +150,12 @@ class Config:
     min_length_propn: int = _find(2)  # characters of a proper noun
 
     # Retrieve (paper 3.2)
-    hops: int = _find(3, "Most steps from name to name; 1 is a plain grep.", "Retrieval")  # paper table 1
-    prf: bool = _find(True, "One more step over nouns that several of the best turns share.", "Retrieval")
+    hops: int = _find(
+        3, "Most steps from name to name; 1 is a plain grep.", "Retrieval", rare=True
+    )  # paper table 1
+    prf: bool = _find(
+        True, "One more step over nouns that several of the best turns share.", "Retrieval", rare=True
+    )
     mode: str = _find(
         "or",
         "A turn must contain any term (or), or every term of the question and no hops (and).",
@@ -165,19 +172,27 @@ class Config:
         200,
         "Fewer candidates are filled up with the nearest in meaning; 0 is the paper's way.",
         "Retrieval",
+        rare=True,
     )
-    word_boundary: bool = _find(False, "Match terms as whole words only.", "Retrieval")
+    word_boundary: bool = _find(False, "Match terms as whole words only.", "Retrieval", rare=True)
     entity_source: str = _find(
-        "top10", "Turns whose names feed the next hop.", "Retrieval", choices=("top10", "all")
+        "top10",
+        "Turns whose names feed the next hop.",
+        "Retrieval",
+        choices=("top10", "all"),
+        rare=True,
     )
     fuzzy: bool = _find(True, "Match a term that hits nothing to the nearest words.", "Retrieval")
     dates: bool = _find(True, "Look for the question's dates among the turns' dates.", "Retrieval")
     hop_sources: int = _find(10)  # turns whose entities and nouns feed the next hop
-    hop_terms: int = _find(10, "Most new terms of a hop; 0 for all.", "Retrieval")
+    hop_terms: int = _find(10, "Most new terms of a hop; 0 for all.", "Retrieval", rare=True)
     hop_characters: int = _find(  # docs/decisions/0003
-        2000, "Characters of a turn that hops look at; 0 for all.", "Retrieval"
+        2000,
+        "Characters of a turn that hops look at; 0 for all.",
+        "Retrieval",
+        rare=True,
     )
-    hop_speakers: bool = _find(False, "Speakers' names are terms of hops too.", "Retrieval")
+    hop_speakers: bool = _find(False, "Speakers' names are terms of hops too.", "Retrieval", rare=True)
     weight_hop: float = _find(2.5)
     prf_min_turns: int = _find(2)  # of the top `hop_sources` turns
     weight_prf: float = _find(0.5)
@@ -186,7 +201,10 @@ class Config:
     semantic_below: int = _find(5)  # candidates of hop 1 under which the fallback fires
     semantic_top: int = _find(50)  # turns the dense search adds
     semantic_max_turns: int = _find(  # of more sketches, and ColBERT stops early (2.5 ms a turn)
-        5000, "Where words find too little, most turns read for meaning; of more, sketches.", "Retrieval"
+        5000,
+        "Where words find too little, most turns read for meaning; of more, sketches.",
+        "Retrieval",
+        rare=True,
     )
     pool_max_turns: int = _find(1000)  # the same where the fallback need not be tried
     semantic_new: int = _find(256)  # turns of a larger haystack read for the first time, at 2.5 ms each
@@ -211,8 +229,9 @@ class Config:
     # Rank (paper 3.3)
     lift: bool = _rank(
         True,
-        "With --typed: replies, what holds what was typed, and the last or first asked for move up.",
+        "With `typed`: replies, what holds what was typed, and the last or first asked for move up.",
         "Ranking",
+        rare=True,
     )
     profile: str = _rank(
         "embedded",
@@ -255,6 +274,7 @@ class Config:
         "How the rankers' scores become one order: learned weights, or the paper's rrf.",
         "Ranking",
         choices=("learned", "rrf"),
+        rare=True,
     )
     candidates: int = _rank(  # -1: the default cascade; 0: all
         -1,
@@ -269,14 +289,19 @@ class Config:
         "What rankers see beside a turn: its date, the ends of the turns before.",
         "Ranking",
         metavar="date,before|none",
+        rare=True,
     )
     windows: bool = _rank(  # docs/decisions/0006
-        True, "Of a long turn rankers read the likeliest part; off: its beginning.", "Ranking"
+        True,
+        "Of a long turn rankers read the likeliest part; off: its beginning.",
+        "Ranking",
+        rare=True,
     )
     calibrate: bool = _rank(
         True,
         "The shipped cross-encoder's score is the chance to answer; off: the sigmoid of what it puts out.",
         "Ranking",
+        rare=True,
     )
     weight_ce: float = _rank(RANKERS["ce"].weight)
     weight_colbert: float = _rank(RANKERS["colbert"].weight)
@@ -292,12 +317,14 @@ class Config:
         "without a part.",
         "Ranking",
         choices=("kn", "ges", "te", "no-update", "no-open-entities", "no-reflection", "no-navigation"),
+        rare=True,
     )
     qrmem_scope: int = _find(  # 0: all
         12,
         "--system qrmem: segments its graph is made of, the best by our own search; `all` as in the paper.",
         "Ranking",
         metavar=COUNT_OR_ALL,
+        rare=True,
     )
 
     # QRRanker (docs/systems.md)
@@ -308,6 +335,7 @@ class Config:
         metavar="MODEL",
         shown="none",
         trusted=True,
+        rare=True,
     )
     qr_heads: str = _rank(
         "",
@@ -316,14 +344,20 @@ class Config:
         metavar="FILE",
         shown="heads.json of the model's folder",
         trusted=True,
+        rare=True,
     )
     qr_candidates: int = _rank(  # the paper's
-        50, "How many of our first turns qrranker reads, all at once.", "Ranking", lowest=1
+        50,
+        "How many of our first turns qrranker reads, all at once.",
+        "Ranking",
+        lowest=1,
+        rare=True,
     )
     qr_memory: bool = _rank(
         False,
         "--system qrranker reads titles of xmemory's episodes before the turns, up to 512 tokens.",
         "Ranking",
+        rare=True,
     )
     qr_dtype: str = _rank("float32", choices=("float32", "bfloat16"))  # half the memory; on most CPUs slower
     # MemoRAG (docs/systems.md)
@@ -333,29 +367,33 @@ class Config:
         "or all the chats (long), or a decoder's keys and values (kv); auto: extractive, with --llm gist.",
         "Ranking",
         choices=("auto", "extractive", "gist", "long", "kv"),
+        rare=True,
     )
     memorag_model: str = _find(
         "",
-        "--memorag kv: a folder of `smartsearch memorag train`, as ./PATH, or with --memorag-code a model; "
+        "memorag=kv: a folder of `smartsearch memorag train`, as ./PATH, or with memorag_code a model; "
         f"{needs('hub')}.",
         "Ranking",
         metavar="MODEL",
         shown="-",
         trusted=True,
+        rare=True,
     )
     memorag_code: str = _find(
         "",
-        "--memorag kv: run the code that the model brings, of this commit, such as the released 7B has.",
+        "memorag=kv: run the code that the model brings, of this commit, such as the released 7B has.",
         "Ranking",
         metavar="COMMIT",
         shown="no such code is run",
         trusted=True,
+        rare=True,
     )
     memorag_clues: str = _find(
         "with",
         "--system memorag: clues are searched with the question, or only they, as in the paper.",
         "Ranking",
         choices=("with", "only"),
+        rare=True,
     )
     memorag_ratio: int = _find(8, lowest=2)  # words, or tokens, for one that is kept (paper: 2 to 16)
     memorag_context: int = _find(16_384, lowest=2048)  # tokens that its language model reads
@@ -378,6 +416,12 @@ class Config:
     )
     alpha: float = _cut(  # docs/decisions/0004; the paper's presets have .03
         0.01, "adaptive: a turn stays if its score is at least this share of the best score.", "Budget"
+    )
+    min_score: float = _cut(
+        0.0,
+        "Leave out turns whose chance to answer, 0 to 1, is lower.",
+        "Budget",
+        metavar="CHANCE",
     )
     top_k: int = _cut(60, "adaptive: most turns looked at, by rank.", "Budget", lowest=1)
     fill: str = _cut(  # docs/decisions/0006; the paper's presets stop
@@ -403,7 +447,7 @@ class Config:
         "Output",
         "--limit",
         "-n",
-        shown="all; on a terminal 5",
+        shown="a terminal 5, text and md 10, JSON 20; else all",
     )
     graph: bool = _cut(False)  # the answer has the system's graph; --format graphml and html ask for it
 
@@ -489,7 +533,7 @@ _PAPER: dict[str, Any] = {
     **{"fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
     # 3.4, truncate
     **{"truncate": "adaptive", "alpha": 0.03, "top_k": 60, "budget": 4000, "tokens": 0},
-    **{"fill": "stop", "order": "rank", "compress": ()},
+    **{"fill": "stop", "order": "rank", "compress": (), "min_score": 0.0},
 }
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": _PAPER,
@@ -527,6 +571,8 @@ def check(config: Config) -> Config:
             raise ConfigError(f"{name} is {value}", hint=f"a number from {lowest} up")
     if not 0.0 <= config.alpha < 1.0:
         raise ConfigError(f"alpha is {config.alpha}", hint="a share of the best score, 0 up to 1")
+    if config.min_score > 1.0:
+        raise ConfigError(f"min_score is {config.min_score}", hint="a chance, 0 to 1")
     if config.now and not _is_day(config.now):
         raise ConfigError(f"now is {config.now!r}", hint="an ISO date, such as 2023-05-08")
     return config
@@ -778,6 +824,24 @@ def _text(path: Path) -> str:
 def _env_values(env: Mapping[str, str]) -> dict[str, Any]:
     named = {key: key.removeprefix(ENV_PREFIX).lower() for key in env if key.startswith(ENV_PREFIX)}
     return {name: _coerce(name, env[key], f"{key}: ") for key, name in named.items() if name in FIELDS}
+
+
+def assigned(said: Iterable[str]) -> dict[str, Any]:
+    """The settings of `--set NAME=VALUE`, by name. Raises UsageError or ConfigError."""
+    values = {}
+    for text in said:
+        name, equals, raw = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or name not in FIELDS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, FIELDS, n=1)
+            hint = f"did you mean {near[0]}?" if near else "docs/cli.md#settings lists them: --set hops=2"
+            raise UsageError(
+                f"--set {text}: no setting named {name!r}" if equals else f"--set {text}: no value", hint=hint
+            )
+        values[name] = _coerce(name, raw.strip(), f"--set {name}: ")
+    return values
 
 
 def _coerce(name: str, raw: Any, where: str = "") -> Any:

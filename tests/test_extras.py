@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -11,7 +12,44 @@ from smartsearch.config import tomllib
 from smartsearch.errors import SmartsearchError
 from smartsearch.runtime import extras
 
-PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+ROOT = Path(__file__).parents[1]
+PROJECT = ROOT / "pyproject.toml"
+
+
+STRANGER = re.compile(
+    r"(?<![\w/-])smartsearch\[[a-z,]+\]|(?:install|uvx|--from|--with)\s+(?:-\S+\s+)*['\"]?smartsearch(?![-\w/.])"
+)
+"""What installs the registry's `smartsearch`, which is somebody else's."""
+
+
+@pytest.mark.parametrize("name", ["smartsearch", "smartsearch-cli"])
+@pytest.mark.parametrize(
+    "text", ["pip install -U {}", "pip install '{}[hub]'", "needs {}[mcp]", "uvx --from {} smartsearch"]
+)
+def test_the_lint_knows_what_installs_a_stranger(name, text):
+    assert bool(STRANGER.search(text.format(name))) == (name == "smartsearch")
+
+
+def test_no_text_installs_the_stranger_of_the_same_name():
+    places = [ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", "pyproject.toml", ".ci/run")]
+    for folder in ("smartsearch", "docs", "recipe", "benchmarks", "tests"):
+        places += [
+            p for p in (ROOT / folder).rglob("*") if p.suffix in (".py", ".md", ".1", ".yaml", ".sh", ".j2")
+        ]
+    texts = {
+        place: place.read_text(encoding="utf-8").replace("\\", "") for place in places if place.is_file()
+    }
+    assert len(texts) > 400
+    said = [
+        f"{place.relative_to(ROOT)}: {m[0]}" for place, text in texts.items() for m in STRANGER.finditer(text)
+    ]
+    assert said == []
+
+
+def test_the_distribution_is_named_once():
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    assert project["name"] == extras.DISTRIBUTION
+    assert list(project["scripts"]) == ["smartsearch"]
 
 
 def test_every_extra_of_the_project_is_known():
@@ -33,8 +71,8 @@ def test_what_is_missing_is_named_with_the_command(monkeypatch):
 @pytest.mark.parametrize(
     ("mark", "said"),
     [
-        ("uv-receipt.toml", "uv pip install --python {prefix} 'smartsearch[hub]'"),
-        ("pipx_metadata.json", "pipx runpip smartsearch install 'smartsearch[hub]'"),
+        ("uv-receipt.toml", "uv pip install --python {prefix} 'smartsearch-cli[hub]'"),
+        ("pipx_metadata.json", "pipx runpip smartsearch install 'smartsearch-cli[hub]'"),
     ],
 )
 def test_a_tool_s_own_environment_is_installed_to_by_that_tool(tmp_path, monkeypatch, mark, said):
@@ -48,9 +86,9 @@ def test_a_tool_s_own_environment_is_installed_to_by_that_tool(tmp_path, monkeyp
 @pytest.mark.parametrize(
     ("first", "said"),
     [
-        ("env", "pip install 'smartsearch[hub]'"),
-        ("other", "'{env}/python' -m pip install 'smartsearch[hub]'"),
-        ("", "'{env}/python' -m pip install 'smartsearch[hub]'"),
+        ("env", "pip install 'smartsearch-cli[hub]'"),
+        ("other", "'{env}/python' -m pip install 'smartsearch-cli[hub]'"),
+        ("", "'{env}/python' -m pip install 'smartsearch-cli[hub]'"),
     ],
 )
 def test_the_environment_that_runs_is_installed_to_and_no_other(tmp_path, monkeypatch, first, said):
@@ -71,4 +109,4 @@ def test_an_environment_without_pip_is_installed_to_by_uv(tmp_path, monkeypatch)
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr(sys, "executable", "/opt/env/bin/python")
     monkeypatch.setattr(extras, "_is_there", lambda name: False)
-    assert extras.command("hub") == "uv pip install --python /opt/env/bin/python 'smartsearch[hub]'"
+    assert extras.command("hub") == "uv pip install --python /opt/env/bin/python 'smartsearch-cli[hub]'"

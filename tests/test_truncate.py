@@ -63,6 +63,13 @@ def test_low_scores_all_round_still_leave_one():
     assert kept == [2]
 
 
+def test_below_a_score_that_was_asked_for_no_turn_stays():
+    kept, budget = cut(hits(0.5, None, 0.2), min_score=0.2)
+    assert kept == [1, 3]
+    assert [(d.rank, d.reason) for d in budget.dropped] == [(2, "min_score")]
+    assert cut(hits(0.5, 0.2), min_score=0.6)[0] == []
+
+
 def test_without_a_cross_encoder_nothing_falls_below_tau():
     kept, budget = cut(hits(None, None))
     assert kept == [1, 2]

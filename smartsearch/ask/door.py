@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 Agree = Callable[["Asking", "Haystack", Callable[[], "tuple[Plan, Plan]"]], None]
 """Called before a system sends anything to a language model, with what it will: may raise."""
+NAMES = 3
+"""Speakers that are named where filters leave out what they said."""
 Opening = Callable[[], "System"]
 """Gives the system; called after the transcripts are read, so that its models can load meanwhile."""
 
@@ -149,12 +151,24 @@ def _found(
             *_not_the_paper(config),
             *corpus.warnings,
             *haystack.warnings,
+            *(_filtered_away(result, haystack, scope) if scope.filters.given else ()),
             *result.warnings,
         ),
         filters=given,
     )
     state = "-".join(filter(None, (system.fingerprint, memory.fingerprint)))
     return Found(whole, tuple(around), tuple(hit.turn for hit in result.hits), state), corpus
+
+
+def _filtered_away(result: Result, haystack: Haystack, scope: Scope) -> Iterator[str]:
+    """Who says what no turn says that passes the filters."""
+    filters = ", ".join(f"--{name.replace('_', '-')}" for name in scope.filters.given)
+    for term in result.trace.absent:
+        if turns := haystack.left_out(term.text):
+            names = list(dict.fromkeys(turn.speaker for turn in turns if turn.speaker))
+            who = ", ".join([*names[:NAMES], *(["..."] if len(names) > NAMES else [])])
+            said = f"{len(turns):,} turn{' says' if len(turns) == 1 else 's say'} {term.text!r}"
+            yield f"{said}{f' ({who})' if who else ''}, left out by {filters}"
 
 
 def _not_the_paper(config: Config) -> list[str]:

@@ -95,7 +95,7 @@ def answer(
 ) -> int:
     """Let a language model answer QUESTION from the turns that are found, and cite them.
 
-    It needs `pip install 'smartsearch[llm]'`, but for --show-prompt.
+    It needs `pip install 'smartsearch-cli[llm]'`, but for --show-prompt.
     """
     from smartsearch.text.dates import today
 
@@ -107,8 +107,11 @@ def answer(
     answer = searched(question, paths, config, filters, view, progress)
     found, around = answer.result, answer.around
     from smartsearch.ask.answering import cited, prompt
+    from smartsearch.rank.confidence import worth_reading
 
-    asked = prompt(found.query, found.hits, around, today(config.now))
+    read = worth_reading(found)
+    hits, near = [found.hits[n] for n in read], [around[n] for n in read] if around else around
+    asked = prompt(found.query, hits, near, today(config.now))
     if found.hits and endpoint is None:
         shown.show_prompt(asked, as_json=ask.json)
     elif found.hits and endpoint is not None:

@@ -41,50 +41,56 @@ class Command(NamedTuple):
 COMMANDS = {
     "query": Command("search", "query", "Print the turns that answer QUESTION, best first."),
     "show": Command("show", "show", "Open turns in their conversation, by the places that query prints."),
+    "live": Command(
+        "live", "live", "Ask one question after another: hits as you type, Enter opens one in its chat."
+    ),
     "answer": Command(
         "answer",
         "answer",
         "Let a language model answer QUESTION from the turns that are found, and cite them.",
-    ),
-    "live": Command(
-        "live", "live", "Ask one question after another: hits as you type, Enter opens one in its chat."
     ),
     "batch": Command(
         "search",
         "batch_command",
         "Answer many questions: a line each in, a JSON result each out, in the same order; or a run folder.",
     ),
-    "serve": Command(
-        "serve",
-        "serve",
-        "Keep the models in memory and answer for `query`, until nobody asks any more.",
+    "bench": Command(
+        "bench",
+        "bench",
+        "Measure retrieval, ranking and the cut on DATA with known answers, as the paper's tables do.",
     ),
     "mcp": Command(
         "mcp",
         "mcp",
         "Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol.",
     ),
-    "bench": Command(
-        "bench",
-        "bench",
-        "Measure retrieval, ranking and the cut on DATA with known answers, as the paper's tables do.",
-    ),
-    "train": Command(
-        "train",
-        "train",
-        "Adapt the rankers to your own chats: no labels, no network, about half an hour of CPU.",
-    ),
     "formats": Command(
         "formats",
         "formats",
         "List the transcript formats that are understood; --input-format takes their names.",
     ),
-    "models": Command("models", "models", "List, fetch and check the models that the profiles use."),
     "index": Command(
         "index",
         "index",
         "Make or update an index of each PATH: `query` uses it where there is more than 24 MiB.",
     ),
+    "serve": Command(
+        "serve",
+        "serve",
+        "Keep the models in memory and answer for `query`, until nobody asks any more.",
+    ),
+    "doctor": Command(
+        "doctor",
+        "doctor",
+        "Check install, settings, models, cache, indexes, warm process and terminal, and say what to do.",
+    ),
+    "config": Command("config", "config", "Show the settings and where each value came from."),
+    "train": Command(
+        "train",
+        "train",
+        "Adapt the rankers to your own chats: no labels, no network, about half an hour of CPU.",
+    ),
+    "models": Command("models", "models", "List, fetch and check the models that the profiles use."),
     "cache": Command(
         "cache", "cache", "Show, fill or clear the vectors of turns that are kept for the next questions."
     ),
@@ -95,18 +101,18 @@ COMMANDS = {
         "qrranker", "qrranker", "Fetch a language model for --system qrranker, find its heads, train them."
     ),
     "memorag": Command(
-        "memorag", "memorag", "Train the memory of `--system memorag --memorag kv`, and make data for that."
-    ),
-    "config": Command("config", "config", "Show the settings and where each value came from."),
-    "doctor": Command(
-        "doctor",
-        "doctor",
-        "Check install, settings, models, cache, indexes, warm process and terminal, and say what to do.",
+        "memorag",
+        "memorag",
+        "Train the memory of `--system memorag --set memorag=kv`, and make data for that.",
     ),
 }
+UPKEEP = ("train", "models", "cache", "memory", "qrranker", "memorag")
+"""Commands that `--help` lists apart: upkeep, and what belongs to one system."""
 
 
-SHORT = ("query", "answer", "batch")
+DOUBTFUL = ("usage", "path_not_found", "input", "package", "config", "llm_missing")
+"""Kinds of errors after which the words behind a command may have been meant as a question."""
+SHORT = ("query", "answer", "batch", "live", "mcp")
 """Commands with too many options for a screen: `--help` lists those used most, `--help-all` all."""
 
 
@@ -129,14 +135,15 @@ def application(arguments: Sequence[str], *, whole: bool = False) -> typer.Typer
         if whole or name == named:
             _add(app, name, short=short)
         else:
-            app.command(name, help=COMMANDS[name].summary)(_no_command)
+            panel = "Upkeep, and other systems" if name in UPKEEP else None
+            app.command(name, help=COMMANDS[name].summary, rich_help_panel=panel)(_no_command)
     if not short:
         _show_brackets(app)
     return app
 
 
 def _show_brackets(app: typer.Typer) -> None:
-    """Let the help of commands show `smartsearch[hub]`, in which Rich would find a style."""
+    """Let the help of commands show `smartsearch-cli[hub]`, in which Rich would find a style."""
     for command in app.registered_commands:
         if command.help is None and command.callback is not None:
             command.help = cleandoc(command.callback.__doc__ or "").replace("[", "\\[")
@@ -161,6 +168,14 @@ def _add(app: typer.Typer, name: str, *, short: bool) -> None:
                 [*lines, "", f"smartsearch {name} --help-all   lists every option"]
             )
         app.command(name, epilog=examples or None)(takes_records(command, short=short))
+
+
+def _below(name: str) -> list[str]:
+    """The commands below a command, by name."""
+    known = COMMANDS[name]
+    command: Any = getattr(import_module(f"smartsearch.cli.{known.module}"), known.name)
+    below = command.registered_commands if isinstance(command, typer.Typer) else []
+    return [one.name or one.callback.__name__.replace("_", "-") for one in below]
 
 
 def _no_command() -> None:
@@ -239,7 +254,7 @@ def run(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     try:
         try:
-            arguments = words.commanded(_live(arguments), COMMANDS)
+            arguments = words.commanded(_live(arguments), COMMANDS, _below)
             command = typer.main.get_command(application(typed() or arguments))
             if "--help-all" in arguments:
                 arguments = [*takewhile(lambda word: word != "--help-all", arguments), "--help"]
@@ -253,7 +268,10 @@ def _run(arguments: Sequence[str]) -> int:
                 import traceback
 
                 stream.talk(traceback.format_exc())
-            stream.fail(_named(error), as_json=wants_json(arguments))
+            named = _named(error)
+            if named.kind in DOUBTFUL and (other := words.doubted(arguments, COMMANDS, _below)):
+                named.hint = "; ".join(filter(None, (named.hint, other)))
+            stream.fail(named, as_json=wants_json(arguments))
             return ExitCode.ERROR
     except stream.PipeClosed:
         return ExitCode.FOUND

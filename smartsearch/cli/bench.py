@@ -153,7 +153,7 @@ def bench(
     """Measure retrieval, ranking and the cut on DATA with known answers, as the paper's tables do.
 
     Scores are computed once and kept: an interrupted run goes on where it was, another grid is quick.
-    It needs `pip install 'smartsearch[bench]'`.
+    It needs `pip install 'smartsearch-cli[bench]'`.
     """
     extras.require("bench", "bench")
     from smartsearch.bench import console as table

@@ -115,7 +115,7 @@ def _requirements() -> Iterator[Requirement]:
     from packaging.requirements import Requirement
 
     with contextlib.suppress(PackageNotFoundError):  # run from a checkout that is not installed
-        for line in requires("smartsearch") or []:
+        for line in requires(extras.DISTRIBUTION) or []:
             need = Requirement(line)
             if need.marker is None or need.marker.evaluate({"extra": ""}):
                 yield need
@@ -169,7 +169,7 @@ def _models(config: Config) -> Iterator[Finding]:
         if row.state == "ok":
             yield Finding("models", "ok", f"{known}, {row.bytes / 1e6:,.1f} MB, its files are whole")
         else:
-            hint = "install smartsearch again" if row.id.startswith("shipped:") else ""
+            hint = "install smartsearch-cli again" if row.id.startswith("shipped:") else ""
             hint = hint or f"smartsearch models pull {config.profile}"
             yield Finding("models", "failure", f"the {known} is {row.state}", hint)
 

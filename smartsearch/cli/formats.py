@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -78,7 +78,13 @@ def places(json: AsJson = False) -> int:
             rows.append({**told, "there": bool(one.there), "files": files})
         else:
             rows.append({**told, "files": f"{files:,}" if one.there else "not there"})
-    show.table("places", rows, as_json=json)
+    if json or sys.stdout.isatty():
+        show.table("places", rows, as_json=json)
+    else:
+        paths = [
+            (row["name"], row["files"], path) for row in rows for path in cast("list[str]", row["paths"])
+        ]
+        stream.write("\t".join(map(str, line)) for line in paths)
     return ExitCode.FOUND
 
 

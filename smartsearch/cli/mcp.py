@@ -42,7 +42,7 @@ def mcp(
     It speaks over standard input and output, as clients start it; docs/mcp.md has the line for each of them.
     Nothing but PATH and what lies below can be read. A call is given up after 50 s unless --timeout is set;
     --budget and --tokens hold for a search where they are set, for its lines are short anyway.
-    It needs `pip install 'smartsearch[mcp]'`.
+    It needs `pip install 'smartsearch-cli[mcp]'`.
     """
     extras.require("mcp", "mcp")
     from smartsearch.serve.mcp import streams

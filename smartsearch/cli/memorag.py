@@ -1,4 +1,4 @@
-"""`smartsearch memorag`: trains the memory tokens of a decoder, for --memorag kv, and makes data for that."""
+"""`smartsearch memorag`: trains the memory tokens of a decoder (memorag=kv), and makes data for that."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from smartsearch.llm import Asker
     from smartsearch.systems.memorag.remembered import Decoder
 
-memorag = typer.Typer(help="Train the memory of `--system memorag --memorag kv`, and make data for that.")
+memorag = typer.Typer(help="Train the memory of `--system memorag --set memorag=kv`, and make data for that.")
 
 Out = Annotated[str, typer.Option("--out", help="What is written.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
@@ -54,7 +54,7 @@ def train(
     """Train memory tokens on chats, then with --clues --from FOLDER on samples; the model stays as it is.
 
     Printed are nats a token on held-out pieces: without memory, and with memory tokens before and after. It
-    needs `pip install 'smartsearch[hub]'`.
+    needs `pip install 'smartsearch-cli[hub]'`.
     """
     from smartsearch.config import build
     from smartsearch.runtime import extras

@@ -99,6 +99,6 @@ def _unsound(bad: list[ModelStatus]) -> ModelError:
     first = bad[0]
     return ModelError(
         f"the {first.role} of profile {first.profile} is {first.state}",
-        hint=f"smartsearch models pull {first.profile}, or install smartsearch again",
+        hint=f"smartsearch models pull {first.profile}, or install smartsearch-cli again",
         kind=f"model_{first.state}",
     )

@@ -13,7 +13,17 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 import typer
 
 from smartsearch.ask.scope import Scope, Written
-from smartsearch.config import COUNT_OR_ALL, FIELDS, MODELS, PRESETS, RANKERS, Config, build, settings
+from smartsearch.config import (
+    COUNT_OR_ALL,
+    FIELDS,
+    MODELS,
+    PRESETS,
+    RANKERS,
+    Config,
+    assigned,
+    build,
+    settings,
+)
 from smartsearch.errors import UsageError
 from smartsearch.output.show import FORMATS, View
 from smartsearch.runtime.extras import needs
@@ -49,7 +59,7 @@ def option(
 
 
 def without_markup(help: str) -> str:
-    """Help in which Rich finds no style: `smartsearch[hub]` is to be read as it stands."""
+    """Help in which Rich finds no style: `smartsearch-cli[hub]` is to be read as it stands."""
     return help.replace("[", "\\[")
 
 
@@ -171,21 +181,23 @@ class Settings:
 
     def sets(self, name: str) -> bool:
         """Whether the command line, the environment or a file says what a setting is."""
-        if self.said.get(name) is not None:
+        if self.said.get(name) is not None or name in assigned(self.said.get("set") or ()):
             return True
         return any(one.name == name and one.origin != "default" for one in settings())
 
     def config(self) -> Config:
         """The Config of these settings over environment and files. Raises ConfigError or UsageError."""
         given = dict(self.said)
+        rare = assigned(given.pop("set", None) or ())
         preset, like = (given.pop(name, None) or "" for name in ("preset", "like"))
         if preset and like:
             raise UsageError(f"--as {like} and --preset {preset} disagree", hint=f"--as {like}")
         if given.get("rank") is not None:
             given["rank"] = () if given["rank"] == "none" else tuple(given["rank"].split(","))
-        for name in ("compress", "beside", "xmemory_without"):
-            if given.get(name) is not None:
-                given[name] = tuple(part for part in given[name].split(",") if part not in ("", "none"))
+        if given.get("compress") is not None:
+            given["compress"] = tuple(
+                part for part in given["compress"].split(",") if part not in ("", "none")
+            )
         for name in COUNTS:
             if given.get(name) is not None:
                 given[name] = _count_or_all(name, given[name])
@@ -195,7 +207,7 @@ class Settings:
             from smartsearch.text.dates import day_of
 
             given["now"] = day_of(given["now"])
-        return build(given, preset=like or preset, models=not preset)
+        return build(given | rare, preset=like or preset, models=not preset)
 
 
 def _like(said: str) -> inspect.Parameter:
@@ -231,7 +243,9 @@ class ModelOptions(Settings):
 class QueryOptions(Settings):
     """What becomes the Config of one question."""
 
-    names = tuple(name for name, field in FIELDS.items() if field.metadata["panel"])
+    names = tuple(
+        name for name, field in FIELDS.items() if field.metadata["panel"] and not field.metadata["rare"]
+    )
 
     @classmethod
     def parameters(cls) -> Iterator[inspect.Parameter]:
@@ -240,6 +254,8 @@ class QueryOptions(Settings):
         yield _like(
             "As the SmartSearch paper does it, method and models (docs/paper.md); other options go over it."
         )
+        every = "Any setting, as NAME=VALUE (repeatable): hops=2, pool=0; `smartsearch config` lists them."
+        yield _parameter("set", list[str] | None, option(RETRIEVAL, every, "--set", metavar="NAME=VALUE"))
         said = "The method of --as alone, with the models of --profile."
         yield _parameter("preset", str | None, option(RANKING, said, "--preset", choices=tuple(PRESETS)))
 
@@ -280,6 +296,36 @@ class FilterOptions:
     def scope(self, paths: Sequence[str] | None, config: Config, own: tuple[str, ...] = ()) -> Scope:
         """What is searched under `paths`, by default the current folder. Raises UsageError."""
         return self.written.scope(paths, config, own)
+
+
+@dataclass(frozen=True)
+class FixedOptions:
+    """Whether words are to be found as they stand, and no question is asked."""
+
+    fixed_strings: bool = option(
+        RETRIEVAL,
+        "Find QUESTION as it stands; turns in the order of the files, without any model. A capital counts.",
+        "--fixed-strings",
+        "-F",
+        default=False,
+    )
+    pattern: list[str] | None = option(  # noqa: RUF009
+        RETRIEVAL, "As -F, in place of QUESTION (repeatable: any of them).", "-e", metavar="WORDS"
+    )
+
+    def __bool__(self) -> bool:
+        """Whether one of them was typed."""
+        return self.fixed_strings or bool(self.pattern)
+
+    def config(self, config: Config) -> Config:
+        """The config with the system that finds words as they stand, if they are to be."""
+        return replace(config, system="fixed") if self else config
+
+    def asked(self, question: str, paths: list[str]) -> tuple[str, list[str]]:
+        """The question and the paths: with `-e` no question was typed before the paths."""
+        if not self.pattern:
+            return question, paths
+        return "\n".join(self.pattern), [question, *paths] if question else paths
 
 
 @dataclass(frozen=True)
@@ -434,6 +480,7 @@ USED = (
         "files_with_matches",
         "explain",
         "strict",
+        "fixed_strings",
         "quiet",
         "since",
         "until",

@@ -132,7 +132,7 @@ def detect(
     """Find the heads of a model that look from a question to the turns that answer it.
 
     What is printed is measured on questions held out: how many of the right turns come first in the order of
-    our own search, and by these heads. It needs `pip install 'smartsearch[hub]'`.
+    our own search, and by these heads. It needs `pip install 'smartsearch-cli[hub]'`.
     """
     place = outputs.Place(Path(out), overwrite=overwrite, inputs=[data] if data else [])
     from smartsearch.config import build
@@ -190,7 +190,7 @@ def train(
     """Train a model to rank with its heads, by the paper's loss, into a new folder with its own heads.json.
 
     What is printed is measured on questions held out, before and after. It needs `pip install
-    'smartsearch[hub]'`.
+    'smartsearch-cli[hub]'`.
     """
     from smartsearch.rank.hub import heads
 

@@ -25,7 +25,7 @@ from smartsearch.config import Config
 from smartsearch.errors import ExitCode, InputError, UsageError
 from smartsearch.output import stream
 from smartsearch.runtime import extras, outputs
-from smartsearch.transcripts.files import Selection
+from smartsearch.transcripts.files import Selection, require
 
 LOADER = Setup.loader
 """What loads the models in a worker. Tests put their fakes here."""
@@ -61,6 +61,7 @@ def run(
     own = tuple(os.path.realpath(name) for name in (out, beside, questions) if not is_uri(name))
     Selection(own=own).refuse_own([path for path in paths or () if not is_uri(path)])
     source = filters.scope(paths, config, own)
+    require([path for path in source.paths if not is_uri(path)])
     setup = Setup(config, source, filters.written, str(Path.cwd()), options.stall, LOADER)
     from smartsearch.models.profiles import fingerprints
 

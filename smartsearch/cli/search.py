@@ -22,6 +22,7 @@ from smartsearch.cli import consent, hits, words
 from smartsearch.cli.consent import ConsentOptions
 from smartsearch.cli.options import (
     FilterOptions,
+    FixedOptions,
     OutputOptions,
     Overwrite,
     QueryOptions,
@@ -38,6 +39,7 @@ from smartsearch.runtime import ending, outputs
 from smartsearch.runtime.deadline import deadline
 from smartsearch.runtime.extras import needs
 from smartsearch.systems.base import Progress, System
+from smartsearch.transcripts.files import require
 from smartsearch.types import Result
 
 JSON_FORMATS = ("json", "jsonl")
@@ -65,7 +67,7 @@ smartsearch batch questions.jsonl chats/ --out run/ --workers 8
 def query(
     question: Annotated[
         str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
-    ],
+    ] = "",
     paths: Annotated[
         list[str] | None,
         typer.Argument(
@@ -75,6 +77,7 @@ def query(
         ),
     ] = None,
     *,
+    fixed: FixedOptions,
     search: QueryOptions,
     filters: FilterOptions,
     agreed: ConsentOptions,
@@ -82,17 +85,18 @@ def query(
     progress: TalkOptions,
 ) -> int:
     """Print the turns that answer QUESTION, best first."""
-    config = consent.ready(search.config(), yes=agreed.yes)
-    view = out.view(few=not search.sets("limit"))
+    config = fixed.config(consent.ready(search.config(), yes=agreed.yes))
+    question, paths = fixed.asked(question, paths or [])
+    view = out.view(few=not (search.sets("limit") or fixed))
     view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
-    config = _with_graph(config, view.format)
+    config = replace(_with_graph(config, view.format), limit=view.most(config.limit))
     found = searched(question, paths, config, filters, view, progress)
-    numbered = show.show(found.result, found.around, config, view)
+    missed = out.strict and found.result.weak
+    numbered = show.show(found.result, found.around, config, replace(view, none=missed and view.files))
     if numbered and config.cache:
         sources = dict(zip((hit.rank for hit in found.result.hits), found.sources, strict=False))
         turns = [sources.get(hit.rank, hit.turn) for hit in numbered]
         hits.remember(found.result.query, turns, exact=not config.redact)
-    missed = out.strict and found.result.weak
     return ExitCode.FOUND if found.result.hits and not missed else ExitCode.NOTHING
 
 
@@ -109,7 +113,7 @@ def searched(
     The warm process gives it, if the options want one and there is one; else this one does.
     """
     if not question.strip():
-        raise UsageError("the question is empty", hint='smartsearch query "When did ...?" chats/')
+        raise UsageError("QUESTION is missing", hint='smartsearch query "When did ...?" chats/')
     question, paths = words.asked(question, paths or [])
     source = filters.scope(paths, config)
     stdin = _standard_input(source.paths)
@@ -231,6 +235,7 @@ def batch_command(
         raise UsageError(
             "- stands for the questions and for the transcripts", hint="give one of them as a file"
         )
+    require(source.paths)
     asking = _Asking(questions, paths, source, config, filters, progress)
     if out is None:
         return asking.all(batch.Done(), lambda value: stream.write([record.dumps(value)], masked=True), None)
@@ -285,7 +290,9 @@ class _Asking:
             with deadline(config.timeout):
                 result = find(question.text, own, how, system, library, progress=tell, agree=agree).result
             if not quiet:
-                show.complain(result, own.paths, complained)
+                read = library.haystack(own)
+                general = (*config.notes, *read.corpus.warnings, *read.warnings)
+                show.complain(result, own.paths, complained, of=(f"{question.id}: ", general))
             return result
 
         if len(done) and questions != "-":

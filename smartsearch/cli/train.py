@@ -89,7 +89,7 @@ def train(
     written only where it ranks the held-out turns better than the shipped rankers and than an earlier profile
     of that name, which --overwrite gives up. Exit code 0: the profile is there; 1: the shipped rankers are
     the better ones, and none was.
-    It needs `pip install 'smartsearch[train]'`, but for --dry-run.
+    It needs `pip install 'smartsearch-cli[train]'`, but for --dry-run.
     """
     from smartsearch.models import profiles, trained
     from smartsearch.training import sources_own

@@ -3,36 +3,79 @@
 from __future__ import annotations
 
 import os
+import re
 import select
+import shlex
 import stat
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import takewhile
 
 from smartsearch.errors import UsageError
 
+FIXED = ("-F", "--fixed-strings", "-e")
+"""Options that only `query` has, and that may begin a line as grep's do."""
+ASKING = ("query", "answer")
+"""Commands that take a question: the words behind them are one."""
+PLACE = re.compile(r":\d|^\d+$|=")
+"""What a word has that is a place, a number or a setting."""
 CLOSE = 0.75
 """How alike a word and a command are, of 1, where one may be meant for the other."""
 ENDINGS = (".json", ".jsonl", ".txt", ".md", ".zip", ".gz", ".zst", ".log", ".vtt", ".srt", ".mbox")
 """What a word that is no path does not end in."""
 
 
-def commanded(arguments: Sequence[str], commands: Collection[str]) -> list[str]:
+def commanded(
+    arguments: Sequence[str],
+    commands: Collection[str],
+    below: Callable[[str], Collection[str]] = lambda _: (),
+) -> list[str]:
     """`arguments` with `query` in front where they begin with a question: several words, or one in quotes.
 
+    So do the name of a command and words that cannot be its arguments; `below` gives the commands below one.
     Raises UsageError for a single word that is no command, and for what looks like one that was mistyped.
     """
     first = next(iter(arguments), "")
-    if not first or first.startswith("-") or first in commands:
+    if first in FIXED:
+        return ["query", *arguments]
+    if not first or first.startswith("-"):
         return list(arguments)
+    words = list(takewhile(lambda word: word == "-" or not word.startswith("-"), arguments))
+    if first in commands:
+        return ["query", *arguments] if _asks(words, below) else list(arguments)
     from difflib import get_close_matches
 
-    words = list(takewhile(lambda word: word == "-" or not word.startswith("-"), arguments))
     near = get_close_matches(first, commands, n=1, cutoff=CLOSE)
     if _spaced(first) or (len(words) > 1 and not (near and (_spaced(words[1]) or is_path(words[1])))):
         return ["query", *arguments]
     hint = f"did you mean {near[0]}?" if near else f"smartsearch query {first}, or smartsearch --help"
     raise UsageError(f"there is no command {first!r}", hint=hint)
+
+
+def _asks(words: Sequence[str], below: Callable[[str], Collection[str]]) -> bool:
+    """Whether the name of a command and the words behind it are a question.
+
+    They are none where one is a path or a place, and where the command takes a question itself. Two words may
+    be paths that are missing.
+    """
+    command, *rest = words
+    if command in ASKING or len(rest) < 2 or any(is_path(word) or PLACE.search(word) for word in rest):
+        return False
+    under = below(command)
+    return rest[0] not in under if under else len(rest) > 2
+
+
+def doubted(
+    arguments: Sequence[str], commands: Collection[str], below: Callable[[str], Collection[str]]
+) -> str:
+    """How to ask for the words that begin with the name of a command, where it did not take them."""
+    words = list(takewhile(lambda word: not word.startswith("-"), arguments))
+    command, rest = words[:1], words[1:]
+    if not rest or command == ["query"] or command[0] not in commands:
+        return ""
+    if any(is_path(word) or PLACE.search(word) for word in rest) or rest[0] in below(command[0]):
+        return ""
+    return f"or, as a question: smartsearch query {shlex.quote(' '.join(words))}"
 
 
 def asked(question: str, paths: Sequence[str]) -> tuple[str, list[str]]:

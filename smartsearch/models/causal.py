@@ -33,7 +33,7 @@ def opened(config: Config, what: str = "--system qrranker") -> tuple[Reader, Mod
     if not config.qr_model:
         raise ModelError(
             f"{what} needs a causal language model",
-            hint="--qr-model ./FOLDER or OWNER/NAME (docs/systems.md)",
+            hint="--set qr_model=./FOLDER or OWNER/NAME (docs/systems.md)",
             kind="model_missing",
         )
     ref = ModelRef.typed(config.qr_model)
@@ -99,7 +99,7 @@ def _file(config: Config, folder: Path) -> Path | None:
     """The file of heads that is read, if any. Raises ModelError where a name is no path."""
     if config.qr_heads:
         if not is_path(config.qr_heads):
-            raise ModelError(f"{config.qr_heads!r} is no path", hint=f"--qr-heads ./{config.qr_heads}")
+            raise ModelError(f"{config.qr_heads!r} is no path", hint=f"--set qr_heads=./{config.qr_heads}")
         return Path(config.qr_heads)
     beside = folder / heads.FILE
     return beside if beside.is_file() else None

@@ -147,7 +147,7 @@ def _fusion(config: Config) -> Fusion | None:
     except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
         raise ModelError(
             f"the set encoder in {manifest.SET_ENCODER} is damaged: {error}",
-            hint="install smartsearch again",
+            hint="install smartsearch-cli again",
             kind="model_damaged",
         ) from error
 
@@ -272,7 +272,7 @@ def _shipped_tokenizer() -> Callable[[str], int]:
     if not path.is_file():
         raise ModelError(
             f"the shipped tokenizer is not in {path.parent}",
-            hint="install smartsearch again",
+            hint="install smartsearch-cli again",
             kind="model_missing",
         )
     wordpiece = Tokenizer.from_file(str(path))

@@ -121,7 +121,7 @@ def missing(role: str, ref: ModelRef) -> ModelError:
     said = f"the {role} {ref.asked!r} is not on this machine"
     pulling = [name for name, profile in PROFILES.items() if ref in profile.values()]
     if ref.shipped:
-        said, hint = f"the shipped {role} is not in {ref.shipped}", "install smartsearch again"
+        said, hint = f"the shipped {role} is not in {ref.shipped}", "install smartsearch-cli again"
     elif ref.given and not is_path(ref.name) and Path(ref.name).is_dir():
         hint = f"./{ref.name} if the folder is meant, or --profile embedded"
     elif role == "qrranker" and ref.on_hub:

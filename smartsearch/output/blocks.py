@@ -14,6 +14,9 @@ MOST_TURNS = 5
 """Turns of one block that grows no more, where nobody asked for more context."""
 SHORT = 5
 """Words of a turn that cannot be read without the one before it."""
+ENOUGH = 0.6
+"""The share of the room after which a folded turn may end with a sentence."""
+_ENDED = re.compile(r"([.!?]) ")
 HOPPED = 0.1
 """What a term found on the way counts beside one of the question, where a long turn is folded."""
 
@@ -111,7 +114,11 @@ def folded(text: str, terms: Sequence[Term], room: int) -> str:
         return flat
     begin = _begin(flat, terms, room)
     part = flat[begin : begin + room]
-    return ("… " if begin else "") + part + ("…" if begin + room < len(flat) else "")
+    if begin + room >= len(flat):
+        return f"… {part}" if begin else part
+    ends = [match.end(1) for match in _ENDED.finditer(part) if match.end(1) > ENOUGH * room]
+    part = part[: ends[-1]] if ends else part[: part.rindex(" ")] if " " in part else part
+    return ("… " if begin else "") + part + (" …" if ends else "…")
 
 
 def _begin(flat: str, terms: Sequence[Term], room: int) -> int:

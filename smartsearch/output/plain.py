@@ -86,6 +86,12 @@ def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterat
         yield from (turn_line(turn, "-") for turn in around.after)
 
 
+def told(answer: Result) -> tuple[str, ...]:
+    """What every door tells beside the hits: that they are weak, warnings, and what was left undone."""
+    weak = [weakness(answer)] if answer.weak and answer.hits else []
+    return (*weak, *answer.warnings, *answer.trace.degraded)
+
+
 def weakness(answer: Result) -> str:
     """What there is to say of a weak answer."""
     return f"{unsaid(answer) or 'nothing answers this well'}: these are the nearest"
@@ -96,7 +102,8 @@ def unsaid(answer: Result) -> str:
     absent = answer.trace.absent
     most = max((term.weight for term in absent), default=0.0)
     words = [f"'{one_line(term.text)}'" for term in absent if term.weight == most]
-    return f"nothing says {' or '.join(words[:ABSENT])}" if words else ""
+    who = "nothing that passes the filters" if answer.filters.keys() - {"speaker"} else "nothing"
+    return f"{who} says {' or '.join(words[:ABSENT])}" if words else ""
 
 
 def files(hits: Sequence[Hit]) -> list[str]:
@@ -105,14 +112,20 @@ def files(hits: Sequence[Hit]) -> list[str]:
     return list(dict.fromkeys(shown_path(hit.turn.path) for hit in matching))
 
 
-def context(hits: Sequence[Hit], nearby: Sequence[Nearby], measures: Sequence[str] = ()) -> Iterator[str]:
+def context(
+    hits: Sequence[Hit], nearby: Sequence[Nearby], measures: Sequence[str] = (), weak: str = ""
+) -> Iterator[str]:
     """The block for a prompt: sessions by their best hit, turns within in the order they were said.
+
+    What is said of a `weak` answer is its first line, `# ` in front.
 
     A turn that is only there as context is marked `(nearby)`. A turn's further lines are indented, so
     that none of them can pass for a turn. `measures` write it shorter (compress.py).
     """
     from smartsearch.rank.compress import legend, writing
 
+    if weak:
+        yield f"# {weak}"
     also = {id(hit.turn): hit.also for hit in hits if hit.also}
     sessions: dict[tuple[str, str, str], dict[int, tuple[Turn, bool]]] = {}
     for hit, around in zip(hits, nearby, strict=True):

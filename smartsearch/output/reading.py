@@ -62,9 +62,11 @@ def _draw(found: Opened, view: View) -> None:
 
 
 def _excerpt(excerpt: Excerpt, screen: terminal.Screen, template: str | None) -> Iterator[Text]:
-    """A heading, then each turn: who, when and where on a line, what was said below."""
+    """A heading with the file, then each turn: who, when and the line on a line, what was said below."""
     first = excerpt.turns[0]
-    yield Text(header(first), style="bold")
+    file = terminal.linked(shown_path(first.path), first, template)
+    file.stylize("dim")
+    yield Text.assemble((header(first), "bold"), "  ", file)
     for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True):
         yield Text()
         said = Text(safe(_text(turn)))
@@ -86,10 +88,11 @@ def _head(turn: Turn, day: str, template: str | None) -> Text:
     if turn.time and (clock or turn.date != day):
         stamp = clock if turn.date == day else f"{turn.date} {clock}".strip()
         head = Text.assemble(head, "  " if turn.speaker else "", (one_line(stamp), "cyan"))
-    place = terminal.place(turn, template)
+    place = terminal.linked(
+        f":{turn.line}" if turn.line else one_line(turn.turn or turn.pointer), turn, template
+    )
     place.stylize("dim")
-    head = Text.assemble(head, "  " if head.plain else "", place)
-    return Text.assemble(head, (f"  {one_line(turn.turn)}", "dim")) if turn.turn else head
+    return Text.assemble(head, "  " if head.plain and place.plain else "", place)
 
 
 def _contents(found: Opened, template: str | None) -> Iterator[Text]:

@@ -53,6 +53,7 @@ def result(
         "threads": answer.threads,
         "terms": [term(t) for t in trace.terms],
         "hops": [hop(h) for h in trace.hops],
+        "hidden": len(answer.budget.hidden),
         "hits": [hit(h, nearby[n] if nearby else None) for n, h in enumerate(answer.hits)],
     }
     if explain:

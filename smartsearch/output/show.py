@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from smartsearch.output import masking, pager, plain, record, stream
@@ -22,6 +22,8 @@ FEW, FEWEST = 5, 3
 """Blocks that a terminal shows where no number was asked for; where the answer is weak."""
 SCREEN = 40
 """Lines that these take at most, on however high a screen."""
+PIPED = {"text": 10, "md": 10, "json": 20, "jsonl": 20}
+"""Hits that a pipe gets where no number was asked for, by format; the others fill a budget."""
 NOTES = 3
 """Lines of warnings that a terminal is given at most."""
 
@@ -47,6 +49,8 @@ class View:
     """Paths as they were typed: what is wrong with one of these is told by itself."""
     asked: bool = True
     few: bool = False
+    none: bool = False
+    """Whether no hit is shown, as though there were none."""
 
     @property
     def traced(self) -> bool:
@@ -58,6 +62,10 @@ class View:
         """Whether a person reads blocks and not lines."""
         return self.format == "text" and not self.files and sys.stdout.isatty()
 
+    def most(self, limit: int) -> int:
+        """Most hits of an answer, 0 for all: `limit`, or the format's own where no number was asked for."""
+        return limit if self.screen or self.files or not self.few else PIPED.get(self.format, 0)
+
 
 def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -> list[Hit]:
     """Print `answer`; `around` has one entry a hit where turns of context are wanted, else none.
@@ -67,7 +75,9 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     numbered: list[Hit] = []
     fits = view.format == "html" or (view.few and view.screen and not view.explain)
     with pager.paged(view.pager and not fits):
-        if view.screen:
+        if view.none:
+            pass
+        elif view.screen:
             numbered = _screen(answer, around, view)
         else:
             FORMATS[view.format](answer, around, config, view)
@@ -76,6 +86,8 @@ def show(answer: Result, around: Sequence[Nearby], config: Config, view: View) -
     if not view.quiet:
         if view.screen and not answer.hits:
             stream.talk(f"nothing found for {answer.query!r}")
+        if view.few and answer.budget.hidden and view.format != "json" and sys.stderr.isatty():
+            stream.talk(f"{len(answer.budget.hidden):,} more: -n 0 shows all")
         elsewhere = not view.screen and view.format not in ("json", "html")
         complain(answer, view.named, weakly=elsewhere)
     return numbered
@@ -94,11 +106,13 @@ def _markdown(answer: Result, around: Sequence[Nearby], _config: Config, _view: 
 
 
 def _context(answer: Result, around: Sequence[Nearby], config: Config, _view: View) -> None:
+    from smartsearch.rank.confidence import worth_reading
     from smartsearch.types import Nearby
 
-    stream.write(
-        plain.context(answer.hits, around or [Nearby(hit.index) for hit in answer.hits], config.compress)
-    )
+    read = [answer.hits[n] for n in worth_reading(answer)]
+    near = [around[n] for n in worth_reading(answer)] if around else [Nearby(hit.index) for hit in read]
+    said = plain.weakness(answer) if answer.weak and read else ""
+    stream.write(plain.context(read, near, config.compress, said))
 
 
 def _html(answer: Result, around: Sequence[Nearby], config: Config, _view: View) -> None:
@@ -116,15 +130,23 @@ def _graphml(answer: Result, _around: Sequence[Nearby], _config: Config, _view: 
 
 
 def complain(
-    answer: Result, named: Sequence[str] = (), said: set[str] | None = None, *, weakly: bool = False
+    answer: Result,
+    named: Sequence[str] = (),
+    said: set[str] | None = None,
+    *,
+    weakly: bool = False,
+    of: tuple[str, Sequence[str]] = ("", ()),
 ) -> None:
     """Warnings, what was left undone and files that could not be read, on standard error; once each.
 
-    A terminal gets the first few. `weakly` says first that the answer is weak.
+    A terminal gets the first few. `weakly` says first that the answer is weak. `of` has what stands before
+    the warnings of one question among many, and those that are of the files.
     """
     said = set() if said is None else said
-    weak = [plain.weakness(answer)] if weakly and answer.weak and answer.hits else []
-    every = (*weak, *answer.warnings, *answer.trace.degraded, *left_out(answer.skipped, named))
+    before, general = of
+    told = plain.told(answer if weakly else replace(answer, weak=False))
+    own = [text if text in general else f"{before}{text}" for text in told]
+    every = (*own, *left_out(answer.skipped, named))
     new = [text for text in dict.fromkeys(every) if text not in said]
     said.update(new)
     stream.warn_of(new, NOTES)

@@ -16,6 +16,7 @@ from typing import TextIO
 from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.output import masking, record
 from smartsearch.output.plain import one_line, safe
+from smartsearch.runtime import reading
 
 
 class PipeClosed(Exception):
@@ -155,14 +156,27 @@ def show_cursor() -> None:
 
 @contextmanager
 def status(said: str, *, wanted: bool) -> Iterator[None]:
-    """A spinner on standard error while the block runs, on a terminal only."""
+    """A spinner on standard error while the block runs, on a terminal only; it tells of a first reading."""
     if not (wanted and sys.stderr.isatty()):
         yield
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(said):
-        yield
+    begun: list[float] = []
+    with Console(stderr=True).status(said) as spinner:
+
+        def tell(done: int, of: int) -> None:
+            begun[:] = begun or [time.monotonic()]
+            spinner.update(first_time(done, of, time.monotonic() - begun[0]))
+
+        with reading.heard_by(tell):
+            yield
+
+
+def first_time(done: int, of: int, seconds: float) -> str:
+    """What there is to say of the reading of `of` new turns, `done` of them in so many seconds."""
+    left = f", {seconds:.0f} of {seconds * of / done:.0f} s" if done else ""
+    return f"reading {of:,} turns for the first time{left}; the next question finds them read"
 
 
 LOG_SECONDS = 30.0

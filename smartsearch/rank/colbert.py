@@ -21,6 +21,7 @@ from smartsearch.rank.cache.vectors import RUN, STEPS, TokenVectors, maxsim, qua
 from smartsearch.rank.hub.folder import check, described
 from smartsearch.rank.onnx import FILES, MAX_CHARACTERS, OnnxModel
 from smartsearch.rank.sketches import Sketcher
+from smartsearch.runtime import reading
 
 CACHE_BYTES = 256 * 2**20
 """Token vectors of turns kept in memory, for the next questions over the same turns."""
@@ -64,6 +65,7 @@ class VectorCache:
         found = files.get(texts) if texts else {}
         fresh = [text for text in texts if text not in found]
         for start in range(0, len(fresh), PART):
+            reading.tell(start, len(fresh))
             part = fresh[start : start + PART]
             encoded = dict(zip(part, encode(part), strict=True))
             files.put(encoded)

@@ -7,17 +7,20 @@ fitted on questions asked of their own chat and of another (recipe/confidence.py
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from smartsearch.rank.learned import logit
-from smartsearch.types import Query, Scores, Term, fold
+from smartsearch.text.literals import CODE, NUMBER, PHRASE
+from smartsearch.types import Query, Result, Scores, Term, fold
 
 WEAK = 0.25
 """Below this confidence a result is called weak: one in twenty of the answerable questions of the fit."""
 UNSAID = 0.7
 """The same where nobody says a name of the question, or any of its nouns."""
+LIKELY = 0.02
+"""The lowest cross-encoder score of a turn of a weak answer that fills a prompt (benchmarks/LOG.md)."""
 LOWEST = -10.0
 """The logit of a search that the cross-encoder read nothing of."""
 
@@ -51,9 +54,33 @@ def confidence(seen: Mapping[str, float], weights: Mapping[str, float]) -> float
     )
 
 
-def is_weak(sure: float, query: Query, missing: Sequence[Term]) -> bool:
-    """Whether so sure an answer is called weak; `missing` are terms that stand nowhere, nor anything near."""
-    named = [term for term in query.terms if term.kind in ("NOUN", "PROPN")]
-    unsaid = [term for term in named if term in missing]
-    carries = bool(named) and (unsaid == named or any(term.kind == "PROPN" for term in unsaid))
-    return sure < (UNSAID if carries else WEAK)
+def is_weak(sure: float | None, query: Query, missing: Sequence[Term], near: Collection[str] = ()) -> bool:
+    """Whether an answer is weak: a code, number, quoted phrase or name is nowhere, or it is not sure enough.
+
+    `missing` are terms that no turn has, `near` the words among them that stand for something close or a
+    date; `sure` is None where nothing tells how sure the answer is. A literal question is answered by whoever
+    says it, and needs no ranker for that.
+    """
+    unsaid = [term for term in missing if term.text not in near]
+    if any(term.kind in (CODE, NUMBER, PHRASE) for term in missing) or any(
+        _named(term, query) for term in unsaid
+    ):
+        return True
+    if query.literal and query.terms:
+        return bool(unsaid)
+    nouns = [term for term in query.terms if term.kind in ("NOUN", "PROPN")]
+    unheard = [term for term in nouns if term in unsaid]
+    carries = bool(nouns) and (unheard == nouns or any(term.kind == "PROPN" for term in unheard))
+    return sure is not None and sure < (UNSAID if carries else WEAK)
+
+
+def worth_reading(answer: Result) -> list[int]:
+    """Places of the hits that a prompt is filled with: all; of a weak answer the first and the likely."""
+    scores = [hit.scores.ce for hit in answer.hits]
+    return [n for n, ce in enumerate(scores) if not answer.weak or not n or (ce is not None and ce >= LIKELY)]
+
+
+def _named(term: Term, query: Query) -> bool:
+    """Whether it is written as a name is: with a capital that does not merely begin the question."""
+    capital = term.kind == "PROPN" and not term.text[:1].islower()
+    return capital and (query.literal or not query.text.lstrip().startswith(term.text))

@@ -45,7 +45,7 @@ class OnnxModel:
         if missing:
             raise ModelError(
                 f"{folder} has no {missing[0]}",
-                hint="smartsearch models verify, or install smartsearch again",
+                hint="smartsearch models verify, or install smartsearch-cli again",
                 kind="model_missing",
             )
         self._threads = threads
@@ -68,7 +68,7 @@ class OnnxModel:
         except Exception as error:  # onnxruntime and tokenizers raise bare or private classes
             raise ModelError(
                 f"the model in {folder} is damaged: {error}",
-                hint="smartsearch models verify, or install smartsearch again",
+                hint="smartsearch models verify, or install smartsearch-cli again",
                 kind="model_damaged",
             ) from error
         self._tokenizer.no_truncation()

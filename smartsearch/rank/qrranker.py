@@ -27,7 +27,7 @@ from smartsearch.rank.hub.network import enough, loaded
 TEXT_TOKENS = 60
 """About how many tokens a turn has in the context, for the estimate."""
 enough_memory = partial(
-    enough, hint="fewer texts (--qr-candidates), a smaller model, or SMARTSEARCH_QR_DTYPE=bfloat16"
+    enough, hint="fewer texts (--set qr_candidates), a smaller model, or SMARTSEARCH_QR_DTYPE=bfloat16"
 )
 SLOW = 5.0
 """Seconds a question from which they are told before."""
@@ -59,7 +59,7 @@ class Reader:
             raise ModelError(
                 f"{len(texts)} texts and the question are {len(read.ids):,} tokens, and {self.name} reads "
                 f"{self.longest:,} at most",
-                hint=f"--qr-candidates {max(1, self.fitting(question, texts) - 1)}, or another model",
+                hint=f"--set qr_candidates={max(1, self.fitting(question, texts) - 1)}, or another model",
                 kind="model_length",
             )
         return read
@@ -135,7 +135,7 @@ class QRRanker:
         return (
             f"qrranker: about {seconds / 60:.1f} minutes a question on this CPU, {texts} turns through "
             f"{max(self.heads.by_layer()) + 1} of {self.heads.layers} layers of {self.reader.name}; "
-            "--qr-candidates takes fewer"
+            "--set qr_candidates=N takes fewer"
         )
 
 

@@ -27,15 +27,19 @@ def truncate(
 
     `adaptive`: of the best `top_k`, those whose cross-encoder score is at least tau = alpha times the
     best such score, and those whose `index` is `pinned`, up to the word ceiling. `fixed`: up to the word
-    ceiling. Never fewer than one turn; a first turn longer than the ceiling is cut, and `Budget.cut_text`
-    says so. `limit` then shows fewer; what it hides is neither dropped nor counted as used. With `compress`,
-    words and tokens are those of the shorter writing.
+    ceiling. Below `min_score` a cross-encoder score keeps no turn; without it one turn always stays, cut
+    where it is longer than the ceiling, and `Budget.cut_text` says so. `limit` then shows fewer; what it
+    hides is neither dropped nor counted as used. With `compress`, words and tokens are those of the shorter
+    writing.
     """
     adaptive = config.truncate == "adaptive"
     dropped: list[Dropped] = []
     rest = list(hits)
     if "repeats" in config.compress:
         rest, dropped = merged(rest)
+    if config.min_score:
+        dropped += [_drop(hit, "min_score") for hit in rest if (hit.scores.ce or 0.0) < config.min_score]
+        rest = [hit for hit in rest if (hit.scores.ce or 0.0) >= config.min_score]
     tau = 0.0
     if adaptive:
         dropped += [_drop(hit, "top_k") for hit in rest[config.top_k :]]

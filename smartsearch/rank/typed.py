@@ -28,8 +28,9 @@ def typed_first(
     """`ranking` with the turns that hold what was typed lifted, and pinned: no score cuts them off.
 
     A literal question behaves as grep does: turns that hold all of it as whole words come first, then those
-    that hold it within longer words, each in the rankers' order. Of another question the turns that hold a
-    rare term are lifted. `counts` says how many turns hold a term, `mended` what typing errors stand for.
+    that hold it within longer words, each in the rankers' order. Where it is codes, numbers and quoted
+    phrases, and a turn holds them all, no other is an answer. Of another question the turns that hold a rare
+    term are lifted. `counts` says how many turns hold a term, `mended` what typing errors stand for.
     """
     if query.literal:
         return _as_it_stands(_as_grep(ranking, query, corpus, mended), query, corpus)
@@ -50,9 +51,10 @@ def _as_it_stands(ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
 def _as_grep(ranking: Ranking, query: Query, corpus: Corpus, mended: Sequence[Term]) -> Ranking:
     grades = [_grades(corpus.turns[c.index], query, mended) for c in ranking.candidates]
     order = sorted(range(len(grades)), key=lambda n: (-min(grades[n]), -sum(grades[n])))
-    best = [n for n in order if min(grades[n])] or [
-        n for n in order if sum(grades[n]) == max(map(sum, grades)) > 0
-    ]
+    every = [n for n in order if min(grades[n])]
+    if every and all(term.kind in (CODE, NUMBER, PHRASE) for term in query.terms):
+        order = every
+    best = every or [n for n in order if sum(grades[n]) == max(map(sum, grades)) > 0]
     return ranking.reordered(order, pinned=best)
 
 

@@ -1,21 +1,22 @@
-"""Terms that match a field of a turn and not its text: dates a question names, speakers that are preferred.
+"""Terms that match a field of a turn and not its text: dates and titles a question names, preferred speakers.
 
 The dates are the paper's switch A2 (table A2); what both do and do not is docs/decisions/0013.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
 from smartsearch.config import Config
 from smartsearch.text.dates import When, find, today
 from smartsearch.transcripts.filters import speaks
-from smartsearch.types import Term, Turn
+from smartsearch.types import Query, Term, Turn, fold
 
-DATE, SPEAKER = "DATE", "SPEAKER"
-KINDS = frozenset((DATE, SPEAKER))
+DATE, SPEAKER, TITLE = "DATE", "SPEAKER", "TITLE"
+KINDS = frozenset((DATE, SPEAKER, TITLE))
 NARROW = 31
 """Days of a date whose turns are found by it alone; those of a longer one only weigh more where a word found
 them: a year would be most of a chat."""
@@ -57,6 +58,37 @@ def speakers(config: Config) -> list[Field]:
         Field(Term(f"by {name}", SPEAKER, config.weight_speaker), partial(_says, name), True, name)
         for name in dict.fromkeys(config.speaker)
     ]
+
+
+def titles(query: Query, known: Collection[str], config: Config) -> list[Field]:
+    """The terms of a question that stand in a conversation's title; `known` has the titles, folded.
+
+    A title alone finds turns where it has every term but the verbs: then the title was typed.
+    """
+    if not config.typed:
+        return []
+    wanted = {term.text: re.compile(rf"(?<!\w){re.escape(fold(term.text))}(?!\w)") for term in query.terms}
+    named = [term for term in query.terms if any(wanted[term.text].search(title) for title in known)]
+    every = [wanted[term.text] for term in query.terms if term.kind != "VERB" or term in named]
+    whole = {title for title in known if all(one.search(title) for one in every)}
+    return [
+        Field(
+            Term(f"titled {term.text}", TITLE, term.weight, source=term.text),
+            partial(_is_titled, wanted[term.text], whole),
+            bool(whole),
+        )
+        for term in named
+    ]
+
+
+def title(turn: Turn) -> str:
+    """What the turn's conversation is called, folded: a channel's name, a mail's subject."""
+    return fold(turn.title or turn.conversation)
+
+
+def _is_titled(wanted: re.Pattern[str], whole: Collection[str], turn: Turn) -> bool:
+    name = title(turn)
+    return name in whole if whole else wanted.search(name) is not None
 
 
 def _lies_in(when: When, turn: Turn) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 from heapq import nsmallest
 
-from smartsearch.retrieve.fields import KINDS, Field
+from smartsearch.retrieve.fields import KINDS, Field, title
 from smartsearch.text.literals import NUMBER, loosely
 from smartsearch.transcripts.filters import speaks
 from smartsearch.types import Candidate, Corpus, Term, Turn, fold
@@ -151,6 +151,12 @@ class Haystack:
         """Whether any turn contains `text`."""
         return bool(self.turns_with(text))
 
+    def left_out(self, text: str) -> list[Turn]:
+        """Turns that contain `text` among those that the filters leave out."""
+        needle, kept = looked_for(text), set(self.indices)
+        others = (turn for n, turn in enumerate(self.corpus.turns) if n not in kept)
+        return [turn for turn in others if needle in folded(turn)]
+
     def searching(self, most: int, typed: bool = False) -> Search:  # noqa: ARG002 - a larger haystack heeds both
         """The steps of one question."""
         return Search(self)
@@ -162,6 +168,11 @@ class Haystack:
     def has_speaker(self, name: str) -> bool:
         """Whether anybody of that name speaks, in the turns left out too."""
         return any(speaks(name, speaker) for speaker in self.names())
+
+    @cached_property
+    def titles(self) -> frozenset[str]:
+        """What the conversations are called, folded."""
+        return frozenset(filter(None, map(title, self.corpus.turns)))
 
     @cached_property
     def has_times(self) -> bool:

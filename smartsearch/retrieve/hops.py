@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, S
 from dataclasses import dataclass, field
 
 from smartsearch.config import Config
-from smartsearch.retrieve.fields import Field, dates, speakers
+from smartsearch.retrieve.fields import Field, dates, speakers, titles
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, heaviest, merge
 from smartsearch.text.literals import PHRASE
 from smartsearch.text.parse import Parser
@@ -152,11 +152,15 @@ def gather(
 
 
 def _beside(state: _Gathering, query: Query, *, add: bool) -> None:
-    """The fields that match: dates of the question and preferred speakers (docs/decisions/0013).
+    """The fields that match: dates and titles of the question, preferred speakers (docs/decisions/0013).
 
     They find turns of their own only with `add`. Raises InputError for a speaker who is nowhere.
     """
-    kinds = {"date": dates(query.text, state.config), "speaker": speakers(state.config)}
+    kinds = {
+        "date": dates(query.text, state.config),
+        "title": titles(query, state.haystack.titles, state.config),
+        "speaker": speakers(state.config),
+    }
     every = [one for fields in kinds.values() for one in fields]
     weak = {fold(one.term.text) for one in every if not (one.adds and add)}
     for kind, fields in kinds.items():

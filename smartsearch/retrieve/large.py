@@ -92,6 +92,14 @@ class LargeHaystack(Haystack):
         """Whether any turn contains `text`."""
         return any(self._contains(i, looked_for(text), None) for i in self.places(text).tolist())
 
+    def left_out(self, text: str) -> list[Turn]:
+        """Turns that contain `text` among those that the filters leave out."""
+        if self._kept is None:
+            return []
+        places = self._places(text)
+        others = places[~self._kept[places]].tolist()
+        return [self.corpus.turns[i] for i in others if self._contains(i, looked_for(text), None)]
+
     def words(self) -> None:
         """Not known: it would mean reading everything."""
 
@@ -121,6 +129,11 @@ class LargeHaystack(Haystack):
     def has_speaker(self, name: str) -> bool:
         """Whether anybody of that name speaks, in the turns left out too."""
         return any(speaks(name, self.corpus.turns[i].speaker) for i in self._places(name).tolist())
+
+    @cached_property
+    def titles(self) -> frozenset[str]:
+        """What the conversations are called, as far as is known without reading everything."""
+        return frozenset().union(*(part.titles for part in self._parts if isinstance(part, Haystack)))
 
     def _places(self, text: str) -> Places:
         """As `places`, among all turns."""

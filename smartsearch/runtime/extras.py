@@ -10,6 +10,8 @@ from pathlib import Path
 
 from smartsearch.errors import SmartsearchError
 
+DISTRIBUTION = "smartsearch-cli"
+"""What is installed; the registry's `smartsearch` is somebody else's."""
 EXTRAS: dict[str, tuple[str, ...]] = {
     "hub": ("torch", "sentence_transformers", "pylate", "json_repair"),
     "batch": ("pyarrow", "fsspec"),
@@ -24,7 +26,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 
 def needs(extra: str) -> str:
     """What the help of an option says of its extra."""
-    return f"needs `pip install 'smartsearch[{extra}]'`"
+    return f"needs `pip install '{DISTRIBUTION}[{extra}]'`"
 
 
 def lacking(extra: str) -> list[str]:
@@ -44,7 +46,7 @@ def require(extra: str, what: str) -> None:
 
 def command(*extras: str) -> str:
     """The command that brings extras to the environment that runs."""
-    return installing(f"smartsearch[{','.join(extras)}]")
+    return installing(f"{DISTRIBUTION}[{','.join(extras)}]")
 
 
 def installing(requirement: str) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _BASELINES = "smartsearch.systems.baselines"
 SYSTEMS = {
     "smartsearch": "smartsearch.systems.smartsearch",
+    "fixed": "smartsearch.systems.fixed",
     "bm25": _BASELINES,
     "bm25_neighbours": _BASELINES,
     "bm25_date": _BASELINES,

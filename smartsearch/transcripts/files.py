@@ -150,6 +150,12 @@ def find(
             seen.add(key)
 
 
+def require(paths: Sequence[str]) -> None:
+    """Raise InputError `path_not_found` for the first of the paths that is not there."""
+    for path in paths:
+        next(every([path], ANY), None)
+
+
 def every(paths: Sequence[str], selection: Selection) -> Iterator[str | Skipped]:
     """As `find`, but each path that leads to a file, however many do."""
     for path in paths:

@@ -342,3 +342,24 @@ def test_what_needs_an_extra_says_so_before_anything_is_asked(run: Run, chats: P
     ran = run("batch", *given)
     assert (ran.code, f"try: {extras.command('batch')}" in ran.err) == (2, True)
     assert not (chats / "run").exists()
+
+
+def test_a_folder_that_is_not_there_is_an_error_though_no_line_uses_it(run: Run, chats: Path):
+    (chats / "q.jsonl").write_text(json.dumps({"question": "dog", "paths": ["chat.txt"]}) + "\n")
+    ran = run("batch", "q.jsonl", "nowhere")
+    assert ran.code == 2
+    assert "no such file or folder: nowhere" in ran.out
+    for out in ("answers.jsonl", "run/"):
+        assert run("batch", "q.jsonl", "nowhere", "--out", out).code == 2
+        assert not (chats / out).exists()
+
+
+def test_a_warning_names_the_question_it_is_of_and_none_where_it_is_of_the_files(run: Run, chats: Path):
+    (chats / "list.txt").write_text("bread\n\nmilk\n")
+    lines = [{"id": name, "question": f"the dog of {name}"} for name in ("Oskar", "Oscer")]
+    (chats / "q.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    said = run("batch", "q.jsonl", "chat.txt", "list.txt").err.splitlines()
+    assert "smartsearch: warning: Oskar: no turn contains 'Oskar'; searched for oscar" in said
+    assert "smartsearch: warning: Oscer: no turn contains 'Oscer'; searched for oscar" in said
+    assert [line for line in said if "prose" in line and ("Oskar:" in line or "Oscer:" in line)] == []
+    assert any("prose" in line for line in said)

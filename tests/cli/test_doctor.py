@@ -60,7 +60,7 @@ def test_a_model_that_is_damaged_fails_with_what_to_do(run: Run, monkeypatch):
     lines = ran.out.splitlines()
     at = next(n for n, line in enumerate(lines) if line.startswith("FAIL"))
     assert "colbert" in lines[at]
-    assert lines[at + 1].strip() == "try: install smartsearch again"
+    assert lines[at + 1].strip() == "try: install smartsearch-cli again"
     assert lines[-1] == "1 failure"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -67,9 +68,9 @@ def test_errors_are_json_where_json_was_asked_for(run: Run, name: str, arguments
     ("arguments", "said"),
     [
         (["query", "x", "nowhere"], "nowhere"),
-        (["query", "x", "--hops", "many"], "--hops"),
+        (["query", "x", "--set", "hops=many"], "--set hops"),
         (["query"], "QUESTION"),
-        (["query", ""], "the question is empty"),
+        (["query", ""], "QUESTION is missing"),
         (["query", "x", "--json", "--format", "md"], None),
         (["query", "x", "-l", "--format", "md"], "-l"),
         (["query", "x", "--candidates", "0"], "--candidates"),
@@ -154,9 +155,48 @@ def test_a_weak_answer_is_told_and_a_script_can_tell_it(run: Run, weak: None):
     for form, told in (("text", said), ("context", said), ("md", said), ("json", "")):
         ran = run("query", QUESTION, "--format", form, "--strict")
         assert (ran.code, bool(ran.out), ran.err) == (1, True, told)
+    assert run("query", QUESTION, "--format", "context").out.startswith("# nothing says 'tesla': these")
     assert run("query", QUESTION, "-q").err == ""
+    assert run("query", QUESTION, "-l").out
+    assert run("query", QUESTION, "-l", "--strict") == Ran(1, "", said)
     page = Outline(run("query", QUESTION, "--format", "html").out)
     assert "nothing says 'tesla'" in page.text
+
+
+@pytest.fixture
+def many(chats: Path) -> None:
+    (chats / "more.txt").write_text("".join(f"Ann: support group {n}\n" for n in range(40)))
+
+
+@pytest.mark.parametrize(("form", "most"), [("text", 10), ("md", 10), ("json", 20), ("jsonl", 20)])
+def test_a_pipe_gets_a_few_hits_unless_told_otherwise(run: Run, many: None, form: str, most: int):
+    def hits(*options: str) -> int:
+        ran = run("query", QUESTION, "--format", form, *options)
+        assert (ran.code, ran.err) == (0, "")
+        if form == "json":
+            assert len(ran.record["hits"]) + ran.record["hidden"] == everything
+            return len(ran.record["hits"])
+        return sum(line[:1].isdecimal() if form == "md" else bool(line) for line in ran.out.splitlines())
+
+    everything = len(run("query", QUESTION, "--json", "-n0").record["hits"])
+    assert everything > 40
+    assert (hits(), hits("-n0"), hits("-n3")) == (most, everything, 3)
+
+
+def test_what_a_pipe_leaves_out_is_counted_for_a_person_alone(run: Run, many: None, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    everything = len(run("query", QUESTION, "--format", "context", "-n0").out.splitlines())
+    ran = run("query", QUESTION)
+    assert re.search(r"smartsearch: \d+ more: -n 0 shows all\n$", ran.err)
+    for options in (["--json"], ["-q"], ["-n0"]):
+        assert "more" not in run("query", QUESTION, *options).err
+    assert len(run("query", QUESTION, "--format", "context").out.splitlines()) == everything
+    assert sorted(run("query", QUESTION, "-l").out.split()) == ["chat.txt", "more.txt", "talk.json"]
+
+
+def test_who_says_what_the_filters_leave_out_is_named(run: Run, chats: Path):
+    ran = run("query", "the dog Oscar", "--only-speaker", "user")
+    assert "2 turns say 'Oscar' (Ilya, Mara), left out by --only-speaker" in ran.err
 
 
 def test_an_answer_that_is_not_weak_is_found_however_strictly(run: Run):
@@ -236,7 +276,7 @@ def test_a_folder_of_foreign_files_costs_a_line(run: Run, chats: Path):
 def test_options_reach_the_config_and_presets_yield_to_them(run: Run, monkeypatch: pytest.MonkeyPatch):
     seen: list[Config] = []
     monkeypatch.setattr(loading, "load_tools", lambda config: seen.append(config) or fake_tools(config))
-    given = "--preset paper-locomo --budget 50 --no-prf --fuzzy --rank ce --candidates 7"
+    given = "--preset paper-locomo --budget 50 --set prf=off --fuzzy --rank ce --candidates 7"
     run("query", QUESTION, *given.split(), "--order", "time", "--threads", "1")
     config = seen[0]
     assert (config.truncate, config.budget, config.prf, config.fuzzy) == ("fixed", 50, False, True)
@@ -261,9 +301,26 @@ def test_as_paper_is_method_and_models_and_preset_the_method_alone(run: Run, mon
 
 def test_every_command_that_searches_can_do_it_as_the_paper(run: Run):
     for command in ("query", "batch", "answer", "mcp", "bench"):
-        assert (
-            "--as" in run(command, "--help-all" if command in ("query", "batch", "answer") else "--help").out
-        )
+        assert "--as" in run(command, "--help-all").out
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [("hopz=1", "did you mean hops?"), ("hops", "did you mean hops?"), ("hops=many", "mend the value")],
+)
+def test_a_setting_that_makes_no_sense_is_told(run: Run, said: str, hint: str):
+    ran = run("query", QUESTION, "--set", said)
+    assert (ran.code, ran.err.startswith("smartsearch: --set hop"), hint in ran.err) == (2, True, True)
+
+
+def test_any_setting_can_be_set_and_an_option_of_its_own_is_the_same(run: Run):
+    hops = [step["kind"] for step in run("query", QUESTION, "--json", "--set", "hops=1").record["hops"]]
+    assert "entity" not in hops
+    same = [
+        run("query", QUESTION, "--json", *how).record for how in (["--budget", "20"], ["--set", "budget=20"])
+    ]
+    assert same[0]["hits"] == same[1]["hits"]
+    assert len(run("query", QUESTION, "--json", "--set", "limit=1").record["hits"]) == 1
 
 
 def test_a_hybrid_of_the_paper_is_told(run: Run, monkeypatch: pytest.MonkeyPatch):
@@ -348,7 +405,7 @@ def test_ctrl_c_is_130(run: Run, monkeypatch: pytest.MonkeyPatch):
     [("bench", "bench"), ("mcp", "mcp"), ("train", "train"), ("qrranker train", "hub"), ("answer", "llm")],
 )
 def test_help_names_the_extra_that_a_command_needs(run: Run, command: str, extra: str):
-    assert f"'smartsearch[{extra}]'" in run(*command.split(), "--help").out
+    assert f"'smartsearch-cli[{extra}]'" in run(*command.split(), "--help").out
 
 
 @pytest.mark.parametrize("line", ["--help", "-h", "", "query -h", "batch --help", "models", "models pull -h"])

@@ -229,8 +229,8 @@ def pipe(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 @pytest.mark.parametrize("options", [["--json"], ["--format", "jsonl"], []])
 def test_what_query_prints_show_opens(run: Run, monkeypatch: pytest.MonkeyPatch, options: list[str]):
-    printed = run("query", QUESTION, *options).out
-    hits = run("query", QUESTION, "--json").record["hits"]
+    printed = run("query", QUESTION, "-n0", *options).out
+    hits = run("query", QUESTION, "-n0", "--json").record["hits"]
     pipe(monkeypatch, printed)
     places = run("show", "-", "-C0", "--json").record["places"]
     shown = [t["text"] for p in places for e in p["excerpts"] for t in e["turns"]]
@@ -292,16 +292,16 @@ def test_a_terminal_shows_a_bar_beside_the_turn(run: Run):
     out = run("show", "chat.txt:2", "-C1", "--color", "always").out
     plain = re.sub(r"\x1b\[[0-9;]*m", "", out)
     assert plain == (
-        "conversation chat, 2024-05-08\n"
+        "conversation chat, 2024-05-08  chat.txt\n"
         "\n"
-        "  Mara  13:56  chat.txt:1\n"
+        "  Mara  13:56  :1\n"
         "    I went to the support group yesterday.\n"
         "\n"
-        "┃ Ilya  13:57  chat.txt:2\n"
+        "┃ Ilya  13:57  :2\n"
         "┃   Wow, how was it?\n"
         "┃     Tell me more!\n"
         "\n"
-        "  Ilya  2024-05-09 10:00  chat.txt:4\n"
+        "  Ilya  2024-05-09 10:00  :4\n"
         "    My flatmate adopted a dog named Oscar.\n"
     )
 

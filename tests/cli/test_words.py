@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch.cli import words
-from smartsearch.cli.app import COMMANDS
+from smartsearch.cli.app import COMMANDS, _below
 from smartsearch.errors import UsageError
 from tests.cli.conftest import QUESTION, Run
 
@@ -32,10 +32,60 @@ def test_several_words_are_a_question(typed: list[str]):
 
 
 @pytest.mark.parametrize(
-    "typed", [[], ["--version"], ["-h"], ["query", "boat"], ["show", "me", "the", "boat"], [""]]
+    "typed",
+    [
+        [],
+        ["--version"],
+        ["-h"],
+        ["query", "boat"],
+        ["answer", "when", "did", "we"],
+        ["show", "me", "it"],
+        [""],
+    ],
 )
 def test_a_command_stays_one(typed: list[str]):
     assert words.commanded(typed, COMMANDS) == typed
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "show me the boat",
+        "memory of the lake",
+        "models of boats",
+        "index of the book we read",
+        "live in Ghent since",
+    ],
+)
+def test_words_that_cannot_be_a_commands_arguments_are_a_question(typed: str):
+    assert words.commanded(typed.split(), COMMANDS, _below) == ["query", *typed.split()]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "show chat.txt:1 2 3",
+        "show 1 2 3",
+        "cache clear it",
+        "memory build the lake",
+        "batch a b.jsonl c",
+        "index a/ b c",
+    ],
+)
+def test_words_that_can_be_are_none(typed: str):
+    assert words.commanded(typed.split(), COMMANDS, _below) == typed.split()
+
+
+@pytest.mark.parametrize("typed", ["show me keys", "answer who gave her the drone", "cache keys"])
+def test_an_error_says_both_readings_where_words_may_have_been_a_question(run: Run, typed: str):
+    ran = run(*typed.split())
+    assert ran.code == 2
+    assert f"or, as a question: smartsearch query '{typed}'" in ran.err
+
+
+@pytest.mark.parametrize("typed", ["show nowhere.txt", "show chat.txt:99999999999", "index nowhere/"])
+def test_a_place_is_no_question(run: Run, typed: str):
+    assert "as a question" not in run(*typed.split()).err
 
 
 @pytest.mark.parametrize(

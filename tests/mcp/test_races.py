@@ -81,7 +81,7 @@ def searched(root: Path) -> str:
         reply = answers.search(SearchArguments(question="Which stork, pelican or heron?", limit=50))
     except SmartsearchError as error:
         return error.message
-    return reply.text + json.dumps(reply.record)
+    return json.dumps(reply.record["hits"])
 
 
 @pytest.mark.parametrize(

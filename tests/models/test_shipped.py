@@ -101,7 +101,7 @@ def test_batch_answers_as_query_does_one_by_one(tmp_path, capfd):
     (tmp_path / "questions.jsonl").write_text("\n".join(lines), encoding="utf-8")
     together = run("batch", str(tmp_path / "questions.jsonl"), sample)
     for row, line in zip(asked, together.splitlines(), strict=True):
-        alone = json.loads(run("query", row["question"], sample, "--json"))
+        alone = json.loads(run("query", row["question"], sample, "--json", "-n0"))
         batched = json.loads(line)
         assert batched.pop("id") == row["id"]
         assert batched.pop("asked")["settings"] == {"paths": [sample]}

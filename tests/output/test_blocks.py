@@ -85,6 +85,18 @@ def test_a_long_text_is_folded_to_the_part_that_holds_most_of_the_question(terms
     assert len(part) <= 83
 
 
+def test_a_folded_text_ends_with_a_sentence_or_at_a_word_where_it_can():
+    cause = (
+        "The nightly import failed. The lock was held by the database, so the job gave up. "
+        + "Then rain. " * 9
+    )
+    part = folded(cause, [Term("database", "NOUN", 2.0)], 100)
+    assert "so the job gave up." in part
+    assert part.endswith("Then rain. …")
+    long = "The lock was held by the old database and " + "so on and so forth, " * 20
+    assert folded(long, [], 60) == "The lock was held by the old database and so on and so…"
+
+
 def test_a_row_is_wrapped_at_its_cells():
     assert wrapped(["embedded", "", "parser", "a" * 12, "ok"], 20) == [
         "embedded  parser",

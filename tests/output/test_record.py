@@ -28,7 +28,7 @@ def test_keys_stand_in_the_documented_order():
     value = record.result(answer(), Config())
     assert " ".join(value) == (
         "schema_version tool_version query system profile degraded fallback candidates confidence weak "
-        "absent budget timing_ms models cost threads terms hops hits skipped warnings"
+        "absent budget timing_ms models cost threads terms hops hidden hits skipped warnings"
     )
     assert " ".join(value["hits"][0]) == (
         "rank path line pointer conversation session turn speaker time text scores why"

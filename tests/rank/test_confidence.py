@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from smartsearch.rank.confidence import UNSAID, WEAK, absent, confidence, is_weak, signals
-from smartsearch.types import Query, Scores, Term
+from smartsearch.rank.confidence import (
+    LIKELY,
+    UNSAID,
+    WEAK,
+    absent,
+    confidence,
+    is_weak,
+    signals,
+    worth_reading,
+)
+from smartsearch.types import Budget, Hit, Query, Result, Scores, Term, Trace, Turn
 
 TESLA, BUY = Term("Tesla", "PROPN", 3.0), Term("buy", "VERB", 1.0)
 QUERY = Query("did we buy a Tesla", (BUY, TESLA))
@@ -33,13 +44,47 @@ def test_confidence_is_a_logistic_over_the_signals_that_have_weights():
     assert confidence({"bias": 1.0, "ce": 2.0, "typed": 9.0}, {"bias": -1.0, "ce": 0.5}) == 0.5
 
 
+BETWEEN = (WEAK + UNSAID) / 2
+
+
 def test_more_is_asked_of_an_answer_where_nobody_says_a_name_or_any_noun():
-    buy, boat, tesla = Term("buy", "VERB", 1.0), Term("boat", "NOUN", 2.0), Term("Tesla", "PROPN", 4.0)
-    between = (WEAK + UNSAID) / 2
-    asked = Query("did we buy a boat or a Tesla", (buy, boat, tesla))
-    assert not is_weak(between, asked, [buy])
-    assert not is_weak(between, asked, [boat])
-    assert is_weak(between, asked, [tesla])
-    assert is_weak(between, Query("did we buy a boat", (buy, boat)), [boat])
+    boat, tesla = Term("boat", "NOUN", 2.0), Term("tesla", "PROPN", 4.0)
+    asked = Query("did we buy a boat or a tesla", (BUY, boat, tesla))
+    assert not is_weak(BETWEEN, asked, [BUY])
+    assert not is_weak(BETWEEN, asked, [boat])
+    assert is_weak(BETWEEN, asked, [tesla])
+    assert is_weak(BETWEEN, Query("did we buy a boat", (BUY, boat)), [boat])
     assert not is_weak(UNSAID, asked, [tesla])
     assert is_weak(WEAK - 0.01, asked, [])
+
+
+@pytest.mark.parametrize("kind", ["CODE", "NUMBER", "PHRASE"])
+@pytest.mark.parametrize("sure", [None, 1.0])
+def test_what_has_to_stand_as_it_is_and_is_nowhere_makes_any_answer_weak(kind, sure):
+    code = Term("ERR_9", kind, 3.0)
+    asked = Query("what does ERR_9 mean", (code,))
+    assert is_weak(sure, asked, [code])
+    assert is_weak(sure, asked, [code], near={"ERR_9"})
+    assert not is_weak(sure, asked, [])
+
+
+def test_a_name_is_nowhere_unless_something_near_stands_for_it_or_it_only_begins_the_question():
+    assert is_weak(1.0, QUERY, [TESLA])
+    assert not is_weak(1.0, QUERY, [TESLA], near={"Tesla"})
+    assert not is_weak(1.0, Query("Tesla was bought when", (TESLA,)), [TESLA])
+    assert not is_weak(None, Query("did we buy a tesla", (Term("tesla", "PROPN", 3.0),)), [])
+
+
+def test_a_literal_question_is_answered_by_whoever_says_it():
+    word = Term("kitchen", "NOUN", 2.0)
+    asked = Query("kitchen", (word,), literal=True)
+    assert not is_weak(0.0, asked, [])
+    assert not is_weak(0.0, asked, [word], near={"kitchen"})
+    assert is_weak(1.0, asked, [word])
+
+
+def test_a_prompt_is_not_padded_with_turns_of_a_weak_answer_that_are_not_likely():
+    hits = tuple(Hit(n, Turn("x"), Scores(ce=ce)) for n, ce in enumerate((0.001, LIKELY, 0.001, None), 1))
+    answer = Result("q", "embedded", hits, Budget("none", 0, 0, 0.0, 0.0, 0), Trace(), 1)
+    assert worth_reading(answer) == [0, 1, 2, 3]
+    assert worth_reading(replace(answer, weak=True)) == [0, 1]

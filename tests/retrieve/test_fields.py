@@ -97,3 +97,35 @@ def test_an_unknown_preferred_speaker_is_an_error_and_one_who_is_filtered_out_is
 
 def test_only_the_kept_turns_are_found():
     assert found("Which kiln broke on 8 May 2023?", KILN, kept=[0, 3]) == {0: 2.0, 3: 2.0}
+
+
+TRIP = Corpus(
+    (
+        Turn("the ferry or the train?", "Mara", conversation="1", title="Trip to Fjordland"),
+        Turn("ferry", "Ilya", conversation="1", title="Trip to Fjordland"),
+        Turn("the ferry is late", "Mara", conversation="kitchen"),
+    )
+)
+TERMS = {name: Term(name, kind, weight) for name, kind, weight in (
+    ("trip", "NOUN", 2.0), ("Fjordland", "PROPN", 3.0), ("ferry", "NOUN", 2.0), ("kitchen", "NOUN", 2.0),
+)}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "weights"),
+    [
+        ("trip Fjordland", {0: 5.0, 1: 5.0}),  # the title itself
+        ("Fjordland ferry", {0: 5.0, 1: 5.0, 2: 2.0}),  # a word of it, where another was said
+        ("Fjordland kitchen", {}),  # no title has both
+        ("kitchen", {2: 2.0}),  # a channel's name
+    ],
+)
+def test_a_title_weighs_as_a_term_of_its_turns(asked, weights):
+    terms = [TERMS[name] for name in asked.split()]
+    assert found(asked, *terms, corpus=TRIP) == weights
+    plain = found(asked, *terms, corpus=TRIP, typed=False)
+    assert plain == {n: 2.0 for n, turn in enumerate(TRIP.turns) if "ferry" in asked}
+
+
+def test_a_title_is_a_whole_word():
+    assert found("Fjord", Term("Fjord", "PROPN", 3.0), corpus=TRIP) == {}

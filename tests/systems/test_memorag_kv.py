@@ -260,7 +260,7 @@ def folder(tmp_path_factory):
 def asked(monkeypatch, folder, tmp_path):
     monkeypatch.setattr(loading, "load_tools", xmemory.tools)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return ("--system", "memorag", "--memorag", "kv", "--memorag-model", str(folder), "--json")
+    return ("--system", "memorag", "--set", "memorag=kv", "--set", f"memorag_model={folder}", "--json")
 
 
 def test_the_commands_take_it_and_it_is_made_once(run, chats, asked, monkeypatch):
@@ -324,7 +324,7 @@ def test_what_it_writes_is_mended_or_read_line_by_line():
 
 
 def test_a_kv_memory_needs_a_folder_of_its_own(run, chats, asked):
-    assert "needs --memorag-model" in run("query", "x", "chat.txt", *asked[:4]).err
+    assert "needs --set memorag_model" in run("query", "x", "chat.txt", *asked[:4]).err
     ran = run("query", "x", "chat.txt", *asked[:5], str(chats), "--json")
     assert (ran.code, ran.record["error"]["kind"]) == (2, "model_missing")
 

@@ -129,7 +129,7 @@ def test_the_prefix_is_the_same_for_each_question(server):
 
 def test_chats_that_no_context_holds_are_an_error_before_anything_is_sent(run, server, chats):
     (chats / "long.txt").write_text("[2024-05-08 13:56] Mara: " + "many words " * 8000)
-    ran = run("query", "words?", "long.txt", *ask[3:], "--memorag", "long")
+    ran = run("query", "words?", "long.txt", *ask[3:], "--set", "memorag=long")
     assert (ran.code, ran.record["error"]["kind"], server.requests) == (2, "context", [])
     assert "more than the context holds (16,384)" in ran.record["error"]["message"]
 
@@ -170,5 +170,5 @@ def test_the_question_is_no_part_of_what_the_memory_is_made_of(run, server):
 
 @pytest.mark.parametrize(("tier", "llm"), [("gist", False), ("long", False), ("extractive", True)])
 def test_a_memory_that_asks_goes_with_llm_and_no_other(tier, llm):
-    with pytest.raises(ConfigError, match=f"--memorag {tier} asks"):
+    with pytest.raises(ConfigError, match=f"--set memorag={tier} asks"):
         systems.load(Config(system="memorag", memorag=tier, llm=llm), xmemory.tools)

@@ -77,12 +77,12 @@ def folder(tmp_path, monkeypatch):
 
 
 def ask(run, folder, *more):
-    kv = ("--system", "memorag", "--memorag", "kv", "--memorag-model", str(folder))
+    kv = ("--system", "memorag", "--set", "memorag=kv", "--set", f"memorag_model={folder}")
     return run("query", "Who is here?", "chat.txt", *kv, "--json", *more)
 
 
 def test_its_code_is_run_where_it_is_pinned_and_its_memory_is_made_once(run, chats, folder):
-    pinned = ("--memorag-code", released.digest(folder))
+    pinned = ("--set", f"memorag_code={released.digest(folder)}")
     first = ask(run, folder, *pinned).record
     assert (first["trace"]["new_pieces"], first["trace"]["drafted"]) == (1, 1)
     assert {t["source"] for t in first["terms"] if t["kind"] == "CLUE"} <= {"8] Mara: I w"}
@@ -99,7 +99,7 @@ def test_no_code_is_run_that_was_not_pinned(run, folder):
     assert ask(run, folder).code == 2
     with (folder / "memory_llama.py").open("a") as file:
         file.write("\n")
-    changed = ask(run, folder, "--memorag-code", pinned)
+    changed = ask(run, folder, "--set", f"memorag_code={pinned}")
     assert (changed.code, changed.record["error"]["kind"]) == (2, "model_unsafe")
     assert released.digest(folder) in changed.record["error"]["hint"]
     assert not (folder / "ran").exists()
@@ -111,7 +111,7 @@ def test_code_of_another_repository_is_not_run(run, folder):
     config = json.loads((folder / "config.json").read_text())
     config["auto_map"] = {name: f"someone/else--{where}" for name, where in config["auto_map"].items()}
     (folder / "config.json").write_text(json.dumps(config))
-    assert ask(run, folder, "--memorag-code", released.digest(folder), "--offline").code == 2
+    assert ask(run, folder, "--set", f"memorag_code={released.digest(folder)}", "--offline").code == 2
     assert not (folder / "ran").exists()
 
 
@@ -120,5 +120,5 @@ def test_a_model_without_a_memory_of_its_own_is_refused(run, folder):
     config |= {"model_type": "llama", "architectures": ["LlamaForCausalLM"]}
     del config["auto_map"]
     (folder / "config.json").write_text(json.dumps(config))
-    ran = ask(run, folder, "--memorag-code", released.digest(folder))
+    ran = ask(run, folder, "--set", f"memorag_code={released.digest(folder)}")
     assert (ran.code, ran.record["error"]["kind"]) == (2, "model_unfit")

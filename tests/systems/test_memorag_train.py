@@ -68,7 +68,7 @@ def test_both_stages_lower_what_they_train_and_the_folder_answers(run, base, cha
     trained = about(labelled.parent / "two")
     assert trained.stages == ("pretrain", "clues")
     assert (trained.window, trained.ratio) == (64, 8)
-    kv = ("--system", "memorag", "--memorag", "kv", "--memorag-model", "./two")
+    kv = ("--system", "memorag", "--set", "memorag=kv", "--set", "memorag_model=./two")
     answer = run("query", "What opens box 4?", chats, *kv, "--json").record
     assert "trained: pretrain and clues" in answer["trace"]["about"]
     assert answer["hits"]

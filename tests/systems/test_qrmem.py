@@ -170,14 +170,14 @@ def test_the_commands_take_it(run, talk, tmp_path):
     assert record["cost"]["model_calls"] == 0
     questions = tmp_path / "q.jsonl"
     questions.write_text(json.dumps({"id": "q", "question": "the shed"}), encoding="utf-8")
-    line = json.loads(run("batch", str(questions), talk, "--system", "qrmem", "--qrmem", "te").out)
+    line = json.loads(run("batch", str(questions), talk, "--system", "qrmem", "--set", "qrmem=te").out)
     assert (line["system"], line["trace"]["mode"]) == ("qrmem-rule", "te")
-    every = run("query", "the shed", talk, "--system", "qrmem", "--qrmem-scope", "all", "--json").record
+    every = run("query", "the shed", talk, "--system", "qrmem", "--set", "qrmem_scope=all", "--json").record
     assert every["trace"]["scope"] == every["trace"]["segments"] == 1
     told = run("query", "the shed", talk, "--system", "qrmem", "--explain").out
     assert "# qrmem-rule: fidelity rule, mode kn, segments 1" in told
-    refused = run("query", "the shed", talk, "--system", "qrmem", "--qrmem-scope", "few")
-    assert (refused.code, "--qrmem-scope" in refused.err) == (2, True)
+    refused = run("query", "the shed", talk, "--system", "qrmem", "--set", "qrmem_scope=few")
+    assert (refused.code, "--set qrmem_scope" in refused.err) == (2, True)
 
 
 def test_the_graph_is_printed_and_drawn(run, talk):

@@ -44,14 +44,14 @@ def talk(tmp_path):
 @pytest.fixture
 def ask(run, talk, model):
     def asked(*options, model=model):
-        named = ("--qr-model", str(model)) if model else ()
+        named = ("--set", f"qr_model={model}") if model else ()
         return run("query", ASKED, str(talk), "--system", "qrranker", *named, "--threads", "1", *options)
 
     return asked
 
 
 def test_the_first_turns_come_in_the_order_of_the_heads_and_the_others_behind(ask):
-    found = ask("--json", "--qr-candidates", "3", "--truncate", "none").record
+    found = ask("--json", "--set", "qr_candidates=3", "--truncate", "none").record
     assert found["system"] == "qrranker-untrained"
     scored = [hit["scores"]["qr"] for hit in found["hits"] if "qr" in hit["scores"]]
     assert scored == sorted(scored, reverse=True)
@@ -91,7 +91,16 @@ def test_as_a_third_ranker_it_is_fused_with_the_two(run, talk, model, monkeypatc
         return replace(known, scorers={**known.scorers, "qr": loading.OTHERS["qr"](config)})
 
     monkeypatch.setattr(loading, "load_tools", tools)
-    named = ("--qr-model", str(model), "--rank", "ce,colbert,qr", "--qr-candidates", "2", "--threads", "1")
+    named = (
+        "--set",
+        f"qr_model={model}",
+        "--rank",
+        "ce,colbert,qr",
+        "--set",
+        "qr_candidates=2",
+        "--threads",
+        "1",
+    )
     monkeypatch.setattr(scorer, "SLOW", 0.0)
     ran = run("query", ASKED, str(talk), *named, "--json")
     assert "minutes a question on this CPU, 2 turns through 2 of 3 layers" in ran.err
@@ -106,7 +115,7 @@ def test_as_a_third_ranker_it_is_fused_with_the_two(run, talk, model, monkeypatc
 def test_as_a_third_ranker_it_loads_beside_the_shipped_models(talk, model, tmp_path):
     """In a process of its own: torch is kept from a search that does without it."""
     command = [sys.executable, "-m", "smartsearch", "query", ASKED, str(talk), "--json", "--threads", "1"]
-    command += ["--rank", "ce,colbert,qr", "--qr-model", str(model)]
+    command += ["--rank", "ce,colbert,qr", "--set", f"qr_model={model}"]
     env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
     assert done.returncode == 0, done.stderr
@@ -128,7 +137,7 @@ def test_what_cannot_be_is_an_error_that_says_what_to_try(ask, model, tmp_path, 
     folder = shutil.copytree(model, tmp_path / "model")
     options, named = (), folder
     if what == "none":
-        named, said = None, ("needs a causal language model", "--qr-model ./FOLDER")
+        named, said = None, ("needs a causal language model", "--set qr_model=./FOLDER")
     elif what == "missing":
         named, said = tmp_path / "nowhere", ("is not on this machine", "")
     elif what == "id":
@@ -150,7 +159,7 @@ def test_what_cannot_be_is_an_error_that_says_what_to_try(ask, model, tmp_path, 
         folder = causal_models.saved(tmp_path / "short", "Llama", max_position_embeddings=128)
         shape = Heads("tiny", causal.revision(folder), "made up", 3, 4, ((1, 3),))
         (folder / heads.FILE).write_bytes(heads.written(shape))
-        named, said = folder, ("128 at most", "--qr-candidates")
+        named, said = folder, ("128 at most", "--set qr_candidates")
     ran = ask(*options, model=named)
     assert ran.code == 2
     assert all(part in ran.err for part in said), ran.err
@@ -158,10 +167,10 @@ def test_what_cannot_be_is_an_error_that_says_what_to_try(ask, model, tmp_path, 
 
 def test_heads_of_a_file_are_named_as_a_path(ask, model, tmp_path):
     file = shutil.copy(model / heads.FILE, tmp_path / "other.json")
-    assert ask("--qr-heads", str(file)).code == 0
-    ran = ask("--qr-heads", "other.json")
+    assert ask("--set", f"qr_heads={file}").code == 0
+    ran = ask("--set", "qr_heads=other.json")
     assert ran.code == 2
-    assert "--qr-heads ./other.json" in ran.err
+    assert "--set qr_heads=./other.json" in ran.err
 
 
 @pytest.fixture
@@ -194,7 +203,7 @@ def test_heads_are_found_trained_and_then_rank(run, ask, model, questions, tmp_p
     known = heads.read(file)
     assert (len(known.heads), known.trained, known.layers, known.width) == (3, False, 3, 4)
     assert known.data.startswith("data ")
-    assert ask("--qr-heads", str(file), model=bare).code == 0
+    assert ask("--set", f"qr_heads={file}", model=bare).code == 0
     line = ("qrranker", "train", str(questions), *options, "--qr-heads", str(file), "-o", str(new))
     trained = run(*line)
     assert trained.code == 0, trained.err
@@ -207,7 +216,7 @@ def test_heads_are_found_trained_and_then_rank(run, ask, model, questions, tmp_p
     again = run(*line)
     assert again.code == 2
     assert "is there already" in again.out
-    assert ask("--qr-heads", str(file), model=new).code == 2
+    assert ask("--set", f"qr_heads={file}", model=new).code == 2
 
 
 def test_what_cannot_be_written_is_told_before_any_work(run, model, questions, monkeypatch):
@@ -264,7 +273,7 @@ def test_with_a_memory_the_model_reads_what_the_episodes_are_about(ask, monkeypa
     plain = ask("--json").record
     assert all(not notes for _, notes in read)
     read.clear()
-    found = ask("--json", "--qr-memory").record
+    found = ask("--json", "--set", "qr_memory=on").record
     assert [question for question, _ in read] == [ASKED, "N/A"]
     titles = [note.text for note in read[0][1]]
     assert titles

@@ -53,7 +53,7 @@ def test_every_system_has_a_card():
 def test_an_unknown_system_is_an_error_with_those_there_are():
     with pytest.raises(ConfigError) as caught:
         systems.load(Config(system="elastic"), fake_tools)
-    assert "smartsearch, bm25" in caught.value.hint
+    assert "smartsearch, fixed, bm25" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", PLAIN)

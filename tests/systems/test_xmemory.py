@@ -218,7 +218,7 @@ def test_the_commands_take_it(run, chats, known_words, monkeypatch, tmp_path):
     assert first["hits"] == again["hits"]
     assert (first["trace"]["new_episodes"] > 0, again["trace"]["new_episodes"]) == (True, 0)
     without = run(
-        "query", "the dog", "chat.txt", "--system", "xmemory", "--xmemory-without", "stage2", "--json"
+        "query", "the dog", "chat.txt", "--system", "xmemory", "--set", "xmemory_without=stage2", "--json"
     )
     assert without.record["trace"]["without"] == ["stage2"]
     assert Statements().statements("I am. You are.") == ["I am."]

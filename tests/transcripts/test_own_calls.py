@@ -23,7 +23,7 @@ from tests.transcripts.work import growth, working
         "python -m smartsearch query x",
         "PYTHONPATH=. python3.11 -X utf8 -m smartsearch query x",
         "timeout 30 uv run smartsearch query x | head",
-        "uvx smartsearch query x",
+        "uvx --from smartsearch-cli smartsearch query x",
         'bash -lc "cd a; smartsearch query x"',
         'FOUND="$(smartsearch query x)"',
         "echo $(smartsearch query x)",
@@ -41,7 +41,7 @@ def test_a_command_that_runs_it(command: str) -> None:
     "command",
     [
         "grep -rn smartsearch README.md",
-        "pip install smartsearch",
+        "pip install smartsearch-cli",
         "cd smartsearch && ls",
         "git clone https://git.example/smartsearch.git",
         "git commit -m 'docs\n\nsmartsearch reads archives'",

@@ -16,6 +16,8 @@ from smartsearch.ask.scope import Written
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.models import loading
+from smartsearch.output import plain
+from smartsearch.rank.confidence import worth_reading
 from smartsearch.serve.mcp import brief, status
 from smartsearch.serve.mcp.arguments import ExpandArguments, Search
 from smartsearch.serve.mcp.brief import Json, Reply, Wanted
@@ -62,7 +64,8 @@ class Answers:
             found = find(asked.text, scope, config, self._system, self._shelf)
         result = found.result
         most = min(arguments.limit, self._config.limit or arguments.limit)
-        best = {hit.rank for hit in sorted(result.hits, key=lambda hit: hit.rank)[:most]}
+        read = [result.hits[n] for n in worth_reading(result)]
+        best = {hit.rank for hit in sorted(read, key=lambda hit: hit.rank)[:most]}
         shown = [n for n, hit in enumerate(result.hits) if hit.rank in best]
         return self._shown(found, shown, arguments.line)
 
@@ -129,11 +132,14 @@ class Answers:
             hits.append(record)
         dropped = Counter(d.reason for d in result.budget.dropped)
         dropped["limit"] = len(result.hits) - len(shown)
-        said = [self._roots.shortened(text) for text in (*result.warnings, *result.trace.degraded)]
+        said = [self._roots.shortened(text) for text in plain.told(result)]
         skipped = [replace(s, path=self._roots.shown(s.path)) for s in result.skipped]
         answer: Json = {
             "hits": hits,
             "candidates": result.trace.candidates,
+            **({} if result.confidence is None else {"confidence": round(result.confidence, 2)}),
+            "weak": result.weak,
+            **_unless_empty(absent=[term.text for term in result.trace.absent]),
             **_unless_empty(cut={reason: count for reason, count in dropped.items() if count}),
             **_unless_empty(notes=brief.notes(said, skipped)),
             "next": _next(bool(hits), dropped["limit"]),

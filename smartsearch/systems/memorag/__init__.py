@@ -120,10 +120,10 @@ def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:
     from smartsearch.errors import ConfigError
     from smartsearch.runtime import extras
 
-    extras.require("hub", "--memorag kv")
+    extras.require("hub", "--set memorag=kv")
     if not config.memorag_model:
         raise ConfigError(
-            "--memorag kv needs --memorag-model", hint="a folder of `smartsearch memorag train`"
+            "--set memorag=kv needs --set memorag_model", hint="a folder of `smartsearch memorag train`"
         )
     if config.memorag_code:
         from smartsearch.systems.memorag import released
@@ -137,13 +137,13 @@ def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:
 
 
 def _asker(config: Config, tier: str) -> Asker | None:
-    """What the memory asks, if it does. Raises ConfigError where --llm and --memorag disagree, LLMError."""
+    """What the memory asks, if it does. Raises ConfigError where --llm and the memory disagree, LLMError."""
     from smartsearch.errors import ConfigError
 
     if (tier in ASKING) != config.llm:
-        wanted = "leave out --llm" if config.llm else "add --llm, or --memorag extractive"
+        wanted = "leave out --llm" if config.llm else "add --llm, or --set memorag=extractive"
         asks = "asks no" if config.llm else "asks a"
-        raise ConfigError(f"--memorag {tier} {asks} language model", hint=wanted)
+        raise ConfigError(f"--set memorag={tier} {asks} language model", hint=wanted)
     if not config.llm:
         return None
     from smartsearch.llm import asker

@@ -139,7 +139,7 @@ def long(turns: Sequence[Turn], asker: Asker, config: Config) -> Notes:
         said = (
             f"the chats are about {tokens:,} tokens, more than the context holds ({config.memorag_context:,})"
         )
-        hint = "--memorag gist, fewer files, or SMARTSEARCH_MEMORAG_CONTEXT for a model that reads more"
+        hint = "--set memorag=gist, fewer files, or SMARTSEARCH_MEMORAG_CONTEXT for a model that reads more"
         raise InputError(said, hint=hint, kind="context")
     return Notes(text, [], Built(), asker, f"all the chats in the context of {asker.endpoint.model}")
 

@@ -74,13 +74,13 @@ def opened(config: Config) -> Released:
     if is_path(config.memorag_model):
         there = digest(Path(name))
         if code != there:
-            hint = f"read its *.py and *.json; --memorag-code {there} trusts them"
+            hint = f"read its *.py and *.json; --set memorag_code={there} trusts them"
             raise ModelError(
-                f"the code in {name} is not that of --memorag-code", hint=hint, kind="model_unsafe"
+                f"the code in {name} is not that of --set memorag_code", hint=hint, kind="model_unsafe"
             )
     elif not re.fullmatch("[0-9a-f]{40}", code):
         hint = "the whole commit of the model's repository whose code you have read"
-        raise ModelError(f"--memorag-code {code} is no commit", hint=hint, kind="model_unsafe")
+        raise ModelError(f"--set memorag_code={code} is no commit", hint=hint, kind="model_unsafe")
     else:
         pinned |= {"revision": code}
     pinned |= {"code_revision": code}  # of any repository that a configuration may name beside this one
@@ -102,7 +102,7 @@ def _opened(name: str, code: str, ratio: int, pinned: tuple[tuple[str, Any], ...
         raise ModelError(f"{name} cannot be loaded as a memory: {said}", kind="model_unfit") from error
     if not callable(getattr(getattr(model, "memory", None), "export", None)):
         raise ModelError(
-            f"{name} has no memory of its own", hint="leave out --memorag-code", kind="model_unfit"
+            f"{name} has no memory of its own", hint="leave out --set memorag_code", kind="model_unfit"
         )
     return Released(model.eval().to("cuda" if gpu else "cpu"), tokenizer, name, code)
 

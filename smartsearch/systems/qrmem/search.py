@@ -100,7 +100,7 @@ def _roles(asker: Asker | None, asked: Asked) -> Roles | None:
 
 
 def walked(ground: Ground, entities: Sequence[str], way: str, roles: Roles | None = None) -> Route:
-    """The walk that `--qrmem` names."""
+    """The walk that `--set qrmem` names."""
     ground = roles.ground(ground) if roles else ground
     if way == "te":
         propose = roles.proposed if roles else in_segments

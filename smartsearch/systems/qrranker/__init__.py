@@ -44,7 +44,7 @@ class System:
         return hashlib.blake2b(said, digest_size=8).hexdigest()
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
-        """Nothing: every question reads the transcripts. With `--qr-memory` what xMemory makes, not kept."""
+        """Nothing: every question reads the transcripts. With `qr_memory` what xMemory makes, not kept."""
         if not self.config.qr_memory:
             return Empty()
         from smartsearch.systems import xmemory

@@ -15,8 +15,8 @@ from smartsearch.rank.meaning import Near, nearest_sketches, nearest_turns
 from smartsearch.rank.text import shown
 from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.retrieve.hops import Dense, Evidence, gather
-from smartsearch.types import STAGES, Budget, Hit, Query, Result, Trace, paired
+from smartsearch.retrieve.hops import Dense, Evidence, gather, stem
+from smartsearch.types import STAGES, Budget, Hit, Query, Result, Trace, fold, paired
 
 Widen = Callable[[Query, Evidence], Evidence]
 """Adds to what retrieval gathered for a question: the place of another system's own step."""
@@ -43,6 +43,10 @@ def search(
         kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
     searched = any(step.kind == "semantic" for step in evidence.hops)
     ran = dict.fromkeys(["parser", *config.rank, *(["colbert"] if searched else [])])
+    named = {
+        kind: {t.source for s in evidence.hops if s.kind == kind for t in s.terms}
+        for kind in ("date", "title")
+    }
     trace = Trace(
         terms=tuple(term for step in evidence.hops for term in step.terms),
         hops=evidence.hops,
@@ -51,12 +55,14 @@ def search(
         timing_ms=clock.stages() | dict(ranking.timing_ms),
         models=tuple(tools.models[name] for name in ran if name in tools.models),
         degraded=(*degraded, *evidence.notes, *ranking.degraded, *tools.notes()),
-        absent=absent(query, evidence.counts),
+        absent=tuple(term for term in absent(query, evidence.counts) if term.text not in named["title"]),
     )
     tells = config.typed and config.calibrate and tools.confidence
-    near = {term.source for term in evidence.mended}
-    unsaid = [term for term in trace.absent if term.text not in near]
+    near = {term.source for term in evidence.mended} | {
+        word for said in named["date"] for word in said.split()
+    }
     sure = confidence(signals(query, trace.absent, ranking.scores), tools.confidence) if tells else None
+    weak = is_weak(sure, query, trace.absent, near)
     return Result(
         question,
         config.profile,
@@ -64,9 +70,9 @@ def search(
         budget,
         trace,
         config.cores,
-        warnings=_warnings(query, evidence, budget),
+        warnings=_warnings(query, evidence, budget, weak),
         confidence=sure,
-        weak=sure is not None and is_weak(sure, query, unsaid),
+        weak=weak,
     )
 
 
@@ -121,16 +127,18 @@ def dense_search(
     return run
 
 
-def _warnings(query: Query, evidence: Evidence, budget: Budget) -> tuple[str, ...]:
+def _warnings(query: Query, evidence: Evidence, budget: Budget, weak: bool) -> tuple[str, ...]:
     warnings = []
-    for source in dict.fromkeys(term.source for term in evidence.mended):
-        near = ", ".join(term.text for term in evidence.mended if term.source == source)
+    mended = [term for step in evidence.hops for term in step.terms if step.kind == "fuzzy"]
+    fuzzy = [term for term in mended if stem(fold(term.source)) != stem(term.text)]  # a form of it is no news
+    for source in dict.fromkeys(term.source for term in fuzzy):
+        near = ", ".join(term.text for term in fuzzy if term.source == source)
         warnings.append(f"no turn contains {source!r}; searched for {near}")
-    named = ("grep", "fuzzy", "date", "speaker")
+    named = ("grep", "fuzzy", "date", "title", "speaker")
     by_words = sum(step.found for step in evidence.hops if step.kind in named)
-    if evidence.candidates and not by_words:
+    if evidence.candidates and not by_words and not weak:
         warnings.append("no turn contains a word of the question; these are the nearest in meaning")
-    if query.fallback:
+    if query.fallback and not query.terms:
         warnings.append(f"the parser found no noun, name or verb in the question: {query.fallback}")
     return (*warnings, *budget.warnings, *evidence.warnings)
 

@@ -27,6 +27,8 @@ _RUNNERS = frozenset(
         *("uv", "uvx", "pipx", "poetry", "run", "then", "do", "else", "if", "while", "!", "{", "$"),
     }
 )
+_VALUED = ("--from", "--with")
+"""Options of runners with a package behind them."""
 _ASSIGNMENT = re.compile(r"\w+=")
 _OPTION = re.compile(r"-.*|[\d.]+[smhd]?", re.S)
 
@@ -105,6 +107,8 @@ def _starts(words: Sequence[str], depth: int = _DEPTH) -> bool:
     if any("$(" in word and runs(word.partition("$(")[2], depth) for word in words):
         return True
     for n, word in enumerate(words):
+        if n and words[n - 1] in _VALUED:
+            continue
         program = re.split(r"[\\/]", word)[-1].removesuffix(".exe")
         if program == NAME:
             return True
