@@ -175,7 +175,7 @@ def _below(name: str) -> list[str]:
     known = COMMANDS[name]
     command: Any = getattr(import_module(f"smartsearch.cli.{known.module}"), known.name)
     below = command.registered_commands if isinstance(command, typer.Typer) else []
-    return [one.name or one.callback.__name__.replace("_", "-") for one in below]
+    return [one.name or getattr(one.callback, "__name__", "").replace("_", "-") for one in below]
 
 
 def _no_command() -> None:
