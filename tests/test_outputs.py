@@ -329,6 +329,25 @@ def test_a_folder_that_came_meanwhile_stays_and_so_does_the_new_one(tmp_path: Pa
     assert marks == {True: "another's", False: "new"}
 
 
+@pytest.mark.parametrize("folder", [True, False])
+def test_what_cannot_be_put_in_its_place_is_kept_beside_it(out: Path, monkeypatch, folder: bool):
+    def refused(_place: Place, _made: Path, _found: object) -> bool:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(Place, "_folder" if folder else "_file", refused)
+
+    def made() -> None:
+        if not folder:
+            Place(out).put(b"new")
+        with Place(out, ours=_marked).making() as part:
+            (part / "mark").write_text("new")
+
+    with pytest.raises(UsageError, match="cannot be written: Input/output error; what was made now is in"):
+        made()
+    (kept,) = out.parent.glob("out-*.txt")
+    assert (kept / "mark" if folder else kept).read_bytes() == b"new"
+
+
 @pytest.mark.parametrize(
     "table",
     ["create table entries (name text)", "create table people (name text)", "create view v as select 1"],

@@ -51,7 +51,10 @@ class TrainOptions:
         OUTPUT, "The profile's name, for `query --profile NAME`.", "--name", default="mine", metavar="NAME"
     )
     overwrite: bool = option(
-        OUTPUT, "Replace an earlier profile of that name, if the new one is better.", default=False
+        OUTPUT,
+        "Replace an earlier profile of that name, if the new one is better.",
+        "--overwrite",
+        default=False,
     )
     json: bool = option(OUTPUT, "As JSON.", "--json", default=False)
     dry_run: bool = option(

@@ -61,8 +61,8 @@ def telling(out: os.PathLike[str] | str, hint: str = "another --out") -> Iterato
 def is_stream(out: Path) -> bool:
     """Whether that is standard output, a device, a pipe or a socket: nothing that could be lost."""
     found = _facts(out)
-    told = found is not None and (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode))
-    return _STREAM.fullmatch(os.fspath(out)) is not None or (found is not None and not told)
+    plain = found is None or stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+    return not plain or _STREAM.fullmatch(os.fspath(out)) is not None
 
 
 def _facts(path: Path) -> os.stat_result | None:
@@ -73,15 +73,11 @@ def _facts(path: Path) -> os.stat_result | None:
         return None
 
 
-def _same(one: os.stat_result | None, other: os.stat_result | None) -> bool:
-    """Whether both are one file as it was, or one folder, or nothing."""
-    if one is None or other is None:
-        return one is other
-    unchanged = stat.S_ISDIR(one.st_mode) or (one.st_size, one.st_mtime_ns) == (
-        other.st_size,
-        other.st_mtime_ns,
-    )
-    return os.path.samestat(one, other) and unchanged
+def _state(found: os.stat_result | None) -> tuple[int, ...] | None:
+    """What tells a file as it is from any other and from itself when it was changed; which folder it is."""
+    if found is None or stat.S_ISDIR(found.st_mode):
+        return found and (found.st_dev, found.st_ino)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def is_input(found: os.stat_result, inputs: Iterable[str]) -> bool:
@@ -192,11 +188,12 @@ class Place:
         if self._stream:
             return
         if found is None:
-            makes = self._ours is not None  # the folders above it
-            above = next(path for path in self.path.parents if not makes or path.exists())
-            if not above.is_dir() or not os.access(above, os.W_OK):
-                number = errno.EACCES if above.is_dir() else errno.ENOTDIR if above.exists() else errno.ENOENT
-                raise OSError(number, os.strerror(number))
+            above = self.path.parent
+            while self._ours and not above.exists():  # it is made
+                above = above.parent
+            os.stat(f"{above}/.")  # noqa: PTH116 - as a folder
+            if not os.access(above, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             return
         if (self._ours is None) == stat.S_ISDIR(found.st_mode):
             number = errno.EISDIR if self._ours is None else errno.ENOTDIR
@@ -230,26 +227,31 @@ class Place:
         part = Path(temporary(str(self.path)))
         with telling(self._name, self._hint):
             part.mkdir(parents=True)
-        try:
-            with telling(self._name, self._hint):
+            try:
                 yield part
-            self.settle(part)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
+            except BaseException:
+                shutil.rmtree(part, ignore_errors=True)
+                raise
+        self.settle(part)
 
     def settle(self, made: Path) -> None:
         """Put what was made beside the place there. Raises UsageError where the place is not as it was found.
 
-        What was made then stays, and the error says where.
+        What was made then stays, as after any other error, which says where.
         """
-        with telling(self._name, self._hint):
+        why = "was made, removed or replaced meanwhile"
+        try:
             found = _facts(self.path)
-            if _same(self._before, found) and (self._folder if self._ours else self._file)(made, found):
+            move = self._folder if self._ours else self._file
+            if _state(self._before) == _state(found) and move(made, found):
                 return
-            kept = self.path.with_name(f"{self.path.stem}-{secrets.token_hex(4)}{self.path.suffix}")
+        except OSError as error:
+            why = f"cannot be written: {error.strerror}"
+        kept = self.path.with_name(f"{self.path.stem}-{secrets.token_hex(4)}{self.path.suffix}")
+        with telling(self._name, self._hint):
             made.rename(kept)
-            said = f"{self._name} was made, removed or replaced meanwhile; what was made now is in {kept}"
-            raise UsageError(said, hint=f"look at both, then `mv {kept} {self.path}`", kind=EXISTS)
+        said = f"{self._name} {why}; what was made now is in {kept}"
+        raise UsageError(said, hint=f"look at both, then `mv {kept} {self.path}`", kind=EXISTS)
 
     def _file(self, made: Path, found: os.stat_result | None) -> bool:
         """Move a file there; whether no other came between."""
