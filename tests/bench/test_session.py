@@ -42,7 +42,7 @@ def measured(chats: Path, tmp_path: Path, config: Config = CONFIG, **asked):
         return planned, *session.measure(planned, scoring, quiet)
 
 
-LIFTED = ("What about the dog?", "latest word of Oscar", "Oscar Mondays", "Who asked how it was?")
+LIFTED = ("What about the dog?", "last message by Mara", "Oscar Mondays", "Who asked how it was?")
 """Of these what was typed, the last and a reply stand elsewhere than the scorers have them."""
 
 
@@ -64,7 +64,7 @@ def test_a_row_is_what_search_does(chats: Path, tmp_path: Path, alpha: float):
         assert result.budget.used_words == kept.words
         plain = search(*asked, replace(config, lift=False), tools_with_parser(config))
         moved |= {question.id} if plain.hits != result.hits else set()
-    assert moved >= {"latest word of Oscar"}
+    assert moved >= {"last message by Mara"}
 
 
 TURN = {"role": "user", "content": "the support group met"}
