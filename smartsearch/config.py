@@ -229,7 +229,7 @@ class Config:
     # Rank (paper 3.3)
     lift: bool = _rank(
         True,
-        "With `typed`: replies, what holds what was typed, and the last or first asked for move up.",
+        "With `typed`: replies, what holds what was typed, and somebody's last or first message move up.",
         "Ranking",
         rare=True,
     )

@@ -65,13 +65,12 @@ class Searched:
 
 @dataclass(frozen=True)
 class Scored:
-    """A question with its candidates by retrieval, best match weight first, and the scores of its turns.
+    """A question's candidates by retrieval, best match weight first, and the scores of its turns.
 
     `scores` have shape (turns,), NaN where the scorer did not read the turn. `searched` has what a search
     makes of it, for each cascade by retrieval and name.
     """
 
-    question: BenchQuestion
     found: Mapping[str, Indices]
     scores: Mapping[Sight, Floats]
     searched: Mapping[tuple[str, str], Searched] = field(default_factory=dict)
@@ -176,7 +175,7 @@ class Scoring:
                 for name, _ in () if ranker in cascades else ranker.scorers:
                     parts.setdefault((name, ranker.plain), []).append(found[way.name])
         read = {sight: self._read(sight, question.text, ready, some) for sight, some in parts.items()}
-        return Scored(question, found, read, searched)
+        return Scored(found, read, searched)
 
     def _search(
         self, query: Query, evidence: Evidence, ready: Haystacked, way: Retrieval, ranker: Ranker
@@ -291,13 +290,13 @@ class _Kept:
 
     def __init__(self, scoring: Scoring, name: str, ready: Haystacked) -> None:
         self._scoring, self._name, self._ready = scoring, name, ready
-        self._scorer = scoring.tools.scorers[name]
+        self._scorer = scoring.tools.scorers.get(name)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._scorer, name)
 
     def __call__(self, question: str, texts: Sequence[str]) -> Floats:
-        return self._scorer(question, texts)
+        raise NotImplementedError  # a turn is asked for, never a text
 
     def of_turns(self, question: str, indices: Sequence[int], show: Shown) -> Floats:
         """The score of each of these turns of the haystack, shape (n,)."""

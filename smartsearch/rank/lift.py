@@ -17,7 +17,7 @@ from smartsearch.types import Query
 def ranked(query: Query, evidence: Evidence, haystack: Haystack, config: Config, tools: Tools) -> Ranking:
     """All candidates of `evidence` as a search orders them; the benchmark's default row is this order too.
 
-    With `config.lift` replies, what holds what was typed and the last or first asked for move up, in any
+    With `config.lift` replies, what holds what was typed and somebody's last or first message move up, in any
     case the turns of preferred speakers.
     """
     corpus, lift = haystack.corpus, config.typed and config.lift

@@ -10,7 +10,6 @@ import pytest
 from smartsearch.bench import grid
 from smartsearch.bench.ranking import ordered
 from smartsearch.bench.scoring import Scored
-from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import Config
 from smartsearch.rank.cascade import rank
 from smartsearch.types import Candidate, Corpus, Turn
@@ -26,7 +25,7 @@ def drawn(seed: int):
     ce = np.round(random.random(TURNS), 1) * 0.9 + 0.05
     colbert = np.round(random.random(TURNS) * 20)
     scores = {("ce", False): ce, ("colbert", False): colbert}
-    return Scored(BenchQuestion("q", "a question"), {"I3": indices}, scores)
+    return Scored({"I3": indices}, scores)
 
 
 def by_pipeline(scored: Scored, config: Config) -> list[int]:
@@ -60,7 +59,7 @@ def test_orders_are_those_of_the_pipeline(seed, name, changes):
 def simple(ce, colbert):
     found = {"I3": np.arange(3)}
     scores = {("ce", False): np.array(ce), ("colbert", False): np.array(colbert)}
-    return Scored(BenchQuestion("q", "?"), found, scores)
+    return Scored(found, scores)
 
 
 def test_score_fusion_can_disagree_with_rank_fusion():
@@ -82,7 +81,7 @@ def test_three_lists_are_fused_by_rank_by_standard_score_and_by_product():
     one, two, three = (name for name, _ in grid.ranker("R4b", Config()).scorers)
     values = {one: 1 / (1 + np.exp([-4.0, -3.0, 0.0])), two: 1 / (1 + np.exp([0.0, -4.0, -1.0]))}
     values[three] = np.array([3.0, 2.0, 0.0])
-    scored = Scored(BenchQuestion("q", "?"), found, {(name, True): some for name, some in values.items()})
+    scored = Scored(found, {(name, True): some for name, some in values.items()})
 
     def order(name):
         return ordered(scored, "I0", grid.ranker(name, Config()), lambda: np.zeros((0, 0))).tolist()

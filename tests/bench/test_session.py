@@ -25,6 +25,7 @@ from smartsearch.systems.base import Card
 from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.types import Budget, Hit, Result, Scores, Trace
 from tests.bench.conftest import QUESTIONS, scoring_of, tools_with_parser
+from tests.rank.test_meaning import Sketcher
 from tests.transcripts.build import lines, put
 
 CONFIG = Config()
@@ -42,7 +43,7 @@ def measured(chats: Path, tmp_path: Path, config: Config = CONFIG, **asked):
         return planned, *session.measure(planned, scoring, quiet)
 
 
-LIFTED = ("What about the dog?", "latest word of Oscar", "Oscar Mondays", "Who asked how it was?")
+LIFTED = ("What about the dog?", "last message by Mara", "Oscar Mondays", "Who asked how it was?")
 """Of these what was typed, the last and a reply stand elsewhere than the scorers have them."""
 
 
@@ -64,7 +65,7 @@ def test_a_row_is_what_search_does(chats: Path, tmp_path: Path, alpha: float):
         assert result.budget.used_words == kept.words
         plain = search(*asked, replace(config, lift=False), tools_with_parser(config))
         moved |= {question.id} if plain.hits != result.hits else set()
-    assert moved >= {"latest word of Oscar"}
+    assert moved >= {"last message by Mara"}
 
 
 TURN = {"role": "user", "content": "the support group met"}
@@ -274,3 +275,18 @@ def test_a_system_added_tomorrow_is_measured_beside_ours(chats: Path, tmp_path: 
     before = record["systems"]
     made.prepare = lambda corpus, folder, progress: Scoreless("other")
     assert measured(chats, tmp_path, **asked)[1]["systems"]["stranger"] != before["stranger"]
+
+
+def test_where_sketches_are_compared_all_are_made_before_the_first_question(chats: Path, tmp_path: Path):
+    """So no question hangs on those before it, and warm queries have the rows' order."""
+    config = replace(CONFIG, pool=6, pool_max_turns=3, semantic_max_turns=3, semantic_new=1)
+    tools = tools_with_parser(config)
+    colbert = Sketcher()
+    planned = session.plan(Request(str(chats), rankers=("cascade",), live=4), config)
+    with Store(tmp_path / "scores.db") as store:
+        made = scoring_of(replace(tools, scorers=tools.scorers | {"colbert": colbert}), store, config)
+        record, outcome = session.measure(planned, made, quiet)
+    assert len(colbert.read) == 2 * len(set(colbert.read)) == 12  # for warm queries, then for the rows
+    assert {len(order) for order, _ in outcome.kept.values()} == {6}
+    assert not outcome.without_dense
+    assert record["latency"]["questions"] == 4

@@ -19,7 +19,7 @@ TURNS = (
     Turn("the boathouse burnt", "Bo", "2024-03-01"),
     Turn("a new boat", "Gran", "2024-05-01"),
 )
-BOAT = Term("boat", "NOUN", 2.0)
+BOAT, GRAN = Term("boat", "NOUN", 2.0), Term("Gran", "PROPN", 4.0)
 CONFIG = Config(rank=())
 
 
@@ -36,11 +36,11 @@ def order(query: Query, config: Config) -> list[int]:
     [
         ("Did they ever manage to sell the boat?", False, [0, 1, 2, 3]),  # the reply after its question
         ("boat", True, [0, 3, 2, 1]),  # whole words before inner matches
-        ("the latest of all about the boat", False, [3, 2, 0, 1]),
+        ("the last message from Gran about the boat", False, [3, 0, 1, 2]),
     ],
 )
 def test_replies_what_was_typed_and_the_last_move_up_where_lift_is_on(question, literal, expected):
-    query = Query(question, (BOAT,), literal=literal)
+    query = Query(question, (BOAT,) if literal else (BOAT, GRAN), literal=literal)
     assert order(query, CONFIG) == expected
     for off in ({"lift": False}, {"typed": False}):
         assert order(query, replace(CONFIG, **off)) == [0, 2, 3, 1]
