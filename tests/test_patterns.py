@@ -170,12 +170,12 @@ def test_what_takes_more_than_linear_time_is_told(pattern: str, search: bool, li
 
 
 def test_no_pattern_is_ambiguous():
+    excused = {used.pattern for name in EXCUSED for used in patterns().get(name, ())}
     found = {
         f"{name} {used.pattern!r}": said
         for name, all_used in patterns().items()
-        if name not in EXCUSED
         for used in all_used
-        if (said := faults(*used[:2], search=used.search, whole=used.whole))
+        if used.pattern not in excused and (said := faults(*used[:2], search=used.search, whole=used.whole))
     }
     assert len(patterns()) > 150
     assert not found

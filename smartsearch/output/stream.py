@@ -16,7 +16,6 @@ from typing import TextIO
 from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.output import masking, record
 from smartsearch.output.plain import one_line, safe
-from smartsearch.runtime import reading
 
 
 class PipeClosed(Exception):
@@ -161,6 +160,8 @@ def status(said: str, *, wanted: bool) -> Iterator[None]:
         yield
         return
     from rich.console import Console
+
+    from smartsearch.runtime import reading
 
     begun: list[float] = []
     with Console(stderr=True).status(said) as spinner:
