@@ -37,6 +37,8 @@ def draw(screen: Console, result: Json) -> None:
     base = tables.reference(result)
     for table in blocks(result, split=screen.width < _WIDE):
         draw_table(screen, table, base["name"] if base else "")
+    for said in (*tables.explained(result), "", *tables.verdict(result)):
+        screen.print(Text(said))
 
 
 def blocks(result: Json, *, split: bool = False) -> Iterator[Table]:
@@ -66,6 +68,10 @@ def lines(result: Json) -> Iterator[str]:
         yield from aligned([[one_line(cell) for cell in row] for row in (table.head, *table.rows)])
         if table.caption:
             yield f"# {one_line(table.caption)}"
+    yield ""
+    yield from (f"# {one_line(said)}" for said in tables.explained(result))
+    yield ""
+    yield from (f"# {one_line(said)}" for said in tables.verdict(result))
 
 
 def draw_table(screen: Console, table: Table, bold: str = "") -> None:

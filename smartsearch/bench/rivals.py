@@ -59,9 +59,13 @@ class Rival:
     asks: bool = False
 
 
-def available() -> list[str]:
-    """The names of the plain searches of the registry, sorted: what `all` stands for."""
-    return sorted(name for name in systems.SYSTEMS if not systems.card(name).paper)
+def available(*, installed: bool = False) -> list[str]:
+    """The names of the plain searches, sorted: what `all` stands for, or `installed` for those that can run."""
+    return [
+        name
+        for name, known in baselines.BASELINES.items()
+        if not (installed and any(map(extras.lacking, known.extras)))
+    ]
 
 
 def load(names: Sequence[str], *, llm: bool = False, config: Config | None = None) -> list[Rival]:

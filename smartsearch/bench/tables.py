@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from smartsearch import systems
 from smartsearch.bench.failures import STAGES
 from smartsearch.bench.measures import TOP
 from smartsearch.bench.overlap import MEASURES
@@ -146,6 +147,62 @@ def rows(result: Json) -> Table:
         f"against{against}, * where Holm's p < .05; candidates, words, tokens: mean a question."
     )
     return Table("Rows", (*RANKED, *CUT[1:]), lines, caption)
+
+
+PARTS = {
+    "I0": "grep alone, and meaning where it finds too little",
+    "I3": "the candidates of `query`: grep, hops, meaning",
+    "IP": "the paper's candidates",
+    "ID": "as I3, always with meaning",
+    "IF": "the paper's candidates without meaning",
+    "cascade": "the order of `query`: ColBERT first, the cross-encoder over its best, then what moves up",
+    "ce": "the order of the cross-encoder",
+    "colbert": "the order of ColBERT",
+    "rrf": "both rankers fused by rank",
+    "weight": "the order of matched words' weight",
+    "B0": "no cut",
+    "B1": "the first words of the list, so many as stand behind it",
+    "B2": "cut by score: alpha, most turns, most words; as `query` cuts",
+    "+skip": "a turn that does not fit is left out, and the next are tried; without it the list ends there",
+}
+"""What the parts of a row's name are, by how they begin; `+skip` ends one."""
+
+
+def explained(result: Json) -> Iterator[str]:
+    """A line for each part that the names of rows are made of."""
+    parts = dict.fromkeys(part for row in result["rows"] for part in row["name"].split())
+    known = {name: said for name, said in PARTS.items() if any(part.startswith(name) for part in parts)}
+    known |= {"+skip": PARTS["+skip"]} if any(part.endswith("+skip") for part in parts) else {}
+    for name in dict.fromkeys(row["rank"] for row in result["rows"] if not row["retrieval"]):
+        if name in systems.SYSTEMS:
+            known[name] = systems.card(name).summary
+    return (f"{name}: {said}" for name, said in known.items())
+
+
+def verdict(result: Json) -> Iterator[str]:
+    """What came of it in three lines: what we keep of the gold, what the best rival keeps, and the difference."""
+    base = reference(result)
+    rivals = [row for row in result["rows"] if not row["retrieval"]]
+    if base is None or not base["retrieval"]:
+        return
+    best = max(rivals, key=lambda row: micro(row, "kept") or 0.0, default=None)
+    cut = best["cut"] if best else base["cut"]
+    same = [row for row in result["rows"] if ranking(row) == ranking(base) and row["cut"] == cut]
+    ours = next(iter(same), base)
+    yield f"smartsearch keeps {percent(micro(ours, 'kept'))} of the right turns ({ours['name']})"
+    if best is None:
+        yield "no rival was asked: --rival installed takes those that can run here"
+        return
+    yield f"the best of {len({row['rank'] for row in rivals})} rivals {percent(micro(best, 'kept'))} ({best['name']})"
+    found = best.get("against", {}).get("kept", {})
+    p, low, high = (found.get(name) for name in ("p_holm", "low", "high"))
+    gap = found.get("difference")
+    if gap is None or low is None or high is None:
+        yield "whether that is a difference was not tested"
+        return
+    sure = p is not None and p < SIGNIFICANT
+    said = f"sure (Holm's p {p:.2g})" if sure else "not sure" + ("" if p is None else f" (Holm's p {p:.2g})")
+    yield f"a difference of {points(-gap)} points [{points(-high)}, {points(-low)}], {said}"
 
 
 def categories(row: Json) -> Table:

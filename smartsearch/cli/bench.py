@@ -78,8 +78,8 @@ class GridOptions:
     )
     rival: str | None = option(
         GRID,
-        "Other systems in the same run: names, also one of its ways (qrmem:te), all plain ones (all), a "
-        "cross-encoder (ce:ID), your .py file.",
+        "Other systems in the same run: names, also one of its ways (qrmem:te), all plain ones (all), of "
+        "these what can run here (installed), a cross-encoder (ce:ID), your .py file.",
         "--rival",
         "--system",
         metavar="NAMES",
@@ -189,7 +189,8 @@ def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Req
     from smartsearch.bench.session import Request
 
     named = grid.split(rows.rival or "")
-    wanted = [name for one in named for name in (rivals.available() if one == "all" else [one])]
+    groups = {"all": rivals.available(), "installed": rivals.available(installed=True)}
+    wanted = [name for one in named for name in groups.get(one, [one])]
     return Request(
         path=data,
         format=which.dataset,

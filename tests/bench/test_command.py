@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.bench import page
+from smartsearch.bench import page, rivals
+from smartsearch.bench.tables import verdict
 from smartsearch.cli import app as cli
 from smartsearch.llm import Client
 from smartsearch.models import loading, profiles
+from smartsearch.runtime import extras
 from tests import scribe
 from tests.bench.conftest import fingerprints, tools_with_parser
 from tests.llm_server import llm_server
@@ -56,6 +58,9 @@ def test_a_run_prints_a_table_and_writes_record_and_page(run, chats: Path, tmp_p
     assert record["failures"]["all"]["overall"]["questions"] == 4
     assert record["run"]["command"].startswith("smartsearch")
     (page,) = (tmp_path / "results").glob("*.html")
+    told = [line for line in out.splitlines() if line.startswith("# ")]
+    assert "# I3: the candidates of `query`: grep, hops, meaning" in told
+    assert told[-1] == "# no rival was asked: --rival installed takes those that can run here"
     assert "data:image/svg+xml" in page.read_text(encoding="utf-8")
     assert str(page.relative_to(tmp_path)) in err
 
@@ -131,7 +136,9 @@ def test_accuracy_with_a_language_model(run, asked: Path, tmp_path: Path, monkey
         assert found["failures"]["all"]["overall"]["kinds"]["LLM inference"] >= 1
         assert "8 calls" in err
         assert "$" in err
-        again = json.loads(run(*arguments)[1])
+        code, out, err = run(*arguments)
+        assert code == 0, out + err
+        again = json.loads(out)
         assert len(server.requests) == sent
         assert again["accuracy"]["overall"] == found["accuracy"]["overall"]
         assert again["accuracy"]["cost"]["new"] == 0.0
@@ -254,3 +261,50 @@ def test_a_rival_that_asks_a_model_needs_consent_and_what_it_took_is_in_the_reco
     took = record["run"]["asked"]["scribe"]
     assert (took["ingest"]["calls"], took["query"]["calls"]) == (6, 4)
     assert (took["model"], took["query"]["prompt_tokens"]) == ("tiny", 40)
+
+
+def row(name: str, kept: float, **against: float) -> dict:
+    *retrieval, rank, cut = name.split()
+    told = {"against": {"kept": against}} if against else {}
+    return {"name": name, "retrieval": " ".join(retrieval), "rank": rank, "cut": cut} | {
+        "recall": {"kept": {"micro": kept}},
+        **told,
+    }
+
+
+@pytest.mark.parametrize(
+    ("p", "said"),
+    [
+        (0.009, "a difference of +10.0 points [+8.0, +12.0], sure (Holm's p 0.009)"),
+        (0.2, "a difference of +10.0 points [+8.0, +12.0], not sure (Holm's p 0.2)"),
+    ],
+)
+def test_the_verdict_is_against_the_best_rival_under_its_own_cut(p: float, said: str):
+    against = {"difference": -0.1, "low": -0.12, "high": -0.08, "p_holm": p}
+    rows = [
+        row("I3 cascade B2", 0.95),
+        row("I3 cascade B1", 0.9),
+        row("grep B1", 0.5),
+        row("bm25 B1", 0.8, **against),
+    ]
+    assert list(verdict({"rows": rows, "reference": "I3 cascade B2"})) == [
+        "smartsearch keeps 90.0% of the right turns (I3 cascade B1)",
+        "the best of 2 rivals 80.0% (bm25 B1)",
+        said,
+    ]
+
+
+def test_installed_rivals_are_those_whose_extras_are_there(monkeypatch):
+    monkeypatch.setattr(extras, "lacking", lambda extra: ["torch"] if extra == "hub" else [])
+    assert rivals.available(installed=True) == [
+        "bm25",
+        "bm25_date",
+        "bm25_neighbours",
+        "full_context",
+        "grep",
+    ]
+    assert set(rivals.available()) - set(rivals.available(installed=True)) == {
+        "bm25_minilm_rrf",
+        "minilm",
+        "minilm_date",
+    }
