@@ -182,12 +182,16 @@ def holm(values: Sequence[float]) -> list[float]:
 
 def spearman(one: Floats, other: Floats) -> float:
     """Spearman's rank correlation over the turns that both scorers read; NaN under three, or all alike."""
-    from scipy.stats import spearmanr
-
     both = ~np.isnan(one) & ~np.isnan(other)
     if both.sum() < 3 or np.ptp(one[both]) == 0 or np.ptp(other[both]) == 0:
         return float("nan")
-    return float(spearmanr(one[both], other[both]).statistic)
+    return float(np.corrcoef(_ranks(one[both]), _ranks(other[both]))[0, 1])
+
+
+def _ranks(values: Floats) -> Floats:
+    """The rank of each value from 1 on; equal values share the mean of theirs."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[which], np.float64)
 
 
 def ranking_measures(
