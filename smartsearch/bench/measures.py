@@ -202,16 +202,15 @@ def ranking_measures(
     `ranked` holds the best passages of each question, best first (the best DEPTH count); `gold` those that
     hold a gold turn.
     """
-    import ir_measures
-    from ir_measures import AP, RR, nDCG
-
-    names = {nDCG @ 10: "ndcg@10", RR @ DEPTH: f"mrr@{DEPTH}", AP @ DEPTH: f"map@{DEPTH}"}
-    judged = {question: {str(place): 1 for place in places} for question, places in gold.items() if places}
-    if not judged:
-        return {}
-    listed = {
-        question: {str(place): float(-rank) for rank, place in enumerate(order[:DEPTH], 1)}
-        for question, order in ranked.items()
-    }
-    found = ir_measures.calc_aggregate(list(names), judged, listed)
-    return {name: float(found[measure]) for measure, name in names.items()}
+    found = []
+    for question, places in gold.items():
+        if places:
+            ranks = [r for r, place in enumerate(ranked.get(question, ())[:DEPTH], 1) if place in set(places)]
+            gained, ideal = (
+                sum(1 / np.log2(r + 1) for r in some if r <= 10)
+                for some in (ranks, range(1, len(set(places)) + 1))
+            )
+            precise = sum(n / r for n, r in enumerate(ranks, 1)) / len(set(places))
+            found.append((gained / ideal, 1 / ranks[0] if ranks else 0.0, precise))
+    names = ("ndcg@10", f"mrr@{DEPTH}", f"map@{DEPTH}")
+    return dict(zip(names, np.mean(found, axis=0).tolist(), strict=True)) if found else {}

@@ -220,7 +220,7 @@ def levels(rows: Sequence[Json]) -> Table:
     caption = (
         "Recall in the first 1, 3, 5 and 10: of gold turns, micro; of the chunks of at most 258 tokens that "
         "hold one, the mean over questions (QRRanker paper, table 2); of the sessions that hold one, micro. "
-        "nDCG, MRR and MAP are of turns, by trec_eval."
+        "nDCG, MRR and MAP are of turns, as trec_eval has them."
     )
     head = ("ranking", *turns, *(f"{name} macro" for name in chunks), *sessions, *STANDARD)
     return Table("Turns, chunks, sessions", head, tuple((k, *v) for k, v in lines.items()), caption)
