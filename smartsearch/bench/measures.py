@@ -203,14 +203,11 @@ def ranking_measures(
     hold a gold turn.
     """
     found = []
-    for question, places in gold.items():
-        if places:
-            ranks = [r for r, place in enumerate(ranked.get(question, ())[:DEPTH], 1) if place in set(places)]
-            gained, ideal = (
-                sum(1 / np.log2(r + 1) for r in some if r <= 10)
-                for some in (ranks, range(1, len(set(places)) + 1))
-            )
-            precise = sum(n / r for n, r in enumerate(ranks, 1)) / len(set(places))
-            found.append((gained / ideal, 1 / ranks[0] if ranks else 0.0, precise))
+    for question, wanted in ((question, set(places)) for question, places in gold.items() if places):
+        ranks = [rank for rank, place in enumerate(ranked.get(question, ())[:DEPTH], 1) if place in wanted]
+        best = range(1, len(wanted) + 1)
+        gained, ideal = (sum(1 / np.log2(n + 1) for n in some if n <= 10) for some in (ranks, best))
+        precise = sum(n / rank for n, rank in enumerate(ranks, 1)) / len(wanted)
+        found.append((gained / ideal, 1 / ranks[0] if ranks else 0.0, precise))
     names = ("ndcg@10", f"mrr@{DEPTH}", f"map@{DEPTH}")
     return dict(zip(names, np.mean(found, axis=0).tolist(), strict=True)) if found else {}
