@@ -182,12 +182,16 @@ def holm(values: Sequence[float]) -> list[float]:
 
 def spearman(one: Floats, other: Floats) -> float:
     """Spearman's rank correlation over the turns that both scorers read; NaN under three, or all alike."""
-    from scipy.stats import spearmanr
-
     both = ~np.isnan(one) & ~np.isnan(other)
     if both.sum() < 3 or np.ptp(one[both]) == 0 or np.ptp(other[both]) == 0:
         return float("nan")
-    return float(spearmanr(one[both], other[both]).statistic)
+    return float(np.corrcoef(_ranks(one[both]), _ranks(other[both]))[0, 1])
+
+
+def _ranks(values: Floats) -> Floats:
+    """The rank of each value from 1 on; equal values share the mean of theirs."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[which], np.float64)
 
 
 def ranking_measures(
@@ -198,16 +202,12 @@ def ranking_measures(
     `ranked` holds the best passages of each question, best first (the best DEPTH count); `gold` those that
     hold a gold turn.
     """
-    import ir_measures
-    from ir_measures import AP, RR, nDCG
-
-    names = {nDCG @ 10: "ndcg@10", RR @ DEPTH: f"mrr@{DEPTH}", AP @ DEPTH: f"map@{DEPTH}"}
-    judged = {question: {str(place): 1 for place in places} for question, places in gold.items() if places}
-    if not judged:
-        return {}
-    listed = {
-        question: {str(place): float(-rank) for rank, place in enumerate(order[:DEPTH], 1)}
-        for question, order in ranked.items()
-    }
-    found = ir_measures.calc_aggregate(list(names), judged, listed)
-    return {name: float(found[measure]) for measure, name in names.items()}
+    found = []
+    for question, wanted in ((question, set(places)) for question, places in gold.items() if places):
+        ranks = [rank for rank, place in enumerate(ranked.get(question, ())[:DEPTH], 1) if place in wanted]
+        best = range(1, len(wanted) + 1)
+        gained, ideal = (sum(1 / np.log2(n + 1) for n in some if n <= 10) for some in (ranks, best))
+        precise = sum(n / rank for n, rank in enumerate(ranks, 1)) / len(wanted)
+        found.append((gained / ideal, 1 / ranks[0] if ranks else 0.0, precise))
+    names = ("ndcg@10", f"mrr@{DEPTH}", f"map@{DEPTH}")
+    return dict(zip(names, np.mean(found, axis=0).tolist(), strict=True)) if found else {}

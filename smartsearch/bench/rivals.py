@@ -60,7 +60,7 @@ class Rival:
 
 
 def available(*, installed: bool = False) -> list[str]:
-    """The names of the plain searches, sorted: what `all` stands for, or `installed` for those that can run."""
+    """The names of the plain searches, sorted: all, or the `installed` ones, which can run."""
     return [
         name
         for name, known in baselines.BASELINES.items()

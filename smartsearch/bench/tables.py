@@ -180,7 +180,7 @@ def explained(result: Json) -> Iterator[str]:
 
 
 def verdict(result: Json) -> Iterator[str]:
-    """What came of it in three lines: what we keep of the gold, what the best rival keeps, and the difference."""
+    """What came of it in three lines: what we keep, what the best rival keeps, and the difference."""
     base = reference(result)
     rivals = [row for row in result["rows"] if not row["retrieval"]]
     if base is None or not base["retrieval"]:
@@ -193,7 +193,8 @@ def verdict(result: Json) -> Iterator[str]:
     if best is None:
         yield "no rival was asked: --rival installed takes those that can run here"
         return
-    yield f"the best of {len({row['rank'] for row in rivals})} rivals {percent(micro(best, 'kept'))} ({best['name']})"
+    many = len({row["rank"] for row in rivals})
+    yield f"the best of {many} rivals {percent(micro(best, 'kept'))} ({best['name']})"
     found = best.get("against", {}).get("kept", {})
     p, low, high = (found.get(name) for name in ("p_holm", "low", "high"))
     gap = found.get("difference")
@@ -277,7 +278,7 @@ def levels(rows: Sequence[Json]) -> Table:
     caption = (
         "Recall in the first 1, 3, 5 and 10: of gold turns, micro; of the chunks of at most 258 tokens that "
         "hold one, the mean over questions (QRRanker paper, table 2); of the sessions that hold one, micro. "
-        "nDCG, MRR and MAP are of turns, by trec_eval."
+        "nDCG, MRR and MAP are of turns, as trec_eval has them."
     )
     head = ("ranking", *turns, *(f"{name} macro" for name in chunks), *sessions, *STANDARD)
     return Table("Turns, chunks, sessions", head, tuple((k, *v) for k, v in lines.items()), caption)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+needs_scipy = pytest.mark.skipif(find_spec("scipy") is None, reason="needs scipy, of the train extra")
 
 
 def _write(path: Path, value: object) -> None:

@@ -6,12 +6,14 @@ import pytest
 
 from recipe.export import parity
 from smartsearch.training.chats import Group
+from tests.recipe.conftest import needs_scipy
 
 
 def group(*texts: str) -> Group:
     return Group("written", "single", "a", "Who?", texts[0], list(texts[1:]))
 
 
+@needs_scipy
 def test_parity_tells_the_order_and_the_first_and_leaves_out_a_lone_text() -> None:
     def by_length(_: str, texts: list[str]) -> list[float]:
         return [float(len(text)) for text in texts]

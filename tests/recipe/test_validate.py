@@ -13,6 +13,7 @@ from recipe.samples import Asked, write_samples
 from recipe.validate import main, orders
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.types import Turn
+from tests.recipe.conftest import needs_scipy
 
 
 def asked(gold: tuple[int, ...] = (4,)) -> Asked:
@@ -55,6 +56,7 @@ def test_parts_are_together_the_whole(
     assert sorted(seen) == [chat.id for chat in chats]
 
 
+@needs_scipy
 def test_calibration_recovers_the_scale_and_shift_that_made_the_labels() -> None:
     rng = np.random.default_rng(5)
     logits = rng.normal(size=40_000) * 3
@@ -63,6 +65,7 @@ def test_calibration_recovers_the_scale_and_shift_that_made_the_labels() -> None
     assert (scale, shift) == pytest.approx((0.7, -2.5), abs=0.06)
 
 
+@needs_scipy
 def test_calibrating_writes_the_config_of_the_model_the_scores_are_of(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

@@ -218,7 +218,7 @@ def test_a_killed_coordinator_goes_on_where_it_was(asked: Lines, write, run: Run
 
 @pytest.mark.quick
 def test_a_killed_worker_costs_nothing_but_time(asked: Lines, write):
-    many = [line | {"id": f"{line['id']}/{n}"} for n in range(12) for line in asked]
+    many = [line | {"id": f"{line['id']}/{n}"} for n in range(4) for line in asked]
     process = command("slow", "batch", write(many), "--out", "out", "--workers", "2", "--progress", "none")
     killed: set[int] = set()
     while process.poll() is None and len(killed) < TRIES - 1:  # as many as no question is blamed for
@@ -227,7 +227,7 @@ def test_a_killed_worker_costs_nothing_but_time(asked: Lines, write):
                 os.kill(pid, signal.SIGKILL)
                 killed.add(pid)
                 break
-        time.sleep(0.3)
+        time.sleep(0.05)
     process.communicate(timeout=HANG)
     assert process.returncode == 0
     assert len(killed) == TRIES - 1
