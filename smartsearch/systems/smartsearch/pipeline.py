@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
@@ -59,6 +60,7 @@ def search(
         ranking = promoted(ranking, haystack.corpus.turns, config.speaker, config.speaker_rank)
     with clock("truncate"):
         kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer, ranking.pinned)
+        budget = replace(budget, unread=evidence.unread)
     if config.order == "time":
         kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
     searched = any(step.kind == "semantic" for step in evidence.hops)
@@ -72,6 +74,7 @@ def search(
         models=tuple(tools.models[name] for name in ran if name in tools.models),
         degraded=(*degraded, *evidence.notes, *ranking.degraded, *tools.notes()),
         absent=absent(query, evidence.counts),
+        estimates=("candidates", "budget", "hops") if evidence.unread else (),
     )
     tells = config.typed and config.calibrate and tools.confidence
     near = {term.source for term in mended}

@@ -23,7 +23,7 @@ from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
 # First one present wins. The loose ones (`speaker`, `text`) are what people's own scripts write.
-_NAME_KEYS = ("name", "speaker", "author")
+NAME_KEYS = ("name", "speaker", "author")
 _TEXT_KEYS = ("content", "text")
 _TIME_KEYS = (
     *("time", "timestamp", "created_at", "create_time", "date"),
@@ -67,7 +67,7 @@ def _is_message(value: object) -> bool:
         return False
     if isinstance(value.get("from", value.get("role")), str) and isinstance(value.get("value"), str):
         return "to" not in value  # a line of a graph has both ends
-    who = isinstance(value.get("role"), str) or any(isinstance(value.get(key), str) for key in _NAME_KEYS)
+    who = isinstance(value.get("role"), str) or any(isinstance(value.get(key), str) for key in NAME_KEYS)
     return who and any(isinstance(value.get(key, 0), str | list | None) for key in _TEXT_KEYS)
 
 
@@ -204,7 +204,7 @@ def _turn(source: Source, message: _Message, day_first: bool) -> Record:
 
 
 def _speaker(value: object) -> str:
-    return string(value, *_NAME_KEYS) or _role(value) or string(value, "from")
+    return string(value, *NAME_KEYS) or _role(value) or string(value, "from")
 
 
 def _role(value: object) -> str:

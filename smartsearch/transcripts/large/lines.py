@@ -43,6 +43,10 @@ FOLDED = 1 << 14
 """Bytes folded at a time: those without anything but ASCII cost least."""
 
 Places = NDArray[np.int64]
+_NAMES = [
+    re.compile(rb'"%s"[ \t]*:[ \t]*("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})+")' % key.encode())
+    for key in messages.NAME_KEYS
+]
 _PLAIN = re.compile(r"[\w ]+")
 _RUN = re.compile(r"\w+")
 _SHORT = 8  # bytes; a longer line of blanks alone is no JSON, and told
@@ -107,7 +111,7 @@ class MessageLines:
     def __init__(self, files: Sequence[LineFile]) -> None:
         self._sources = [Source(file.path, "") for file in files]
         self._data = b"\n".join(file.data for file in files)
-        self.speakers = {name for file in files for name in file.speakers}
+        self.speakers = {name for file in files for name in file.speakers} | _named(self._data)
         self._keys = sorted({key for file in files for key in file.keys})
         ends = places(self._data, b"\n")
         starts = np.concatenate([np.zeros(1, np.int64), ends + 1])
@@ -229,6 +233,12 @@ class MessageLines:
     def _scanned_ends(self) -> Places:
         """Where each line ends in what is scanned."""
         return np.append(places(self._scanned, b"\n"), len(self._scanned))[self._lines]
+
+
+def _named(data: bytes) -> set[str]:
+    """The folded names of all who may speak, wherever they begin to."""
+    found = {written for name in _NAMES for written in name.findall(data)}
+    return {fold(json.loads(written)) for written in found}
 
 
 def _not_blank(data: bytes, starts: Places, ends: Places) -> Places:
