@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cached_property
@@ -230,7 +231,8 @@ class Dropped:
 class Budget:
     """How the ranked list was cut (paper section 3.4): ceilings, what was used, what was dropped.
 
-    `hidden` are the turns that survived the cut and that `limit` does not show.
+    `hidden` are the turns that survived the cut and that `limit` does not show; `unread` counts those that
+    were found and not even read, and come last.
     """
 
     truncate: str
@@ -244,6 +246,15 @@ class Budget:
     dropped: tuple[Dropped, ...] = ()
     cut_text: bool = False
     hidden: tuple[Hit, ...] = ()
+    unread: int = 0
+
+    @property
+    def drops(self) -> Counter[str]:
+        """How many turns each rule left out."""
+        drops = Counter(d.reason for d in self.dropped)
+        if self.unread and self.truncate != "none":
+            drops["top_k" if self.truncate == "adaptive" else "budget"] += self.unread
+        return drops
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -280,7 +291,8 @@ class Trace:
 
     Terms, hops, the fallback and `absent`, the question's terms that no turn has, are SmartSearch's; `own`
     holds what another system tells of itself. `ingest` is what its memory took of a language model before the
-    question, where it asks one.
+    question, where it asks one. `estimates` names the numbers that are bounds from above, for not every turn
+    that they count was read.
     """
 
     terms: tuple[Term, ...] = ()
@@ -294,6 +306,7 @@ class Trace:
     ingest: Cost | None = None
     own: dict[str, Any] = field(default_factory=dict)
     absent: tuple[Term, ...] = ()
+    estimates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

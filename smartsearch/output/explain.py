@@ -44,7 +44,7 @@ def _facts(answer: Result, config: Config) -> Iterator[Facts]:
     ]
     yield Facts("hops", [("hop", "kind", "new", "turns", "terms"), *hops] if hops else [], headed=True)
     yield Facts(answer.system, said=", ".join(f"{name} {value}" for name, value in trace.own.items()))
-    yield Facts("candidates", said=str(trace.candidates))
+    yield Facts("candidates", said=f"{'about ' if trace.estimates else ''}{trace.candidates}")
     others = tuple(dict.fromkeys(name for hit in answer.hits for name in hit.scores.more))
     names = ("rank", "match", "ce", "colbert", "rrf", "fused", *others, "hop", "turn")
     rows = [_scores(hit, others) for hit in answer.hits]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +40,7 @@ def result(
         "degraded": list(trace.degraded),
         "fallback": trace.fallback,
         "candidates": trace.candidates,
+        **({"estimates": list(trace.estimates)} if trace.estimates else {}),
         "confidence": None if answer.confidence is None else _round(answer.confidence),
         "weak": answer.weak,
         "absent": [term.text for term in trace.absent],
@@ -97,7 +97,7 @@ def outcome(done: Answered, config: Config, settings: Json | None = None) -> Jso
 
 def budget(cut: Budget, config: Config) -> Json:
     """How the ranked list was cut, and how many turns each rule dropped."""
-    dropped = Counter(d.reason for d in cut.dropped)
+    dropped = cut.drops
     return {
         "truncate": cut.truncate,
         "words": cut.words,

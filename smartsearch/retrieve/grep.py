@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -32,11 +33,10 @@ Found = dict[int, dict[str, Term]]
 class Search:
     """One question's steps over a haystack.
 
-    `unread` counts turns that may hold a term and were not looked at, `counts` those that may hold each
-    term, by its folded text; where all are looked at, it is empty, and `knows_all` is true.
+    `counts` has how many turns may hold a term, by its folded text, where those found do not tell;
+    `knows_all` is true where all turns are looked at.
     """
 
-    unread = 0
     counts: Mapping[str, int] = {}
     knows_all = True
 
@@ -46,7 +46,11 @@ class Search:
 
     def __call__(self, terms: Iterable[Term], *, mode: str = "or", word_boundary: bool = False) -> Found:
         """Turns that contain any (`or`) or every (`and`) term, with the terms each contains."""
-        found = grep(self._haystack, terms, mode=mode, word_boundary=word_boundary)
+        wanted = list(terms)
+        found = grep(self._haystack, wanted, word_boundary=word_boundary)
+        if mode == "and":
+            self.counts = Counter(key for inside in found.values() for key in inside)
+            found = _with_all(found, wanted)
         if self._fields:
             turns = self._haystack.corpus.turns
             return {index: inside | having(self._fields, turns[index]) for index, inside in found.items()}
@@ -62,6 +66,10 @@ class Search:
     def likeliest(self) -> Found:
         """Turns that rankers should read beside those found: none here, where all that match were found."""
         return {}
+
+    def unread(self, found: Found) -> int:  # noqa: ARG002 - a larger haystack heeds it
+        """How many turns beside those found may hold a term and were not looked at: none here."""
+        return 0
 
 
 def boundary(needle: str) -> re.Pattern[str]:
@@ -200,10 +208,12 @@ def grep(
         number = term.kind == NUMBER
         for index in haystack.turns_with(term.text, word_boundary=word_boundary, number=number):
             found.setdefault(index, {})[key] = term
-    if mode == "and":
-        every = {fold(term.text) for term in wanted}
-        return {index: inside for index, inside in found.items() if inside.keys() >= every}
-    return found
+    return _with_all(found, wanted) if mode == "and" else found
+
+
+def _with_all(found: Found, terms: Iterable[Term]) -> Found:
+    every = {fold(term.text) for term in terms}
+    return {index: inside for index, inside in found.items() if inside.keys() >= every}
 
 
 def merge(into: Found, new: Mapping[int, Mapping[str, Term]]) -> int:

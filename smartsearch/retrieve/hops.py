@@ -58,6 +58,7 @@ class _Gathering:
         most = config.colbert_turns if config.candidates else max(1, len(haystack))
         self.search = haystack.searching(most, config.typed)
         self.found: Found = {}
+        self.total = 0
         self.known = set() if config.hop_speakers else set(haystack.speakers)
         self.steps: list[HopTrace] = []
         self.notes: list[str] = []
@@ -65,13 +66,13 @@ class _Gathering:
 
     def evidence(self) -> Evidence:
         merge(self.found, self.search.likeliest())
-        counts = self.search.counts or Counter(key for inside in self.found.values() for key in inside)
+        counts = Counter(key for inside in self.found.values() for key in inside)
         return Evidence(
             tuple(by_match_weight(self.found, self.config.typed)),
             tuple(self.steps),
             tuple(self.notes),
-            counts,
-            self.search.unread,
+            {**counts, **self.search.counts},
+            self.search.unread(self.found),
             tuple(self.warnings),
         )
 
@@ -82,12 +83,18 @@ class _Gathering:
 
     def step(self, kind: str, hop: int, terms: Sequence[Term], mode: str = "or") -> int:
         """Grep `terms`, add what they find, write the trace. Returns the number of new turns."""
-        new = self.search(terms, mode=mode, word_boundary=self.config.word_boundary)
-        fresh = merge(self.found, new)
         for term in terms:
             self.know(term.text)
-        self.steps.append(HopTrace(hop, kind, tuple(terms), fresh, len(self.found)))
-        return fresh
+        return self.add(
+            kind, hop, terms, self.search(terms, mode=mode, word_boundary=self.config.word_boundary)
+        )
+
+    def add(self, kind: str, hop: int, terms: Iterable[Term], new: Found) -> int:
+        """Add what a step found, write the trace. Returns the number of new turns, unread ones too."""
+        merge(self.found, new)
+        before, self.total = self.total, len(self.found) + self.search.unread(self.found)
+        self.steps.append(HopTrace(hop, kind, tuple(terms), max(0, self.total - before), self.total))
+        return self.total - before
 
     def account(self, fields: Sequence[Field], matched: Set[str]) -> None:
         """Say which of the fields no turn has. Raises InputError for a speaker who is nowhere."""
@@ -140,8 +147,7 @@ def gather(
         _fuzzy(state, query, known if config.typed else None)
     if dense is not None and (config.semantic == "always" or len(state.found) < config.semantic_below):
         near = dense(config.semantic_top, config.semantic_max_turns, state.found)
-        fresh = merge(state.found, {index: {} for index in near})
-        state.steps.append(HopTrace(1, "semantic", (), fresh, len(state.found)))
+        state.add("semantic", 1, (), {index: {} for index in near})
     _beside(state, query, add=True)
     last = _entity_hops(state, parser)
     if config.prf and state.found:
@@ -169,8 +175,7 @@ def _beside(state: _Gathering, query: Query, *, add: bool) -> None:
         found = state.search.beside(fields)
         state.account(fields, {key for held in found.values() for key in held})
         found = {i: held for i, held in found.items() if i in state.found or held.keys() - weak}
-        fresh = merge(state.found, found)
-        state.steps.append(HopTrace(1, kind, tuple(field.term for field in fields), fresh, len(state.found)))
+        state.add(kind, 1, (field.term for field in fields), found)
 
 
 def _fill(state: _Gathering, dense: Dense) -> None:
@@ -179,10 +184,9 @@ def _fill(state: _Gathering, dense: Dense) -> None:
     if lacking > 0:
         found = dense(state.config.pool, state.config.pool_max_turns, state.found)
         near = [index for index in found if index not in state.found][:lacking]
-        fresh = merge(state.found, {index: {} for index in near})
-        if fresh:
+        if near:
             last = max((step.hop for step in state.steps), default=1)
-            state.steps.append(HopTrace(last, "semantic", (), fresh, len(state.found)))
+            state.add("semantic", last, (), {index: {} for index in near})
 
 
 def _fuzzy(state: _Gathering, query: Query, known: Known | None) -> None:

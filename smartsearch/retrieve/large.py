@@ -41,6 +41,10 @@ from smartsearch.types import Corpus, Skipped, Term, Turn, fold
 
 HELD_TURNS = 1 << 16
 """Parsed turns that are kept; then all are forgotten."""
+SURE = 64
+"""The first so many turns are those of all, whichever weigh the same: as many as are shown, or feed a hop."""
+LIGHTEST = 1e-3
+"""No term weighs less; what sums of floats leave does."""
 FURTHEST = 16
 """How many times `most` turns are parsed at most before the rest is taken to weigh less."""
 
@@ -273,7 +277,7 @@ class _Sum(Search):
             if holds:
                 self._patterns[key] = holds
         found = self._heaviest(every=mode == "and")
-        self._count_unread()
+        self._refute(found)
         return found
 
     def beside(self, fields: Sequence[Field]) -> Found:
@@ -293,8 +297,8 @@ class _Sum(Search):
         for field in fields:
             key = fold(field.term.text)
             having = sum(key in some for some in found.values())
-            self.counts[key] = max(1, len(self._weights) * having // max(1, len(found)))
-        self._count_unread()
+            share = len(self._weights) * having // max(1, len(found))
+            self.counts[key] = max(self.counts.get(key, 0), share, min(having, 1))
         return found
 
     def likeliest(self) -> Found:
@@ -323,13 +327,32 @@ class _Sum(Search):
         best = likely[_largest(with_near, 2 * self._most)]
         near = (best[:, None] + np.array([-1, 0, 1])).ravel()
         near = np.unique(near[(near >= 0) & (near < len(inner))])
-        found = self._looked_at(near[inner[near] > 0])
-        self._count_unread()
-        return found
+        return self._looked_at(near[inner[near] > 0])
 
-    def _count_unread(self) -> None:
+    def unread(self, found: Found) -> int:
+        """How many turns beside those found may hold a term and were not looked at; few of them hold none."""
         held = self._weights != 0 if self._all is None else _mask(self._all, len(self._weights))
-        self.unread = int(np.count_nonzero(held & ~self._read))
+        left = held & ~self._read
+        left[list(found)] = False
+        return int(np.count_nonzero(left))
+
+    def _refute(self, found: Found) -> None:
+        """Take back the lines of terms that none of them holds, where so few are they that all can be read.
+
+        Quotes and signs make them: a line may hold `c` and not `c++`.
+        """
+        held = set().union(*found.values())
+        for key in self._places.keys() - held:
+            places = self._places[key]
+            if 0 < len(places) <= FURTHEST * self._most and not self._anywhere(key, places):
+                self.counts[key], self._places[key] = 0, places[:0]
+                self._weights[places] -= np.float32(max(place_weight(self._terms[key], self._typed), 0.0))
+                self._weights[np.abs(self._weights) < LIGHTEST] = 0.0
+                self._all = self._all if self._all is None else self._all[:0]
+
+    def _anywhere(self, key: str, places: Places) -> bool:
+        turns = self._haystack.corpus.turns
+        return any(self._holds(key, folded(turns[index])) for index in places.tolist())
 
     def _looked_at(self, places: Places) -> Found:
         """The turns at `places` that contain a term."""
@@ -346,16 +369,22 @@ class _Sum(Search):
             looked = self._looked_at(order[read:want])
             found |= {i: some for i, some in looked.items() if not every or some.keys() >= self._terms.keys()}
             read = min(want, len(order))
-            bound = float(self._weights[order[read]]) + self._unsummed if read < len(order) else 0.0
-            if read == len(order) or self._settled(found, bound):
+            if read == len(order) or self._settled(found, int(order[read])):
                 break
         return found
 
-    def _settled(self, found: Found, bound: float) -> bool:
-        """Whether the first `most` turns found weigh at least what any other line can."""
-        sums = (sum(place_weight(t, self._typed) for t in counted(inside)) for inside in found.values())
-        weights = sorted(sums, reverse=True)
-        return len(weights) >= self._most and weights[self._most - 1] >= bound
+    def _settled(self, found: Found, following: int) -> bool:
+        """Whether the first `most` turns found weigh at least what any other line can, `following` at most.
+
+        And whether the very first come before it by their place in the corpus too, where they weigh the same.
+        """
+        bound = float(self._weights[following]) + self._unsummed
+        sums = (
+            (i, sum(place_weight(t, self._typed) for t in counted(inside))) for i, inside in found.items()
+        )
+        first = sorted((-weight, index) for index, weight in sums)[: self._most]
+        sure = first[: min(SURE, self._most)]
+        return len(first) == self._most and -first[-1][0] >= bound and sure[-1] < (-bound, following)
 
     def _inside(self, index: int) -> dict[str, Term]:
         """The terms in a turn; a turn without any but a date has none."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -130,7 +129,7 @@ class Answers:
             record = {**brief.hit(result.hits[n], place, most), "id": brief.identity(turn)}
             self.places.keep({record["id"]: Location(turn.path, turn.line, turn.pointer)})
             hits.append(record)
-        dropped = Counter(d.reason for d in result.budget.dropped)
+        dropped = result.budget.drops
         dropped["limit"] = len(result.hits) - len(shown)
         said = [self._roots.shortened(text) for text in plain.told(result)]
         skipped = [replace(s, path=self._roots.shown(s.path)) for s in result.skipped]

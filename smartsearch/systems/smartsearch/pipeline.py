@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
@@ -39,6 +40,7 @@ def search(
         ranking = ranked(query, evidence, haystack, config, tools.scorers, tools.fusion)
     with clock("truncate"):
         kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer, ranking.pinned)
+        budget = replace(budget, unread=evidence.unread)
     if config.order == "time":
         kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
     searched = any(step.kind == "semantic" for step in evidence.hops)
@@ -56,6 +58,7 @@ def search(
         models=tuple(tools.models[name] for name in ran if name in tools.models),
         degraded=(*degraded, *evidence.notes, *ranking.degraded, *tools.notes()),
         absent=tuple(term for term in absent(query, evidence.counts) if term.text not in named["title"]),
+        estimates=("candidates", "budget", "hops") if evidence.unread else (),
     )
     tells = config.typed and config.calibrate and tools.confidence
     near = {term.source for term in evidence.mended} | {

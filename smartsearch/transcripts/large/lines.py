@@ -15,7 +15,7 @@ import ctypes
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,7 +28,7 @@ from smartsearch.transcripts.filters import Facts
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats import messages
 from smartsearch.transcripts.formats.jsontext import parse
-from smartsearch.transcripts.formats.keys import said_of
+from smartsearch.transcripts.formats.keys import keys_of, said_of
 from smartsearch.transcripts.formats.own_calls import NAME, ids, possible
 from smartsearch.transcripts.onefile import or_whole
 from smartsearch.transcripts.registry import detect
@@ -44,6 +44,8 @@ FOLDED = 1 << 14
 """Bytes folded at a time: those without anything but ASCII cost least."""
 
 Places = NDArray[np.int64]
+_NAMED = rb'"%s"[ \t]*:[ \t]*("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})+")'
+"""What stands behind a key."""
 _PLAIN = re.compile(r"[\w ]+")
 _RUN = re.compile(r"\w+")
 _SHORT = 8  # bytes; a longer line of blanks alone is no JSON, and told
@@ -89,6 +91,13 @@ class LineFile:
         return {fold(key).encode() for value in values if isinstance(value, dict) for key in value}
 
     @property
+    def name_keys(self) -> set[bytes]:
+        """Those of them that say who speaks."""
+        values = (item.value for item in self._head.json.items if isinstance(item.value, dict))
+        known = (keys_of(value) for value in values)
+        return {fold(key).encode() for keys in known for key in (*keys.speaker, *keys.after_role)}
+
+    @property
     def said(self) -> str:
         """What there is to say of the keys of its messages, or ""."""
         return said_of(item.value for item in self._head.json.items)
@@ -114,6 +123,7 @@ class MessageLines:
         self._sources = [Source(file.path, "") for file in files]
         self._data = b"\n".join(file.data for file in files)
         self.speakers = {name for file in files for name in file.speakers}
+        self.speakers |= _named(self._data, {key for file in files for key in file.name_keys})
         self._keys = sorted({key for file in files for key in file.keys})
         ends = places(self._data, b"\n")
         starts = np.concatenate([np.zeros(1, np.int64), ends + 1])
@@ -235,6 +245,12 @@ class MessageLines:
     def _scanned_ends(self) -> Places:
         """Where each line ends in what is scanned."""
         return np.append(places(self._scanned, b"\n"), len(self._scanned))[self._lines]
+
+
+def _named(data: bytes, keys: Iterable[bytes]) -> set[str]:
+    """The folded names of all who may speak, wherever they begin to."""
+    found = {written for key in keys for written in re.findall(_NAMED % re.escape(key), data)}
+    return {fold(json.loads(written)) for written in found}
 
 
 def _not_blank(data: bytes, starts: Places, ends: Places) -> Places:
