@@ -66,7 +66,7 @@ class StaticScorer:
         near = [shifted(best, sessions, by) * share for by, share in zip((-1, 1), w["near"], strict=True)]
         mean = np.maximum(best, np.maximum(*near)) @ (weights / weights.sum())
         length = np.diff(np.append(starts, len(flat)))
-        scores: Floats = w["loud"] * mean - w["length"] * np.log(length)
+        scores: Floats = w["loud"] * mean - w["length"] * np.log(length, dtype=np.float32)
         found = scores.copy()
         for by, share in zip(BESIDE, w["beside"], strict=True):
             found += share * shifted(scores, sessions, by)

@@ -58,7 +58,7 @@ def test_it_learns_what_answers_and_numpy_computes_the_same(tmp_path: Path) -> N
     with torch.no_grad():
         exact = net(unseen[0], range(5)).numpy()
     found = [scorer(q[0], unseen[0].flat, unseen[0].starts, unseen[0].sessions) for q in unseen[0].questions]
-    assert np.abs(np.stack(found, 1) - exact).max() < 0.02 * exact.std()  # int8 and half precision
+    assert np.abs(np.stack(found, 1) - exact).max() < 0.05 * exact.std()  # int8 and half precision
 
 
 def test_a_run_in_pieces_ends_with_the_weights_of_the_run_in_one(tmp_path: Path) -> None:
