@@ -10,7 +10,7 @@ COMMANDS = {
     "crossencoder": "rankers",
     "colbert": "rankers",
     **{name: name for name in ("data", "export", "evaluate", "overlap", "parser", "written", "causal")},
-    **{name: name for name in ("validate", "calibrate", "fusion", "set_encoder", "confidence")},
+    **{name: name for name in ("validate", "calibrate", "fusion", "set_encoder", "confidence", "static")},
 }
 """The file of each command."""
 
