@@ -27,7 +27,7 @@ def order(query: Query, config: Config) -> list[int]:
     """The turns as they are put, the rankers' order being 0, 2, 3, 1."""
     candidates = tuple(Candidate(n, (BOAT,) if n != 1 else (), 1.0, 1) for n in (0, 2, 3, 1))
     tools = Tools(parser=None, scorers={}, tokenizer=None)
-    found = ranked(query, Evidence(candidates, ()), Haystack(Corpus(TURNS)), config, tools)
+    found = ranked(query, Evidence(candidates, ()), Haystack(Corpus(TURNS)), config, tools.scorers, tools.fusion)
     return [candidate.index for candidate in found.candidates]
 
 
