@@ -52,7 +52,7 @@ $(BASE): pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(STAMP): pyproject.toml | $(BIN)/python
-	@echo "setting up .venv for the tests: once, a minute, 900 MB"
+	@echo "setting up .venv for the tests: once, a minute, 720 MB"
 	@$(PIP) -e ".[test]"
 	@touch $@
 
@@ -74,7 +74,7 @@ demo: $(BASE) ## set everything up and answer questions over the sample transcri
 	@$(BIN)/python docs/demo.py
 
 test: $(STAMP) ## set everything up and run the tests that protect every promise: about a minute
-	$(BIN)/python -m pytest -n 2 -m "$(FAST)"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "$(FAST)"
 
 test-all: $(TRAIN) $(RAY) ## all tests: processes killed, servers, documented commands, training, Ray, more fuzzing; minutes
 	SMARTSEARCH_FUZZ=100 $(BIN)/python -m pytest -n 2 --dist loadscope -m "not ray"
@@ -84,7 +84,7 @@ check: $(DEV) ## lint, types and tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 -m "$(FAST)"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "$(FAST)"
 
 fix: $(DEV) ## format and mend what the linter can mend
 	$(BIN)/ruff check --fix .

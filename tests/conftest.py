@@ -96,7 +96,7 @@ def apart(tmp_path_factory):
 
 
 def pytest_collection_finish():
-    """What was collected stays to the end: to look through it for garbage is 5 % of all work, lost."""
+    """What was collected stays to the end: to look through it for garbage costs 5% of all work."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
 
