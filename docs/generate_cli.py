@@ -62,6 +62,8 @@ added. Two runs over the same files with the same models and threads give the sa
  "degraded": [],          what was left out, and how to have it
  "fallback": "",          what the parser used where it found no noun, name or verb
  "candidates": 0,         turns that retrieval found, before ranking and the cut
+ "estimates": [""],       only over large collections where not all of those turns were read: which of `candidates`, `budget` (its
+                          `dropped`) and `hops` count unread ones, of which a few may hold no term; bounds from above
  "confidence": 0,         the chance that a hit answers, 0 to 1; null: the system does not tell
  "weak": false,           the confidence is too low to count on, or a code, number, quoted phrase or name stands nowhere
  "absent": [""],          words of the question that no turn has

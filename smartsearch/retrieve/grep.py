@@ -229,7 +229,7 @@ def merge(into: Found, new: Mapping[int, Mapping[str, Term]]) -> int:
 
 
 def counted(terms: Mapping[str, Term]) -> tuple[Term, ...]:
-    """The terms of one turn that count: a matched phrase absorbs the terms that are words of it.
+    """The terms of one turn that count, by hop: a matched phrase absorbs the terms that are words of it.
 
     The phrase then weighs as much as the heaviest of them, and is as early.
     """
@@ -239,7 +239,7 @@ def counted(terms: Mapping[str, Term]) -> tuple[Term, ...]:
         if phrase is not None:
             whole, part = kept[phrase], terms[key]
             kept[phrase] = replace(whole, weight=max(whole.weight, part.weight), hop=min(whole.hop, part.hop))
-    return tuple(kept.values())
+    return tuple(sorted(kept.values(), key=lambda term: term.hop))
 
 
 def _phrase_around(key: str, terms: Mapping[str, Term]) -> str | None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SearchTimeout
@@ -54,6 +55,19 @@ def test_a_fuzzy_term_names_the_word_of_the_question():
     expected = {"text": "rained", "kind": "FUZZY", "weight": 1.234568, "hop": 1, "source": "raind"}
     assert value["terms"] == [expected]
     assert value["hits"][0]["why"] == {"terms": [expected], "hop": 1}
+
+
+def test_what_was_not_read_is_counted_and_marked():
+    """Those turns come last: by the cut's own rule they are out."""
+    marked = Trace(candidates=90, estimates=("candidates", "budget", "hops"))
+    value = record.result(answer(trace=marked), Config())
+    assert list(value)[7:9] == ["candidates", "estimates"]
+    assert value["estimates"] == ["candidates", "budget", "hops"]
+    budget = replace(answer().budget, unread=80)
+    assert record.budget(budget, Config())["dropped"] == {"top_k": 80, "tau": 2, "budget": 1}
+    fixed = replace(budget, truncate="fixed")
+    assert record.budget(fixed, Config())["dropped"] == {"top_k": 0, "tau": 2, "budget": 81}
+    assert replace(budget, truncate="none").drops == {"tau": 2, "budget": 1}
 
 
 def test_drops_are_counted_and_with_explain_listed():

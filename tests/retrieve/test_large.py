@@ -207,6 +207,40 @@ def test_what_is_read_whole_is_so_under_every_filter(folder):
         assert library.haystack(scope) is whole
 
 
+def test_who_speaks_first_after_many_lines_is_known_as_a_speaker(tmp_path):
+    """As when all is parsed: a speaker's name is no term of a hop."""
+    rows = [{"role": "user", "name": "Ann", "content": f"said {n}"} for n in range(60)]
+    rows.append({"role": "user", "name": 'Zo\u00eb "Zed" Lee', "content": "the zither"})
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    parsed, large = both(Scope((str(tmp_path),)))
+    assert parsed.speakers == large.speakers >= {"ann", "zoë", "lee"}
+
+
+def test_a_term_that_no_line_holds_though_they_may_is_absent_and_finds_nothing(tmp_path):
+    """`c` is on every line, `c++` on none; and with `and` a word that is there is not absent."""
+    rows = [{"role": "user", "content": f"cat {n}"} for n in range(200)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (part,) = transcripts.read_large([str(tmp_path)]).parts
+    large = LargeHaystack([part])
+    search = large.searching(20)
+    found = search([Term("C++", "CODE", 2.0)])
+    assert (found, search.unread(found), dict(search.counts)) == ({}, 0, {"c++": 0})
+    scope = Scope((str(tmp_path),))
+    for above in (0, 1 << 40):
+        answer = ask("cat unicorn", scope, Config(mode="and"), system, Library(unparsed_above=above))
+        assert [term.text for term in answer.trace.absent] == ["unicorn"]
+
+
+def test_of_turns_that_weigh_the_same_the_first_come_first_whatever_else_lines_hold(tmp_path):
+    """The last 39 have the word in a field that no turn shows: those lines may weigh more, and do not."""
+    rows = [{"role": "user", "content": "the dog"} | ({"tag": "cat"} if n > 360 else {}) for n in range(400)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (part,) = transcripts.read_large([str(tmp_path)]).parts
+    search = LargeHaystack([part]).searching(20)
+    found = search([Term("dog", "NOUN", 2.0), Term("cat", "NOUN", 2.0)])
+    assert [c.index for c in by_match_weight(found)[:20]] == list(range(20))
+
+
 def test_small_collections_and_other_formats_are_parsed(folder):
     for path, above in ((folder, 1 << 30), (folder / "between.txt", 0)):
         assert transcripts.read_large([str(path)], above=above) == transcripts.read([str(path)])

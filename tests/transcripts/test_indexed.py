@@ -24,6 +24,7 @@ from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import CacheError, InputError
+from smartsearch.output import record as record_of
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.large import LargeHaystack
 from smartsearch.runtime.private import alone
@@ -363,6 +364,48 @@ def test_an_answer_is_the_same_with_and_without(folder, question):
     one, other = answers(folder, question)
     assert one.hits == other.hits
     assert one.trace.candidates == other.trace.candidates
+
+
+ASKED = (
+    *(*QUESTIONS, "the York garden", 'is "n y" there ?', "C++ and dog", "user", "did it rain ?", "1,200"),
+    *("straße", "Mara", "content role", "x", "garden ; unicorn"),
+)
+WAYS = (
+    {"mode": "and"},
+    {"word_boundary": True},
+    {"truncate": "fixed", "budget": 60, "fill": "stop"},
+    {"hops": 1, "prf": False},
+)
+
+
+def test_whole_records_of_plain_reading_scan_and_index_differ_in_what_they_call_estimates_alone(folder):
+    """Sixteen turns are read of some hundred; of counts the marked ones may be larger, never smaller.
+
+    Broken lines that nobody asked for stay unseen by the scan.
+    """
+    build(str(folder))
+    system, marked = SmartSearch(fake_tools(Config())), 0
+    libraries = [(1 << 40, False), (0, False), (0, True)]
+    kept = [
+        (Library(unparsed_above=above), Scope((str(folder),), indexed=indexed))
+        for above, indexed in libraries
+    ]
+    for n, question in enumerate(ASKED):
+        for way in ({}, WAYS[n % len(WAYS)]):
+            config = Config(
+                pool=0, semantic="off", rank=(), fuzzy=False, lift=False, colbert_turns=16, top_k=9, **way
+            )
+            plain, *others = (
+                record_of.result(find(question, scope, config, lambda: system, library).result, config)
+                for library, scope in kept
+            )
+            for other in others:
+                about = other.pop("estimates", [])
+                marked += bool(about)
+                assert other["candidates"] >= plain["candidates"]
+                differ = {key for key in plain if plain[key] != other[key]} - {"timing_ms", "skipped"}
+                assert differ <= set(about), (question, way, differ)
+    assert marked > 10
 
 
 FILTERS = (
