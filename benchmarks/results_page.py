@@ -3,8 +3,8 @@
     python benchmarks/results_page.py RESULT.json [RESULT2.json ...] > benchmarks/reports/results.md
 
 A result needs no particular rows: where a table names one that was not run, its cell says so. Of several over
-the same data the first makes the section; its cascades stand there beside those of the later ones, which are what
-`query` does, where the first has the scores' order alone.
+the same data the first makes the section; its cascades stand there beside those of the later ones, which are
+what `query` does, where the first has the scores' order alone.
 """
 
 from __future__ import annotations
