@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from smartsearch.config import Config
-from smartsearch.models.tools import Tools
 from smartsearch.rank.cascade import Ranking, rank
+from smartsearch.rank.fusion import Fusion
 from smartsearch.rank.promote import promoted
 from smartsearch.rank.replies import with_replies
 from smartsearch.rank.timely import by_time
 from smartsearch.rank.typed import typed_first
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence
+from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Query
 
 
-def ranked(query: Query, evidence: Evidence, haystack: Haystack, config: Config, tools: Tools) -> Ranking:
+def ranked(
+    query: Query,
+    evidence: Evidence,
+    haystack: Haystack,
+    config: Config,
+    scorers: Mapping[str, Scorer],
+    fusion: Fusion | None = None,
+) -> Ranking:
     """All candidates of `evidence` as a search orders them; the benchmark's default row is this order too.
 
     With `config.lift` replies, what holds what was typed and somebody's last or first message move up, in any
@@ -26,9 +36,9 @@ def ranked(query: Query, evidence: Evidence, haystack: Haystack, config: Config,
         query.text,
         evidence.candidates,
         corpus,
-        tools.scorers,
+        scorers,
         config,
-        tools.fusion,
+        fusion,
         evidence.counts,
         evidence.unread,
         following,

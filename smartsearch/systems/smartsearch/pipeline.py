@@ -36,7 +36,7 @@ def search(
         if widen is not None:
             evidence = widen(query, evidence)
     with clock("rank"):
-        ranking = ranked(query, evidence, haystack, config, tools)
+        ranking = ranked(query, evidence, haystack, config, tools.scorers, tools.fusion)
     with clock("truncate"):
         kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer, ranking.pinned)
     if config.order == "time":
