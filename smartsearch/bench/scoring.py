@@ -190,8 +190,8 @@ class Scoring:
             beside=() if ranker.plain else self.config.beside,  # not the retrieval's
             windows=self.config.windows and not ranker.plain,
         )
-        tools = replace(self.tools, scorers={name: _Kept(self, name, ready) for name in SCORERS})
-        ranking = ranked(query, evidence, ready.haystack, config, tools.scorers, tools.fusion)
+        kept = {name: _Kept(self, name, ready) for name in SCORERS}
+        ranking = ranked(query, evidence, ready.haystack, config, kept, self.tools.fusion)
         order = np.array([c.index for c in ranking.candidates], dtype=np.int64)
         scores = {name: np.full(len(ready.corpus.turns), np.nan) for name in SCORERS}
         for name, values in scores.items():

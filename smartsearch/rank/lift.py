@@ -23,7 +23,7 @@ def ranked(
     haystack: Haystack,
     config: Config,
     scorers: Mapping[str, Scorer],
-    fusion: Fusion | None,
+    fusion: Fusion | None = None,
 ) -> Ranking:
     """All candidates of `evidence` as a search orders them; the benchmark's default row is this order too.
 

@@ -94,6 +94,24 @@ def test_a_ranking_has_cuts_that_skip_on_the_page_where_they_were_run(result):
     assert "+skip |" not in told([row for row in rows if "+skip" not in row["cut"]])
 
 
+def test_a_later_record_of_the_same_data_sets_the_default_beside_the_order_of_its_scores(result):
+    alone = results_page.page([result], "command")
+    later = json.loads(json.dumps(result))
+    wanted = ("I3 cascade B1:2000", "I3 ce B1:2000")
+    later["rows"] = [row for row in later["rows"] if row["name"] in wanted]
+    later["rows"][0]["recall"]["turn@5"]["micro"] = 0.123
+    told = results_page.page([result, later], "command")
+    assert told.count("## LoCoMo: locomo10") == 1
+    lines = [line for line in told.splitlines() if line not in alone.splitlines()]
+    shown = {
+        line.split(" | ")[0].strip("| "): line.split(" | ")[2] for line in lines if line.startswith("| I3")
+    }
+    assert shown == {
+        "I3 cascade B1:2000, scores alone": ".674 / .796",
+        "I3 cascade B1:2000, as `query` orders": ".123 / .796",
+    }
+
+
 def test_the_papers_of_other_systems_stand_beside_ours_as_not_comparable(result):
     assert "not comparable" not in results_page.page([{**result, "compared": None}], "command")
     told = results_page.page([result], "command")

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from smartsearch.config import Config
-from smartsearch.models.tools import Tools
 from smartsearch.rank.lift import ranked
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence
@@ -26,8 +25,7 @@ CONFIG = Config(rank=())
 def order(query: Query, config: Config) -> list[int]:
     """The turns as they are put, the rankers' order being 0, 2, 3, 1."""
     candidates = tuple(Candidate(n, (BOAT,) if n != 1 else (), 1.0, 1) for n in (0, 2, 3, 1))
-    tools = Tools(parser=None, scorers={}, tokenizer=None)
-    found = ranked(query, Evidence(candidates, ()), Haystack(Corpus(TURNS)), config, tools.scorers, tools.fusion)
+    found = ranked(query, Evidence(candidates, ()), Haystack(Corpus(TURNS)), config, {})
     return [candidate.index for candidate in found.candidates]
 
 
