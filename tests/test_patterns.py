@@ -181,6 +181,19 @@ def test_no_pattern_is_ambiguous():
     assert not found
 
 
+def test_what_stands_behind_the_name_of_a_secret_does_not_reach_over_the_next_name():
+    """A joint is matched behind each name: of a text of names alone it must not look through the rest again."""
+    joints = {
+        used.pattern
+        for name, all_used in patterns().items()
+        if name.startswith("text.redact.names.")
+        for used in all_used
+        if not used.search
+    }
+    assert len(joints) > 20
+    assert {joint: said for joint in joints if (said := faults(f"password(?:{joint})"))} == {}
+
+
 def test_only_known_patterns_are_made_in_a_call():
     """A pattern that only a call knows cannot be checked here: it is made of escaped words, or of a table."""
     made = set()

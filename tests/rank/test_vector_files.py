@@ -281,12 +281,17 @@ write("last", 3)
         with alone(root, wait=False) as first:
             assert first
             asked, flock = [], fcntl.flock
-            monkeypatch.setattr(fcntl, "flock", lambda lock, how: asked.append(how) or flock(lock, how))
+
+            def at_once(lock: int, how: int) -> None:
+                assert how & fcntl.LOCK_NB, "it would wait"
+                asked.append(lock)
+                flock(lock, how)
+
+            monkeypatch.setattr(fcntl, "flock", at_once)
             for text in "bcd":
                 files.put(of(text))
                 files.flush()
             assert len(asked) == 3
-            assert all(how & fcntl.LOCK_NB for how in asked)
             assert len(written(root)) == 4
         tidy(root, root / "m", LIMIT)
         assert len(written(root)) == 3
