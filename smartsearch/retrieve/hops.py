@@ -79,7 +79,9 @@ class _Gathering:
     def holds(self, term: Term) -> bool:
         """Whether a turn contains `term`; what the steps found already is not looked for again."""
         key = fold(term.text)
-        return any(key in inside for inside in self.found.values()) or self.haystack.has(term.text)
+        if any(key in inside for inside in self.found.values()):
+            return True
+        return self.search.counts.get(key) != 0 and self.haystack.has(term.text)
 
     def step(self, kind: str, hop: int, terms: Sequence[Term], mode: str = "or") -> int:
         """Grep `terms`, add what they find, write the trace. Returns the number of new turns."""

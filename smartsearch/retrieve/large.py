@@ -10,7 +10,7 @@ asked for stay unseen.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -258,7 +258,9 @@ class _Sum(Search):
 
     def __call__(self, terms: Iterable[Term], *, mode: str = "or", word_boundary: bool = False) -> Found:
         """The heaviest turns by all terms so far, with those that each contains."""
-        for term in terms:
+        wanted = list(terms)
+        new = {fold(term.text) for term in wanted} - self._terms.keys()
+        for term in wanted:
             key = fold(term.text)
             held = self._terms.get(key)
             weight = place_weight(term, self._typed)
@@ -277,7 +279,7 @@ class _Sum(Search):
             if holds:
                 self._patterns[key] = holds
         found = self._heaviest(every=mode == "and")
-        self._refute(found)
+        self._refute(new - set().union(*found.values()))
         return found
 
     def beside(self, fields: Sequence[Field]) -> Found:
@@ -336,15 +338,11 @@ class _Sum(Search):
         left[list(found)] = False
         return int(np.count_nonzero(left))
 
-    def _refute(self, found: Found) -> None:
-        """Take back the lines of terms that none of them holds, where so few are they that all can be read.
-
-        Quotes and signs make them: a line may hold `c` and not `c++`.
-        """
-        held = set().union(*found.values())
-        for key in self._places.keys() - held:
+    def _refute(self, doubtful: Set[str]) -> None:
+        """Take back the lines of those terms that none of them holds: `c` is on many, and `c++` on none."""
+        for key in doubtful & self._places.keys():
             places = self._places[key]
-            if 0 < len(places) <= FURTHEST * self._most and not self._anywhere(key, places):
+            if len(places) and not self._anywhere(key, places):
                 self.counts[key], self._places[key] = 0, places[:0]
                 self._weights[places] -= np.float32(max(place_weight(self._terms[key], self._typed), 0.0))
                 self._weights[np.abs(self._weights) < LIGHTEST] = 0.0
