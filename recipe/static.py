@@ -36,7 +36,8 @@ from smartsearch.training.start import Clock, OtherRun, Pieces
 
 HIDDEN = 128
 """Width of the layer over a question's pieces."""
-RATES = {"vectors": 7e-4, "layer": 1e-3, "bias": 1e-3, "weigh": 1e-3, "back": 1e-3, "turned": 1e-3}
+LAYER = ("layer", "bias", "weigh", "back", "turned")
+RATES = {"vectors": 1e-3, "told": 1e-3, "loud": 0.1, **dict.fromkeys(LAYER, 1.5e-3)}
 RATE = 1e-2
 """Full learning rates of Adam, and that of every other weight."""
 TALKS, QUESTIONS = 2, 32
@@ -49,9 +50,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Talk:
-    """A chat as word pieces: those of all turns one after the other, where each turn begins, its session.
+    """A chat as word pieces: those of all turns in a row, where each turn begins, its session.
 
-    A question has its pieces, the right turns, and those that are neither right nor wrong.
+    A turn has each piece once: of two that are equal torch's segment_reduce (2.13) gives both the whole
+    gradient. A question has its pieces, the right turns, and those that are neither right nor wrong.
     """
 
     source: str
@@ -69,7 +71,8 @@ def talk_of(chat: Chat, colbert: OnnxModel) -> Talk:
         rows = ([i for i in row if i not in markers] for row in colbert.tokens(list(texts)))
         return [row or [colbert.config["mask_token_id"]] for row in rows]
 
-    rows = ids(f"{turn.speaker}: {body(turn)}" if turn.speaker else body(turn) for turn in chat.turns)
+    said = (f"{turn.speaker}: {body(turn)}" if turn.speaker else body(turn) for turn in chat.turns)
+    rows = [list(dict.fromkeys(row)) for row in ids(said)]
     asked = [one for one in chat.questions if one.gold]
     numbers = {session: n for n, session in enumerate(dict.fromkeys(turn.session for turn in chat.turns))}
     return Talk(
@@ -124,7 +127,7 @@ class Static(nn.Module):  # type: ignore[misc]
         self.layer = nn.Parameter(torch.randn(4 * size, HIDDEN) * size**-0.5)
         self.bias, self.weigh = nn.Parameter(torch.zeros(HIDDEN)), nn.Parameter(torch.zeros(HIDDEN))
         self.back, self.turned = nn.Parameter(torch.zeros(HIDDEN, size)), nn.Parameter(torch.eye(size))
-        self.near = nn.Parameter(torch.full((2,), 0.05))
+        self.near = nn.Parameter(torch.full((2,), 0.3))
         self.beside = nn.Parameter(torch.tensor([0, 0, 0, 0.3, 0.2, 0, 0, 0]))
         self.rarity, self.length = nn.Parameter(torch.tensor(1.0)), nn.Parameter(torch.tensor(0.0))
         self.loud = nn.Parameter(torch.tensor(10.0))
@@ -151,8 +154,7 @@ class Static(nn.Module):  # type: ignore[misc]
         length = np.diff(np.append(talk.starts, len(talk.flat)))
         place = sent(np.searchsorted(unique, talk.flat))
         best = torch.segment_reduce(similar.index_select(0, place), "max", lengths=sent(length), axis=0)
-        turn = np.repeat(np.arange(count), length)
-        having = np.bincount(np.unique(talk.flat * count + turn) // count, minlength=len(self.vectors))
+        having = np.bincount(talk.flat, minlength=len(self.vectors))
         rare = sent(np.log1p(count / np.maximum(having[ids], 0.5)).astype(np.float32))
         weight = torch.sigmoid(self.asked[sent(ids)] + hidden @ self.weigh) * rare**self.rarity
         total = weight.new_zeros(len(rows)).index_add(0, owner, weight)
@@ -256,7 +258,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("train", type=Path, help="folder with the training sources (data/train)")
     parser.add_argument("out", type=Path, help="folder for static.npz")
     parser.add_argument("--colbert", type=Path, default=manifest.SHIPPED / "colbert", help="it starts from")
-    parser.add_argument("--steps", type=int, default=6000)
+    parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=13)
     parser.add_argument("--device", default="cpu", help="as torch names it, such as cuda")
     parser.add_argument(

@@ -56,12 +56,12 @@ class StaticScorer:
         return unit(own @ w["turned"] + hidden @ w["back"]), weights
 
     def __call__(self, ids: Ints, flat: Ints, starts: Ints, sessions: Ints) -> Floats:
-        """Scores (n,) of turns: their pieces in a row, where each turn begins, its session's number."""
+        """Scores (n,) of turns: the pieces of each, once, in a row, where it begins, its session's number."""
         w, count = self._w, len(starts)
         vectors, weights = self.asked(ids)
         similar = vectors @ self.vectors.T + w["told"]
         best = np.stack([np.maximum.reduceat(row[flat], starts) for row in similar], axis=1)
-        having = np.array([np.logical_or.reduceat(flat == piece, starts).sum() for piece in ids])
+        having = np.array([np.count_nonzero(flat == piece) for piece in ids])
         weights = weights * np.log1p(count / np.maximum(having, 0.5)) ** w["rarity"]
         near = [shifted(best, sessions, by) * share for by, share in zip((-1, 1), w["near"], strict=True)]
         mean = np.maximum(best, np.maximum(*near)) @ (weights / weights.sum())

@@ -26,7 +26,7 @@ def talks(many: int, seed: int) -> list:
     made, random = [], np.random.default_rng(seed)
     for _ in range(many):
         asked, gold = np.arange(5), random.permutation(12)[:5]
-        turns = random.integers(10, WORDS, (12, 4))
+        turns = np.stack([random.permutation(np.arange(10, WORDS))[:4] for _ in range(12)])
         turns[gold, 0] = asked + 5
         questions = [(np.array([a]), [int(g)], []) for a, g in zip(asked, gold, strict=True)]
         made.append(static.Talk("made", turns.ravel(), np.arange(0, 48, 4), np.arange(12) // 4, questions))
@@ -105,7 +105,7 @@ def test_a_chat_is_read_as_pieces_and_starts_from_the_vectors_of_the_colbert() -
     from recipe import static
 
     colbert = OnnxModel(manifest.SHIPPED / "colbert", 1)
-    turns = (Turn("Hi!", "Ann", session="a"), Turn("", "", session="b"))
+    turns = (Turn("Hi! Ann: hi!", "Ann", session="a"), Turn("", "", session="b"))
     asked = (Labelled("Who says hi?", (0,), related=frozenset((0, 1))), Labelled("Nothing?", ()))
     (talk,) = static.talks_of([Chat("made", "1", turns, asked), Chat("made", "2", turns)], colbert)
     assert talk.starts.tolist() == [0, 4]
