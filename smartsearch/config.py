@@ -371,20 +371,10 @@ class Config:
     )
     memorag_model: str = _find(
         "",
-        "memorag=kv: a folder of `smartsearch memorag train`, as ./PATH, or with memorag_code a model; "
-        f"{needs('hub')}.",
+        f"memorag=kv: a folder of `smartsearch memorag train`, as ./PATH; {needs('hub')}.",
         "Ranking",
         metavar="MODEL",
         shown="-",
-        trusted=True,
-        rare=True,
-    )
-    memorag_code: str = _find(
-        "",
-        "memorag=kv: run the code that the model brings, of this commit, such as the released 7B has.",
-        "Ranking",
-        metavar="COMMIT",
-        shown="no such code is run",
         trusted=True,
         rare=True,
     )

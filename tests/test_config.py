@@ -174,7 +174,7 @@ NOT_THE_PAPERS = """
 min_length min_length_propn fuzzy_cutoff fuzzy_words semantic_top pool_max_turns semantic_new sketch_max_turns
 weight_date weight_speaker now speaker_rank cascade colbert_turns limit redact
 qrmem qrmem_scope graph xmemory_without xmemory_cap qr_model qr_heads qr_candidates qr_memory qr_dtype
-memorag memorag_clues memorag_model memorag_code memorag_ratio memorag_context
+memorag memorag_clues memorag_model memorag_ratio memorag_context
 """
 """The other settings that change results: the paper is silent on them, or what uses them is off."""
 
