@@ -200,7 +200,6 @@ def test_a_preset_is_the_paper_to_the_last_setting(tmp_path, preset, changes):
 
 def test_the_papers_method_goes_with_any_models_and_is_told_where_it_is_another(tmp_path):
     ours = made(tmp_path, {"profile": "embedded"}, preset="paper")
-    assert ours == made(tmp_path, preset="paper", models=False)
     assert (ours.profile, ours.candidates, beyond_paper(ours)) == ("embedded", 0, [])
     assert {"typed", "candidates", "beside", "fuse"} <= set(
         beyond_paper(made(tmp_path, {"profile": "paper"}))
