@@ -161,9 +161,9 @@ Where JSON was asked for, an error is one record on standard output; else it is 
 @HUB@
 ## Settings
 
-These options of `query` can also be set: those of the panels Budget, Retrieval, Ranking and Run, `--llm`, but `--as`, `--preset` and `--progress`, and `--speaker` and
+These options of `query` can also be set: those of the panels Budget, Retrieval, Ranking and Run, `--llm`, but `--as` and `--progress`, and `--speaker` and
 `--now`. They stand, with `_` for `-`, as `SMARTSEARCH_NAME` in the environment, in `.smartsearch.toml` of the current folder, or in
-`~/.config/smartsearch/config.toml`, or as `--set NAME=VALUE`. The command line comes first, then `--as` or `--preset`, the environment, the folder's file, the user's file.
+`~/.config/smartsearch/config.toml`, or as `--set NAME=VALUE`. The command line comes first, then `--as`, the environment, the folder's file, the user's file.
 
 @RARE@
 A folder's file may come with somebody else's repository. So it may not name a model or a profile, nor set the cache, `daemon`, `offline`,

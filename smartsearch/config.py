@@ -371,20 +371,10 @@ class Config:
     )
     memorag_model: str = _find(
         "",
-        "memorag=kv: a folder of `smartsearch memorag train`, as ./PATH, or with memorag_code a model; "
-        f"{needs('hub')}.",
+        f"memorag=kv: a folder of `smartsearch memorag train`, as ./PATH; {needs('hub')}.",
         "Ranking",
         metavar="MODEL",
         shown="-",
-        trusted=True,
-        rare=True,
-    )
-    memorag_code: str = _find(
-        "",
-        "memorag=kv: run the code that the model brings, of this commit, such as the released 7B has.",
-        "Ranking",
-        metavar="COMMIT",
-        shown="no such code is run",
         trusted=True,
         rare=True,
     )
@@ -582,19 +572,18 @@ def build(
     given: Mapping[str, Any] | None = None,
     *,
     preset: str = "",
-    models: bool = True,
     env: Mapping[str, str] | None = None,
     folder: Path | None = None,
     home: Path | None = None,
 ) -> Config:
     """One Config from all sources; `given` holds what the command line said, None meaning unsaid.
 
-    A `preset` goes over files and environment; without `models` its settings alone.
-    Raises ConfigError for an unknown key of the user's file, a value of the wrong type, or one out of range;
-    what is wrong in a project's file is left out, and a note of the config.
+    A `preset` goes over files and environment. Raises ConfigError for an unknown key of the user's file, a
+    value of the wrong type, or one out of range; what is wrong in a project's file is left out, and a note of
+    the config.
     """
     user, project, outer = _outer_layers(env, folder, home)
-    over = outer.values | {n: v for n, v in _preset_values(preset).items() if models or n not in MODELS}
+    over = outer.values | _preset_values(preset)
     over |= {name: value for name, value in (given or {}).items() if value is not None}
     values = user.values | project.values | over
     values |= {name: anchored(values[name]) for name in MODELS if name in values}

@@ -174,7 +174,7 @@ NOT_THE_PAPERS = """
 min_length min_length_propn fuzzy_cutoff fuzzy_words semantic_top pool_max_turns semantic_new sketch_max_turns
 weight_date weight_speaker now speaker_rank cascade colbert_turns limit redact
 qrmem qrmem_scope graph xmemory_without xmemory_cap qr_model qr_heads qr_candidates qr_memory qr_dtype
-memorag memorag_clues memorag_model memorag_code memorag_ratio memorag_context
+memorag memorag_clues memorag_model memorag_ratio memorag_context
 """
 """The other settings that change results: the paper is silent on them, or what uses them is off."""
 
@@ -200,7 +200,6 @@ def test_a_preset_is_the_paper_to_the_last_setting(tmp_path, preset, changes):
 
 def test_the_papers_method_goes_with_any_models_and_is_told_where_it_is_another(tmp_path):
     ours = made(tmp_path, {"profile": "embedded"}, preset="paper")
-    assert ours == made(tmp_path, preset="paper", models=False)
     assert (ours.profile, ours.candidates, beyond_paper(ours)) == ("embedded", 0, [])
     assert {"typed", "candidates", "beside", "fuse"} <= set(
         beyond_paper(made(tmp_path, {"profile": "paper"}))

@@ -189,9 +189,7 @@ class Settings:
         """The Config of these settings over environment and files. Raises ConfigError or UsageError."""
         given = dict(self.said)
         rare = assigned(given.pop("set", None) or ())
-        preset, like = (given.pop(name, None) or "" for name in ("preset", "like"))
-        if preset and like:
-            raise UsageError(f"--as {like} and --preset {preset} disagree", hint=f"--as {like}")
+        like = given.pop("like", None) or ""
         if given.get("rank") is not None:
             given["rank"] = () if given["rank"] == "none" else tuple(given["rank"].split(","))
         if given.get("compress") is not None:
@@ -207,7 +205,7 @@ class Settings:
             from smartsearch.text.dates import day_of
 
             given["now"] = day_of(given["now"])
-        return build(given | rare, preset=like or preset, models=not preset)
+        return build(given | rare, preset=like)
 
 
 def _like(said: str) -> inspect.Parameter:
@@ -249,15 +247,13 @@ class QueryOptions(Settings):
 
     @classmethod
     def parameters(cls) -> Iterator[inspect.Parameter]:
-        """One option a setting, and `--as` and `--preset` for the paper's bundles of them."""
+        """One option a setting, and `--as` for the paper's bundles of them."""
         yield from super().parameters()
         yield _like(
             "As the SmartSearch paper does it, method and models (docs/paper.md); other options go over it."
         )
         every = "Any setting, as NAME=VALUE (repeatable): hops=2, pool=0; `smartsearch config` lists them."
         yield _parameter("set", list[str] | None, option(RETRIEVAL, every, "--set", metavar="NAME=VALUE"))
-        said = "The method of --as alone, with the models of --profile."
-        yield _parameter("preset", str | None, option(RANKING, said, "--preset", choices=tuple(PRESETS)))
 
 
 class SearchOptions(QueryOptions):

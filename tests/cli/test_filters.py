@@ -83,7 +83,7 @@ def test_a_date_of_the_question_is_a_term(run: Run):
     assert date in record["hits"][0]["why"]["terms"]
     assert record["hits"][0]["text"] == DOG
     assert {"hop": 1, "kind": "date", "terms": ["2024-05-09"]}.items() <= record["hops"][2].items()
-    for more in (["--no-dates"], ["--preset", "paper"]):
+    for more in (["--no-dates"], ["--as", "paper", "--profile", "embedded"]):
         assert date not in run(*asked, *more).record["terms"]
 
 

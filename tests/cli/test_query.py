@@ -78,7 +78,7 @@ def test_errors_are_json_where_json_was_asked_for(run: Run, name: str, arguments
         (["query", "x", "--rank", ""], "rank is ''"),
         (["query", "x", "--rank", "ce,none"], "rank is 'ce,none'"),
         (["query", "x", "--truncate", "some"], "--truncate"),
-        (["query", "x", "--preset", "best"], "--preset"),
+        (["query", "x", "--as", "best"], "--as"),
         (["query", "x", "--alpha", "2"], "alpha"),
         (["query", "x", "--conversation", "chart"], "closest are chat"),
         (["query", "x", "--input-format", "fax"], "fax"),
@@ -276,27 +276,20 @@ def test_a_folder_of_foreign_files_costs_a_line(run: Run, chats: Path):
 def test_options_reach_the_config_and_presets_yield_to_them(run: Run, monkeypatch: pytest.MonkeyPatch):
     seen: list[Config] = []
     monkeypatch.setattr(loading, "load_tools", lambda config: seen.append(config) or fake_tools(config))
-    given = "--preset paper-locomo --budget 50 --set prf=off --fuzzy --rank ce --candidates 7"
+    given = "--as paper-locomo --budget 50 --set prf=off --fuzzy --rank ce --candidates 7"
     run("query", QUESTION, *given.split(), "--order", "time", "--threads", "1")
     config = seen[0]
     assert (config.truncate, config.budget, config.prf, config.fuzzy) == ("fixed", 50, False, True)
     assert (config.rank, config.candidates, config.order, config.cores) == (("ce",), 7, "time", 1)
 
 
-def test_as_paper_is_method_and_models_and_preset_the_method_alone(run: Run, monkeypatch: pytest.MonkeyPatch):
+def test_as_paper_is_method_and_models_and_a_profile_goes_over_it(run: Run, monkeypatch: pytest.MonkeyPatch):
     seen: list[Config] = []
     monkeypatch.setattr(loading, "load_tools", lambda config: seen.append(config) or fake_tools(config))
     monkeypatch.setenv("SMARTSEARCH_POOL", "9")
-    for said in ("--as paper", "--as paper --profile embedded", "--preset paper", "--profile paper"):
+    for said in ("--as paper", "--as paper --profile embedded", "--profile paper"):
         run("query", QUESTION, *said.split())
-    assert [(config.profile, config.pool) for config in seen] == [
-        ("paper", 0),
-        ("embedded", 0),
-        ("embedded", 0),
-        ("paper", 9),
-    ]
-    refused = run("query", QUESTION, "--as", "paper", "--preset", "index-free")
-    assert (refused.code, "disagree" in refused.err) == (2, True)
+    assert [(config.profile, config.pool) for config in seen] == [("paper", 0), ("embedded", 0), ("paper", 9)]
 
 
 def test_every_command_that_searches_can_do_it_as_the_paper(run: Run):

@@ -131,7 +131,7 @@ SAME = [
     [QUESTION, "./chat.txt", "../work/talk.json", "."],
     [QUESTION, "..", "--exclude", "no-*"],
     [QUESTION, "broken.json", "chat.txt", "odd\udcff.txt", "--json"],
-    [QUESTION, "--session", "", "--rank", "ce", "--order", "time", "--preset", "paper-locomo"],
+    [QUESTION, "--session", "", "--rank", "ce", "--order", "time", "--as=paper-locomo", "--profile=embedded"],
     [QUESTION, "--since", "last week", "--until", "today", "--now", "2024-05-16", "--json", "-C1"],
     [QUESTION, "--only-speaker", "ilya", "--role", "user", "--speaker", "mara", "--json"],
     ["Who adopted a dog yesterday?", "--now", "2024-05-10", "--speaker", "MARA", "--explain"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 
@@ -263,14 +264,14 @@ def asked(monkeypatch, folder, tmp_path):
     return ("--system", "memorag", "--set", "memorag=kv", "--set", f"memorag_model={folder}", "--json")
 
 
-def test_the_commands_take_it_and_it_is_made_once(run, chats, asked, monkeypatch):
+def test_the_commands_take_it_and_it_is_made_once(run, chats, asked, folder, monkeypatch):
     wrote = []
 
     def write(self, ids, memory, **said):
         wrote.append(memory.length)
         return decoder.ids('{"kind": "answers", "items": ["flatmate dog"], "draft": "Oscar"')
 
-    decoder = remembered.decoder(asked[-2], 1)
+    decoder = remembered.decoder(str(folder), 1)
     monkeypatch.setattr(Compressor, "write", write)
     first = run("query", "What pet is there?", "chat.txt", *asked).record
     assert first["system"] == "memorag"
@@ -325,8 +326,22 @@ def test_what_it_writes_is_mended_or_read_line_by_line():
 
 def test_a_kv_memory_needs_a_folder_of_its_own(run, chats, asked):
     assert "needs --set memorag_model" in run("query", "x", "chat.txt", *asked[:4]).err
-    ran = run("query", "x", "chat.txt", *asked[:5], str(chats), "--json")
-    assert (ran.code, ran.record["error"]["kind"]) == (2, "model_missing")
+
+
+def test_code_that_a_model_brings_is_never_run(run, chats, asked, tmp_path):
+    place = kv_models.saved(tmp_path / "released")
+    (place / "memory.py").write_text("import pathlib\npathlib.Path(__file__).with_name('ran').touch()\n")
+    config = json.loads((place / "config.json").read_text()) | {"model_type": "memory_llama"}
+    config["auto_map"] = {"AutoConfig": "memory.Config", "AutoModelForCausalLM": "memory.Model"}
+    (place / "config.json").write_text(json.dumps(config))
+    for name in (str(place), "acme/memorag-7b"):
+        ran = run("query", "x", "chat.txt", *asked[:5], f"memorag_model={name}", "--json")
+        assert (ran.code, ran.record["error"]["kind"]) == (2, "model_missing")
+        assert "smartsearch memorag train" in ran.record["error"]["hint"]
+    with pytest.raises(ModelError, match="released cannot be loaded") as refused:
+        remembered.opened(str(place), 1)
+    assert "never run" in refused.value.hint
+    assert not list(tmp_path.rglob("ran"))
 
 
 def test_a_machine_without_enough_memory_is_told(run, chats, asked, monkeypatch):

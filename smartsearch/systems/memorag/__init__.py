@@ -125,11 +125,6 @@ def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:
         raise ConfigError(
             "--set memorag=kv needs --set memorag_model", hint="a folder of `smartsearch memorag train`"
         )
-    if config.memorag_code:
-        from smartsearch.systems.memorag import released
-
-        model = released.opened(config)
-        return partial(released.made, model), [model.name, model.code]
     from smartsearch.systems.memorag import remembered
 
     decoder = remembered.held(config.memorag_model, config.cores)
