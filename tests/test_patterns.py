@@ -182,7 +182,7 @@ def test_no_pattern_is_ambiguous():
 
 
 def test_what_stands_behind_the_name_of_a_secret_does_not_reach_over_the_next_name():
-    """A joint is matched behind each name: it must not go through all other names each time."""
+    """A joint is matched behind each name: a text of names alone must not be looked through each time."""
     joints = {
         used.pattern
         for name, all_used in patterns().items()
