@@ -38,8 +38,6 @@ WORTH_A_LOOK = re.compile(
     rf"\.(?:{'|'.join(READS)})(?:_ns)?\b|\bfrom (?:time|timeit|resource|os) import|{SPELT.pattern}"
     rf"|timeout=\d|\b(?:wait|join|result)\(\d|\b(?:wait_for|Barrier)\("
 )
-LEFT = ("test_fuzz.py", "test_indexed.py", "test_own_calls.py", "test_repeats.py", "test_texts.py")
-"""Files of tests/transcripts that still read one."""
 
 
 def faults(source: str) -> Iterator[str]:
@@ -92,7 +90,7 @@ def test_no_test_reads_a_clock_or_waits_less_than_a_minute():
     found = {}
     for path in sorted(HERE.rglob("*.py")):
         source = path.read_text(encoding="utf-8")
-        known = path.name in LEFT or path.name in ("waiting.py", Path(__file__).name)
+        known = path.name in ("waiting.py", Path(__file__).name)
         if not known and WORTH_A_LOOK.search(source) and (said := list(faults(source))):
             found[str(path.relative_to(HERE))] = said
     assert not found
