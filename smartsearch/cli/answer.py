@@ -7,13 +7,20 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from smartsearch.cli import consent
 from smartsearch.cli.consent import ConsentOptions
-from smartsearch.cli.options import LLM, OUTPUT, FilterOptions, QueryOptions, TalkOptions, option
+from smartsearch.cli.options import (
+    LLM,
+    OUTPUT,
+    FilterOptions,
+    Paths,
+    QueryOptions,
+    Question,
+    TalkOptions,
+    option,
+)
 from smartsearch.cli.search import searched
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
@@ -75,17 +82,8 @@ class AnswerOptions:
 
 
 def answer(
-    question: Annotated[
-        str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
-    ],
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PATH",
-            help="Files, folders, @NAMES (`formats places`); - is standard input.",
-            show_default=".",
-        ),
-    ] = None,
+    question: Question,
+    paths: Paths = None,
     *,
     search: QueryOptions,
     filters: FilterOptions,

@@ -48,6 +48,17 @@ COLORS = ("auto", "always", "never")
 PROGRESS = ("auto", "none")
 ENGINES = ("local", "ray")
 OUT_FORMATS = ("jsonl", "parquet")
+Question = Annotated[
+    str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
+]
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PATH",
+        help="Files, folders, @NAMES (`formats places`); - is standard input.",
+        show_default=".",
+    ),
+]
 
 
 def option(

@@ -25,7 +25,9 @@ from smartsearch.cli.options import (
     FixedOptions,
     OutputOptions,
     Overwrite,
+    Paths,
     QueryOptions,
+    Question,
     RunOptions,
     SearchOptions,
     TalkOptions,
@@ -65,17 +67,8 @@ smartsearch batch questions.jsonl chats/ --out run/ --workers 8
 
 
 def query(
-    question: Annotated[
-        str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)
-    ] = "",
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PATH",
-            help="Files, folders, @NAMES (`formats places`); - is standard input.",
-            show_default=".",
-        ),
-    ] = None,
+    question: Question = "",
+    paths: Paths = None,
     *,
     fixed: FixedOptions,
     search: QueryOptions,

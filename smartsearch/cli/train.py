@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from smartsearch import __version__
 from smartsearch.cli.options import (
@@ -14,6 +12,7 @@ from smartsearch.cli.options import (
     OUTPUT,
     RUN,
     FilterOptions,
+    Paths,
     ProgressOptions,
     option,
     setting,
@@ -73,14 +72,7 @@ class TrainOptions:
 
 
 def train(
-    paths: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PATH",
-            help="Files, folders, @NAMES (`formats places`); - is standard input.",
-            show_default=".",
-        ),
-    ] = None,
+    paths: Paths = None,
     *,
     wanted: TrainOptions,
     filters: FilterOptions,

@@ -52,12 +52,7 @@ def _readable(folder: Path, ref: ModelRef, config: Config) -> Reader:
     except SmartsearchError:
         raise
     except Exception as error:  # each library has errors of its own
-        said = str(error).strip().splitlines() or [type(error).__name__]
-        raise ModelError(
-            f"{folder} cannot be loaded as a causal language model: {said[0][:200]}",
-            hint="a folder as the model hub has it, with config.json, tokenizer.json and .safetensors",
-            kind="model_unfit",
-        ) from error
+        raise vetting.unfit(folder, "causal language model", error) from error
 
 
 def ranker(config: Config, what: str = "--rank qr") -> tuple[QRRanker, ModelInfo]:

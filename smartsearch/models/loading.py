@@ -232,12 +232,8 @@ class Ranker(Late):
         except SmartsearchError:
             raise
         except Exception as error:  # each library has errors of its own
-            said = str(error).strip().splitlines() or [type(error).__name__]
-            raise ModelError(
-                f"{folder} cannot be loaded as a {self.role}: {said[0][:200]}",
-                hint="a sentence-transformers CrossEncoder or a PyLate ColBERT, by hub id or folder",
-                kind="model_unfit",
-            ) from error
+            hint = "a sentence-transformers CrossEncoder or a PyLate ColBERT, by hub id or folder"
+            raise vetting.unfit(folder, self.role, error, hint) from error
 
     def _scorer(self, folder: Path) -> Scorer:
         """The ranker in a folder of our own format, or of the hub's where nothing in it runs as code."""

@@ -47,6 +47,8 @@ _FACTORIES = frozenset(
 _REGISTERED = re.compile(r"(?!.*(Torch|Tensor|MXNet))(spacy(-legacy)?\.)?[\w.]+")
 """Parts of spaCy's networks, but for those of torch and the like: their weights are pickled."""
 _REGISTRIES = frozenset(("@architectures", "@layers", "@misc", "@scorers", "@tokenizers", "@vectors"))
+CAUSAL = "a folder as the hub has it, with config.json, tokenizer.json and .safetensors; code is never run"
+"""What to try where a causal language model cannot be loaded."""
 
 
 def check(folder: Path) -> None:
@@ -125,6 +127,12 @@ def _json(path: Path) -> Any:
 
 def _below(place: Path, folder: Path) -> str:
     return "" if place == folder else f"{place.name}/"
+
+
+def unfit(name: object, kind: str, error: Exception, hint: str = CAUSAL) -> ModelError:
+    """What is told of a model that its library, each with errors of its own, cannot load as that `kind`."""
+    said = str(error).strip().splitlines() or [type(error).__name__]
+    return ModelError(f"{name} cannot be loaded as a {kind}: {said[0][:200]}", hint=hint, kind="model_unfit")
 
 
 def _refused(folder: Path, why: str) -> ModelError:

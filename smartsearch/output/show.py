@@ -251,13 +251,6 @@ def linked(text: str, path: str, template: str | None, line: int = 0) -> str:
     return links.link(text, links.url(path, line, template))
 
 
-def _drawn_lines(answer: Result, colour: bool, template: str | None) -> None:
-    from smartsearch.output import terminal
-
-    screen = terminal.console(colour=colour, linked=template is not None)
-    _draw(screen, (terminal.line(hit, template) for hit in answer.hits), soft_wrap=True)
-
-
 def _draw(screen: Console, blocks: Iterable[RenderableType], *, soft_wrap: bool = False) -> None:
     try:
         for block in blocks:

@@ -255,11 +255,6 @@ def is_word_of(key: str, phrase: str) -> bool:
     return len(phrase) > len(key) and key in phrase and boundary(key).search(phrase) is not None
 
 
-def match_weight(terms: Mapping[str, Term]) -> float:
-    """Sum over the distinct terms of a turn; how often a term repeats does not count."""
-    return sum(term.weight for term in counted(terms))
-
-
 def place_weight(term: Term, typed: bool) -> float:
     """What a term counts in the order of turns: with `typed` the question's own before those of hops."""
     return term.weight * (FIRST if typed and term.kind not in WIDENED else 1.0)

@@ -14,7 +14,6 @@ from smartsearch.output import pager
 from tests.waiting import HANG, until
 
 ROOT = Path(__file__).parents[2]
-BIN = {"PATH": os.environ.get("PATH", ""), "TERM": "xterm"}
 
 
 @pytest.fixture

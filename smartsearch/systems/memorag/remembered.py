@@ -73,12 +73,7 @@ def opened(name: str, threads: int) -> tuple[Any, Any]:
         try:
             tokenizer, network = loaded(described(folder, name), transformers.AutoModelForCausalLM)
         except (OSError, ValueError, LookupError, SafetensorError) as error:
-            said = str(error).strip().splitlines() or [type(error).__name__]
-            raise ModelError(
-                f"{name} cannot be loaded as a causal language model: {said[0][:200]}",
-                hint="a folder as the hub has it, with .safetensors; code that a model brings is never run",
-                kind="model_unfit",
-            ) from error
+            raise vetting.unfit(name, "causal language model", error) from error
         return tokenizer, network.to("cuda" if torch.cuda.is_available() else "cpu")
 
 
