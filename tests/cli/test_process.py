@@ -45,7 +45,7 @@ def python(folder: Path, program: str) -> subprocess.CompletedProcess[bytes]:
 def test_a_reader_that_goes_away_is_no_error(folder: Path, option: str):
     text = "Mara: a support group in the café on the corner\n"
     (folder / "chat.txt").write_text(text * 5000, encoding="utf-8")
-    asks = f"{sys.executable} {FAKES} query support --truncate none {option}"
+    asks = f"{sys.executable} {FAKES} query support -n0 --truncate none {option}"
     command = ["bash", "-c", f"({asks}; echo $? >&2) | head -1"]
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=HANG, check=True)
     assert ran.stdout.count("\n") == 1
@@ -382,7 +382,7 @@ def test_long_output_is_paged_unless_told_otherwise(folder: Path, arguments: lis
     assert paged.startswith("paged")
     _, whole = on_terminal(folder, *arguments, "--no-pager", stream="stdout", **env)
     assert "paged" not in whole
-    assert whole.count("chat.txt:") >= 25
+    assert whole.count(" number ") >= 25
 
 
 @needs_terminal

@@ -176,7 +176,7 @@ def test_more_than_the_model_reads_is_an_error_that_says_what_would_fit(ranker):
     with pytest.raises(ModelError, match="reads 512 at most") as caught:
         ranker("Where?", ["rain and hail " * 5] * 20)
     assert caught.value.kind == "model_length"
-    most = int(caught.value.hint.split()[1].rstrip(","))
+    most = int(caught.value.hint.split()[1].rstrip(",").removeprefix("qr_candidates="))
     assert 0 < ranker("Where?", ["rain and hail " * 5] * most).size == most
 
 
