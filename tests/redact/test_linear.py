@@ -56,6 +56,16 @@ UNITS = (
     "é\u200b",
     "password: hunter2 ",
     "password: a1 b2 c3 d4\n",
+    "passwords: hunter2a, hunter2b and ",
+    "password: ```\n",
+    "password....",
+    "password: str ",
+    'password: ["a": ',
+    'getenv("password", ',
+    "a,password\n",
+    "password|token|\nhunter2a|",
+    "auth=('a',",
+    "password (a) is ",
 )
 
 
