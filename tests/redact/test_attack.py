@@ -187,6 +187,32 @@ set DB_KEY=§A16
 ENV GEMINI_KEY §A24
 --set image.key=§A20
 -e SOME_KEY=§A20
+__Password__: §P
+password....: §P
+password|§P
+password • §P
+password: ```§P```
+password:⏎```text⏎§P⏎```
+The password is:⏎⏎```⏎§P⏎```
+Here is the password for the wifi:⏎⏎```⏎§P⏎```
+let password: &str = "§P";
+const password: string = "§P";
+password: Optional[str] = '§P'
+password = new String("§P")
+password: !!str §P
+"password": {"value": "§P"}
+"password": ["§P", "§P"]
+password: <span class="x">§P</span>
+os.getenv("PASSWORD", "§P")
+["--password", "§P"]
+process.env.PASSWORD || "§P"
+user,password⏎ann,§P⏎bob,§P
+user§Tpassword§Tage⏎ann§T§P§T9
+| user | password |⏎|---|---|⏎| ann | §P |
+parola: §P
+kata sandi: §P
+पासवर्ड: §P
+κωδικός: §P
 os.environ["WEATHER_KEY"] = "§A20"
 const apiKey = '§A20';
 val mapsKey = "§A20"
@@ -358,6 +384,8 @@ echo "ann:§P" | chpasswd
 chpasswd <<< "ann:§P"
 mosquitto_pub -u ann -P §P -t x
 ipmitool -H x -U ann -P §P
+ssh-keygen -p -P §P -N '§P'
+auth=("ann", "§P")
 svn co --username ann --password §P
 curl --oauth2-bearer §A32 x.test
 curl -u ann:§P x.test
@@ -520,6 +548,17 @@ mnemonic: §W12
 mnemonic phrase §W12
 Wiederherstellungsphrase: §W12
 the password is §P.
+passwords are §P and §P
+passwords: §P, §P
+the password is probably §P or §P
+the password was changed from §P to §P
+the password should be §P
+the password has been reset to §P
+the password (for the wifi) is §P
+the password, by the way, is §P
+Geheimzahl: §D4
+暗証番号は§D4
+您的验证码是§D6
 pw's §P
 pwd's §P
 pass is §P

@@ -20,6 +20,9 @@ UNITS = (
     *("cookie: a", "curl -u", "user identified by ", "-----BEGIN PRIVATE KEY-----", "'password: '"),
     *("passphrase: \n", "--password-", " ", "\x1b[1;", "é\u200b", "password: hunter2 "),
     *("password: a1 b2 c3 d4\n"),
+    *("passwords: hunter2a, hunter2b and ", "password: ```\n", "password....", "password: str "),
+    *('password: ["a": ', 'getenv("password", ', "a,password\n", "password|token|\nhunter2a|"),
+    *("auth=('a',", "password (a) is "),
 )
 
 

@@ -214,6 +214,8 @@ HEADERS = (
             _option("redis-cli", r"-a[^\S\n]{1,4}"),
             _option("ldap[a-z]{3,9}|security", r"-w[^\S\n]{1,4}"),
             _option("plink|pscp|psftp|putty|kitty", r"-pw[^\S\n]{1,4}"),
+            _option("ssh-keygen", r"-N[^\S\n]{1,4}"),
+            _option("ssh-keygen", r"-P[^\S\n]{1,4}"),
             _option("openssl", r"-k[^\S\n]{1,4}"),
             _option("openssl", r"-pass(?:in|out)?[^\S\n]{1,4}pass:"),
             _option("7z[ar]?|(?:un)?rar", r"-h?p"),
@@ -241,7 +243,7 @@ HEADERS = (
                 "ldap",
             ),
             *("security", "plink", "pscp", "psftp", "putty", "kitty", "openssl", "7z", "rar ", "keytool"),
-            *("jarsigner", "freerdp", "cmdkey", "mstsc", "htpasswd", "sshpass"),
+            *("jarsigner", "freerdp", "cmdkey", "mstsc", "htpasswd", "sshpass", "ssh-keygen"),
         ),
     ),
     Rule(
@@ -264,6 +266,8 @@ HEADERS = (
             rf"(?:wpa_passphrase|-setairportnetwork[^\S\n]{{1,4}}\S{{1,20}})[^\S\n]{{1,4}}\S{{1,40}}[^\S\n]{{1,4}}{_Q}",
             rf"wifi-sec\.psk[^\S\n]{{1,4}}{_Q}",
             rf"(?:requirepass|masterauth|bindpw|rootpw)[^\S\n]{{1,4}}{_Q}",
+            r"(?:basicauth|passwordauthentication|(?<![a-z])auth ?= ?)"
+            r"\([\"'][^\"'\n]{1,80}[\"'], {0,4}[\"']([^\"'\n]+)",
             r"convertto-securestring[^\S\n]{1,4}(?:-string[^\S\n]{1,4})?[\"']([^\"'\n]+)",
             r"assword:?[\"'][^\n]{0,20}?send[^\S\n]{1,4}\"([^\"\\\n]+)",
         ),
@@ -279,7 +283,7 @@ HEADERS = (
                 "passphrase",
                 "airport",
             ),
-            *("wifi-sec", "requirepass", "masterauth", "bindpw", "rootpw", "securestring", "send"),
+            *("wifi-sec", "requirepass", "masterauth", "bindpw", "rootpw", "securestring", "send", "auth"),
         ),
     ),
 )

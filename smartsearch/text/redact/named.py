@@ -115,6 +115,8 @@ _VARIABLE = re.compile(r"\$[A-Z_][A-Z0-9_]{0,60}\Z|\$?\{[^{}]{0,60}\}|%[sr]\Z|<[
 """What a program or a person puts a secret into, and is none."""
 _STRONG = re.compile(r"[\w@#$%^&*!+=~?-]+[.,;:!?)\]*]{0,3}\Z")
 _RUN = re.compile(r"(?![0-9]{4}-[0-9]{2}-)(?:base64:|s%3a)?[A-Za-z0-9_+=%-]{10,}")
+_MORE = re.compile(r"(?:[,;]|[^,;](?: ?[,/]| (?:and|or|to|und|oder|\?\?|\|\|)(?= ))) {1,4}")
+"""What stands between two values of a list; it begins with the last character of the first."""
 _WORDS = re.compile(r"(?:[a-z]{3,8}[ ,]{1,3}){10,23}[a-z]{3,8}(?![A-Za-z])")
 _SIGN = re.compile(r"[A-Za-z0-9][@#$%^&*!+=~?][A-Za-z0-9]")
 
@@ -159,6 +161,12 @@ def named(name: str, *joints: Joint, fits: Fits = None) -> Callable[[Page], Iter
                 if _believed(page.text, value, one.judge):
                     at = value.behind
                     yield value.start, value.end
+                    while more := _MORE.match(page.low, at - 1):
+                        value = read.told(more.end())
+                        if value is None or not _believed(page.text, value, strong):
+                            break
+                        at = value.behind
+                        yield value.start, value.end
                     break
 
     return find

@@ -41,10 +41,11 @@ _ELSEWHERE = (
     r"|adgangskode|salasana|şifre"
     r"|(?:w(?:lan|i-?fi|pa2?|ep|ireless)|network)[-_ ]?(?:key|schlüssel|code|clave|clé)|netzwerkschlüssel"
     r"|пароль|密码|密碼|口令|パスワード|비밀번호|비번|암호|كلمة المرور|كلمة السر|סיסמה|סיסמא|mật khẩu|รหัสผ่าน"
+    r"|kata sandi|पासवर्ड|κωδικός(?: πρόσβασης)?"
 )
 PASSWORD = f"{_PASS}|{_ELSEWHERE}"
 _WEAK = r"p(?:ass|s?w|/w|\.w\.)(?![a-z])"  # words of other meanings too
-_WEAKER = r"(?:mdp|clave|contra|community string|snmp[a-z -]{0,20}community)(?![a-z])"
+_WEAKER = r"(?:mdp|clave|contra|parola|community string|snmp[a-z -]{0,20}community)(?![a-z])"
 _ENV = r"p(?<=[a-z0-9]_p)(?:ass|w)(?![a-z])"
 _KEYS_OF = (
     *("api", "access", "secret", "private", "auth", "client", "account", "consumer"),
@@ -66,40 +67,62 @@ _SEED = r"(?<![a-z])seed|(?:12|24|twelve|twenty-four) words"
 
 QUOTES = "\"'`*_.,;:!?()[]“”„«»"
 _B = r"[^\S\n]*"  # blanks of a line
-_SHUT = r"(?:[\\\"'`\]*”»’]|</?[a-z][a-z0-9]{0,10}>){0,6}"  # quotes and tags behind a name
-_SAME_LINE = rf"[*_]{{0,3}}(?:</[a-z][a-z0-9]{{0,10}}>){{0,3}}{_B}(?:<[a-z][a-z0-9]{{0,10}}>){{0,3}}"
+_SHUT = r"(?:[\\\"'`\]*_”»’]|</?[a-z][a-z0-9]{0,10}>){0,6}"  # quotes and tags behind a name
+_TAGS = r"(?:<[a-z][a-z0-9]{0,10}(?: [^<>\n]{0,200})?>){0,3}"
+_SAME_LINE = rf"[*_]{{0,3}}(?:</[a-z][a-z0-9]{{0,10}}>){{0,3}}{_B}{_TAGS}"
 _NEXT_LINE = (  # of a YAML block or list, of a quotation; a program's comment is none
     rf"(?:[|>][-+]?(?={_B}\n))?{_B}(?:\n(?![^\S\n]{{0,40}}(?:\"\"\"|\'\'\')))?(?:>[^\S\n])?{_B}"
     r"(?:[-*•][^\S\n]+)?"
 )
-_ABOUT = r"(?: (?:for|to|of|on|für|fürs|zum|vom|del|de|du|da|pour)\b[^\n:=]{1,40})?"
+_ABOUT = (
+    r"(?:[^\S\n]?\([^()\n]{1,40}\)|,[^\n:=,]{1,40},"
+    r"| (?:for|to|of|on|für|fürs|zum|vom|del|de|du|da|pour)\b[^\n:=]{1,40})?"
+)
 _BE = (
-    r"(?:(?:is|was|are|will be|used to be|ist|war|lautet|heißt|wäre|est|était|c'est|es|era|è|é|jest|är|er|это"
-    r"|:=?)"
-    r"(?:[^\S\n]{1,4}(?:now|still|just|always|jetzt|immer|again|wieder|ahora|maintenant))?)"
+    r"(?:(?:is|was|are|(?:will|should|must|would|might|may) be|used to be|has been|remains"
+    r"|ist|war|lautet|heißt|wäre|est|était|c'est|es|era|è|é|jest|är|er|это|:=?)"
+    r"(?:[^\S\n]{1,4}(?:now|still|just|always|jetzt|immer|again|wieder|ahora|maintenant"
+    r"|probably|maybe|perhaps|currently|simply|actually|definitely|likely))?)"
 )
 _SIGN = (
     r"=>|:=|={1,3}|[:︰]|-{1,2}>|[→⇒➜➡]"
     r"|&#(?:58|61|x3[ad]);|%3[ad]|\\u003[ad]"  # : and = as a page, an address, a program writes them
 )
-ASSIGNED = rf"[0-9]{{0,2}}{_SHUT}{_B}(?:{_SIGN})(?:{_SAME_LINE})?{_NEXT_LINE}"
+_TYPE = (  # of a program's variable
+    rf"(?:(?::{_B})?(?:&(?:'static )?)?(?:optional\[)?(?:secret)?str(?:ing)?[\]?!]?"
+    rf"(?: ?\| ?(?:none|null|undefined))?{_B}(?==))?"
+)
+_OPEN = (  # a list, a table, a tag or an object in which the value is the first
+    r"(?:(?:[\[({]\s{0,40}){1,2}(?:\\{0,8}[\"'][\w .@-]{1,40}\\{0,8}[\"']\s{0,4}:\s{0,4})?(?=\\{0,8}[\"'])"
+    r"|!(?:!str|!binary|vault)[^\S\n]{1,4}(?:\|[-+]?[^\S\n]{0,4}\n[^\S\n]{0,40})?|new(?= \w{1,40}\() )?"
+)
+ASSIGNED = (
+    rf"[0-9]{{0,2}}{_SHUT}{_B}(?:[.…]{{1,40}}{_B}|{_TYPE})(?:{_SIGN})(?:{_SAME_LINE})?{_NEXT_LINE}{_OPEN}"
+)
 NOTED = rf"[^\S\n]{{0,4}}[(\[][^()\[\]\n]{{0,40}}[)\]]{_B}(?:[:=]|-{{1,2}}>|→){_NEXT_LINE}"
 TOLD = (
     rf"{_ABOUT}(?:[^\S\n]{{1,4}}(?:is|was|ist|war|lautet|est|es|è|é|jest|är|er)(?: now| jetzt)?{_B}:|{_B}=)"
     rf"{_B}\n?{_B}"
 )
 IS = rf"{_ABOUT}(?:{_B}:|[^\S\n]{{1,4}}{_BE}|['’]s)[^\S\n]+|{_B}(?:是|为|為|は|は、|는|은):?{_B}"
-BESIDE = rf"{_SHUT}{_B}[-–—|][^\S\n]+|{_SHUT}\t[^\S\n]*"
+BESIDE = (
+    rf"s(?::|[^\S\n](?:are|were))[^\S\n]+(?![\[({{])|{_SHUT}\t[^\S\n]*"
+    rf"|{_SHUT}{_B}(?:[^\w\s\"'`.,!?;()\[\]{{}}<=$%@#:]{{1,4}}[^\S\n]+|[|;,](?=\S))"
+)
 LISTED = (  # in a list, below a heading
     rf"s?{_SHUT}{_B}[:=]\s{{0,40}}(?:[\[({{]\s{{0,40}}){{1,2}}"
     rf"(?:\\?[\"'][\w .@-]{{1,40}}\\?[\"']\s{{0,4}}:\s{{0,4}})?"
-    rf"|s?(?:{_SHUT}{_B}[:=])?{_B}\n{_B}(?:\n{_B})?(?:[-*•][^\S\n]+)?(?!\"\"\"|\'\'\')"
+    rf"|s?(?:{_SHUT}{_B}[:=]|{_ABOUT}(?: is| are)?:)?{_B}\n\s{{0,40}}(?:[-*•][^\S\n]+)?(?!\"\"\"|\'\'\')"
 )
 BARE = r"(?<!passwd)[^\S\n]+[(\[*_]{0,2}|[(\[]|(?=[「『])"
 OTHER = r"[^\S\n]?[:=][^\S\n]?[^\s:/|]{1,60}[^\S\n]?[:/|][^\S\n]?(?!/)"  # `login: ann / x1`
 BEHIND = rf"{_SHUT}[^\S\n]+(?=\\{{0,4}}[\"'`“„«‘])"
-CHANGED = rf"{_ABOUT}[^\S\n]{{1,4}}(?:(?:is )?(?:now )?(?:re)?set )?(?:to|into|auf|à|en|a)[^\S\n]+"
+_SET = (
+    r"(?:(?:(?:is|was|has been|got) )?(?:now )?(?:(?:re)?set|changed) )?(?:to|from|into|auf|à|en|a)[^\S\n]+"
+)
+CHANGED = rf"{_ABOUT}[^\S\n]{{1,4}}{_SET}"
 GIVEN = r"[^\S\n]+(?:<<<[^\S\n]*)?[\"']?(?![-<>=:])"  # to a command: `set KEY x1`
+LAST = r"[\"'],[^\S\n]{0,4}(?=[\"'][^\"'\n]{1,200}[\"']\))"  # of a call: `getenv("PASSWORD", "x1")`
 DEFINED = r"[\"'],[^\S\n]{0,4}(?=[\"'])"
 # `"name": "password", "value": "x"`, `key="password" value="x"`: the name is itself a value.
 PAIR = rf"\\?[\"']?{_B},?\s{{0,40}}\\?[\"']?(?:value|val|default|content|data)\\?[\"']?{_B}[:=]\s{{0,40}}"
@@ -139,32 +162,40 @@ def _before(page: Page) -> Iterator[Span]:
         at = name.end()
 
 
+_HEADING = re.compile(rf"[a-z_. -]{{0,20}}(?:{PASSWORD}|{TOKEN}|(?<![a-z])(?:pass|pw))")
+
+
+def _columns(page: Page) -> Iterator[Span]:
+    """Values below their name, in a table whose first line names them."""
+    start, sign, width, columns = 0, "", 0, set[int]()
+    for line in page.text.split("\n"):
+        cells = line.split(sign) if columns else []
+        if not cells or len(cells) != width:
+            sign = next((one for one in "|\t;," if one in line), "")
+            cells = line.lower().split(sign) if sign else []
+            columns = {n for n, cell in enumerate(cells) if _HEADING.fullmatch(cell.strip(QUOTES + " \t\r"))}
+            width = len(cells)
+        else:
+            at = start
+            for n, cell in enumerate(cells):
+                told = cell.strip(" \t\r\"'`")
+                if n in columns and strong(told, False) and FILL not in told:
+                    yield at + cell.index(told), at + cell.index(told) + len(told)
+                at += len(cell) + 1
+        start += len(line) + 1
+
+
 _VALUES = (joint(ASSIGNED, anything), joint(PAIR, anything))
 _PASS_HINTS = (
     *(f"pass{letter}" for letter in "w-_ cpkos"),
     *("p@ss", "pasw", "pswd", "pwd", "pwrd", "psswd", "parolă"),
 )
 _ELSEWHERE_HINTS = (
-    *(
-        "kennwort",
-        "zugangscode",
-        "freischaltcode",
-        "answer",
-        "network",
-        "netzwerk",
-        "wpa",
-        "wep",
-        "wireless",
-        "contrase",
-        "de passe",
-        "de-passe",
-        "de_passe",
-        "senha",
-        "wachtwoord",
-    ),
+    *("kennwort", "zugangscode", "freischaltcode", "answer", "network", "netzwerk", "wpa", "wep", "wireless"),
+    *("contrase", "de passe", "de-passe", "de_passe", "senha", "wachtwoord"),
     *("hasło", "haslo", "heslo", "jelszó", "lösenord", "adgangskode", "salasana", "şifre", "wlan", "wi-fi"),
     *("wifi", "пароль", "口令", "密码", "密碼", "パスワード", "비밀번호", "비번", "암호", "كلمة", "סיסמ"),
-    *("mật khẩu", "รหัสผ่าน"),
+    *("mật khẩu", "รหัสผ่าน", "kata sandi", "पासवर्ड", "κωδικός"),
 )
 _TOKEN_HINTS = ("token", "secret", "key")
 _BOTH = rf"(?:user(?:name)?|login|e-?mail|id|name)[^\S\n]?[/|&+,][^\S\n]?(?:{PASSWORD}|pass|pw)"
@@ -181,6 +212,7 @@ _JOINTS = (
     joint(CHANGED, lettered),
     joint(LISTED, strong),
     joint(BARE, strong),
+    joint(LAST, strong),
     joint(PLIST, anything, Values.element),
     joint(CELL, lettered, Values.element),
 )
@@ -224,7 +256,7 @@ RULES = (
     Rule(
         "password",
         named(_WEAKER, *_WEAK_JOINTS, joint(r"[^\S\n]+", strong), fits=_word),
-        ("mdp", "clave", "contra", "communit"),
+        ("mdp", "clave", "contra", "parola", "communit"),
     ),
     Rule(
         "password",
@@ -232,6 +264,7 @@ RULES = (
         ("login", "cred", "zugangsdaten"),
     ),
     Rule("password", _before, _PASS_HINTS),
+    Rule("password", _columns, (*_PASS_HINTS, *_ELSEWHERE_HINTS, *_TOKEN_HINTS)),
     Rule(
         "password",
         named(
@@ -240,7 +273,11 @@ RULES = (
         ),
         ("identified", "role", "user"),
     ),
-    Rule("password", named(rf"--[a-z-]{{0,20}}(?:{PASSWORD}|pass)", joint("[ =]", anything)), ("--",)),
+    Rule(
+        "password",
+        named(rf"--[a-z-]{{0,20}}(?:{PASSWORD}|pass)", joint(r"[\s=]|[\"'],[^\S\n]{0,4}(?=[\"'])", anything)),
+        ("--",),
+    ),
 )
 """Passwords by their name."""
 

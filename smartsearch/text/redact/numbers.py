@@ -121,8 +121,10 @@ _NUMBER = re.compile(
 )
 _SAID = re.compile(rf"(?<![a-z])(?:{_DIGITS})(?:[ ,-]{{1,2}}(?:{_DIGITS})){{2,7}}(?![a-z])")
 _QUOTE = r"[\"'`*“„«]{0,3}(?:[a-z]{1,2}-)?"
-_BE = r"(?:\s{0,4}[:=]|\s{1,4}(?:is|was|ist|war|lautet|est|es|è|to|auf):?(?=\s)|['’]s)\s{0,4}"
-_PIN_NAME = r"(?:pin|puk|cvv2?|cvc2?)[12]?(?:[-_ ]?(?:code|nummer|number|zahl))?"
+_BE = (
+    r"(?:\s{0,4}[:=]|\s{1,4}(?:is|was|ist|war|lautet|est|es|è|to|auf):?(?=\s)|['’]s|\s?[是为は는은]:?)\s{0,4}"
+)
+_PIN_NAME = r"(?:(?:pin|puk|cvv2?|cvc2?)[12]?(?:[-_ ]?(?:code|nummer|number|zahl))?|geheimzahl|暗証番号)"
 _PIN = re.compile(rf"(?<![a-z0-9_])(?:{_PIN_NAME}{_BE}{_QUOTE}|pin-?code\s)\Z")
 _BARE_PIN = re.compile(r"(?<![A-Za-z0-9_])(?:PIN|PUK[12]?|CVV|CVC|cvv|cvc)\s{1,3}\Z")
 _ONCE = (
@@ -168,7 +170,7 @@ _CODE_HINTS = (
     ),
     *("to verify", "to confirm", "to sign", "as your", "验证码", "驗證碼", "認証", "인증"),
 )
-_PIN_HINTS = ("pin", "cvv", "cvc", "puk")
+_PIN_HINTS = ("pin", "cvv", "cvc", "puk", "geheimzahl", "暗証番号")
 
 
 def _short(page: Page) -> Iterator[Span]:

@@ -19,10 +19,11 @@ FILL = "\ue000"
 """What stands in the plain copy for what is masked: no letter, no blank, and no character of a text."""
 
 _UNSEEN = re.compile(
+    "`{3}(?:(?:te?xt|plain(?:text)?)(?=\\s))?|"
     "\x1b\\[[0-9;:?]{0,40}[@-~]|[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
 )
-"""What a reader of a name does not see: colours, and the characters that Unicode has displays ignore."""
+"""What a reader of a name does not see: fences, colours, and characters that Unicode has displays ignore."""
 
 _SOMETHING = re.compile(
     r"[0-9:=<>\"`|\t@#$%^&*+~_\\\[{}\x1b-]|[^\x00-\x7f]|[^A-Za-z]'|[!?][A-Za-z]|[A-Z]{16}"
@@ -154,7 +155,9 @@ def masked(
         return text, []
     plain = text if text.isascii() else text.translate(_NARROW)
     hidden = (
-        [found.span() for found in _UNSEEN.finditer(plain)] if plain is not text or "\x1b" in text else []
+        [found.span() for found in _UNSEEN.finditer(plain)]
+        if plain is not text or "\x1b" in text or "```" in text
+        else []
     )
     spots = _spots(plain, hidden, rules)
     if broken is not None and "\n" in plain and (breaks := [b.span() for b in _BROKEN.finditer(plain)]):
