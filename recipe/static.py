@@ -258,7 +258,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("train", type=Path, help="folder with the training sources (data/train)")
     parser.add_argument("out", type=Path, help="folder for static.npz")
     parser.add_argument("--colbert", type=Path, default=manifest.SHIPPED / "colbert", help="it starts from")
-    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--steps", type=int, default=2500)
     parser.add_argument("--seed", type=int, default=13)
     parser.add_argument("--device", default="cpu", help="as torch names it, such as cuda")
     parser.add_argument(
