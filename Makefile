@@ -73,7 +73,7 @@ $(RAY): pyproject.toml | $(BIN)/python
 demo: $(BASE) ## set everything up and answer questions over the sample transcripts
 	@$(BIN)/python docs/demo.py
 
-test: $(STAMP) ## set everything up and run the tests that protect every promise: about a minute
+test: $(STAMP) ## set everything up and run the tests that protect every promise: a minute or two
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "$(FAST)"
 
 test-all: $(TRAIN) $(RAY) ## all tests: processes killed, servers, documented commands, training, Ray, more fuzzing; minutes
