@@ -55,11 +55,11 @@ def commanded(
 def _asks(words: Sequence[str], below: Callable[[str], Collection[str]]) -> bool:
     """Whether the name of a command and the words behind it are a question.
 
-    They are none where one is a path or a place, and where the command takes a question itself. Two words may
-    be paths that are missing.
+    They are none where one before the last is a path, or any a place, and where the command takes a question
+    itself. Two words may be paths that are missing.
     """
-    command, *rest = words
-    if command in ASKING or len(rest) < 2 or any(is_path(word) or PLACE.search(word) for word in rest):
+    command, rest = words[0], _unplaced(words[1:])
+    if command in ASKING or len(rest) < 2 or any(map(is_path, rest)) or any(map(PLACE.search, words)):
         return False
     under = below(command)
     return rest[0] not in under if under else len(rest) > 2
@@ -70,12 +70,13 @@ def doubted(
 ) -> str:
     """How to ask for the words that begin with the name of a command, where it did not take them."""
     words = list(takewhile(lambda word: not word.startswith("-"), arguments))
-    command, rest = words[:1], words[1:]
+    command, rest = words[:1], _unplaced(words[1:])
     if not rest or command == ["query"] or command[0] not in commands:
         return ""
-    if any(is_path(word) or PLACE.search(word) for word in rest) or rest[0] in below(command[0]):
+    if any(map(is_path, rest)) or any(map(PLACE.search, words)) or rest[0] in below(command[0]):
         return ""
-    return f"or, as a question: smartsearch query {shlex.quote(' '.join(words))}"
+    question, paths = " ".join([*command, *rest]), words[1 + len(rest) :]
+    return f"or, as a question: smartsearch query {shlex.join([question, *paths])}"
 
 
 def asked(question: str, paths: Sequence[str]) -> tuple[str, list[str]]:
@@ -84,13 +85,19 @@ def asked(question: str, paths: Sequence[str]) -> tuple[str, list[str]]:
     Trailing words are paths if they are there or look like one. All are where the question has a blank, where
     the first is one, and, except on a terminal, where there is but one: a script's path that is missing.
     """
-    words = list(paths)
-    while words and is_path(words[-1]):
-        words.pop()
+    words = _unplaced(paths)
     few = len(words) == 1 and not sys.stdout.isatty()
     if not words or few or _spaced(question) or is_path(words[0]):
         return question, list(paths)
     return " ".join([question, *words]), list(paths[len(words) :])
+
+
+def _unplaced(words: Sequence[str]) -> list[str]:
+    """`words` without the paths at their end."""
+    rest = list(words)
+    while rest and is_path(rest[-1]):
+        rest.pop()
+    return rest
 
 
 def is_path(word: str) -> bool:

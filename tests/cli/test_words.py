@@ -55,6 +55,8 @@ def test_a_command_stays_one(typed: list[str]):
         "models of boats",
         "index of the book we read",
         "live in Ghent since",
+        "show me the boat chats/",
+        "cache of the lake ./a b.txt",
     ],
 )
 def test_words_that_cannot_be_a_commands_arguments_are_a_question(typed: str):
@@ -70,6 +72,8 @@ def test_words_that_cannot_be_a_commands_arguments_are_a_question(typed: str):
         "memory build the lake",
         "batch a b.jsonl c",
         "index a/ b c",
+        "index a b c/",
+        "show me the b.txt:3",
     ],
 )
 def test_words_that_can_be_are_none(typed: str):
@@ -81,6 +85,7 @@ def test_an_error_says_both_readings_where_words_may_have_been_a_question(run: R
     ran = run(*typed.split())
     assert ran.code == 2
     assert f"or, as a question: smartsearch query '{typed}'" in ran.err
+    assert f"query '{typed}' ./chats" in run(*typed.split(), "./chats").err
 
 
 @pytest.mark.parametrize("typed", ["show nowhere.txt", "show chat.txt:99999999999", "index nowhere/"])
