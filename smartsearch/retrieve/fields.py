@@ -67,8 +67,11 @@ def titles(query: Query, known: Collection[str], config: Config) -> list[Field]:
     """
     if not config.typed:
         return []
+    every_title = "\0".join(known)  # no term spans two
     wanted = {term.text: re.compile(rf"(?<!\w){re.escape(fold(term.text))}(?!\w)") for term in query.terms}
-    named = [term for term in query.terms if any(wanted[term.text].search(title) for title in known)]
+    named = [term for term in query.terms if wanted[term.text].search(every_title)]
+    if not named:
+        return []
     every = [wanted[term.text] for term in query.terms if term.kind != "VERB" or term in named]
     whole = {title for title in known if all(one.search(title) for one in every)}
     return [

@@ -161,9 +161,13 @@ class Haystack:
 
     def left_out(self, text: str) -> list[Turn]:
         """Turns that contain `text` among those that the filters leave out."""
-        needle, kept = looked_for(text), set(self.indices)
-        others = (turn for n, turn in enumerate(self.corpus.turns) if n not in kept)
-        return [turn for turn in others if needle in folded(turn)]
+        return [self.corpus.turns[index] for index in self._others.turns_with(text)]
+
+    @cached_property
+    def _others(self) -> Haystack:
+        """The turns that the filters leave out."""
+        kept = set(self.indices)
+        return Haystack(self.corpus, [n for n in range(len(self.corpus.turns)) if n not in kept])
 
     def searching(self, most: int, typed: bool = False) -> Search:  # noqa: ARG002 - a larger haystack heeds both
         """The steps of one question."""

@@ -13,7 +13,7 @@ from smartsearch.models.loading import tokenizer
 from smartsearch.models.tools import Tools
 from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.base import Card, Memory, Progress
+from smartsearch.systems.base import Card, Empty, Memory, Progress
 from smartsearch.text.literals import PHRASE
 from smartsearch.types import Hit, Result, Scores, Term, Trace, fold
 
@@ -32,13 +32,6 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
 
 
 @dataclass(frozen=True)
-class Nothing:
-    """The memory of a system that needs none."""
-
-    fingerprint: str = ""
-
-
-@dataclass(frozen=True)
 class Fixed:
     """The system: each line of a question is looked for, whatever its case unless it has a capital."""
 
@@ -47,7 +40,7 @@ class Fixed:
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """Nothing."""
-        return Nothing()
+        return Empty()
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
         """The turns in corpus order; `absent` are the lines that none contains."""
