@@ -1,4 +1,4 @@
-"""Fit the weights of the learned fusion (rank/learned.py) on whole held-out chats.
+"""Fit the weights of the learned fusion (rank/features.py) on whole held-out chats.
 
 Every right turn against all wrong ones of its question: softplus of the log-sum-exp of the wrong minus the
 right, averaged over the right turns, then over the questions. Eight weights, so a few hundred questions do.
@@ -15,7 +15,7 @@ import numpy as np
 
 from recipe.samples import Floats, Sample, read_lists
 from smartsearch.models import manifest
-from smartsearch.rank.learned import FEATURES
+from smartsearch.rank.features import FEATURES
 
 DECAY = 1e-3
 """L2 on the weights of the standardised features."""

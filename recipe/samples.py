@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.crossencoder import sigmoid
-from smartsearch.rank.learned import FEATURES, features
+from smartsearch.rank.features import FEATURES, features
 from smartsearch.rank.set_encoder import Listed, listed
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.export import sha256
@@ -79,7 +79,7 @@ def sample_of(asked: Asked) -> Sample:
     read, corpus = np.flatnonzero(~np.isnan(asked.logit)), Corpus(asked.chat.turns)
     ce = np.full(len(asked.logit), np.nan)
     ce[read] = sigmoid(asked.logit[read])
-    rows = features(corpus.previous, ce, asked.colbert, read)
+    rows = features(corpus.previous, {"ce": ce, "colbert": asked.colbert}, read)
     right = np.isin(read, asked.labelled.gold)
     related = np.isin(read, list(asked.labelled.related)) & ~right
     seen = listed(asked.labelled.question, corpus.turns, corpus.previous, read)

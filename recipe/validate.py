@@ -23,16 +23,17 @@ from recipe.sources_chat import read_chats
 from recipe.sources_real import asked as asked_chats
 from smartsearch.config import Config
 from smartsearch.models import loading, manifest
+from smartsearch.models.store import ModelRef
 from smartsearch.models.tools import Tools
-from smartsearch.rank.colbert import OnnxColbert
-from smartsearch.rank.crossencoder import OnnxCrossEncoder
-from smartsearch.rank.fuse import order, rrf
-from smartsearch.rank.head import among, head
-from smartsearch.rank.learned import logit as unsigmoid
+from smartsearch.rank.cascade import head
+from smartsearch.rank.features import among
+from smartsearch.rank.features import logit as unsigmoid
+from smartsearch.rank.fusion import order, rrf
+from smartsearch.rank.meaning import dense_search
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import gather
-from smartsearch.systems.smartsearch.pipeline import dense_search
 from smartsearch.training.chats import Chat
 from smartsearch.training.evaluate import RRF_K, WEIGHTS
 from smartsearch.training.names import pick_names, replace_names
@@ -102,7 +103,7 @@ def ask(chat: Chat, tools: Tools, config: Config) -> Iterator[Asked]:
     colbert, cross = tools.scorers["colbert"], tools.scorers["ce"]
     for labelled in chat.questions:
         query = tools.parser.parse(labelled.question, config)
-        dense = dense_search(query, haystack, config, tools, [])
+        dense = dense_search(query, haystack, config, tools.scorers)
         found = gather(query, haystack, tools.parser, config, dense, tools.known).candidates
         indices = np.array([c.index for c in found], dtype=np.int64)
         late, logit = np.full(len(chat.turns), np.nan), np.full(len(chat.turns), np.nan)
@@ -147,10 +148,14 @@ def tools_of(crossencoder: Path | None, colbert: Path | None, threads: int) -> T
     """The shipped tools, with other rankers where given."""
     tools = loading.load_tools(Config(threads=threads), cache=False)
     scorers = dict(tools.scorers)
+
+    def given(name: str, folder: Path) -> Scorer:
+        return loading.Ranker(name, ModelRef(str(folder.resolve()), given=True), threads, 0).scorer
+
     if crossencoder:
-        scorers["ce"] = OnnxCrossEncoder(crossencoder, threads)
+        scorers["ce"] = given("ce", crossencoder)
     if colbert:
-        scorers["colbert"] = OnnxColbert(colbert, threads)
+        scorers["colbert"] = given("colbert", colbert)
     return dataclasses.replace(tools, scorers=scorers)
 
 

@@ -42,18 +42,18 @@ class Reads:
     """What a scorer is to the fused order: its weight in RRF, and how much it reads.
 
     It reads every candidate, or where others do, only the best by the first of those (`head`), or of the
-    order of all others the first few: as many as the setting `first` says.
+    order of all others the first few: as many as `first` takes of the config.
     """
 
     weight: float
     head: bool = False
-    first: str = ""
+    first: Callable[[Config], int] | None = None
 
 
 RANKERS = {  # paper 3.3
     "ce": Reads(0.7, head=True),
     "colbert": Reads(0.3),
-    "qr": Reads(0.7, head=True, first="qr_candidates"),  # as the cross-encoder; nothing was tuned
+    "qr": Reads(0.7, head=True, first=lambda config: config.qr_candidates),  # as the cross-encoder, not tuned
 }
 """The scorers that `rank` may name. The default is the paper's two, whatever else stands here."""
 COMPRESSIONS = ("dates", "speakers", "repeats")

@@ -17,6 +17,7 @@ from smartsearch.cli import mcp as mcp_cli
 from smartsearch.config import Config
 from smartsearch.models import loading
 from smartsearch.models.tools import Tools
+from smartsearch.rank.scorer import Scorer
 from smartsearch.serve.warm import server, wire
 from tests.cli.fakes import fake_tools
 
@@ -56,7 +57,7 @@ def odd_tools(config: Config) -> Tools:
             os.kill(os.getpid(), signal.SIGKILL)
         return tools.scorers["colbert"](question, texts)
 
-    return replace(tools, scorers={**tools.scorers, "colbert": rank})
+    return replace(tools, scorers={**tools.scorers, "colbert": Scorer(rank)})
 
 
 if __name__ == "__main__":

@@ -9,9 +9,11 @@ import pytest
 
 from smartsearch.config import Config, build
 from smartsearch.models.tools import Tools
+from smartsearch.rank.meaning import dense_search
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.smartsearch.pipeline import dense_search, search
+from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.types import STAGES, Corpus, ModelInfo, Query
 from tests.conftest import corpus, haystack
 
@@ -28,7 +30,10 @@ def overlap(question, texts):
 def tools(parser):
     models = {name: ModelInfo(name, "fake", "0", "fp32") for name in ("parser", "ce", "colbert")}
     return Tools(
-        parser, {"ce": overlap, "colbert": overlap}, Tokenizer("words", lambda t: len(t.split())), models
+        parser,
+        {"ce": Scorer(overlap), "colbert": Scorer(overlap)},
+        Tokenizer("words", lambda t: len(t.split())),
+        models,
     )
 
 
@@ -128,7 +133,9 @@ def test_a_dense_fallback_over_too_many_turns_is_left_out_and_said(tools):
 
 
 def test_negative_scores_keep_the_order_and_at_least_one(tools):
-    low = dataclasses.replace(tools, scorers={"ce": lambda q, t: overlap(q, t) * 1e-30, "colbert": overlap})
+    low = dataclasses.replace(
+        tools, scorers=tools.scorers | {"ce": Scorer(lambda q, t: overlap(q, t) * 1e-30)}
+    )
     assert search("Mara dog", haystack(*CHAT), Config(), low).hits
 
 
@@ -161,13 +168,11 @@ def test_the_same_question_twice_gives_the_same_result(tools):
 
 def test_the_dense_search_reads_a_long_turn_whole(tools):
     """The scorer sees 800 characters of a text, as the models see 128 tokens."""
-    short = dataclasses.replace(
-        tools, scorers={"colbert": lambda q, texts: overlap(q, [text[:800] for text in texts])}
-    )
+    short = {"colbert": Scorer(lambda q, texts: overlap(q, [text[:800] for text in texts]))}
     hay = haystack(
         *CHAT, "Ilya: " + "It rained and the bus was late again today. " * 40 + "An aardvark came."
     )
-    dense = dense_search(Query("an aardvark", ()), hay, Config(), short, [])
+    dense = dense_search(Query("an aardvark", ()), hay, Config(), short)
     assert dense(1, 1000, ()) == [len(CHAT)]
 
 
@@ -196,21 +201,18 @@ def test_as_the_paper_each_candidate_is_read_once_whole_and_alone(tools, preset)
     """Every candidate and no other; no date, neighbour or window; no word mended, no score calibrated."""
     seen: dict[str, list[str]] = {"ce": [], "colbert": []}
 
-    class Scorer:
-        calibration = (0.5, -2.0)
-
-        def __init__(self, name):
-            self.name = name
-
-        def __call__(self, question, texts):
-            seen[self.name] += texts
+    def noting(name):
+        def call(question, texts):
+            seen[name] += texts
             return overlap(question, texts) * 0.9 + 0.05
+
+        return Scorer(call, calibration=(0.5, -2.0))
 
     more = ("Mara: the dog " + "and the garden " * 300, "Mara: rain", "Mara: and rain")
     hay = Haystack(
         Corpus(tuple(dataclasses.replace(t, time="2024-05-08") for t in corpus(*CHAT, *more).turns))
     )
-    both = dataclasses.replace(tools, scorers={name: Scorer(name) for name in seen})
+    both = dataclasses.replace(tools, scorers={name: noting(name) for name in seen})
     config = build({"profile": "embedded"}, preset=preset, env={})
     result = search("Mara's gardn dog yesterday", hay, config, both)
     read = [hay.corpus.turns[i].spoken.strip() for i in (0, 2, 4, 5, 6)]
@@ -231,7 +233,7 @@ def test_as_the_paper_the_dense_search_reads_turns_as_the_rankers_do(tools):
         seen.extend(texts)
         return overlap(question, texts)
 
-    noted = dataclasses.replace(tools, scorers={"ce": overlap, "colbert": noting})
+    noted = dataclasses.replace(tools, scorers=tools.scorers | {"colbert": Scorer(noting)})
     config = build({"profile": "embedded"}, preset="paper", env={})
     search("What about trombones?", haystack(*CHAT), config, noted)
     assert sorted(seen[: len(CHAT)]) == sorted(CHAT)
@@ -239,7 +241,7 @@ def test_as_the_paper_the_dense_search_reads_turns_as_the_rankers_do(tools):
 
 def test_a_code_comes_first_whatever_the_rankers_say(tools):
     lines = (*(f"Mara: dog FC number {n}" for n in range(80)), "Ilya: FC-311")
-    against = dataclasses.replace(tools, scorers={"ce": lambda q, t: -overlap(q, t), "colbert": overlap})
+    against = dataclasses.replace(tools, scorers=tools.scorers | {"ce": Scorer(lambda q, t: -overlap(q, t))})
     result = search("FC-311", haystack(*lines), Config(), against)
     assert result.hits[0].turn.text == "FC-311"
     assert "FC-311" in {

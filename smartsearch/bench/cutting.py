@@ -17,7 +17,7 @@ from smartsearch.bench.scoring import Floats
 from smartsearch.bench.types import Indices
 from smartsearch.config import Config
 from smartsearch.rank.compress import writing
-from smartsearch.rank.learned import logit
+from smartsearch.rank.features import logit
 from smartsearch.rank.truncate import Tokenizer, truncate
 from smartsearch.types import Corpus, Hit, Scores, Turn
 

@@ -8,6 +8,7 @@ from smartsearch.config import Config
 from smartsearch.models import profiles, store
 from smartsearch.models.loading import Ranker
 from smartsearch.models.store import ModelRef
+from smartsearch.rank.scorer import Scorer
 
 _PAPER = profiles.PROFILES["paper"]
 COLBERT, MXBAI_LARGE = _PAPER["colbert"].name, _PAPER["crossencoder"].name
@@ -23,7 +24,7 @@ def is_colbert(name: str) -> bool:
     return name in ("colbert", COLBERT)
 
 
-def opened(ids: Sequence[str], config: Config) -> tuple[Mapping[str, Ranker], dict[str, str]]:
+def opened(ids: Sequence[str], config: Config) -> tuple[Mapping[str, Scorer], dict[str, str]]:
     """Rankers by hub id, loaded when first asked, and what each is to the byte.
 
     Raises ModelError where one is not on this machine, SmartsearchError without what runs it.
@@ -31,6 +32,6 @@ def opened(ids: Sequence[str], config: Config) -> tuple[Mapping[str, Ranker], di
     rankers, fingerprints = {}, {}
     for name in ids:
         ref = _PINNED.get(name, ModelRef(name, given=True))
-        rankers[name] = Ranker("colbert" if is_colbert(name) else "ce", ref, config.cores, 0)
-        fingerprints[name] = store.fingerprint(rankers[name].role, ref, rankers[name].check())
+        ranker = Ranker("colbert" if is_colbert(name) else "ce", ref, config.cores, 0)
+        rankers[name], fingerprints[name] = ranker.scorer, store.fingerprint(ranker.role, ref, ranker.check())
     return rankers, fingerprints

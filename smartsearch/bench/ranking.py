@@ -1,6 +1,6 @@
 """Rank orders from scores there are already: each ranker of the grid over one question's candidates.
 
-The same arithmetic as `rank.cascade` and `rank.fuse`, over arrays, because a grid asks it a million times;
+The same arithmetic as `rank.fusion`, over arrays, because a grid asks it a million times;
 a test holds the two together. A cascade is the search's own order (`scoring`).
 """
 
@@ -15,7 +15,7 @@ from smartsearch.bench.grid import Ranker
 from smartsearch.bench.models import is_colbert
 from smartsearch.bench.scoring import Floats, Scored
 from smartsearch.bench.types import Indices
-from smartsearch.rank.learned import logit
+from smartsearch.rank.features import logit
 
 Vectors = Callable[[], NDArray[np.float32]]
 """Unit vectors of the corpus, shape (turns, d): asked for by MMR alone."""
@@ -63,7 +63,7 @@ def _descending(values: Floats) -> Indices:
 
 
 def _fused(ranker: Ranker, candidates: Indices, read_by: Sequence[Floats]) -> Floats:
-    """Weighted RRF (paper 3.3) of the scorers' ranks over the candidates each has read."""
+    """Weighted RRF (paper 3.5) of the scorers' ranks over the candidates each has read."""
     total = np.zeros(len(candidates))
     for (_, weight), scores in zip(ranker.scorers, read_by, strict=True):
         values = scores[candidates]

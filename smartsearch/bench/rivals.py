@@ -286,7 +286,7 @@ def _reranked(name: str, config: Config, _tools: Tools) -> System:
             scores = np.empty(len(order))
             scores[order] = -np.arange(1.0, len(order) + 1)
             best = order[:RERANKED]
-            scores[best] = ranker(question, scored_texts(corpus, best.tolist()))
+            scores[best] = ranker.scorer(question, scored_texts(corpus, best.tolist()))
             return scores
 
         return score

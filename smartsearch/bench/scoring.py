@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +27,16 @@ from smartsearch.config import Config, names
 from smartsearch.errors import ModelError
 from smartsearch.models.profiles import SCORERS
 from smartsearch.models.tools import Tools
+from smartsearch.rank import meaning
 from smartsearch.rank.crossencoder import uncalibrated
-from smartsearch.rank.lift import ranked
-from smartsearch.rank.meaning import read_ahead
-from smartsearch.rank.once import Once
+from smartsearch.rank.meaning import dense_search, read_ahead
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.text import PLAIN, SHOWN, Shown, scored_texts
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, gather
-from smartsearch.retrieve.semantic import Scorer
 from smartsearch.systems import baselines
-from smartsearch.systems.smartsearch import pipeline
-from smartsearch.systems.smartsearch.pipeline import dense_search
+from smartsearch.systems.smartsearch.pipeline import ranked
 from smartsearch.text import dates, parse, times
 from smartsearch.transcripts import filters
 from smartsearch.types import Corpus, Query
@@ -135,11 +132,12 @@ class Scoring:
         others: Mapping[str, Scorer] | None = None,
     ) -> None:
         self.tools, self.store, self.config = tools, store, config
-        once = {"ce": Once(tools.scorers["ce"])} if "ce" in tools.scorers else {}
+        once = {"ce": tools.scorers["ce"].once()} if "ce" in tools.scorers else {}
         self.shared = replace(tools, scorers={**tools.scorers, **once})
         """The tools for all that answers the same question: the cross-encoder reads no text twice."""
         self._scorers = {**self.shared.scorers, **(others or {})}
-        self._sketcher = getattr(tools.scorers.get("colbert"), "sketcher", None)
+        colbert = tools.scorers.get("colbert")
+        self._sketches = colbert if colbert and colbert.sketcher else None
         self._fingerprints = fingerprints
         self.pairs = 0  # question-turn pairs that cross-encoders read in this run
         self._code = _code_digest()
@@ -190,7 +188,7 @@ class Scoring:
             beside=() if ranker.plain else self.config.beside,  # not the retrieval's
             windows=self.config.windows and not ranker.plain,
         )
-        kept = {name: _Kept(self, name, ready) for name in SCORERS}
+        kept = {name: self._kept(name, ready) for name in SCORERS}
         ranking = ranked(query, evidence, ready.haystack, config, kept, self.tools.fusion)
         order = np.array([c.index for c in ranking.candidates], dtype=np.int64)
         scores = {name: np.full(len(ready.corpus.turns), np.nan) for name in SCORERS}
@@ -219,7 +217,7 @@ class Scoring:
 
     def uncalibrated(self, name: str, scores: Floats) -> Floats:
         """A cross-encoder's scores as the sigmoid of its own output."""
-        return uncalibrated(scores, self._scorers[name])
+        return uncalibrated(scores, self._scorers[name].calibration)
 
     def scores(self, name: str, question: str, ready: Haystacked, over: Indices) -> Floats:
         """One scorer's value of each turn of `over`, shape (n,); what is missing is computed and kept."""
@@ -241,14 +239,14 @@ class Scoring:
         So no question depends on what the questions before it have read.
         """
         most, turns = self.config.pool_max_turns, len(ready.corpus.turns)
-        if self._sketcher and most < turns <= self.config.sketch_max_turns:
-            while read_ahead(ready.haystack, self._sketcher, turns):
+        if self._sketches and most < turns <= self.config.sketch_max_turns:
+            while read_ahead(ready.haystack, self._sketches, turns):
                 pass
 
     @property
     def dense_turns(self) -> int:
         """The most turns of a haystack that are searched by meaning."""
-        return self.config.sketch_max_turns if self._sketcher else self.config.semantic_max_turns
+        return self.config.sketch_max_turns if self._sketches else self.config.semantic_max_turns
 
     def _found(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> Indices:
         """The candidates of a retrieval, kept."""
@@ -271,10 +269,19 @@ class Scoring:
         query = self.tools.parser.parse(question.text, config)
         if way.lemmas:
             query = controls.with_lemmas(query, ready.haystack)
-        kept = {"colbert": _Kept(self, "colbert", ready)} if "colbert" in self.tools.scorers else {}
-        known = replace(self.tools, scorers=kept)
-        dense = dense_search(query, ready.haystack, config, known, [])
+        kept = {"colbert": self._kept("colbert", ready)} if "colbert" in self.tools.scorers else {}
+        dense = dense_search(query, ready.haystack, config, kept)
         return query, gather(query, ready.haystack, self.tools.parser, config, dense, self.tools.known)
+
+    def _kept(self, name: str, ready: Haystacked) -> Scorer:
+        """The scorer with its scores of turns kept. Raises ModelError where there is none."""
+        self._model(name)
+
+        def of_turns(question: str, indices: Sequence[int], show: Shown) -> Floats:
+            seen = ready if show == ready.show else ready.plain
+            return self.scores(name, question, seen, np.array(indices, dtype=np.int64))
+
+        return replace(self.tools.scorers[name], of_turns=of_turns)
 
     def _model(self, name: str) -> str:
         """The fingerprint of a model. Raises ModelError where there is none."""
@@ -285,29 +292,10 @@ class Scoring:
         return self._fingerprints[name]
 
 
-class _Kept:
-    """A scorer whose scores of turns are kept; all else it has is the scorer's."""
-
-    def __init__(self, scoring: Scoring, name: str, ready: Haystacked) -> None:
-        self._scoring, self._name, self._ready = scoring, name, ready
-        self._scorer = scoring.tools.scorers.get(name)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._scorer, name)
-
-    def __call__(self, question: str, texts: Sequence[str]) -> Floats:
-        raise NotImplementedError  # a turn is asked for, never a text
-
-    def of_turns(self, question: str, indices: Sequence[int], show: Shown) -> Floats:
-        """The score of each of these turns of the haystack, shape (n,)."""
-        seen = self._ready if show == self._ready.show else self._ready.plain
-        return self._scoring.scores(self._name, question, seen, np.array(indices, dtype=np.int64))
-
-
 _RETRIEVAL_FIELDS = tuple(name for name in names("find") if name != "system")
 
 
-_FINDERS = (parse, dates, times, filters, types, pipeline, controls, baselines)
+_FINDERS = (parse, dates, times, filters, types, meaning, controls, baselines)
 """The modules outside retrieval that decide which turns are candidates."""
 
 

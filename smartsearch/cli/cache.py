@@ -72,14 +72,13 @@ def fill(
     if not config.cache_bytes:
         raise UsageError("the cache is off", hint="leave out SMARTSEARCH_CACHE=off and --no-cache")
     colbert = load_tools(config).scorers.get("colbert")
-    sketcher = getattr(colbert, "sketcher", None)
-    if sketcher is None:
+    if colbert is None or colbert.sketcher is None:
         raise UsageError(f"profile {config.profile} keeps no vectors", hint="--profile embedded")
     haystack = Library().haystack(Written().scope(paths, config))
     with stream.counted("reading ahead") as tell:
         left = len(haystack)
         while left:
-            left = read_ahead(haystack, sketcher, AT_ONCE)
+            left = read_ahead(haystack, colbert, AT_ONCE)
             tell(len(haystack) - left, len(haystack))
     ending.finish()  # what was read is written
     _print(vector_folder.usage(), json, limit=config.cache_bytes)

@@ -12,6 +12,7 @@ from smartsearch.models import profiles, store, vetting
 from smartsearch.models.store import ModelRef
 from smartsearch.rank.hub import heads
 from smartsearch.rank.hub.folder import described
+from smartsearch.rank.scorer import Late, Scorer
 from smartsearch.runtime import extras
 from smartsearch.types import ModelInfo
 
@@ -53,6 +54,17 @@ def _readable(folder: Path, ref: ModelRef, config: Config) -> Reader:
         raise
     except Exception as error:  # each library has errors of its own
         raise vetting.unfit(folder, "causal language model", error) from error
+
+
+def scorer(config: Config) -> Scorer:
+    """The scorer of the config's model and heads, which loads when it is first asked or told to."""
+    late = Late(lambda: ranker(config)[0])
+    return Scorer(
+        late,
+        before=0,  # the texts stand beside each other: none shows the turns before
+        notice=lambda texts: late.begin().result().notice(texts),
+        begin=late.begin,
+    )
 
 
 def ranker(config: Config, what: str = "--rank qr") -> tuple[QRRanker, ModelInfo]:

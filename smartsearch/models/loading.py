@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import lru_cache, partial
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 from smartsearch.config import Config, is_path
@@ -23,15 +23,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from smartsearch.models.tools import Tools
+    from smartsearch.rank.cache.vectors import TokenVectors
+    from smartsearch.rank.colbert import OnnxColbert
     from smartsearch.rank.fusion import Fusion
-    from smartsearch.rank.sketches import Sketcher
+    from smartsearch.rank.scorer import Call, Late, Scorer
     from smartsearch.rank.truncate import Tokenizer
-    from smartsearch.retrieve.semantic import Scorer
 
 LEAST_ROOM, ROOM_A_CORE = 600 * 2**20, 32 * 2**20
 """Bytes of addresses that the shipped models and their libraries take, and more for each core's thread."""
-OTHERS: dict[str, Callable[[Config], Scorer]] = {"qr": lambda config: causal.ranker(config)[0]}
-"""What loads each scorer of `RANKERS` that is no model of a profile; called when it is first named."""
+OTHERS: dict[str, Callable[[Config], Scorer]] = {"qr": causal.scorer}
+"""What gives each scorer of `RANKERS` that is no model of a profile; it loads nothing before it is asked."""
+_HINT = "a sentence-transformers CrossEncoder or a PyLate ColBERT, by hub id or folder"
 TOKENIZER = "wordpiece-30522 (bert-base-uncased)"
 """What tokens are counted with, whatever the profile, so that counts compare."""
 
@@ -57,41 +59,40 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
         for name, role in SCORERS.items()
         if role in profile
     }
-    late = {**rankers, **{name: Late(partial(load, config)) for name, load in OTHERS.items()}}
-    wanted = _wanted(config, late)
+    scorers = {name: ranker.scorer for name, ranker in rankers.items()}
+    scorers |= {name: scorer(config) for name, scorer in OTHERS.items()}
+    wanted = _wanted(config, scorers)
+    for name in wanted:
+        if name in rankers:
+            rankers[name].check()
     parser = profiles.located("parser", profile["parser"])
-    for scorer in wanted:
-        scorer.begin()
+    for name in wanted:
+        scorers[name].begin()
     if profile["parser"].given and is_path(profile["parser"].name):
         vetting.check_parser(parser)
-    scorers = [*rankers.values(), *wanted]
-    torchless = all(isinstance(scorer, Ranker) and not scorer.needs_torch for scorer in scorers)
-    light = profile["parser"].shipped is not None and torchless
-    nlp = parse.load(str(parser), needs_torch=not light)
+    torch = any(ranker.needs_torch for ranker in rankers.values()) or any(name in OTHERS for name in wanted)
+    nlp = parse.load(str(parser), needs_torch=torch or profile["parser"].shipped is None)
     infos = {"parser": store.info("parser", profile["parser"], parser)}
     for name, ranker in rankers.items():
         if ranker.folder is not None:
             infos[name] = store.info(ranker.role, ranker.ref, ranker.folder)
 
     def notes() -> list[str]:
-        return [scorer.note for scorer in late.values() if scorer.note]
+        return [note for scorer in scorers.values() if (note := scorer.note())]
 
     fusion, sure = _fusion(config), _fitted(config, "confidence")
-    return Tools(parse.Parser(nlp), dict(late), tokenizer(), infos, fusion, notes, sure, is_word)
+    return Tools(parse.Parser(nlp), scorers, tokenizer(), infos, fusion, notes, sure, is_word)
 
 
-def _wanted(config: Config, there: Mapping[str, Late]) -> list[Late]:
-    """The scorers that the config asks for. Raises ModelError or SmartsearchError where one cannot load.
+def _wanted(config: Config, there: Container[str]) -> list[str]:
+    """The scorers that the config asks for. Raises ModelError where one is missing.
 
     Without a ColBERT alone the others answer.
     """
-    wanted = [there[name] for name in config.rank if name in there]
+    wanted = [name for name in config.rank if name in there]
     lacking = [SCORERS.get(name, name) for name in config.rank if name not in there]
     if lacking and (not wanted or lacking != ["colbert"]):
         raise ModelError(f"profile {config.profile} has no {lacking[0]}", hint="another --rank or --profile")
-    for scorer in wanted:
-        if isinstance(scorer, Ranker):
-            scorer.check()
     return wanted
 
 
@@ -99,8 +100,8 @@ def load_ready(config: Config) -> Tools:
     """As `load_tools`, when the rankers are there too: their loading is not a question's time."""
     tools = load_tools(config)
     for name in config.rank:
-        if isinstance(ranker := tools.scorers.get(name), Late):
-            ranker.begin().result()
+        if name in tools.scorers and (loading := tools.scorers[name].begin()):
+            loading.result()
     return tools
 
 
@@ -152,60 +153,22 @@ def _fusion(config: Config) -> Fusion | None:
         ) from error
 
 
-class Late:
-    """A scorer that `load` gives, in a thread of its own once begun; it answers when it is there."""
-
-    def __init__(self, load: Callable[[], Scorer]) -> None:
-        self._load = load
-        self._future: Future[Scorer] | None = None
-
-    def begin(self) -> Future[Scorer]:
-        """Load it, if that has not begun; the future has the scorer."""
-        if self._future is None:
-            pool = ThreadPoolExecutor(1)
-            self._future = pool.submit(self._load)
-            pool.shutdown(wait=False)
-        return self._future
-
-    @property
-    def note(self) -> str:
-        """What the scorer had to do without, if it is there."""
-        there = self._future is not None and self._future.done() and self._future.exception() is None
-        return getattr(self.begin().result(), "note", "") if there else ""
-
-    @property
-    def before(self) -> int:
-        """How many turns before a turn it was trained to see (rank/text.py)."""
-        return int(getattr(self.begin().result(), "before", 1))
-
-    def notice(self, texts: int) -> str:
-        """What the scorer tells before it reads so many texts, if anything."""
-        told = getattr(self.begin().result(), "notice", None)
-        return str(told(texts)) if told else ""
-
-    def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        """The score of each text."""
-        return self.begin().result()(question, texts)
-
-
-class Ranker(Late):
-    """A scorer of a profile.
+class Ranker:
+    """A model of a profile that ranks; `scorer` is what a search knows of it.
 
     `limit` is what ColBERT's vectors on disk may take in bytes, 0 for none.
     """
 
     def __init__(self, name: str, ref: ModelRef, threads: int, limit: int) -> None:
-        super().__init__(self._opened)
         self.role, self.ref = SCORERS[name], ref
         self.folder = store.locate(self.role, ref)
         self._threads, self._limit = threads, limit
+        self._config = store.exported(self.folder) if self.folder else {}
 
     @property
     def needs_torch(self) -> bool:
         """Whether the libraries of the hub run it: all but the shipped and those that were trained here."""
-        if self.folder is None:
-            return not (self.ref.shipped or is_path(self.ref.name))
-        return not store.is_export(self.folder)
+        return not (self._config or (self.folder is None and (self.ref.shipped or is_path(self.ref.name))))
 
     def check(self) -> Path:
         """Its folder. Raises SmartsearchError where it, or what runs it, is not on this machine."""
@@ -215,27 +178,35 @@ class Ranker(Late):
             raise profiles.missing(self.role, self.ref)
         return self.folder
 
-    @property
-    def sketcher(self) -> Sketcher | None:
-        """What makes sketches of texts (rank/sketches.py), where the scorer does."""
-        return getattr(self.begin().result(), "sketcher", None)
+    @cached_property
+    def scorer(self) -> Scorer:
+        """The scorer, which loads when it is first asked or told to. Raises ModelError for a folder whose
+        `config.json` is damaged."""
+        from smartsearch.rank.onnx import Trained
+        from smartsearch.rank.scorer import Late, Scorer
 
-    @property
-    def calibration(self) -> tuple[float, float]:
-        """Scale and shift that made its output a chance; (1, 0) without these, as of any model of the hub."""
-        return (1.0, 0.0) if self.needs_torch else getattr(self.begin().result(), "calibration", (1.0, 0.0))
+        try:
+            told = Trained.of(self._config)
+        except (TypeError, ValueError) as error:
+            raise vetting.unfit(self.folder, self.role, error, _HINT) from error
+        late: Late[Any] = Late(self._opened)
+        known = Scorer(late, told.before, told.calibration, begin=late.begin)
+        if self.role == "crossencoder" or not self._config:
+            return known
+        return replace(
+            known, sketcher=_LateSketcher(late), note=lambda: late.there.note if late.there else ""
+        )
 
-    def _opened(self) -> Scorer:
+    def _opened(self) -> Any:
         folder = self.check()
         try:
-            return self._scorer(folder)
+            return self._loaded(folder)
         except SmartsearchError:
             raise
         except Exception as error:  # each library has errors of its own
-            hint = "a sentence-transformers CrossEncoder or a PyLate ColBERT, by hub id or folder"
-            raise vetting.unfit(folder, self.role, error, hint) from error
+            raise vetting.unfit(folder, self.role, error, _HINT) from error
 
-    def _scorer(self, folder: Path) -> Scorer:
+    def _loaded(self, folder: Path) -> Call:
         """The ranker in a folder of our own format, or of the hub's where nothing in it runs as code."""
         from smartsearch.rank.colbert import HubColbert, OnnxColbert
         from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder
@@ -248,6 +219,22 @@ class Ranker(Late):
             return OnnxCrossEncoder(folder, self._threads)
         cache = _cache_home() if self._limit else None
         return OnnxColbert(folder, self._threads, cache=cache, limit=self._limit)
+
+
+@dataclass(frozen=True)
+class _LateSketcher:
+    """The sketches of a ColBERT that may still be loading."""
+
+    colbert: Late[OnnxColbert]
+
+    def kept_sketches(self, texts: Sequence[str]) -> dict[str, TokenVectors]:
+        return self.colbert.begin().result().kept_sketches(texts)
+
+    def sketches(self, texts: Sequence[str]) -> list[TokenVectors]:
+        return self.colbert.begin().result().sketches(texts)
+
+    def question_vectors(self, question: str) -> NDArray[np.float32]:
+        return self.colbert.begin().result().question_vectors(question)
 
 
 def _cache_home() -> Path | None:

@@ -93,21 +93,20 @@ def in_our_format(role: str, folder: Path) -> bool:
 
     Raises ModelError when it holds the other ranker.
     """
-    if not is_export(folder):
-        return False
-    kind = _config(folder).get("kind")
-    if kind != role:
+    config = exported(folder)
+    if config and config.get("kind") != role:
         raise ModelError(
-            f"{folder} holds a {kind}, not a {role}",
+            f"{folder} holds a {config.get('kind')}, not a {role}",
             hint="give the folder of the right one",
             kind="model_unfit",
         )
-    return True
+    return bool(config)
 
 
-def is_export(folder: Path) -> bool:
-    """Whether a folder holds either ranker as `training export` writes it: such a one needs no torch."""
-    return "format" in _config(folder)
+def exported(folder: Path) -> dict[str, Any]:
+    """The `config.json` of a ranker as `training export` writes it, which needs no torch; of others empty."""
+    config = _config(folder)
+    return config if "format" in config else {}
 
 
 def as_exported(folder: Path) -> bool:
@@ -120,8 +119,8 @@ def as_exported(folder: Path) -> bool:
 
 def _hashes(folder: Path) -> dict[str, str]:
     """SHA-256 by file, as the `config.json` of an exported ranker has it; empty where it has none."""
-    listed = _config(folder).get("sha256")
-    return listed if is_export(folder) and isinstance(listed, dict) else {}
+    listed = exported(folder).get("sha256")
+    return listed if isinstance(listed, dict) else {}
 
 
 def _config(folder: Path) -> dict[str, Any]:

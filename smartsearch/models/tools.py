@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from smartsearch.rank.fusion import Fusion
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.truncate import Tokenizer
-from smartsearch.retrieve.semantic import Scorer
 from smartsearch.text.parse import Parser
 from smartsearch.types import ModelInfo
 

@@ -1,260 +1,255 @@
-"""Which ranker sees which candidates, side by side where both see all, and the fused order.
+"""Which ranker reads which candidates.
 
 Both rankers over every candidate is the paper's way (`candidates` 0) and runs them in parallel
-threads. The default spends less: ColBERT scores all, the cross-encoder the best of them (head.py), one after
+threads. The default spends less: ColBERT scores all, the cross-encoder the best of them, one after
 the other because the second needs the first, and of a large corpus only for as long as it finds better ones
 (docs/decisions/0002). A third scorer joins those that read all or those that read the best of them
-(`RANKERS` in config.py); then RRF fuses. A listwise one reads the first few of the others' order at last.
+(`RANKERS` in config.py). A listwise one reads the first few of the others' order at last.
 """
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smartsearch.config import RANKERS, Config
 from smartsearch.rank.crossencoder import uncalibrated
-from smartsearch.rank.fuse import order, rrf
-from smartsearch.rank.fusion import Fusion
-from smartsearch.rank.head import among, head
-from smartsearch.rank.learned import FAR
+from smartsearch.rank.features import Floats, after, among
+from smartsearch.rank.fusion import Fusion, Ranking, fused, order
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.text import shown
 from smartsearch.rank.windows import turn_scores
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.retrieve.hops import Evidence
 from smartsearch.retrieve.likely import FIRST, PART, by_likelihood, likeliest, worth_more
-from smartsearch.retrieve.semantic import Scorer
-from smartsearch.types import Candidate, Corpus, Scores
+from smartsearch.types import Candidate, Corpus, Query
 
-_LEARNED = ("ce", "colbert")
-"""The scorers that the learned fusion weighs; each has a field of its own in `Scores`."""
-LIST = "list"
-"""What the list added to a turn's fused score, among its scores (rank/set_encoder.py)."""
 _STAGE = {"ce": "crossencoder"}
 """What the time of a scorer is called, where not by its name."""
 FOLLOWED = 20
 """The turns after so many of the best by ColBERT are ranked too: a reply may share no word with it."""
+SHARE = 0.1
+"""Of the score of the turn before, and of the turn after, that a turn's own gains (docs/decisions/0002)."""
 
 
 @dataclass(frozen=True)
-class Ranking:
-    """Candidates in final order with their scores, milliseconds a scorer, and what was left out.
+class Task:
+    """A question, the candidates by match weight, which settles ties, and the scorers that may rank them.
 
-    `pinned` are the indices of turns that no score cuts off.
+    `fusion` is the learned one of these scorers, if there is one. `counts` says how many turns contain a
+    term, `unread` how many turns were found beside the candidates. With `following`, which gives the turn
+    after one or -1, the turns after the best become candidates too.
     """
 
-    candidates: tuple[Candidate, ...]
-    scores: tuple[Scores, ...]
-    timing_ms: Mapping[str, float]
-    degraded: tuple[str, ...] = ()
-    pinned: frozenset[int] = frozenset()
+    question: str
+    candidates: Sequence[Candidate]
+    corpus: Corpus
+    scorers: Mapping[str, Scorer]
+    config: Config
+    fusion: Fusion | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    unread: int = 0
+    following: Callable[[int], int] | None = None
 
-    def reordered(self, order: Sequence[int], pinned: Iterable[int] = ()) -> Ranking:
-        """With the candidates that stand at `order`, in that order, and those at `pinned` pinned."""
-        return replace(
-            self,
-            candidates=tuple(self.candidates[n] for n in order),
-            scores=tuple(self.scores[n] for n in order),
-            pinned=self.pinned | {self.candidates[n].index for n in pinned},
+    @classmethod
+    def of(
+        cls,
+        query: Query,
+        evidence: Evidence,
+        haystack: Haystack,
+        config: Config,
+        scorers: Mapping[str, Scorer],
+        fusion: Fusion | None = None,
+    ) -> Task:
+        """What retrieval gathered, to be ranked as a search does."""
+        follows = config.typed and config.lift and config.mode == "or"
+        return cls(
+            query.text,
+            evidence.candidates,
+            haystack.corpus,
+            scorers,
+            config,
+            fusion,
+            evidence.counts,
+            evidence.unread,
+            haystack.following if follows else None,
         )
 
+    @property
+    def names(self) -> list[str]:
+        """The scorers that run, those left out that read the others' order."""
+        return [name for name in self.config.rank if name in self.scorers and not RANKERS[name].first]
+
+    @property
+    def wide(self) -> list[str]:
+        """Those that may read all, the first of which says what the others read of them."""
+        return [name for name in RANKERS if name in self.names and not RANKERS[name].head]
+
+    @property
+    def deep(self) -> list[str]:
+        """Those that read only the best where others read all."""
+        return [name for name in self.names if name not in self.wide]
+
 
 @dataclass(frozen=True)
-class _Scored:
-    by_index: dict[int, float]
-    milliseconds: float
+class Scored:
+    """The candidates, the scores of those that each scorer read, by index, and milliseconds a scorer."""
 
-    def uncalibrated(self, scorer: Scorer) -> _Scored:
-        values = uncalibrated(np.array(list(self.by_index.values())), scorer)
-        return _Scored(dict(zip(self.by_index, values.tolist(), strict=True)), self.milliseconds)
+    candidates: Sequence[Candidate]
+    by_name: Mapping[str, dict[int, float]] = field(default_factory=dict)
+    spent: Mapping[str, float] = field(default_factory=dict)
+    told: tuple[str, ...] = ()
 
-    def beside(self, other: _Scored) -> _Scored:
-        """Both as one."""
-        return _Scored(self.by_index | other.by_index, self.milliseconds + other.milliseconds)
+    def read(self, task: Task, over: Sequence[int], *names: str) -> Scored:
+        """With the scores of the turns `over` by these scorers too, several of them side by side."""
 
+        def score(name: str) -> tuple[dict[int, float], float]:
+            start = time.perf_counter()
+            values = turn_scores(task.question, task.corpus, over, task.scorers[name], shown(task.config))
+            spent = (time.perf_counter() - start) * 1000.0
+            return dict(zip(over, values.tolist(), strict=True)), spent
 
-def rank(
-    question: str,
-    candidates: Sequence[Candidate],
-    corpus: Corpus,
-    scorers: Mapping[str, Scorer],
-    config: Config,
-    fusion: Fusion | None = None,
-    counts: Mapping[str, int] | None = None,
-    unread: int = 0,
-    following: Callable[[int], int] | None = None,
-) -> Ranking:
-    """Score `candidates` (given by match weight, which settles ties) and fuse; all of them come back.
-
-    `counts` says how many turns contain a term, `unread` how many were found beside the candidates. With
-    `following`, which gives the turn after one or -1, the turns after the best become candidates too.
-
-    A turn's score is that of `turn_scores`. `fusion` is the
-    learned one of these two, if there is one.
-    """
-    last = [name for name in config.rank if name in scorers and RANKERS[name].first]
-    names = [name for name in config.rank if name in scorers and name not in last]
-    wide = [name for name in RANKERS if name in names and not RANKERS[name].head]
-    deep = [name for name in names if name not in wide]
-    degraded: list[str] = []
-    size = _pool_size(config, wide, deep)
-    read = candidates if size is None else likeliest(candidates, corpus, counts or {}, size)
-    pool = [c.index for c in read]
-
-    def score(name: str, over: Sequence[int]) -> _Scored:
-        start = time.perf_counter()
-        values = turn_scores(question, corpus, over, scorers[name], shown(config))
-        spent = (time.perf_counter() - start) * 1000.0
-        return _Scored(dict(zip(over, values.tolist(), strict=True)), spent)
-
-    scored: dict[str, _Scored] = {}
-    if wide and deep:
-        found, ranked = len(candidates) + unread, len(pool)
-        share = _cross_encoder_share(config, len(pool))
-        if share == len(pool):
+        if len(names) > 1:
             with ThreadPoolExecutor(len(names)) as threads:
-                jobs = {name: threads.submit(score, name, pool) for name in names}
-                scored = {name: job.result() for name, job in jobs.items()}
+                found = list(threads.map(score, names))
         else:
-            guide = wide[0]
-            if size is not None and len(corpus.turns) > config.semantic_max_turns:
-                likely = [c.index for c in by_likelihood(read, corpus, counts or {})]
-                scored[guide] = _while_worth(likely, partial(score, guide))
-                pool = [i for i in pool if i in scored[guide].by_index]
-            scored |= {name: score(name, pool) for name in wide if name not in scored}
-            ranked = len(pool)
-            beside = _after_best(scored[guide].by_index, following) if following else []
-            if beside:
-                scored = {name: some.beside(score(name, beside)) for name, some in scored.items()}
-                candidates = (*candidates, *(Candidate(i, (), 0.0, 0) for i in beside))
-                pool += beside
-            late = np.array([scored[guide].by_index[i] for i in pool])
-            best = [pool[n] for n in head(among(corpus.previous, pool), late, share)] if pool else []
-            scored |= {name: score(name, best) for name in deep}
-        if ranked < found:
-            degraded.append(
-                f"{found} turns were found; the {ranked} likeliest were ranked "
-                "(--candidates all ranks every one and takes longer)"
-            )
+            found = list(map(score, names))
+        by_name, spent = dict(self.by_name), dict(self.spent)
+        for name, (values, took) in zip(names, found, strict=True):
+            by_name[name] = by_name.get(name, {}) | values
+            spent[name] = spent.get(name, 0.0) + took
+        return replace(self, by_name=by_name, spent=spent)
+
+
+def rank(task: Task) -> Ranking:
+    """Score the candidates and fuse; all of them come back."""
+    return fuse(task, score(task))
+
+
+def score(task: Task) -> Scored:
+    """Each scorer's scores of the candidates that it is to read."""
+    pool = _pool(task)
+    share = _share(task.config, len(pool)) if task.wide and task.deep else len(pool)
+    scored = everyone_reads(task, pool) if share == len(pool) else the_best_go_deeper(task, pool, share)
+    return the_first_are_read_as_a_list(task, scored)
+
+
+def everyone_reads(task: Task, pool: Sequence[Candidate]) -> Scored:
+    """Every scorer reads all of `pool`, side by side."""
+    scored = Scored(task.candidates, told=_told(task, len(pool)))
+    return scored.read(task, [c.index for c in pool], *task.names)
+
+
+def the_best_go_deeper(task: Task, pool: Sequence[Candidate], share: int) -> Scored:
+    """The first scorer reads `pool` and what follows its best, the deep ones the best `share` of these."""
+    guide, *others = task.wide
+    corpus, read = task.corpus, [c.index for c in pool]
+    if len(corpus.turns) > task.config.semantic_max_turns:
+        likely = [c.index for c in by_likelihood(pool, corpus, task.counts)]
+        scored = _while_worth(task, likely, guide)
+        read = [index for index in read if index in scored.by_name[guide]]
     else:
-        scored = {name: score(name, pool) for name in names}
-    learned = _learned(question, scored, corpus, fusion) if fusion and config.fuse == "learned" else {}
-    if "ce" in scored and not config.calibrate:
-        scored["ce"] = scored["ce"].uncalibrated(scorers["ce"])
-    for name in last:
-        ours = _fused(candidates, scored, config, (), learned).candidates
-        first = [candidate.index for candidate in ours[: getattr(config, RANKERS[name].first)]]
-        scored[name], learned = score(name, first), {}
-    return _fused(candidates, scored, config, tuple(degraded), learned)
-
-
-def _while_worth(likely: Sequence[int], score: Callable[[Sequence[int]], _Scored]) -> _Scored:
-    """The scores of the likeliest turns, and of further ones for as long as these are among the best."""
-    scored = score(likely[:FIRST])
-    for start in range(FIRST, len(likely), PART):
-        part = likely[start : start + PART]
-        scored = scored.beside(score(part))
-        if not worth_more(scored.by_index, part):
-            break
+        scored = Scored(task.candidates).read(task, read, guide)
+    for name in others:
+        scored = scored.read(task, read, name)
+    scored = replace(scored, told=_told(task, len(read)))
+    beside = _after_best(scored.by_name[guide], task.following) if task.following else []
+    if beside:
+        for name in task.wide:
+            scored = scored.read(task, beside, name)
+        found = {c.index for c in task.candidates}
+        more = (Candidate(index, (), 0.0, 0) for index in beside if index not in found)
+        scored = replace(scored, candidates=(*task.candidates, *more))
+        read += beside
+    late = np.array([scored.by_name[guide][index] for index in read])
+    best = [read[n] for n in head(among(corpus.previous, read), late, share)] if read else []
+    for name in task.deep:
+        scored = scored.read(task, best, name)
     return scored
 
 
-def _after_best(scores: Mapping[int, float], following: Callable[[int], int]) -> list[int]:
-    """The turns after the best ones that are not among them."""
-    after = [following(index) for index in order(scores)[:FOLLOWED]]
-    return [index for index in after if index >= 0 and index not in scores]
+def the_first_are_read_as_a_list(task: Task, scored: Scored) -> Scored:
+    """A listwise scorer reads the first few of the others' order, as many as its setting says."""
+    for name in task.config.rank:
+        first = RANKERS[name].first if name in task.scorers else None
+        if first:
+            ours = fuse(task, scored).candidates[: first(task.config)]
+            scored = scored.read(task, [candidate.index for candidate in ours], name)
+    return scored
 
 
-def _learned(
-    question: str, scored: Mapping[str, _Scored], corpus: Corpus, fusion: Fusion
-) -> dict[int, tuple[float, float]]:
-    """The learned fusion's score of each turn that both rankers read, and the list's part of it.
+def head(previous: Sequence[int], colbert: Floats, most: int) -> NDArray[np.int64]:
+    """Places of the `most` turns that are likeliest by ColBERT, best first, of equal ones the first.
 
-    There is none beside a third ranker.
+    `colbert` has the score of each, shape (turns,), `previous` the place of the turn before it (`among`). A
+    neighbour that is not among them counts as the lowest of them. All of them come in ColBERT's own order.
     """
-    if set(scored) != set(_LEARNED):
-        return {}
-    both = scored["ce"].by_index.keys() & scored["colbert"].by_index.keys()
-    turns = _with_neighbours(both, corpus)
-    previous = among(corpus.previous, turns)
-    values = {
-        name: np.array([result.by_index.get(index, np.nan) for index in turns])
-        for name, result in scored.items()
-    }
-    read = np.flatnonzero(~np.isnan(values["ce"]) & ~np.isnan(values["colbert"]))
-    said = [corpus.turns[index] for index in turns]
-    fused = fusion(question, said, previous, values["ce"], values["colbert"], read)
-    both_parts = zip(fused.scores.tolist(), fused.added.tolist(), strict=True)
-    return {turns[n]: parts for n, parts in zip(read.tolist(), both_parts, strict=True)}
+    scores = colbert
+    if most < len(colbert):
+        known = np.append(colbert, colbert.min())
+        near = known[np.asarray(previous, dtype=np.int64)] + known[after(previous)]
+        scores = np.asarray(colbert + SHARE * near)
+    return np.argsort(-scores, kind="stable")[:most]
 
 
-def _with_neighbours(turns: Iterable[int], corpus: Corpus) -> list[int]:
-    """`turns` and the FAR turns of the session on either side of each, in order."""
-    found = set(turns)
-    for start in turns:
-        before = after = start
-        for _ in range(FAR):
-            before = corpus.previous[before] if before >= 0 else -1
-            after = corpus.following(after) if after >= 0 else -1
-            found.update((before, after))
-    return sorted(found - {-1})
+def fuse(task: Task, scored: Scored) -> Ranking:
+    """The candidates in one order: by the learned fusion where there is one, else by RRF."""
+    scores, config = dict(scored.by_name), task.config
+    wanted = task.fusion if config.fuse == "learned" else None
+    learned = wanted.over(task.question, scores, task.corpus) if wanted else {}
+    if "ce" in scores and not config.calibrate:
+        ce = scores["ce"]
+        own = uncalibrated(np.array(list(ce.values())), task.scorers["ce"].calibration)
+        scores["ce"] = dict(zip(ce, own.tolist(), strict=True))
+    spent = {_STAGE.get(name, name): milliseconds for name, milliseconds in scored.spent.items()}
+    return replace(fused(scored.candidates, scores, learned, config), timing_ms=spent, degraded=scored.told)
 
 
-def _pool_size(config: Config, wide: Sequence[str], deep: Sequence[str]) -> int | None:
-    """How many candidates any ranker sees, None for all; where some see the best, the `wide` see most."""
-    if wide and deep:
-        return None if config.candidates == 0 else config.colbert_turns
-    if not (wide or deep):
-        return 0
-    return config.candidates if config.candidates > 0 else None
+def _pool(task: Task) -> Sequence[Candidate]:
+    """The candidates that a scorer reads: the likeliest by their words, where there are more than it can."""
+    config = task.config
+    if task.wide and task.deep:
+        most = None if config.candidates == 0 else config.colbert_turns
+    else:
+        most = (config.candidates if config.candidates > 0 else None) if task.names else 0
+    return task.candidates if most is None else likeliest(task.candidates, task.corpus, task.counts, most)
 
 
-def _cross_encoder_share(config: Config, pool: int) -> int:
+def _share(config: Config, pool: int) -> int:
     """How many of `pool` candidates the cross-encoder sees: all (0), the default (-1) or as given."""
     if config.candidates == 0:
         return pool
     return min(pool, config.cascade if config.candidates < 0 else config.candidates)
 
 
-def _fused(
-    candidates: Sequence[Candidate],
-    scored: Mapping[str, _Scored],
-    config: Config,
-    degraded: tuple[str, ...],
-    learned: Mapping[int, tuple[float, float]],
-) -> Ranking:
-    """One order out of the rankers' orders. What no ranker saw comes last, by match weight.
+def _while_worth(task: Task, likely: Sequence[int], name: str) -> Scored:
+    """The scores of the likeliest turns, and of further ones for as long as these are among the best."""
+    scored = Scored(task.candidates).read(task, likely[:FIRST], name)
+    for start in range(FIRST, len(likely), PART):
+        part = likely[start : start + PART]
+        scored = scored.read(task, part, name)
+        if not worth_more(scored.by_name[name], part):
+            break
+    return scored
 
-    The turns with a `learned` score come first, by it; RRF orders the others.
-    """
-    position = {c.index: n for n, c in enumerate(candidates)}
-    rankings = []
-    for name, result in scored.items():
-        stable = {i: result.by_index[i] for i in sorted(result.by_index, key=position.__getitem__)}
-        rankings.append((config.weight_of(name), order(stable)))
-    fused = rrf(rankings, config.rrf_k)
-    ranked = sorted(
-        candidates,
-        key=lambda c: (-learned.get(c.index, (-math.inf,))[0], -fused.get(c.index, 0.0), position[c.index]),
+
+def _after_best(scores: Mapping[int, float], following: Callable[[int], int]) -> list[int]:
+    """The turns after the best ones that are not among them."""
+    behind = [following(index) for index in order(scores)[:FOLLOWED]]
+    return [index for index in behind if index >= 0 and index not in scores]
+
+
+def _told(task: Task, ranked: int) -> tuple[str, ...]:
+    """That not all candidates were ranked, where both kinds of scorers run."""
+    found = len(task.candidates) + task.unread
+    if ranked >= found or not (task.wide and task.deep):
+        return ()
+    return (
+        f"{found} turns were found; the {ranked} likeliest were ranked "
+        "(--candidates all ranks every one and takes longer)",
     )
-    of: dict[str, Mapping[int, float]] = {name: result.by_index for name, result in scored.items()}
-    ce, colbert = (of.pop(name, {}) for name in _LEARNED)
-    if any(added for _, added in learned.values()):
-        of[LIST] = {index: added for index, (_, added) in learned.items()}
-    scores = tuple(
-        Scores(
-            c.weight,
-            ce.get(c.index),
-            colbert.get(c.index),
-            fused.get(c.index, 0.0),
-            learned[c.index][0] if c.index in learned else None,
-            {name: values[c.index] for name, values in of.items() if c.index in values},
-        )
-        for c in ranked
-    )
-    spent = {_STAGE.get(name, name): result.milliseconds for name, result in scored.items()}
-    return Ranking(tuple(ranked), scores, spent, degraded)

@@ -1,4 +1,4 @@
-"""ColBERT: question and turn encoded apart, token by token, scored by late interaction (paper 3.3).
+"""ColBERT: question and turn encoded apart, token by token, scored by late interaction (paper 3.5).
 
 MaxSim sums over the question's tokens the best cosine with any token of the turn. Two ways to run
 one, as for the cross-encoder: the shipped ONNX file, or any PyLate model of the hub by torch.
@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from smartsearch.rank.cache.vector_files import VectorFiles
 from smartsearch.rank.cache.vectors import RUN, STEPS, TokenVectors, maxsim, quantised, sketch, unquantised
 from smartsearch.rank.hub.folder import check, described
-from smartsearch.rank.onnx import FILES, MAX_CHARACTERS, OnnxModel
-from smartsearch.rank.sketches import Sketcher
+from smartsearch.rank.onnx import FILES, MAX_CHARACTERS, OnnxModel, Trained
 from smartsearch.runtime import reading
 
 CACHE_BYTES = 256 * 2**20
@@ -95,7 +94,7 @@ class OnnxColbert:
     ) -> None:
         self._model = OnnxModel(folder, threads, file)
         config = self._model.config
-        self.before = int(config.get("before", 1))
+        self.before = Trained.of(config).before
         self._skip = np.asarray(config["skiplist_ids"], dtype=np.int64)
         identity = self._identity(folder, file) if cache else ""
         self._files = VectorFiles(cache, identity, limit) if cache else None
@@ -111,11 +110,6 @@ class OnnxColbert:
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """MaxSim of `question` with each of `texts` in their order, shape (n,)."""
         return maxsim(self.question_vectors(question), self.turn_vectors(texts))
-
-    @property
-    def sketcher(self) -> Sketcher:
-        """What makes sketches: this."""
-        return self
 
     def kept_sketches(self, texts: Sequence[str]) -> dict[str, TokenVectors]:
         """The sketches of those of `texts` whose sketches are on disk."""

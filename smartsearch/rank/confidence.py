@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from smartsearch.rank.learned import logit
+from smartsearch.rank.features import logit
 from smartsearch.text.literals import CODE, NUMBER, PHRASE
 from smartsearch.types import Query, Result, Scores, Term, fold
 

@@ -1,8 +1,8 @@
-"""The cross-encoder: question and turn read together, one score out (paper 3.3).
+"""The cross-encoder: question and turn read together, one score out (paper 3.5).
 
 Two ways to run one: a shipped int8 ONNX file through onnxruntime, without torch, or any
-sentence-transformers model of the hub by torch. Both are Scorers: `(question, n texts)` in, `n`
-sigmoid scores in (0, 1) out, so that the cut by alpha means something.
+sentence-transformers model of the hub by torch. Both take a question and n texts and give n sigmoid scores in
+(0, 1), so that the cut by alpha means something.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartsearch.rank.features import logit
 from smartsearch.rank.hub.folder import check, described
-from smartsearch.rank.learned import logit
-from smartsearch.rank.onnx import FILES, OnnxModel
+from smartsearch.rank.onnx import FILES, OnnxModel, Trained
 
 QUESTION_SHARE = 0.5
 """A question takes at most this share of the pair's tokens, so that a turn is always seen."""
@@ -28,12 +28,9 @@ def sigmoid(logits: NDArray[Any]) -> NDArray[np.float64]:
     return np.exp(-np.logaddexp(0.0, -x))
 
 
-def uncalibrated(scores: NDArray[np.float64], scorer: object) -> NDArray[np.float64]:
-    """Scores of `scorer` as the sigmoid of the model's own output; NaN stays NaN.
-
-    What says nothing of a `calibration` (scale, shift) has none.
-    """
-    scale, shift = getattr(scorer, "calibration", (1.0, 0.0))
+def uncalibrated(scores: NDArray[np.float64], calibration: tuple[float, float]) -> NDArray[np.float64]:
+    """Scores of this `calibration` (scale, shift) as the sigmoid of the model's own output; NaN stays NaN."""
+    scale, shift = calibration
     if (scale, shift) == (1.0, 0.0):
         return scores
     raw = scores.copy()
@@ -43,16 +40,12 @@ def uncalibrated(scores: NDArray[np.float64], scorer: object) -> NDArray[np.floa
 
 
 class OnnxCrossEncoder:
-    """A cross-encoder from a folder with `model.onnx`, `tokenizer.json` and `config.json`.
-
-    `before` says how many turns before a turn it was trained to see.
-    """
+    """A cross-encoder from a folder with `model.onnx`, `tokenizer.json` and `config.json`."""
 
     def __init__(self, folder: Path, threads: int, file: str = FILES[0]) -> None:
         self._model = OnnxModel(folder, threads, file)
         self._max_length = int(self._model.config["max_length"])
-        self.calibration: tuple[float, float] = tuple(self._model.config.get("calibration", (1.0, 0.0)))
-        self.before = int(self._model.config.get("before", 1))
+        self.calibration = Trained.of(self._model.config).calibration
 
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """Scores of `texts` in their order, shape (n,). Long turns are read up to the pair's limit.

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.rank.learned import FEATURES, Floats
+from smartsearch.rank.features import FEATURES, Floats
 from smartsearch.rank.text import asks
 from smartsearch.types import Turn, fold
 
@@ -29,6 +29,7 @@ NEAR = 5
 APART = 2 * NEAR + 1
 """The step between two turns of different sessions; one of the same is 0 to 2 NEAR, NEAR for itself."""
 _PLACE = {name: n for n, name in enumerate(FEATURES)}
+_NEIGHBOURS = FEATURES[2:8]  # those that it was trained with; later ones stand behind them
 _NAME = re.compile(r"\w{3,}")
 
 
@@ -37,8 +38,8 @@ class Listed:
     """What is said in a list of n turns.
 
     `told` (n, 3): whether a turn asks, whether the one before it does, and whether the question names its
-    speaker. Its place in the transcript, its session and its speaker (n,) are numbers of
-    which only the equal and the difference count.
+    speaker. Its place in the transcript, its session and its speaker (n,) are numbers whose
+    equality and difference alone matter.
     """
 
     told: Floats
@@ -70,7 +71,7 @@ def _numbered(names: Sequence[Hashable]) -> NDArray[np.int64]:
 
 
 def facts_of(one: Listed, rows: Floats) -> NDArray[np.float32]:
-    """Shape (n, FACTS), of a list and its features `rows` (rank/learned.py), shape (n, 8).
+    """Shape (n, FACTS), of a list and its features `rows` (rank/features.py), shape (n, 8).
 
     Both scores, beside the list's best, by rank, and how far the neighbours' are from them; what is told.
     """
@@ -78,7 +79,7 @@ def facts_of(one: Listed, rows: Floats) -> NDArray[np.float32]:
     base = [own / 4, (late - 8) / 6]
     base += [(values - values.max(initial=-np.inf)) / 4 for values in (own, late)]
     base += [np.log1p(_rank(values)) / 3 for values in (own, late)]
-    near = [(rows[:, _PLACE[name]] - (own if name.startswith("ce") else late)) / 4 for name in FEATURES[2:]]
+    near = [(rows[:, _PLACE[name]] - (own if name.startswith("ce") else late)) / 4 for name in _NEIGHBOURS]
     return np.concatenate([np.stack(base + near, axis=1), one.told], axis=1).astype(np.float32)
 
 

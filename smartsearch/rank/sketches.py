@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.cache.vectors import TOKENS, Stack, TokenVectors, stack_maxsim, stacked
+from smartsearch.rank.scorer import Sketcher
 from smartsearch.rank.text import SHOWN, Shown
 from smartsearch.rank.windows import all_windows
 from smartsearch.retrieve.grep import Haystack
 
 LOOKED_UP = 256
 """Turns whose sketches are looked for at a time: some milliseconds."""
-
-
-class Sketcher(Protocol):
-    """What makes sketches of texts, and keeps them."""
-
-    def kept_sketches(self, texts: Sequence[str]) -> dict[str, TokenVectors]:
-        """The sketches of those of `texts` that were read before."""
-
-    def sketches(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """The sketch of each text, which is read for it."""
-
-    def question_vectors(self, question: str) -> NDArray[np.float32]:
-        """The question's vectors, shape (tokens, dim)."""
 
 
 class Sketches:

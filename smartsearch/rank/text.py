@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from smartsearch.config import Config
 from smartsearch.types import Corpus, Turn
@@ -45,11 +45,6 @@ SHOWN, PLAIN = Shown(), Shown(date=False, before=0, windows=False)
 def shown(config: Config) -> Shown:
     """What the config lets scorers see."""
     return Shown("date" in config.beside, int("before" in config.beside), config.windows)
-
-
-def seen_by(scorer: object, show: Shown) -> Shown:
-    """`show` with as many turns before as `scorer` says it was trained with (else one), if any are shown."""
-    return replace(show, before=getattr(scorer, "before", 1)) if show.before else show
 
 
 def spoken_date(time: str) -> str:

@@ -1,4 +1,4 @@
-"""The ranked list cut to what a reader can hold: not at all, to a fixed budget, or by score (paper 3.4)."""
+"""The ranked list cut to what a reader can hold: not at all, to a fixed budget, or by score (paper 3.6)."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from smartsearch.rank.scorer import Call, Scorer
 from smartsearch.rank.text import (
     SHOWN,
     Shown,
@@ -20,10 +21,8 @@ from smartsearch.rank.text import (
     context_of,
     heading,
     scored_text,
-    seen_by,
     turns_before,
 )
-from smartsearch.retrieve.semantic import Scorer
 from smartsearch.types import Corpus, Turn
 
 WHOLE_PIECES = 132
@@ -123,19 +122,14 @@ def _likeliest(texts: Sequence[str], asked: set[str]) -> list[str]:
 def turn_scores(
     question: str, corpus: Corpus, indices: Sequence[int], scorer: Scorer, show: Shown = SHOWN
 ) -> NDArray[np.float64]:
-    """The score of each turn in `indices`, shape (turns,), as a search reads it: that of its best window.
-
-    What has kept scores of turns (`of_turns`) gives those.
-    """
-    kept = getattr(scorer, "of_turns", None)
-    if kept is not None:
-        scores: NDArray[np.float64] = kept(question, indices, show)
-        return scores
-    windows = scored_windows(question, corpus, indices, seen_by(scorer, show))
+    """The score of each turn in `indices`, shape (turns,), as a search reads it: that of its best window."""
+    if scorer.of_turns is not None:
+        return scorer.of_turns(question, indices, show)
+    windows = scored_windows(question, corpus, indices, scorer.seeing(show))
     return best_windows(question, windows, scorer)
 
 
-def best_windows(question: str, windows: Sequence[Sequence[str]], scorer: Scorer) -> NDArray[np.float64]:
+def best_windows(question: str, windows: Sequence[Sequence[str]], scorer: Call) -> NDArray[np.float64]:
     """The best score among each turn's windows, shape (turns,); a turn has one window at least."""
     if not windows:
         return np.zeros(0)

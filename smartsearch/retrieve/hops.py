@@ -1,4 +1,4 @@
-"""The hops that widen grep: fuzzy words, entities of the best turns, feedback nouns (paper 3.2)."""
+"""The hops that widen grep: fuzzy words, entities of the best turns, feedback nouns (paper 3.4)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Evidence:
         return [term for step in self.hops if step.kind == "fuzzy" for term in step.terms]
 
 
-class _Gathering:
+class Gathering:
     """The state of one question's retrieval: turns found, terms used, steps taken."""
 
     def __init__(self, haystack: Haystack, config: Config) -> None:
@@ -65,6 +65,7 @@ class _Gathering:
         self.warnings: list[str] = []
 
     def evidence(self) -> Evidence:
+        """What was gathered."""
         merge(self.found, self.search.likeliest())
         counts = Counter(key for inside in self.found.values() for key in inside)
         return Evidence(
@@ -112,10 +113,12 @@ class _Gathering:
                 )
 
     def know(self, text: str) -> None:
+        """Take a term for used, and its words too."""
         key = fold(text)
         self.known.update((key, *key.split()))
 
     def top_texts(self, count: int) -> list[str]:
+        """What stands in the `count` best turns so far."""
         config = self.config
         turns = (self.haystack.corpus.turns[i] for i in heaviest(self.found, count, config.typed))
         texts = (turn.spoken if config.hop_speakers else turn.said for turn in turns)
@@ -135,13 +138,26 @@ def gather(
     dense: Dense | None = None,
     known: Known | None = None,
 ) -> Evidence:
-    """All evidence for a question, before any ranking: grep, fuzzy, dense fallback, fields, hops, PRF, fill.
+    """All evidence for a question, before any ranking: `grepped`, then `hopped`."""
+    return hopped(grepped(query, haystack, config), query, parser, dense, known)
 
-    The fill is ours (docs/decisions/0007). `known` tells words of the language, which are no typing errors.
-    In mode `and` grep alone decides: everything else would bring in turns that lack a term.
-    """
-    state = _Gathering(haystack, config)
+
+def grepped(query: Query, haystack: Haystack, config: Config) -> Gathering:
+    """The first step: the turns that contain the question's terms."""
+    state = Gathering(haystack, config)
     state.step("grep", 1, query.terms, config.mode)
+    return state
+
+
+def hopped(
+    state: Gathering, query: Query, parser: Parser, dense: Dense | None = None, known: Known | None = None
+) -> Evidence:
+    """What the further steps add: fuzzy, dense fallback, fields, hops, PRF, fill (docs/decisions/0007).
+
+    `known` tells words of the language, which are no typing errors. In mode `and` grep alone decides:
+    everything else would bring in turns that lack a term.
+    """
+    config = state.config
     if config.mode == "and":
         _beside(state, query, add=False)
         return state.evidence()
@@ -159,7 +175,7 @@ def gather(
     return state.evidence()
 
 
-def _beside(state: _Gathering, query: Query, *, add: bool) -> None:
+def _beside(state: Gathering, query: Query, *, add: bool) -> None:
     """The fields that match: dates and titles of the question, preferred speakers (docs/decisions/0013).
 
     They find turns of their own only with `add`. Raises InputError for a speaker who is nowhere.
@@ -180,7 +196,7 @@ def _beside(state: _Gathering, query: Query, *, add: bool) -> None:
         state.add(kind, 1, (field.term for field in fields), found)
 
 
-def _fill(state: _Gathering, dense: Dense) -> None:
+def _fill(state: Gathering, dense: Dense) -> None:
     """The nearest turns by meaning, until there are as many candidates as ColBERT reads anyway."""
     lacking = state.config.pool - len(state.found)
     if lacking > 0:
@@ -191,7 +207,7 @@ def _fill(state: _Gathering, dense: Dense) -> None:
             state.add("semantic", last, (), {index: {} for index in near})
 
 
-def _fuzzy(state: _Gathering, query: Query, known: Known | None) -> None:
+def _fuzzy(state: Gathering, query: Query, known: Known | None) -> None:
     """Terms that hit nothing, matched to the nearest words of the corpus (misspelt, shortened, inflected)."""
     lost = [t for t in query.terms if " " not in t.text and t.kind != PHRASE and not state.holds(t)]
     words = state.haystack.words() if lost else None
@@ -252,7 +268,7 @@ def _short_forms(word: str, term: Term, words: Mapping[str, None]) -> list[str]:
     return [word[:n] for n in range(len(word) - 1, 2, -1) if word[:n] in words][:1]
 
 
-def _entity_hops(state: _Gathering, parser: Parser) -> int:
+def _entity_hops(state: Gathering, parser: Parser) -> int:
     """Grep the new names of the best turns, at most `hops` in all; returns the last hop's number."""
     config = state.config
     for hop in range(2, config.hops + 1):
@@ -264,7 +280,7 @@ def _entity_hops(state: _Gathering, parser: Parser) -> int:
     return max(config.hops, 1)
 
 
-def _prf(state: _Gathering, parser: Parser, hop: int) -> None:
+def _prf(state: Gathering, parser: Parser, hop: int) -> None:
     """Pseudo-relevance feedback: nouns that several of the best turns share, one more grep."""
     config = state.config
     nouns = parser.nouns(state.top_texts(config.hop_sources))

@@ -20,7 +20,7 @@ from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
 from smartsearch.models.loading import tokenizer
 from smartsearch.models.tools import Tools
-from smartsearch.rank.fuse import order, rrf
+from smartsearch.rank.fusion import order, rrf
 from smartsearch.rank.text import spoken_date
 from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack

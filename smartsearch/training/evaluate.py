@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from smartsearch.rank.fuse import order, rrf
+from smartsearch.rank.fusion import order, rrf
 from smartsearch.training.chats import Group
 from smartsearch.training.shipped import Scorer
 

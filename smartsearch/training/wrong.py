@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from smartsearch.rank.cache.vectors import maxsim
 from smartsearch.rank.colbert import OnnxColbert
-from smartsearch.rank.text import SHOWN, asks, scored_texts, seen_by
+from smartsearch.rank.text import SHOWN, asks, scored_texts
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.overlap import Overlap, words
 from smartsearch.types import Corpus
@@ -22,7 +23,7 @@ ABOVE = 6
 
 def rankings(miner: OnnxColbert, chat: Chat, questions: Sequence[str]) -> dict[str, list[int]]:
     """The turns of `chat` for each question, best first by a ColBERT that reads them as search does."""
-    texts = scored_texts(Corpus(chat.turns), range(len(chat.turns)), seen_by(miner, SHOWN))
+    texts = scored_texts(Corpus(chat.turns), range(len(chat.turns)), replace(SHOWN, before=miner.before))
     vectors = miner.turn_vectors(texts) if questions else []
     scores = {asked: maxsim(miner.question_vectors(asked), vectors) for asked in questions}
     return {asked: np.argsort(-values, kind="stable").tolist() for asked, values in scores.items()}

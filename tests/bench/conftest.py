@@ -14,6 +14,7 @@ from smartsearch.bench.store import Store
 from smartsearch.bench.types import BenchQuestion, Group
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
+from smartsearch.rank.scorer import Scorer
 from smartsearch.types import Corpus, ModelInfo, Turn
 from tests.cli.fakes import fake_tools
 from tests.transcripts.build import lines, put
@@ -51,7 +52,7 @@ class Counting:
 def tools_with_parser(config: Config) -> Tools:
     tools = fake_tools(config)
     parser = ModelInfo("parser", "fake-parser", "789", "fp32")
-    scorers = {name: Counting(scorer) for name, scorer in tools.scorers.items()}
+    scorers = {name: Scorer(Counting(scorer)) for name, scorer in tools.scorers.items()}
     return replace(tools, scorers=scorers, models={"parser": parser, **tools.models})
 
 

@@ -70,7 +70,7 @@ def test_every_row_runs_by_the_models_of_its_name(hub: Path, chats: Path, tmp_pa
         question, way = group.questions[0], planned.spec.rows[0].retrieval
         scored = scoring.score(question, ready, [(way, tuple(RANKERS[name] for name in ROWS))])
     assert [row["rank"] for row in record["rows"]] == list(ROWS)
-    assert tools.scorers["ce"].read == 0  # ColBERT of the profile is asked where words find too little
+    assert tools.scorers["ce"].call.read == 0  # ColBERT of the profile is asked where words find too little
     turns = scored.found["I0"]
     texts = [group.corpus.turns[i].spoken for i in turns]
     for name in MADE:

@@ -11,7 +11,8 @@ from smartsearch.bench import grid
 from smartsearch.bench.ranking import ordered
 from smartsearch.bench.scoring import Scored
 from smartsearch.config import Config
-from smartsearch.rank.cascade import rank
+from smartsearch.rank.cascade import Task, rank
+from smartsearch.rank.scorer import Scorer
 from smartsearch.types import Candidate, Corpus, Turn
 
 TURNS = 60
@@ -33,10 +34,12 @@ def by_pipeline(scored: Scored, config: Config) -> list[int]:
     candidates = [Candidate(int(i), (), 1.0, 1) for i in scored.found["I3"]]
 
     def scorer(values):
-        return lambda _, texts: np.array([values[int(text.split("|")[0].split()[-1])] for text in texts])
+        return Scorer(
+            lambda _, texts: np.array([values[int(text.split("|")[0].split()[-1])] for text in texts])
+        )
 
     scorers = {name: scorer(scored.scores[name, False]) for name in ("ce", "colbert")}
-    return [c.index for c in rank("a question", candidates, corpus, scorers, config).candidates]
+    return [c.index for c in rank(Task("a question", candidates, corpus, scorers, config)).candidates]
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -33,13 +33,13 @@ def test_a_second_run_reads_nothing_again(chats: Path, tools, tmp_path: Path):
         (only,) = open_dataset(str(chats)).groups()
         for question in only.questions:
             ours.score(question, Haystacked(only.corpus), wanted(["I3", "IF0"], ["rrf", "cascade"]))
-        read = tools.scorers["ce"].read, tools.scorers["colbert"].read
+        read = tools.scorers["ce"].call.read, tools.scorers["colbert"].call.read
         assert read[0] > 0
         assert ours.pairs == read[0]
         again = scoring_of(tools, store, CONFIG)
         for question in only.questions:
             again.score(question, Haystacked(only.corpus), wanted(["I3", "IF0"], ["rrf", "cascade", "ce"]))
-        assert (tools.scorers["ce"].read, tools.scorers["colbert"].read) == read
+        assert (tools.scorers["ce"].call.read, tools.scorers["colbert"].call.read) == read
         assert again.pairs == 0
 
 
@@ -49,10 +49,10 @@ def test_a_wider_row_only_reads_what_is_missing(tools, tmp_path: Path):
     with Store(tmp_path / "s.db") as store:
         ours = scoring_of(tools, store, CONFIG)
         narrow = ours.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["cascade"]))
-        assert tools.scorers["ce"].read == 2
+        assert tools.scorers["ce"].call.read == 2
         assert int((~np.isnan(narrow.scores["ce", False])).sum()) == 2
         wide = ours.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["rrf"]))
-        assert tools.scorers["ce"].read == len(wide.found["IF3"]) == 4
+        assert tools.scorers["ce"].call.read == len(wide.found["IF3"]) == 4
         assert np.isnan(wide.scores["ce", False][3])  # the cat is no candidate
 
 
@@ -61,10 +61,10 @@ def test_another_model_text_or_context_is_scored_anew(tools, tmp_path: Path):
     with Store(tmp_path / "s.db") as store:
 
         def read_by(tools, corpus, show=SHOWN):
-            before = tools.scorers["ce"].read
+            before = tools.scorers["ce"].call.read
             ready = Haystacked(corpus, show)
             scoring_of(tools, store, CONFIG).score(one.questions[0], ready, wanted(["IF3"], ["ce"]))
-            return tools.scorers["ce"].read - before
+            return tools.scorers["ce"].call.read - before
 
         assert read_by(tools, one.corpus) == 1
         assert read_by(tools, one.corpus) == 0
@@ -161,13 +161,13 @@ def test_what_answers_the_same_question_shares_what_was_read(tools, tmp_path: Pa
     with Store(tmp_path / "s.db") as store:
         ours = scoring_of(tools, store, CONFIG)
         scored = ours.score(one.questions[0], Haystacked(one.corpus), wanted(["IF3"], ["ce"]))
-        shared, read = ours.shared.scorers["ce"], tools.scorers["ce"].read
+        shared, read = ours.shared.scorers["ce"], tools.scorers["ce"].call.read
         texts = Haystacked(one.corpus).texts([0, 2])
         again = shared(one.questions[0].text, [texts[0], texts[0], texts[1]])
-        assert tools.scorers["ce"].read == read + 1  # the cat, which was no candidate
+        assert tools.scorers["ce"].call.read == read + 1  # the cat, which was no candidate
         assert again[0] == again[1] == scored.scores["ce", False][0]
         shared("Another question?", texts)
-        assert tools.scorers["ce"].read == read + 3
+        assert tools.scorers["ce"].call.read == read + 3
 
 
 def test_a_fusion_trained_again_is_another_system(tools, tmp_path: Path):

@@ -19,10 +19,10 @@ from smartsearch.bench.session import Request
 from smartsearch.bench.store import Store
 from smartsearch.config import Config, build
 from smartsearch.errors import InputError
-from smartsearch.rank.lift import ranked
+from smartsearch.rank.scorer import Scorer
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Card
-from smartsearch.systems.smartsearch.pipeline import search
+from smartsearch.systems.smartsearch.pipeline import ranked, search
 from smartsearch.types import Budget, Hit, Result, Scores, Trace
 from tests.bench.conftest import QUESTIONS, scoring_of, tools_with_parser
 from tests.rank.test_meaning import Sketcher
@@ -120,15 +120,15 @@ def test_a_floor_is_of_the_raw_score_and_so_is_the_papers_tau(chats: Path, tmp_p
         Request(str(chats), retrievals=("IP",), rankers=("ce", "ce+plain"), cuts=("A1v2", "B2:.5")), CONFIG
     )
 
-    class Calibrated:
-        calibration = (3.0, -9.0)
-
-        def __call__(self, question, texts):
-            raw = tools.scorers["ce"](question, texts)
-            return 1 / (1 + np.exp(-(3.0 * np.log(raw / (1 - raw)) - 9.0)))
+    def calibrated(question, texts):
+        raw = tools.scorers["ce"](question, texts)
+        return 1 / (1 + np.exp(-(3.0 * np.log(raw / (1 - raw)) - 9.0)))
 
     kept = {}
-    for name, ce in (("raw", tools.scorers["ce"]), ("calibrated", Calibrated())):
+    for name, ce in (
+        ("raw", tools.scorers["ce"]),
+        ("calibrated", Scorer(calibrated, calibration=(3.0, -9.0))),
+    ):
         with Store(tmp_path / f"{name}.db") as store:
             scoring = scoring_of(replace(tools, scorers=tools.scorers | {"ce": ce}), store, CONFIG)
             rows = session.measure(planned, scoring, quiet)[0]["rows"]
@@ -284,7 +284,11 @@ def test_where_sketches_are_compared_all_are_made_before_the_first_question(chat
     colbert = Sketcher()
     planned = session.plan(Request(str(chats), rankers=("cascade",), live=4), config)
     with Store(tmp_path / "scores.db") as store:
-        made = scoring_of(replace(tools, scorers=tools.scorers | {"colbert": colbert}), store, config)
+        made = scoring_of(
+            replace(tools, scorers=tools.scorers | {"colbert": Scorer(colbert, sketcher=colbert)}),
+            store,
+            config,
+        )
         record, outcome = session.measure(planned, made, quiet)
     assert len(colbert.read) == 2 * len(set(colbert.read)) == 12  # for warm queries, then for the rows
     assert {len(order) for order, _ in outcome.kept.values()} == {6}

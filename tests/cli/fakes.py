@@ -13,6 +13,7 @@ from smartsearch.cli import app as cli
 from smartsearch.config import Config
 from smartsearch.models import loading
 from smartsearch.models.tools import Tools
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.serve.warm import client
 from smartsearch.types import ModelInfo, Query, Term
@@ -47,7 +48,10 @@ def shared(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
 def fake_tools(config: Config, *, cache: bool = True) -> Tools:
     return Tools(
         FakeParser(),  # type: ignore[arg-type]
-        {"ce": lambda q, t: 1 / (1 + np.exp(3 - 2 * shared(q, t))), "colbert": lambda q, t: shared(q, t) / 3},
+        {
+            "ce": Scorer(lambda q, t: 1 / (1 + np.exp(3 - 2 * shared(q, t)))),
+            "colbert": Scorer(lambda q, t: shared(q, t) / 3),
+        },
         Tokenizer("letters/4", lambda text: -(-len(text) // 4)),
         {
             "ce": ModelInfo("crossencoder", "fake-ce", "abc123", "int8"),

@@ -13,6 +13,7 @@ import pytest
 from smartsearch.rank.cache.vector_files import VectorFiles
 from smartsearch.rank.cache.vector_folder import home
 from smartsearch.rank.cache.vectors import TokenVectors, quantised
+from smartsearch.rank.scorer import Scorer
 from smartsearch.runtime import ending
 from tests.cli.conftest import Run
 from tests.rank.tiny import vectors
@@ -88,7 +89,7 @@ def test_fill_reads_every_turn_ahead_a_few_at_a_time(run: Run, tmp_path: Path, m
         return [quantised(np.eye(2)) for _ in texts]
 
     sketcher = SimpleNamespace(kept_sketches=lambda texts: {}, sketches=sketches)
-    tools = SimpleNamespace(scorers={"colbert": SimpleNamespace(sketcher=sketcher)})
+    tools = SimpleNamespace(scorers={"colbert": Scorer(sketches, sketcher=sketcher)})
     monkeypatch.setattr("smartsearch.models.loading.load_tools", lambda config: tools)
     monkeypatch.setattr("smartsearch.cli.cache.AT_ONCE", 3)
     chat = tmp_path / "long.txt"

@@ -214,7 +214,7 @@ def test_a_search_deep_in_threads_ends_at_its_timeout(folder: Path):
         f"import sys, time; sys.path.insert(0, {str(FAKES.parent)!r}); import fakes\n"
         "from smartsearch.cli import app as cli; from smartsearch.models import loading\n"
         "from dataclasses import replace\n"
-        f"slow = lambda q, t: time.sleep({2 * HANG})\n"
+        f"slow = fakes.Scorer(lambda q, t: time.sleep({2 * HANG}))\n"
         "scorers = {'ce': slow, 'colbert': slow}\n"
         "loading.load_tools = lambda c: replace(fakes.fake_tools(c), scorers=scorers)\n"
         "sys.argv = ['smartsearch', 'query', 'support', '--candidates', 'all', '--timeout', '.5', '--json']\n"
@@ -240,7 +240,8 @@ def colbert(question, texts):
     files.put({{text: vectors(text) for text in texts}})
     {then}
     return fakes.shared(question, texts)
-loading.load_tools = lambda config: replace(fakes.fake_tools(config), scorers={{"colbert": colbert}})
+scorers = {{"colbert": fakes.Scorer(colbert)}}
+loading.load_tools = lambda config: replace(fakes.fake_tools(config), scorers=scorers)
 sys.argv = ["smartsearch", "query", "support", "chat.txt", "--rank", "colbert", "--timeout", "600"]
 cli.main()
 """

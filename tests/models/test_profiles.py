@@ -15,7 +15,8 @@ from smartsearch.models import loading, manifest, profiles, store
 from smartsearch.output import record
 from smartsearch.rank.cache.vector_folder import usage
 from smartsearch.rank.crossencoder import uncalibrated
-from smartsearch.rank.text import SHOWN, seen_by
+from smartsearch.rank.scorer import Late, Scorer
+from smartsearch.rank.text import SHOWN
 from smartsearch.rank.windows import scored_windows
 from smartsearch.runtime import ending, extras
 from smartsearch.systems.smartsearch.pipeline import search
@@ -152,7 +153,7 @@ def test_a_loaded_ranker_tells_how_many_turns_before_it_sees_and_gets_them(tmp_p
     (ours / "config.json").write_text(json.dumps(config | {"before": 3}))
     scorer = loading.load_tools(Config(**{role: str(ours)})).scorers[name]
     corpus = haystack("Mara: rain", "Ilya: dog", "Mara: sun", "Ilya: tea").corpus
-    read = scored_windows("dog", corpus, [3], seen_by(scorer, SHOWN))
+    read = scored_windows("dog", corpus, [3], scorer.seeing(SHOWN))
     assert read == [["Ilya: tea | Mara: sun | Ilya: dog | Mara: rain"]]
 
 
@@ -164,7 +165,9 @@ def test_a_loaded_ranker_tells_its_calibration(tmp_path, parsed):
     config = json.loads((ours / "config.json").read_text())
     (ours / "config.json").write_text(json.dumps(config | {"calibration": [0.5, -2.0]}))
     ce = loading.load_tools(asked).scorers["ce"]
-    assert uncalibrated(ce("dog", ["dog dog", "rain"]), ce) == pytest.approx(1 / (1 + np.exp([-2.0, 0.0])))
+    assert uncalibrated(ce("dog", ["dog dog", "rain"]), ce.calibration) == pytest.approx(
+        1 / (1 + np.exp([-2.0, 0.0]))
+    )
 
 
 @pytest.mark.torch
@@ -264,8 +267,8 @@ def test_a_third_scorer_is_a_row_and_its_loading(tmp_path, monkeypatch, nlp):
     turns = haystack("Mara: dog", "Ilya: a dog in the rain", "Mara: the dog, the dog")
     loaded = []
 
-    def load(config):
-        loaded.append(config.cores)
+    def load():
+        loaded.append("third")
         return lambda question, texts: np.array([float(len(text)) for text in texts])
 
     def asked(**settings):
@@ -276,7 +279,7 @@ def test_a_third_scorer_is_a_row_and_its_loading(tmp_path, monkeypatch, nlp):
     monkeypatch.setitem(RANKERS, "third", Reads(weight=9.0, head=True))
     with pytest.raises(ModelError, match="no third"):
         asked(rank=("ce", "colbert", "third"))
-    monkeypatch.setitem(loading.OTHERS, "third", load)
+    monkeypatch.setitem(loading.OTHERS, "third", lambda config: Scorer(Late(load)))
     plain = asked()
     assert [hit.scores for hit in plain.hits] == [hit.scores for hit in before.hits]
     assert not loaded

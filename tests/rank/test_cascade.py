@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from smartsearch.config import RANKERS, Config, Reads
-from smartsearch.rank.cascade import rank
+from smartsearch.rank.cascade import Task, head, rank
+from smartsearch.rank.features import among
+from smartsearch.rank.fusion import Fusion
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.windows import windows
 from smartsearch.types import Candidate, Term
 from tests.conftest import corpus
@@ -26,13 +30,17 @@ def scorer(values, seen):
         seen.extend(numbers)
         return np.array([values[n] for n in numbers], dtype=float)
 
-    return score
+    return Scorer(score)
+
+
+def both(call):
+    return {"ce": Scorer(call), "colbert": Scorer(call)}
 
 
 def ranked(config, ce=range(10), colbert=range(10)):
     seen = {"ce": [], "colbert": []}
     scorers = {"ce": scorer(ce, seen["ce"]), "colbert": scorer(colbert, seen["colbert"])}
-    return rank("q", CANDIDATES, TURNS, scorers, config), seen
+    return rank(Task("q", CANDIDATES, TURNS, scorers, config)), seen
 
 
 def test_all_means_both_rankers_see_every_candidate():
@@ -42,13 +50,13 @@ def test_all_means_both_rankers_see_every_candidate():
 
 
 def test_both_rankers_run_at_the_same_time():
-    both = threading.Barrier(2, timeout=HANG)
+    two = threading.Barrier(2, timeout=HANG)
 
     def waits(question, texts):
-        both.wait()
+        two.wait()
         return np.zeros(len(texts))
 
-    rank("q", CANDIDATES, TURNS, {"ce": waits, "colbert": waits}, Config(candidates=0))
+    rank(Task("q", CANDIDATES, TURNS, both(waits), Config(candidates=0)))
 
 
 def test_the_cascade_gives_the_cross_encoder_the_best_of_colbert_and_drops_none():
@@ -83,7 +91,7 @@ def test_a_third_scorer_reads_all_or_the_best_and_rrf_fuses(monkeypatch, candida
     scorers = {name: scorer(range(10), seen[name]) for name in ("ce", "colbert")}
     scorers["third"] = scorer(range(9, -1, -1), seen["third"])
     config = Config(rank=("ce", "colbert", "third"), candidates=candidates)
-    ranking = rank("q", CANDIDATES, TURNS, scorers, config, {"ce": 1.0, "colbert": 1.0})
+    ranking = rank(Task("q", CANDIDATES, TURNS, scorers, config, Fusion({"ce": 1.0, "colbert": 1.0})))
     assert len(seen["third"]) == read
     assert ranking.candidates[0].index == 9
     assert ranking.scores[0].more == {"third": 0.0}
@@ -123,7 +131,7 @@ def test_an_error_in_a_ranker_reaches_the_caller():
         raise RuntimeError("boom")
 
     with pytest.raises(RuntimeError, match="boom"):
-        rank("q", CANDIDATES, TURNS, {"ce": broken, "colbert": broken}, Config(candidates=0))
+        rank(Task("q", CANDIDATES, TURNS, both(broken), Config(candidates=0)))
 
 
 class TestLongTurns:
@@ -143,12 +151,12 @@ class TestLongTurns:
                 seen[name] += texts
                 return np.array([float(sum(text.count(word) for word in wanted)) for text in texts])
 
-            return score
+            return Scorer(score)
 
         scorers = {"ce": counting("ce", "spare", "weather"), "colbert": counting("colbert", "spare")}
         found = [Candidate(i, (), 1.0, 1) for i in range(3)]
         shown = {name: scorers[name] for name in names}
-        return rank(self.QUESTION, found, self.TURNS, shown, config), seen
+        return rank(Task(self.QUESTION, found, self.TURNS, shown, config)), seen
 
     @pytest.mark.parametrize("candidates", [-1, 0, 2])
     def test_the_answer_at_the_end_is_found_and_scored_by_its_window(self, candidates):
@@ -174,18 +182,18 @@ class TestLongTurns:
     def test_both_rankers_run_at_the_same_time_whatever_the_length(self, monkeypatch, most):
         """Each waits for the other: one after the other would never end."""
         monkeypatch.setattr("smartsearch.rank.windows.READ_WINDOWS", most)
-        both = threading.Barrier(2, timeout=HANG)
+        two = threading.Barrier(2, timeout=HANG)
 
         def waits(question, texts):
-            both.wait()
+            two.wait()
             return np.zeros(len(texts))
 
         assert len(windows(self.TURNS.turns[2])) > 4
         found = [Candidate(i, (), 1.0, 1) for i in range(3)]
         for more in ({}, {"windows": False}):
             config = Config(candidates=0, **more)
-            rank(self.QUESTION, found, self.TURNS, {"ce": waits, "colbert": waits}, config)
-            assert not both.broken
+            rank(Task(self.QUESTION, found, self.TURNS, both(waits), config))
+            assert not two.broken
 
     def test_whole_means_one_text_of_all_words(self):
         _, seen = self.ranked(Config(candidates=0, windows=False, beside=()))
@@ -208,11 +216,21 @@ def test_the_turns_after_the_best_are_ranked_too():
     some = [Candidate(i, (), 1.0, 1) for i in (0, 4, 8)]
     seen = {"ce": [], "colbert": []}
     scorers = {name: scorer(range(10), seen[name]) for name in seen}
-    following = {0: 1, 4: 5, 8: -1}.__getitem__
-    ranking = rank("q", some, TURNS, scorers, Config(candidates=2), following=following)
+    task = Task("q", some, TURNS, scorers, Config(candidates=2))
+    ranking = rank(replace(task, following={0: 1, 4: 5, 8: -1}.__getitem__))
     assert sorted(seen["colbert"]) == [0, 1, 4, 5, 8]
     assert {c.index: (c.terms, c.hop) for c in ranking.candidates}[5] == ((), 0)
-    assert [c.index for c in rank("q", some, TURNS, scorers, Config(candidates=2)).candidates] == [8, 4, 0]
+    assert [c.index for c in rank(task).candidates] == [8, 4, 0]
+
+
+def test_a_turn_after_the_best_that_was_found_too_comes_back_once():
+    """It was not among the likeliest: words found it, and its neighbour has it read."""
+    scorers = {name: scorer(range(10), []) for name in ("ce", "colbert")}
+    config = Config(candidates=2, colbert_turns=4)
+    task = Task("q", CANDIDATES, TURNS, scorers, config, following=lambda index: index + 1)
+    found = rank(task)
+    assert sorted(c.index for c in found.candidates) == list(range(10))
+    assert {c.index: s.colbert for c, s in zip(found.candidates, found.scores)}[4] == 4.0
 
 
 @pytest.mark.parametrize(
@@ -244,5 +262,30 @@ def test_the_likeliest_are_read_first(monkeypatch):
     seen: list[int] = []
     values = [9.0 if i in (3, 8) else 0.0 for i in range(10)]
     scorers = {"ce": scorer(range(10), []), "colbert": scorer(values, seen)}
-    rank("q", some, TURNS, scorers, Config(candidates=3, semantic_max_turns=9), counts={"rare": 2})
+    config = Config(candidates=3, semantic_max_turns=9)
+    rank(Task("q", some, TURNS, scorers, config, counts={"rare": 2}))
     assert seen[:2] == [3, 8]
+
+
+ALONE = [-1, -1, -1, -1]
+
+
+def test_the_best_by_colbert_where_nothing_is_beside():
+    assert head(ALONE, np.array([2.0, 5.0, 3.0, 4.0]), 2).tolist() == [1, 3]
+    assert head(ALONE, np.array([2.0, 5.0, 5.0, 4.0]), 9).tolist() == [1, 2, 3, 0]
+
+
+def test_a_good_neighbour_lifts_a_turn_over_one_that_is_a_little_better():
+    scores = np.array([20.0, 10.0, 10.1, 5.0])
+    assert head(ALONE, scores, 2).tolist() == [0, 2]
+    assert head([-1, 0, -1, -1], scores, 2).tolist() == [0, 1]  # 1 follows 0
+    assert head([1, -1, -1, -1], scores, 2).tolist() == [0, 1]  # 0 follows 1
+
+
+def test_where_all_are_read_the_order_is_colberts_own():
+    assert head([-1, 0, -1, -1], np.array([20.0, 10.0, 10.1, 5.0]), 4).tolist() == [0, 2, 1, 3]
+
+
+def test_neighbours_are_looked_for_among_those_that_were_scored():
+    assert among([-1, 0, 1, 2, 3], [3, 0, 4, 2]) == [3, -1, 0, -1]
+    assert head([], np.array([]), 3).tolist() == []

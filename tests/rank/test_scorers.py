@@ -136,12 +136,9 @@ def test_a_hub_colbert_loads_from_its_folder(tmp_path):
 
 
 def test_a_calibrated_score_is_turned_back_into_the_models_own():
-    class Calibrated:
-        calibration = (0.62, -3.97)
-
     logits = np.array([-11.0, -4.0, 0.0, 6.4, 12.0, np.nan])
     made = sigmoid(0.62 * logits[:-1] - 3.97)
-    found = uncalibrated(np.append(made, np.nan), Calibrated())
+    found = uncalibrated(np.append(made, np.nan), (0.62, -3.97))
     assert np.isnan(found[-1])
     assert found[:-1] == pytest.approx(sigmoid(logits[:-1]), rel=1e-9)
-    assert uncalibrated(made, lambda q, t: made) is made
+    assert uncalibrated(made, (1.0, 0.0)) is made

@@ -74,8 +74,10 @@ def test_the_list_is_a_part_of_the_fused_score():
     ce, colbert = np.array([0.5, 0.9, 0.2]), np.array([3.0, 8.0, 6.0])
     turns = TURNS[:3]
     fusion = Fusion({"ce": 1.0}, lambda one, rows: np.arange(len(rows)) + len(one.told))
-    fused = fusion("q", turns, Corpus(turns).previous, ce, colbert, np.array([0, 2]))
-    alone = Fusion({"ce": 1.0})("q", turns, Corpus(turns).previous, ce, colbert, np.array([0, 2]))
+    fused = fusion("q", turns, Corpus(turns).previous, {"ce": ce, "colbert": colbert}, np.array([0, 2]))
+    alone = Fusion({"ce": 1.0})(
+        "q", turns, Corpus(turns).previous, {"ce": ce, "colbert": colbert}, np.array([0, 2])
+    )
     assert fused.added.tolist() == [2, 3]
     assert (fused.scores - fused.added).tolist() == pytest.approx(alone.scores.tolist())
     assert alone.added.tolist() == [0, 0]

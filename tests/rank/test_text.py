@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
+import numpy as np
 import pytest
 
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.text import (
     CONTEXT_CHARACTERS,
     PLAIN,
     SHORT,
     SHOWN,
     Shown,
+    asks,
     scored_text,
     scored_texts,
-    seen_by,
     spoken_date,
 )
 from smartsearch.types import Corpus, Turn
@@ -51,9 +51,9 @@ def test_a_short_turn_is_shown_with_several_before_and_a_long_one_with_one():
 @pytest.mark.parametrize(("before", "shown"), [(0, "c"), (1, "c | b"), (4, "c | b | a")])
 def test_a_scorer_sees_as_many_turns_before_as_it_was_trained_with(before, shown):
     corpus = Corpus((Turn("a"), Turn("b"), Turn("c")))
-    assert scored_texts(corpus, [2], seen_by(SimpleNamespace(before=before), SHOWN)) == [shown]
-    assert scored_texts(corpus, [2], seen_by(SimpleNamespace(before=before), PLAIN)) == ["c"]
-    assert seen_by(object(), SHOWN) == SHOWN
+    scorer = Scorer(lambda question, texts: np.zeros(0), before)
+    assert scored_texts(corpus, [2], scorer.seeing(SHOWN)) == [shown]
+    assert scored_texts(corpus, [2], scorer.seeing(PLAIN)) == ["c"]
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,10 @@ def test_context_never_comes_from_another_session_or_file():
     corpus = Corpus(turns)
     assert corpus.previous == (-1, 0, -1, -1)
     assert scored_texts(corpus, [1, 2]) == ["b | a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"), [("why?", True), ('"Why?!" 🙂', True), ("Why? Oh.", False), ("", False)]
+)
+def test_a_question_ends_with_its_mark(text, question):
+    assert asks(Turn(text)) == question

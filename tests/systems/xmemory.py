@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from smartsearch.rank.cache.vectors import unquantised
+from smartsearch.rank.scorer import Scorer
 from smartsearch.types import Turn
 from tests.cli.fakes import FakeParser, fake_tools, shared, words
 
@@ -27,10 +28,6 @@ class WordSketches:
 
     def __call__(self, question, texts):
         return shared(question, texts)
-
-    @property
-    def sketcher(self):
-        return self
 
     def question_vectors(self, question):
         return self.sketches([question])[0].values
@@ -51,7 +48,9 @@ def vector(word):
 
 def tools(config, *, cache=True):
     made = fake_tools(config)
-    return replace(made, parser=Statements(), scorers={**made.scorers, "colbert": WordSketches()})
+    sketches = WordSketches()
+    colbert = Scorer(sketches, sketcher=sketches)
+    return replace(made, parser=Statements(), scorers={**made.scorers, "colbert": colbert})
 
 
 TOPICS = (

@@ -175,13 +175,8 @@ def test_what_was_asked_by_meaning_is_read_ahead(
 
     def tools(config: Config) -> Tools:
         made = fake_tools(config)
-        colbert = made.scorers["colbert"]
-
-        def scorer(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
-            return colbert(question, texts)
-
-        scorer.sketcher = Ahead(lambda read: None)
-        return replace(made, scorers={**made.scorers, "colbert": scorer})
+        colbert = replace(made.scorers["colbert"], sketcher=Ahead(lambda read: None))
+        return replace(made, scorers={**made.scorers, "colbert": colbert})
 
     class Spied(Server):
         def _readable(self, config: Config) -> object:

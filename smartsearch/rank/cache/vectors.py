@@ -1,4 +1,4 @@
-"""Token vectors in int8, and MaxSim over them (paper 3.3).
+"""Token vectors in int8, and MaxSim over them (paper 3.5).
 
 A byte a number and a scale a token: a quarter of float32. Sums of such integers are exact in float32, so a
 score does not depend on what else shares the matrix product, on threads or on the machine.

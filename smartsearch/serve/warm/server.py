@@ -49,7 +49,7 @@ from smartsearch.types import Dropped, Result, Turn
 
 if TYPE_CHECKING:
     from smartsearch.models.tools import Tools
-    from smartsearch.rank.sketches import Sketcher
+    from smartsearch.rank.scorer import Scorer
     from smartsearch.retrieve.grep import Haystack
 
 CLIENTS = 8
@@ -100,7 +100,7 @@ class Server:
     def __init__(self, config: Config, models: Models, changed: Callable[[], bool] = lambda: False) -> None:
         self._config, self._models, self._changed = config, models, changed
         self._shelf = Shelf()
-        self._ahead: tuple[Haystack, Sketcher] | None = None
+        self._ahead: tuple[Haystack, Scorer] | None = None
         self._work = Work()
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._room = threading.BoundedSemaphore(CLIENTS)
@@ -137,9 +137,9 @@ class Server:
         """Read a few turns of what was asked last; whether some are left. What goes wrong ends it."""
         if self._ahead is None or resident_bytes() > AHEAD_BYTES:
             return False
-        haystack, sketcher = self._ahead
+        haystack, scorer = self._ahead
         try:
-            left = read_ahead(haystack, sketcher, AHEAD)
+            left = read_ahead(haystack, scorer, AHEAD)
         except Exception as error:
             report(error)
             left = 0
@@ -147,14 +147,14 @@ class Server:
             self._ahead = None
         return left > 0
 
-    def _readable(self, config: Config) -> tuple[Haystack, Sketcher] | None:
+    def _readable(self, config: Config) -> tuple[Haystack, Scorer] | None:
         """What of the question just answered may be read ahead, and by what."""
         haystack = self._shelf.latest
         wanted = config.typed and config.semantic != "off" and "colbert" in config.rank
         if haystack is None or not wanted or not 0 < len(haystack) <= config.sketch_max_turns:
             return None
-        sketcher = getattr(self._models().scorers.get("colbert"), "sketcher", None)
-        return (haystack, sketcher) if sketcher else None
+        colbert = self._models().scorers.get("colbert")
+        return (haystack, colbert) if colbert and colbert.sketcher else None
 
     def finish(self) -> None:
         """Tell those who wait that there is no answer, and let what is being sent arrive, within bounds."""

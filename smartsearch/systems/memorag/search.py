@@ -9,7 +9,8 @@ from functools import partial
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
-from smartsearch.rank.fuse import order, rrf
+from smartsearch.rank.fusion import order, rrf
+from smartsearch.rank.meaning import dense_search
 from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
 from smartsearch.retrieve.hops import Evidence
@@ -87,7 +88,7 @@ def _nearest(clue: str, query: Query, haystack: Haystack, config: Config, tools:
     """The turns nearest in meaning to a clue, where there are few enough to read, or it is always done."""
     if len(haystack) > config.pool_max_turns and config.semantic != "always":
         return []
-    dense = pipeline.dense_search(replace(query, text=clue), haystack, config, tools, [])
+    dense = dense_search(replace(query, text=clue), haystack, config, tools.scorers)
     return dense(config.semantic_top, config.pool_max_turns, ()) if dense else []
 
 

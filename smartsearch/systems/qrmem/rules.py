@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.text import shown
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.retrieve.semantic import Scorer
 from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
 from smartsearch.systems.qrmem.navigate import Ground, Verdict
 from smartsearch.systems.qrmem.segments import Segments

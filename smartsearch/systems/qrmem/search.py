@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
-from smartsearch.rank.cascade import Ranking, rank
-from smartsearch.rank.once import Once
-from smartsearch.rank.promote import promoted
+from smartsearch.rank.cascade import Task, rank
+from smartsearch.rank.fusion import Ranking
+from smartsearch.rank.lift import promoted
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
-from smartsearch.retrieve.semantic import Scorer
 from smartsearch.systems.qrmem import rules
 from smartsearch.systems.qrmem.graph import EntityGraph
 from smartsearch.systems.qrmem.navigate import TRIALS, Ground, Route, expand, in_segments, navigate
@@ -48,7 +48,7 @@ def search(
     found = [hit.index for hit in (*near.hits, *near.budget.hidden)]
     scope = rules.scope(found, haystack, memory, config.qrmem_scope)
     asked = Asked(query, haystack, memory, scope, config, tools)
-    scorers = {name: Once(tools.scorers[name]) for name in config.rank if name in tools.scorers}
+    scorers = {name: tools.scorers[name].once() for name in config.rank if name in tools.scorers}
     roles = _roles(asker, asked)
     made = roles.related() if roles else rules.related(asked)
     entities = made.meant(term.text for term in query.terms)
@@ -120,7 +120,7 @@ def ranked(asked: Asked, route: Route, scorers: Mapping[str, Scorer]) -> Ranking
     found: Found = {} if config.mode == "and" else {index: {} for index in sorted(turns)}
     merge(found, {index: inside for index, inside in words.items() if index in turns})
     candidates = by_match_weight(found, config.typed)
-    ranking = rank(asked.query.text, candidates, corpus, scorers, config, fusion, counts)
+    ranking = rank(Task(asked.query.text, candidates, corpus, scorers, config, fusion, counts))
     return promoted(ranking, corpus.turns, config.speaker, config.speaker_rank)
 
 

@@ -51,5 +51,5 @@ def card(name: str) -> Card:
 def load(config: Config, tools: Callable[[Config], Tools]) -> SmartSearch:
     """SmartSearch with the models of the config's profile. Raises ModelError."""
     loaded = tools(config)
-    slow = getattr(loaded.scorers.get("qr"), "notice", None) if "qr" in config.rank else None
-    return SmartSearch(loaded, slow(config.qr_candidates) if slow else "")
+    slow = loaded.scorers["qr"].notice(config.qr_candidates) if "qr" in config.rank else ""
+    return SmartSearch(loaded, slow)

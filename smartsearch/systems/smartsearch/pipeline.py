@@ -1,22 +1,23 @@
-"""The paper on one page: parse, grep, hop, score twice, fuse, truncate."""
+"""The paper on one page: parse, grep, hop, score, fuse, lift, cut (docs/paper.md)."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
-from smartsearch.rank.cascade import Ranking
+from smartsearch.rank.cascade import Task, fuse, score
 from smartsearch.rank.confidence import absent, confidence, is_weak, signals
-from smartsearch.rank.lift import ranked
-from smartsearch.rank.meaning import Near, nearest_sketches, nearest_turns
-from smartsearch.rank.text import shown
+from smartsearch.rank.fusion import Fusion, Ranking
+from smartsearch.rank.lift import lift
+from smartsearch.rank.meaning import dense_search
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.retrieve.hops import Dense, Evidence, gather, stem
+from smartsearch.retrieve.hops import Evidence, grepped, hopped, stem
 from smartsearch.types import STAGES, Budget, Hit, Query, Result, Trace, fold, paired
 
 Widen = Callable[[Query, Evidence], Evidence]
@@ -26,16 +27,16 @@ Widen = Callable[[Query, Evidence], Evidence]
 def search(
     question: str, haystack: Haystack, config: Config, tools: Tools, widen: Widen | None = None
 ) -> Result:
-    """The turns of `haystack` that answer `question`, ranked and cut to the budget (paper section 3)."""
+    """The turns of `haystack` that answer `question`, ranked and cut to the budget (paper 3)."""
     clock, question = _Clock(), paired(question)
+    degraded: list[str] = []
     with clock("parse"):
         query = tools.parser.parse(question, config)
-    degraded: list[str] = []
     with clock("retrieve"):
-        dense = dense_search(query, haystack, config, tools, degraded)
-        evidence = gather(query, haystack, tools.parser, config, dense, tools.known)
-        if widen is not None:
-            evidence = widen(query, evidence)
+        dense = dense_search(query, haystack, config, tools.scorers, degraded)
+        found = grepped(query, haystack, config)
+        evidence = hopped(found, query, tools.parser, dense, tools.known)
+        evidence = widen(query, evidence) if widen else evidence
     with clock("rank"):
         ranking = ranked(query, evidence, haystack, config, tools.scorers, tools.fusion)
     with clock("truncate"):
@@ -79,55 +80,27 @@ def search(
     )
 
 
+def ranked(
+    query: Query,
+    evidence: Evidence,
+    haystack: Haystack,
+    config: Config,
+    scorers: Mapping[str, Scorer],
+    fusion: Fusion | None = None,
+) -> Ranking:
+    """All candidates of `evidence` as a search orders them; the benchmark's default row is this order too."""
+    task = Task.of(query, evidence, haystack, config, scorers, fusion)
+    scored = score(task)
+    order = fuse(task, scored)
+    return lift(order, query, evidence, haystack.corpus, config)
+
+
 def _hits(ranking: Ranking, haystack: Haystack) -> list[Hit]:
     pairs = zip(ranking.candidates, ranking.scores, strict=True)
     return [
         Hit(position, haystack.corpus.turns[c.index], scores, c.terms, c.hop, c.index)
         for position, (c, scores) in enumerate(pairs, start=1)
     ]
-
-
-def dense_search(
-    query: Query, haystack: Haystack, config: Config, tools: Tools, degraded: list[str]
-) -> Dense | None:
-    """The dense search over all turns, or None where it is off or impossible."""
-    if config.semantic == "off" or not any(c.isalnum() for c in query.text):
-        return None
-    if "colbert" not in tools.scorers:
-        if config.semantic == "always":
-            degraded.append(f"no dense search: the profile {config.profile} has no ColBERT")
-        return None
-
-    scorer, turns = tools.scorers["colbert"], len(haystack)
-    looked: list[Near] = []  # once a question, whoever asks
-
-    def run(top: int, most: int, found: Collection[int]) -> list[int]:
-        if turns <= most or config.semantic == "always":
-            return nearest_turns(query.text, haystack, scorer, top, shown(config)).turns
-        sketcher = getattr(scorer, "sketcher", None) if config.typed else None
-        if sketcher is None or turns > config.sketch_max_turns:
-            limit = config.sketch_max_turns if sketcher else most
-            degraded.append(
-                f"nothing was searched by meaning: {turns} turns, more than {limit}; "
-                "--semantic always does it"
-            )
-            return []
-        if looked:
-            return looked[0].turns[:top]
-        most_wanted = max(config.pool, config.semantic_top)
-        new = config.semantic_new
-        near = nearest_sketches(
-            query.text, haystack, scorer, sketcher, most_wanted, new, found, shown(config)
-        )
-        looked.append(near)
-        if near.unread:
-            degraded.append(
-                f"searched by meaning in {turns - near.unread} of {turns} turns; the next questions read on "
-                "(`smartsearch cache fill PATH` reads ahead)"
-            )
-        return near.turns[:top]
-
-    return run
 
 
 def _warnings(query: Query, evidence: Evidence, budget: Budget, weak: bool) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from smartsearch.config import Config
     from smartsearch.llm import Asker
     from smartsearch.models.tools import Tools
-    from smartsearch.rank.sketches import Sketcher
+    from smartsearch.rank.scorer import Sketcher
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.xmemory.ingest import Author
     from smartsearch.types import Result
@@ -127,7 +127,8 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     from smartsearch.errors import ModelError
 
     loaded = tools(config)
-    sketcher = getattr(loaded.scorers.get("colbert"), "sketcher", None)
+    colbert = loaded.scorers.get("colbert")
+    sketcher = colbert.sketcher if colbert else None
     if sketcher is None or "ce" not in loaded.scorers:
         raise ModelError(
             f"xmemory needs a cross-encoder and a ColBERT that keeps vectors, unlike {config.profile}",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.rank.sketches import Sketcher
+from smartsearch.rank.scorer import Sketcher
 
 
 def embedded(sketcher: Sketcher, texts: Sequence[str]) -> NDArray[np.float32]:

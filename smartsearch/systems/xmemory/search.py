@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
+from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.text import shown
 from smartsearch.rank.truncate import truncate
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.retrieve.semantic import Scorer
 from smartsearch.systems.xmemory.ingest import Embed, XMemory
 from smartsearch.systems.xmemory.select import Choice, Gated, edges, gate, representatives
 from smartsearch.types import Cost, Hit, Query, Result, Scores, Trace, fold, paired

@@ -1,8 +1,7 @@
-"""A learned fusion: one weighted sum over both scores of a turn and those of the turns beside it.
+"""What the learned fusion knows of a turn: the scores of each ranker for it and for the turns beside it.
 
-RRF (paper 3.3) sees ranks alone. The scores say more, and so do the neighbours: an answer stands near its
-question, and the turn after it often repeats its words. The weights belong to a pair of rankers and come with
-them (recipe/fusion.py, docs/decisions/0008); every part of the sum is a score that `--explain` shows.
+RRF (paper 3.5) sees ranks alone. The scores say more, and so do the neighbours: an answer stands near its
+question, and the turn after it often repeats its words. Every feature is a score that `--explain` shows.
 """
 
 from __future__ import annotations
@@ -18,6 +17,8 @@ FEATURES = (
 )
 """The cross-encoder's logit and ColBERT's MaxSim, of the turn, of the turn before and of the turn after; the
 best MaxSim of the turns 2 to FAR before it, and after it."""
+SCORERS = ("ce", "colbert")
+"""The scorers that features are made of."""
 FAR = 4
 """Turns on either side that are looked at: what is talked about lasts longer than a turn."""
 
@@ -30,6 +31,12 @@ def logit(scores: Floats) -> Floats:
     return np.asarray(np.log(inside) - np.log1p(-inside))
 
 
+def among(previous: Sequence[int], turns: Sequence[int]) -> list[int]:
+    """For each of `turns` the place among them of the turn before it (`Corpus.previous`), or -1."""
+    place = {index: n for n, index in enumerate(turns)}
+    return [place.get(previous[index], -1) for index in turns]
+
+
 def after(previous: Sequence[int]) -> NDArray[np.int64]:
     """For each turn the turn after it in its session, or -1, from the turns before (`Corpus.previous`)."""
     before = np.asarray(previous, dtype=np.int64)
@@ -39,21 +46,23 @@ def after(previous: Sequence[int]) -> NDArray[np.int64]:
     return following
 
 
-def features(previous: Sequence[int], ce: Floats, colbert: Floats, read: NDArray[np.int64]) -> Floats:
-    """The features of the turns in `read`, which both rankers read; shape (read, 8).
+def features(previous: Sequence[int], scores: Mapping[str, Floats], read: NDArray[np.int64]) -> Floats:
+    """The features of the turns in `read`, which all SCORERS read; shape (read, 8).
 
-    `ce` (sigmoid) and `colbert` have a value a turn, NaN where a ranker did not read it. A neighbour that was
-    not read, or is not there, counts as the lowest of those read.
+    `scores`, by scorer, have a value a turn, NaN where it was not read; those of `ce` are sigmoids. A
+    neighbour that was not read, or is not there, counts as the lowest of those read.
     """
     back = np.asarray(previous, dtype=np.int64)
-    before, following = _steps(back, read), _steps(after(previous), read)
-    near: list[Floats] = []
-    for values in (logit(ce), colbert):
+    sides = {"before": _steps(back, read), "after": _steps(after(previous), read)}
+    columns: dict[str, Floats] = {}
+    for name in SCORERS:
+        values = logit(scores[name]) if name == "ce" else scores[name]
         lowest = float(values[read].min()) if len(read) else 0.0
-        near.append(np.stack([_at(values, places, lowest) for places in (read, *before, *following)]))
-    logits, late = near
-    far = [late[1 + start : FAR + start].max(axis=0) for start in (1, 1 + FAR)]
-    return np.stack([logits[0], late[0], logits[1], logits[1 + FAR], late[1], late[1 + FAR], *far], axis=1)
+        columns[name] = _at(values, read, lowest)
+        for side, places in sides.items():
+            near, *far = (_at(values, some, lowest) for some in places)
+            columns[f"{name}_{side}"], columns[f"{name}_far_{side}"] = near, np.max(far, axis=0)
+    return np.stack([columns[name] for name in FEATURES], axis=1)
 
 
 def _steps(step: NDArray[np.int64], places: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -68,8 +77,3 @@ def _steps(step: NDArray[np.int64], places: NDArray[np.int64]) -> list[NDArray[n
 def _at(values: Floats, places: NDArray[np.int64], lowest: float) -> Floats:
     found = np.where(places >= 0, values[places], np.nan)
     return np.where(np.isnan(found), lowest, found)
-
-
-def weighted(rows: Floats, weights: Mapping[str, float]) -> Floats:
-    """The weighted sum of each row of `features`; a feature without a weight counts nothing."""
-    return np.asarray(rows @ np.array([weights.get(name, 0.0) for name in FEATURES]))

@@ -1,4 +1,4 @@
-"""The learned fusion: features of a turn and its neighbours, the weighted sum, and its place in a ranking."""
+"""Reciprocal rank fusion by hand; the learned fusion: features, the weighted sum, its place in a ranking."""
 
 from __future__ import annotations
 
@@ -6,12 +6,29 @@ import numpy as np
 import pytest
 
 from smartsearch.config import Config
-from smartsearch.rank.cascade import rank
-from smartsearch.rank.fusion import Fusion
-from smartsearch.rank.learned import FEATURES, after, features, logit, weighted
+from smartsearch.rank.cascade import Task, rank
+from smartsearch.rank.features import FEATURES, after, features, logit
+from smartsearch.rank.fusion import Fusion, order, rrf, weighted
+from smartsearch.rank.scorer import Scorer
 from smartsearch.types import Candidate, Corpus, Turn
 
 NAN = np.nan
+
+
+def test_rrf_sums_weight_over_k_plus_rank_from_one():
+    fused = rrf([(0.7, [10, 20]), (0.3, [20, 30])], k=60)
+    assert fused[10] == pytest.approx(0.7 / 61)
+    assert fused[20] == pytest.approx(0.7 / 62 + 0.3 / 61)
+    assert fused[30] == pytest.approx(0.3 / 62)
+
+
+def test_an_item_missing_from_a_list_gets_no_term():
+    assert rrf([(1.0, [1])], k=0) == {1: 1.0}
+    assert rrf([]) == {}
+
+
+def test_order_is_descending_and_stable():
+    assert order({3: 0.5, 1: 0.9, 2: 0.5}) == [1, 3, 2]
 
 
 def test_the_turn_after_is_found_within_the_session():
@@ -22,7 +39,7 @@ def test_features_are_the_turns_and_its_neighbours_scores():
     previous = (-1, 0, 1, -1)  # three turns of a session, then another session
     ce = np.array([0.5, 0.9, NAN, 0.1])
     colbert = np.array([3.0, 8.0, 6.0, 2.0])
-    rows = features(previous, ce, colbert, np.array([0, 1, 3]))[:, :6]
+    rows = features(previous, {"ce": ce, "colbert": colbert}, np.array([0, 1, 3]))[:, :6]
     low, high = logit(np.array([0.1]))[0], logit(np.array([0.9]))[0]
     assert rows.tolist() == [
         pytest.approx([0.0, 3.0, low, high, 2.0, 8.0]),  # nothing before it
@@ -34,7 +51,7 @@ def test_features_are_the_turns_and_its_neighbours_scores():
 def test_the_best_of_the_turns_further_off_counts_within_the_session():
     previous = (-1, 0, 1, 2, 3, 4, -1, 6)
     colbert = np.array([9.0, 2.0, 7.0, NAN, 3.0, 4.0, 8.0, 1.0])
-    rows = features(previous, np.full(8, 0.5), colbert, np.array([0, 4, 5, 7]))
+    rows = features(previous, {"ce": np.full(8, 0.5), "colbert": colbert}, np.array([0, 4, 5, 7]))
     assert rows[:, 6:].tolist() == [[1.0, 7.0], [9.0, 1.0], [7.0, 1.0], [1.0, 1.0]]
 
 
@@ -50,15 +67,14 @@ TURNS = ("where do you swim?", "in the lake", "nice", "I like soup")
 
 def ranking(fusion=None, **settings):
     turns = tuple(Turn(text, "Ann", session="1", conversation="c") for text in TURNS)
+    ce = {"wh": 0.9, "in": 0.4, "ni": 0.3, "I ": 0.45}
     scorers = {
-        "ce": lambda q, texts: np.array(
-            [{"wh": 0.9, "in": 0.4, "ni": 0.3, "I ": 0.45}[t[5:7]] for t in texts]
-        ),
-        "colbert": lambda q, texts: np.array([float(len(texts) - n) for n in range(len(texts))]),
+        "ce": Scorer(lambda q, texts: np.array([ce[t[5:7]] for t in texts])),
+        "colbert": Scorer(lambda q, texts: np.arange(len(texts), 0.0, -1.0)),
     }
     candidates = [Candidate(i, (), 1.0, 1) for i in range(4)]
     learned = Fusion(fusion) if fusion else None
-    return rank("q", candidates, Corpus(turns), scorers, Config(**settings), learned)
+    return rank(Task("q", candidates, Corpus(turns), scorers, Config(**settings), learned))
 
 
 def indices(found):
@@ -78,22 +94,12 @@ def test_the_sum_decides_and_is_shown():
 
 def test_turns_that_were_not_read_do_not_break_the_way_to_those_further_off():
     turns = tuple(Turn(f"turn {n}", "Ann", session="1") for n in range(6))
-    scorers = {
-        name: lambda q, texts: np.array([float(t[-1]) / 9 for t in texts]) for name in ("ce", "colbert")
-    }
-    found = rank(
-        "q",
-        [Candidate(i, (), 1.0, 1) for i in (0, 3, 5)],
-        Corpus(turns),
-        scorers,
-        Config(),
-        Fusion({"colbert_far_before": 1.0}),
-    )
-    assert {c.index: round(s.fused * 9) for c, s in zip(found.candidates, found.scores, strict=True)} == {
-        0: 0,
-        3: 0,
-        5: 2,
-    }
+    numbered = Scorer(lambda q, texts: np.array([float(t[-1]) / 9 for t in texts]))
+    candidates, fusion = [Candidate(i, (), 1.0, 1) for i in (0, 3, 5)], Fusion({"colbert_far_before": 1.0})
+    both = {"ce": numbered, "colbert": numbered}
+    found = rank(Task("q", candidates, Corpus(turns), both, Config(), fusion))
+    fused = {c.index: round(s.fused * 9) for c, s in zip(found.candidates, found.scores, strict=True)}
+    assert fused == {0: 0, 3: 0, 5: 2}
 
 
 def test_what_the_cross_encoder_did_not_read_comes_after_in_the_order_of_rrf():
