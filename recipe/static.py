@@ -25,11 +25,11 @@ from torch.nn import functional
 from recipe.data import held_out
 from recipe.rankers import UNFINISHED
 from recipe.sources_real import asked as asked_chats
-from recipe.static_scores import BESIDE, StaticScorer, unit
 from recipe.validate import held_out_chats, renamed
 from smartsearch.models import manifest
+from smartsearch.rank import static as reader
 from smartsearch.rank.onnx import OnnxModel
-from smartsearch.rank.text import body
+from smartsearch.rank.static import BESIDE, unit
 from smartsearch.training.chats import Chat
 from smartsearch.training.sources_written import written_chats
 from smartsearch.training.start import Clock, OtherRun, Pieces
@@ -62,6 +62,11 @@ class Talk:
     sessions: Ints
     questions: list[tuple[Ints, list[int], list[int]]]
 
+    @property
+    def said(self) -> reader.Pieces:
+        """As rank/static.py takes it."""
+        return reader.Pieces(self.flat, self.starts, self.sessions)
+
 
 def talk_of(chat: Chat, colbert: OnnxModel) -> Talk:
     """Each turn is read as its speaker and what it says, without a date; an empty one as [MASK]."""
@@ -71,8 +76,7 @@ def talk_of(chat: Chat, colbert: OnnxModel) -> Talk:
         rows = ([i for i in row if i not in markers] for row in colbert.tokens(list(texts)))
         return [row or [colbert.config["mask_token_id"]] for row in rows]
 
-    said = (f"{turn.speaker}: {body(turn)}" if turn.speaker else body(turn) for turn in chat.turns)
-    rows = [list(dict.fromkeys(row)) for row in ids(said)]
+    rows = [list(dict.fromkeys(row)) for row in ids(map(reader.said, chat.turns))]
     asked = [one for one in chat.questions if one.gold]
     numbers = {session: n for n, session in enumerate(dict.fromkeys(turn.session for turn in chat.turns))}
     return Talk(
@@ -117,7 +121,7 @@ def shifted(rows: torch.Tensor, same: torch.Tensor, by: int) -> torch.Tensor:
 
 
 class Static(nn.Module):  # type: ignore[misc]
-    """The weights by the names that `StaticScorer` reads; what it computes, over all questions of a talk."""
+    """The weights by the names that rank/static.py reads; what it computes, over all questions of a talk."""
 
     def __init__(self, vectors: torch.Tensor) -> None:
         super().__init__()
@@ -222,7 +226,7 @@ def train(net: Static, talks: Sequence[Talk], clock: Clock, seed: int, pieces: P
 
 
 def write(net: Static, file: Path) -> None:
-    """As `StaticScorer` reads them: unit vectors in int8 with a scale a row, the rest in float16."""
+    """As rank/static.py reads them: unit vectors in int8 with a scale a row, the rest in float16."""
     kept = {name: weight.detach().cpu() for name, weight in net.named_parameters()}
     vectors = functional.normalize(kept.pop("vectors"), dim=1).numpy()
     scale = np.abs(vectors).max(axis=1) / 127
@@ -231,12 +235,13 @@ def write(net: Static, file: Path) -> None:
     np.savez(file, vectors=whole, scale=scale.astype(np.float32), **rest)
 
 
-def report(scorer: StaticScorer, talks: Sequence[Talk]) -> Iterator[dict[str, object]]:
+def report(scorer: reader.Static, talks: Sequence[Talk]) -> Iterator[dict[str, object]]:
     """One record a part (all, a source): right turns among the first K of all turns, of all right turns."""
     found: dict[str, list[list[int]]] = {"all": []}
     for talk in talks:
         for ids, gold, _ in talk.questions:
-            order = np.argsort(-scorer(ids, talk.flat, talk.starts, talk.sessions), kind="stable")
+            scores = scorer.scores(ids, talk.said, talk.flat, len(talk.starts))
+            order = np.argsort(-scores, kind="stable")
             ranks = np.flatnonzero(np.isin(order, gold)).tolist()
             for part in ("all", talk.source):
                 found.setdefault(part, []).append(ranks)
@@ -282,7 +287,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"not finished: the same command goes on from {kept.path}", flush=True)
         return int(UNFINISHED)
     kept.path.unlink(missing_ok=True)
-    scorer = StaticScorer(options.out / "static.npz")
+    scorer = reader.Static(options.out / "static.npz", colbert.tokens)
     for real in (False, True):
         unseen = talks_of(held_out_chats(options.train, options.seed, real), colbert)
         for record in report(scorer, unseen):

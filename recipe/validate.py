@@ -103,7 +103,7 @@ def ask(chat: Chat, tools: Tools, config: Config) -> Iterator[Asked]:
     colbert, cross = tools.scorers["colbert"], tools.scorers["ce"]
     for labelled in chat.questions:
         query = tools.parser.parse(labelled.question, config)
-        dense = dense_search(query, haystack, config, tools.scorers)
+        dense = dense_search(query, haystack, config, tools.scorers, tools.static)
         found = gather(query, haystack, tools.parser, config, dense, tools.known).candidates
         indices = np.array([c.index for c in found], dtype=np.int64)
         late, logit = np.full(len(chat.turns), np.nan), np.full(len(chat.turns), np.nan)

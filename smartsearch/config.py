@@ -168,6 +168,14 @@ class Config:
         "Retrieval",
         choices=("off", "fallback", "always"),
     )
+    first: str = _find(
+        "static",
+        "What searches by meaning and chooses what ColBERT reads: static vectors; or match weight, where "
+        "ColBERT searches, as in the paper.",
+        "Retrieval",
+        choices=("static", "match"),
+        rare=True,
+    )
     pool: int = _find(  # docs/decisions: few candidates
         200,
         "Fewer candidates are filled up with the nearest in meaning; 0 is the paper's way.",
@@ -200,15 +208,7 @@ class Config:
     fuzzy_words: int = _find(3)  # nearest words taken for a term without a hit
     semantic_below: int = _find(5)  # candidates of hop 1 under which the fallback fires
     semantic_top: int = _find(50)  # turns the dense search adds
-    semantic_max_turns: int = _find(  # of more sketches, and ColBERT stops early (2.5 ms a turn)
-        5000,
-        "Where words find too little, most turns read for meaning; of more, sketches.",
-        "Retrieval",
-        rare=True,
-    )
-    pool_max_turns: int = _find(1000)  # the same where the fallback need not be tried
-    semantic_new: int = _find(256)  # turns of a larger haystack read for the first time, at 2.5 ms each
-    sketch_max_turns: int = _find(100_000)  # beyond it meaning is not tried, and it is said
+    likely_turns: int = _find(1024)  # turns that words find, where more hold one; all if `candidates` is 0
     weight_date: float = _find(2.0)  # of a date of the question in a turn's time, as of a noun
     weight_speaker: float = _find(4.0)  # of a preferred speaker's turns, as of a name in the question
     speaker: tuple[str, ...] = _find(
@@ -308,7 +308,7 @@ class Config:
     rrf_k: int = _rank(60)
     speaker_rank: float = _rank(0.5)  # of its rank: where a preferred speaker's turn moves
     cascade: int = _rank(112)  # what `candidates` -1 means with both rankers
-    colbert_turns: int = _rank(1024)  # turns ColBERT sees unless `candidates` is 0
+    colbert_turns: int = _rank(192)  # turns ColBERT reads unless `candidates` is 0 (docs/decisions/0002)
 
     # QRMeM (docs/systems.md)
     qrmem: str = _find(
@@ -516,7 +516,7 @@ _PAPER: dict[str, Any] = {
     **{"mode": "or", "word_boundary": False, "fuzzy": False, "dates": False, "pool": 0, "speaker": ()},
     **{"hops": 3, "entity_source": "all", "hop_terms": 0, "hop_characters": 0, "hop_speakers": True},
     **{"weight_hop": 2.5, "prf": True, "hop_sources": 10, "prf_min_turns": 2, "weight_prf": 0.5},
-    **{"semantic": "fallback", "semantic_below": 5, "semantic_max_turns": 10**8},
+    **{"semantic": "fallback", "semantic_below": 5, "first": "match"},
     # 3.3, rank
     **{"profile": "paper", "parser": "", "crossencoder": "", "colbert": "", "rank": ("ce", "colbert")},
     **{"candidates": 0, "beside": (), "windows": False, "calibrate": False, "lift": False},

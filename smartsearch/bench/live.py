@@ -65,7 +65,6 @@ def measure(
             continue
         ready = Haystacked(group.corpus, shown(scoring.config))
         memory = ours.prepare(ready.haystack, None, quietly)
-        scoring.read_ahead(ready)
         running = [Running(system, ready.haystack, config, scoring.store.path.parent) for system in opened]
 
         def ask(question: BenchQuestion, ready: Haystacked = ready, memory: Memory = memory) -> Result:

@@ -29,8 +29,9 @@ from smartsearch.models.profiles import SCORERS
 from smartsearch.models.tools import Tools
 from smartsearch.rank import meaning
 from smartsearch.rank.crossencoder import uncalibrated
-from smartsearch.rank.meaning import dense_search, read_ahead
+from smartsearch.rank.meaning import dense_search
 from smartsearch.rank.scorer import Scorer
+from smartsearch.rank.static import WHOLE
 from smartsearch.rank.text import PLAIN, SHOWN, Shown, scored_texts
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
@@ -136,8 +137,6 @@ class Scoring:
         self.shared = replace(tools, scorers={**tools.scorers, **once})
         """The tools for all that answers the same question: the cross-encoder reads no text twice."""
         self._scorers = {**self.shared.scorers, **(others or {})}
-        colbert = tools.scorers.get("colbert")
-        self._sketches = colbert if colbert and colbert.sketcher else None
         self._fingerprints = fingerprints
         self.pairs = 0  # question-turn pairs that cross-encoders read in this run
         self._code = _code_digest()
@@ -189,7 +188,7 @@ class Scoring:
             windows=self.config.windows and not ranker.plain,
         )
         kept = {name: self._kept(name, ready) for name in SCORERS}
-        ranking = ranked(query, evidence, ready.haystack, config, kept, self.tools.fusion)
+        ranking = ranked(query, evidence, ready.haystack, config, replace(self.tools, scorers=kept))
         order = np.array([c.index for c in ranking.candidates], dtype=np.int64)
         scores = {name: np.full(len(ready.corpus.turns), np.nan) for name in SCORERS}
         for name, values in scores.items():
@@ -233,27 +232,17 @@ class Scoring:
             self.pairs += len(missing) if kind == "ce" else 0
         return values[over]
 
-    def read_ahead(self, ready: Haystacked) -> None:
-        """Sketch every turn where a search would compare sketches, as `cache fill` does.
-
-        So no question depends on what the questions before it have read.
-        """
-        most, turns = self.config.pool_max_turns, len(ready.corpus.turns)
-        if self._sketches and most < turns <= self.config.sketch_max_turns:
-            while read_ahead(ready.haystack, self._sketches, turns):
-                pass
-
     @property
     def dense_turns(self) -> int:
         """The most turns of a haystack that are searched by meaning."""
-        return self.config.sketch_max_turns if self._sketches else self.config.semantic_max_turns
+        return WHOLE
 
     def _found(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> Indices:
         """The candidates of a retrieval, kept."""
         config = replace(way.config(self.config), now=question.day)
         dense = self._fingerprints.get("colbert", "") if config.semantic != "off" else ""
         uses = self._model("parser") + dense
-        fields = (*_RETRIEVAL_FIELDS, "rank", "colbert_turns", "beside", "windows")
+        fields = (*_RETRIEVAL_FIELDS, "rank", "likely_turns", "beside", "windows")
         settings = repr([(name, getattr(config, name)) for name in fields])
         key = digest(self._code, uses, settings, way.name, question.text, ready.key)
         held = self.store.get("found", key)
@@ -265,12 +254,11 @@ class Scoring:
 
     def _gather(self, question: BenchQuestion, ready: Haystacked, way: Retrieval) -> tuple[Query, Evidence]:
         config = replace(way.config(self.config), now=question.day)
-        self.read_ahead(ready)
         query = self.tools.parser.parse(question.text, config)
         if way.lemmas:
             query = controls.with_lemmas(query, ready.haystack)
         kept = {"colbert": self._kept("colbert", ready)} if "colbert" in self.tools.scorers else {}
-        dense = dense_search(query, ready.haystack, config, kept)
+        dense = dense_search(query, ready.haystack, config, kept, self.tools.static)
         return query, gather(query, ready.haystack, self.tools.parser, config, dense, self.tools.known)
 
     def _kept(self, name: str, ready: Haystacked) -> Scorer:

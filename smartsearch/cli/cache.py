@@ -58,7 +58,7 @@ def fill(
 ) -> int:
     """Read the turns of PATH ahead, some 400 a second, so that no question has to.
 
-    Of more than 1,000 turns a question reads only some by meaning; those that were read once it compares all.
+    A question reads the some hundred likeliest turns; those that were read before cost it nothing.
     """
     from smartsearch.ask.library import Library
     from smartsearch.ask.scope import Written
@@ -72,7 +72,7 @@ def fill(
     if not config.cache_bytes:
         raise UsageError("the cache is off", hint="leave out SMARTSEARCH_CACHE=off and --no-cache")
     colbert = load_tools(config).scorers.get("colbert")
-    if colbert is None or colbert.sketcher is None:
+    if colbert is None or colbert.vectors is None:
         raise UsageError(f"profile {config.profile} keeps no vectors", hint="--profile embedded")
     haystack = Library().haystack(Written().scope(paths, config))
     with stream.counted("reading ahead") as tell:

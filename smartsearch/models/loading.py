@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,10 @@ from smartsearch.models.store import ModelRef
 from smartsearch.runtime import extras
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from smartsearch.models.tools import Tools
-    from smartsearch.rank.cache.vectors import TokenVectors
-    from smartsearch.rank.colbert import OnnxColbert
     from smartsearch.rank.fusion import Fusion
     from smartsearch.rank.scorer import Call, Late, Scorer
+    from smartsearch.rank.static import Static
     from smartsearch.rank.truncate import Tokenizer
 
 LEAST_ROOM, ROOM_A_CORE = 600 * 2**20, 32 * 2**20
@@ -81,7 +77,8 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
         return [note for scorer in scorers.values() if (note := scorer.note())]
 
     fusion, sure = _fusion(config), _fitted(config, "confidence")
-    return Tools(parse.Parser(nlp), scorers, tokenizer(), infos, fusion, notes, sure, is_word)
+    static = _static() if config.first == "static" else None
+    return Tools(parse.Parser(nlp), scorers, tokenizer(), infos, fusion, notes, sure, is_word, static)
 
 
 def _wanted(config: Config, there: Container[str]) -> list[str]:
@@ -194,7 +191,9 @@ class Ranker:
         if self.role == "crossencoder" or not self._config:
             return known
         return replace(
-            known, sketcher=_LateSketcher(late), note=lambda: late.there.note if late.there else ""
+            known,
+            vectors=lambda texts: late.begin().result().turn_vectors(texts),
+            note=lambda: late.there.note if late.there else "",
         )
 
     def _opened(self) -> Any:
@@ -221,22 +220,6 @@ class Ranker:
         return OnnxColbert(folder, self._threads, cache=cache, limit=self._limit)
 
 
-@dataclass(frozen=True)
-class _LateSketcher:
-    """The sketches of a ColBERT that may still be loading."""
-
-    colbert: Late[OnnxColbert]
-
-    def kept_sketches(self, texts: Sequence[str]) -> dict[str, TokenVectors]:
-        return self.colbert.begin().result().kept_sketches(texts)
-
-    def sketches(self, texts: Sequence[str]) -> list[TokenVectors]:
-        return self.colbert.begin().result().sketches(texts)
-
-    def question_vectors(self, question: str) -> NDArray[np.float32]:
-        return self.colbert.begin().result().question_vectors(question)
-
-
 def _cache_home() -> Path | None:
     """Where ColBERT's vectors are kept, or None where there is no place for them."""
     from smartsearch.rank.cache.vector_folder import home
@@ -248,7 +231,7 @@ def _cache_home() -> Path | None:
 
 
 @lru_cache(maxsize=1)
-def _shipped_tokenizer() -> Callable[[str], int]:
+def _shipped_tokenizer() -> Any:
     from tokenizers import Tokenizer
 
     path = manifest.SHIPPED / "crossencoder" / "tokenizer.json"
@@ -261,16 +244,40 @@ def _shipped_tokenizer() -> Callable[[str], int]:
     wordpiece = Tokenizer.from_file(str(path))
     wordpiece.no_truncation()
     wordpiece.no_padding()
-    return lambda text: len(wordpiece.encode(text, add_special_tokens=False).ids)
+    return wordpiece
 
 
 def is_word(text: str) -> bool:
     """Whether `text`, in lower case, is a word of the language: one piece to the shipped tokenizer."""
-    return _shipped_tokenizer()(text) == 1
+    return _counted(text) == 1
 
 
 def tokenizer() -> Tokenizer:
     """The named tokenizer of budgets and reports; its file is read at the first count."""
     from smartsearch.rank.truncate import Tokenizer
 
-    return Tokenizer(TOKENIZER, lambda text: _shipped_tokenizer()(text))
+    return Tokenizer(TOKENIZER, _counted)
+
+
+def _counted(text: str) -> int:
+    return len(_shipped_tokenizer().encode(text, add_special_tokens=False).ids)
+
+
+@lru_cache(maxsize=1)
+def _static() -> Static:
+    """The shipped static vectors. Raises ModelError where their file is damaged or missing."""
+    from smartsearch.rank.onnx import MAX_CHARACTERS
+    from smartsearch.rank.static import Static
+
+    def pieces(texts: Sequence[str]) -> list[list[int]]:
+        short = [text[:MAX_CHARACTERS] for text in texts]
+        return [one.ids for one in _shipped_tokenizer().encode_batch(short, add_special_tokens=False)]
+
+    try:
+        return Static(manifest.STATIC, pieces)
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
+        raise ModelError(
+            f"the static vectors in {manifest.STATIC} are damaged: {error}",
+            hint="install smartsearch-cli again",
+            kind="model_damaged",
+        ) from error

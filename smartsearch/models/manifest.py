@@ -12,7 +12,8 @@ SHIPPED = Path(__file__).parent
 MANIFEST = SHIPPED / "manifest.json"
 FUSION = SHIPPED / "fusion.json"
 SET_ENCODER = SHIPPED / "set_encoder.npz"
-FOLDERS = ("en_smartsearch", "crossencoder", "colbert")
+STATIC = SHIPPED / "static" / "static.npz"
+FOLDERS = ("en_smartsearch", "crossencoder", "colbert", "static")
 
 Files = dict[str, dict[str, Any]]
 """By path inside a folder: `sha256` and `bytes`."""

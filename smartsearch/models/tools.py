@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from smartsearch.rank.fusion import Fusion
 from smartsearch.rank.scorer import Scorer
+from smartsearch.rank.static import Static
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.text.parse import Parser
 from smartsearch.types import ModelInfo
@@ -18,7 +19,8 @@ class Tools:
 
     `models` says what each is, by `parser` and the scorers' names; `fusion` is the learned
     fusion of these scorers, if there is one, and `confidence` those of how sure they are; `known`
-    says whether a word is one of the language, `notes` what they had to do without.
+    says whether a word is one of the language, `static` scores turns and
+    encodes none, `notes` say what the tools had to do without.
     """
 
     parser: Parser
@@ -29,3 +31,4 @@ class Tools:
     notes: Callable[[], Sequence[str]] = tuple
     confidence: Mapping[str, float] = field(default_factory=dict)
     known: Callable[[str], bool] | None = None
+    static: Static | None = None

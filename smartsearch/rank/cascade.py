@@ -1,10 +1,10 @@
 """Which ranker reads which candidates.
 
 Both rankers over every candidate is the paper's way (`candidates` 0) and runs them in parallel
-threads. The default spends less: ColBERT scores all, the cross-encoder the best of them, one after
-the other because the second needs the first, and of a large corpus only for as long as it finds better ones
-(docs/decisions/0002). A third scorer joins those that read all or those that read the best of them
-(`RANKERS` in config.py). A listwise one reads the first few of the others' order at last.
+threads. The default spends less (docs/decisions/0002): words and static vectors, which encode nothing, say
+what ColBERT reads, and ColBERT what of this the cross-encoder reads. A third scorer joins those that read all
+or those that read the best of them (`RANKERS` in config.py). A listwise one reads the first few of the others'
+order at last.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,19 +21,22 @@ from numpy.typing import NDArray
 from smartsearch.config import RANKERS, Config
 from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.features import Floats, after, among
-from smartsearch.rank.fusion import Fusion, Ranking, fused, order
+from smartsearch.rank.fusion import Fusion, Ranking, fused, order, rrf
 from smartsearch.rank.scorer import Scorer
+from smartsearch.rank.static import Static
 from smartsearch.rank.text import shown
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence
-from smartsearch.retrieve.likely import FIRST, PART, by_likelihood, likeliest, worth_more
+from smartsearch.retrieve.likely import by_likelihood
 from smartsearch.types import Candidate, Corpus, Query
 
 _STAGE = {"ce": "crossencoder"}
 """What the time of a scorer is called, where not by its name."""
 FOLLOWED = 20
 """The turns after so many of the best by ColBERT are ranked too: a reply may share no word with it."""
+RRF_K = 30
+"""Of the fusion of the first stage (chosen with the static vectors, docs/decisions/0002)."""
 SHARE = 0.1
 """Of the score of the turn before, and of the turn after, that a turn's own gains (docs/decisions/0002)."""
 
@@ -43,7 +47,8 @@ class Task:
 
     `fusion` is the learned one of these scorers, if there is one. `counts` says how many turns contain a
     term, `unread` how many turns were found beside the candidates. With `following`, which gives the turn
-    after one or -1, the turns after the best become candidates too.
+    after one or -1, the turns after the best become candidates too. `near` gives the static score of turns
+    (rank/static.py), shape (turns,), of indices that ascend.
     """
 
     question: str
@@ -55,6 +60,7 @@ class Task:
     counts: Mapping[str, int] = field(default_factory=dict)
     unread: int = 0
     following: Callable[[int], int] | None = None
+    near: Callable[[Sequence[int]], NDArray[np.float32]] | None = None
 
     @classmethod
     def of(
@@ -65,6 +71,7 @@ class Task:
         config: Config,
         scorers: Mapping[str, Scorer],
         fusion: Fusion | None = None,
+        static: Static | None = None,
     ) -> Task:
         """What retrieval gathered, to be ranked as a search does."""
         follows = config.typed and config.lift and config.mode == "or"
@@ -78,6 +85,7 @@ class Task:
             evidence.counts,
             evidence.unread,
             haystack.following if follows else None,
+            partial(static, query.text, haystack) if static else None,
         )
 
     @property
@@ -98,12 +106,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Scored:
-    """The candidates, the scores of those that each scorer read, by index, and milliseconds a scorer."""
+    """The candidates, the scores of those that each scorer read, by index, and milliseconds a scorer.
+
+    `near` are the static scores.
+    """
 
     candidates: Sequence[Candidate]
     by_name: Mapping[str, dict[int, float]] = field(default_factory=dict)
     spent: Mapping[str, float] = field(default_factory=dict)
     told: tuple[str, ...] = ()
+    near: Mapping[int, float] = field(default_factory=dict)
 
     def read(self, task: Task, over: Sequence[int], *names: str) -> Scored:
         """With the scores of the turns `over` by these scorers too, several of them side by side."""
@@ -133,31 +145,26 @@ def rank(task: Task) -> Ranking:
 
 def score(task: Task) -> Scored:
     """Each scorer's scores of the candidates that it is to read."""
+    task, near = first(task)
     pool = _pool(task)
     share = _share(task.config, len(pool)) if task.wide and task.deep else len(pool)
     scored = everyone_reads(task, pool) if share == len(pool) else the_best_go_deeper(task, pool, share)
-    return the_first_are_read_as_a_list(task, scored)
+    return the_first_are_read_as_a_list(task, replace(scored, near=near))
 
 
 def everyone_reads(task: Task, pool: Sequence[Candidate]) -> Scored:
     """Every scorer reads all of `pool`, side by side."""
-    scored = Scored(task.candidates, told=_told(task, len(pool)))
+    scored = Scored(task.candidates, told=_told(task))
     return scored.read(task, [c.index for c in pool], *task.names)
 
 
 def the_best_go_deeper(task: Task, pool: Sequence[Candidate], share: int) -> Scored:
     """The first scorer reads `pool` and what follows its best, the deep ones the best `share` of these."""
-    guide, *others = task.wide
+    guide = task.wide[0]
     corpus, read = task.corpus, [c.index for c in pool]
-    if len(corpus.turns) > task.config.semantic_max_turns:
-        likely = [c.index for c in by_likelihood(pool, corpus, task.counts)]
-        scored = _while_worth(task, likely, guide)
-        read = [index for index in read if index in scored.by_name[guide]]
-    else:
-        scored = Scored(task.candidates).read(task, read, guide)
-    for name in others:
+    scored = Scored(task.candidates, told=_told(task))
+    for name in task.wide:
         scored = scored.read(task, read, name)
-    scored = replace(scored, told=_told(task, len(read)))
     beside = _after_best(scored.by_name[guide], task.following) if task.following else []
     if beside:
         for name in task.wide:
@@ -207,17 +214,36 @@ def fuse(task: Task, scored: Scored) -> Ranking:
         own = uncalibrated(np.array(list(ce.values())), task.scorers["ce"].calibration)
         scores["ce"] = dict(zip(ce, own.tolist(), strict=True))
     spent = {_STAGE.get(name, name): milliseconds for name, milliseconds in scored.spent.items()}
-    return replace(fused(scored.candidates, scores, learned, config), timing_ms=spent, degraded=scored.told)
+    ranking = fused(scored.candidates, scores, learned, config, scored.near)
+    return replace(ranking, timing_ms=spent, degraded=scored.told)
+
+
+def first(task: Task) -> tuple[Task, dict[int, float]]:
+    """The candidates in the order of the first stage, and their static scores by index.
+
+    It fuses the order by words and that by static vectors; without these it is the order by words.
+    """
+    if task.config.first != "static":
+        return task, {}
+    likely = by_likelihood(task.candidates, task.corpus, task.counts)
+    if task.near is None:
+        return replace(task, candidates=likely), {}
+    turns = sorted(c.index for c in likely)
+    near = dict(zip(turns, task.near(turns).tolist(), strict=True))
+    by_words = [c.index for c in likely]
+    by_meaning = order({index: near[index] for index in by_words})
+    best = rrf([(1.0, by_words), (1.0, by_meaning)], RRF_K)
+    return replace(task, candidates=sorted(likely, key=lambda c: -best[c.index])), near
 
 
 def _pool(task: Task) -> Sequence[Candidate]:
-    """The candidates that a scorer reads: the likeliest by their words, where there are more than it can."""
+    """The candidates that a scorer reads: the first, where there are more than it is to read."""
     config = task.config
     if task.wide and task.deep:
         most = None if config.candidates == 0 else config.colbert_turns
     else:
         most = (config.candidates if config.candidates > 0 else None) if task.names else 0
-    return task.candidates if most is None else likeliest(task.candidates, task.corpus, task.counts, most)
+    return task.candidates[:most]
 
 
 def _share(config: Config, pool: int) -> int:
@@ -227,29 +253,15 @@ def _share(config: Config, pool: int) -> int:
     return min(pool, config.cascade if config.candidates < 0 else config.candidates)
 
 
-def _while_worth(task: Task, likely: Sequence[int], name: str) -> Scored:
-    """The scores of the likeliest turns, and of further ones for as long as these are among the best."""
-    scored = Scored(task.candidates).read(task, likely[:FIRST], name)
-    for start in range(FIRST, len(likely), PART):
-        part = likely[start : start + PART]
-        scored = scored.read(task, part, name)
-        if not worth_more(scored.by_name[name], part):
-            break
-    return scored
-
-
 def _after_best(scores: Mapping[int, float], following: Callable[[int], int]) -> list[int]:
     """The turns after the best ones that are not among them."""
     behind = [following(index) for index in order(scores)[:FOLLOWED]]
     return [index for index in behind if index >= 0 and index not in scores]
 
 
-def _told(task: Task, ranked: int) -> tuple[str, ...]:
-    """That not all candidates were ranked, where both kinds of scorers run."""
-    found = len(task.candidates) + task.unread
-    if ranked >= found or not (task.wide and task.deep):
+def _told(task: Task) -> tuple[str, ...]:
+    """That not all turns that were found could be looked at."""
+    if not task.unread or not task.names:
         return ()
-    return (
-        f"{found} turns were found; the {ranked} likeliest were ranked "
-        "(--candidates all ranks every one and takes longer)",
-    )
+    found = len(task.candidates)
+    return (f"{found + task.unread} turns were found; the {found} likeliest by their words were ranked",)

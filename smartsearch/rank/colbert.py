@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.rank.cache.vector_files import VectorFiles
-from smartsearch.rank.cache.vectors import RUN, STEPS, TokenVectors, maxsim, quantised, sketch, unquantised
+from smartsearch.rank.cache.vectors import STEPS, TokenVectors, maxsim, quantised, unquantised
 from smartsearch.rank.hub.folder import check, described
 from smartsearch.rank.onnx import FILES, MAX_CHARACTERS, OnnxModel, Trained
 from smartsearch.runtime import reading
@@ -100,7 +100,6 @@ class OnnxColbert:
         self._files = VectorFiles(cache, identity, limit) if cache else None
         self._cache = VectorCache(files=self._files)
         self._asked: tuple[str | None, NDArray[np.float32]] = None, np.zeros((0, 0), np.float32)
-        self._kept = VectorFiles(cache, f"{identity}-{RUN}", limit) if cache else None
 
     @property
     def note(self) -> str:
@@ -110,17 +109,6 @@ class OnnxColbert:
     def __call__(self, question: str, texts: Sequence[str]) -> NDArray[np.float64]:
         """MaxSim of `question` with each of `texts` in their order, shape (n,)."""
         return maxsim(self.question_vectors(question), self.turn_vectors(texts))
-
-    def kept_sketches(self, texts: Sequence[str]) -> dict[str, TokenVectors]:
-        """The sketches of those of `texts` whose sketches are on disk."""
-        return self._kept.get(texts) if self._kept else {}
-
-    def sketches(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """The sketch of each text, kept on disk."""
-        made = [sketch(vectors) for vectors in self.turn_vectors(texts)]
-        if self._kept:
-            self._kept.put(dict(zip(texts, made, strict=True)))
-        return made
 
     def question_vectors(self, question: str) -> NDArray[np.float32]:
         """Vectors (query_length, dim), the question padded with [MASK] as ColBERT does.

@@ -22,6 +22,8 @@ from smartsearch.types import Candidate, Corpus, Scores, Turn
 LIST = "list"
 """What the list added to a turn's fused score, among its scores (rank/set_encoder.py)."""
 
+STATIC = "static"
+"""The score of the first stage, among a turn's scores (rank/static.py)."""
 ByTurn = Mapping[int, float]
 """Scores by the index of a turn."""
 Parts = tuple[float, float]
@@ -137,10 +139,12 @@ def fused(
     scores: Mapping[str, ByTurn],
     learned: Mapping[int, Parts],
     config: Config,
+    near: ByTurn | None = None,
 ) -> Ranking:
-    """One order out of the rankers' scores. What no ranker saw comes last, by match weight.
+    """One order out of the rankers' scores. What no ranker saw comes last, in the order given.
 
     The turns with a `learned` score come first, by it; RRF orders the others. Ties keep the order given.
+    The static scores `near` are only told.
     """
     position = {c.index: n for n, c in enumerate(candidates)}
     rankings = []
@@ -154,6 +158,8 @@ def fused(
         key=lambda c: (-first.get(c.index, -math.inf), -ranks.get(c.index, 0.0), position[c.index]),
     )
     more = {name: by_turn for name, by_turn in scores.items() if name not in SCORERS}
+    if near:
+        more[STATIC] = near
     if any(added for _, added in learned.values()):
         more[LIST] = {index: added for index, (_, added) in learned.items()}
     ce, colbert = (scores.get(name, {}) for name in SCORERS)

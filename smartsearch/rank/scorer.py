@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,33 +19,20 @@ Call = Callable[[str, Sequence[str]], Floats]
 Model = TypeVar("Model", bound=Call)
 
 
-class Sketcher(Protocol):
-    """What makes sketches of texts, and keeps them."""
-
-    def kept_sketches(self, texts: Sequence[str]) -> dict[str, TokenVectors]:
-        """The sketches of those of `texts` that were read before."""
-
-    def sketches(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """The sketch of each text, which is read for it."""
-
-    def question_vectors(self, question: str) -> NDArray[np.float32]:
-        """The question's vectors, shape (tokens, dim)."""
-
-
 @dataclass(frozen=True)
 class Scorer:
     """A ranker: `call` scores texts for a question, the rest is what a search asks of it.
 
     `before` says how many turns before a turn it was trained to see, `calibration` the scale and shift that
-    made its output a chance. `sketcher` makes sketches of texts, if it can. `note` tells what it had to do
-    without, `notice` what a user should know before it reads so many texts. `begin` starts to load it.
-    `of_turns` gives scores of turns that are kept, for which no text is read.
+    made its output a chance. `vectors` gives those of texts and keeps them, if it has any. `note` tells what
+    it had to do without, `notice` what a user should know before it reads so many texts. `begin` starts to
+    load it. `of_turns` gives scores of turns that are kept, for which no text is read.
     """
 
     call: Call
     before: int = 1
     calibration: tuple[float, float] = (1.0, 0.0)
-    sketcher: Sketcher | None = None
+    vectors: Callable[[Sequence[str]], list[TokenVectors]] | None = None
     note: Callable[[], str] = lambda: ""
     notice: Callable[[int], str] = lambda _texts: ""
     begin: Callable[[], Future[Any] | None] = lambda: None

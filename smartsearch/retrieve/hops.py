@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from smartsearch.config import Config
@@ -15,11 +15,8 @@ from smartsearch.text.parse import Parser
 from smartsearch.transcripts.filters import unknown
 from smartsearch.types import Candidate, HopTrace, Query, Term, fold
 
-Dense = Callable[[int, int, Collection[int]], list[int]]
-"""Finds so many turns by meaning, called only when needed; indices into the corpus, best first.
-
-It reads all of so many turns; of more, it looks first beside the given ones, which words found.
-"""
+Dense = Callable[[int], list[int]]
+"""Finds so many turns by meaning, called only when needed; indices into the corpus, best first."""
 Known = Callable[[str], bool]
 """Whether a word is one of the language."""
 
@@ -55,7 +52,7 @@ class Gathering:
 
     def __init__(self, haystack: Haystack, config: Config) -> None:
         self.haystack, self.config = haystack, config
-        most = config.colbert_turns if config.candidates else max(1, len(haystack))
+        most = config.likely_turns if config.candidates else max(1, len(haystack))
         self.search = haystack.searching(most, config.typed)
         self.found: Found = {}
         self.total = 0
@@ -164,13 +161,13 @@ def hopped(
     if config.fuzzy:
         _fuzzy(state, query, known if config.typed else None)
     if dense is not None and (config.semantic == "always" or len(state.found) < config.semantic_below):
-        near = dense(config.semantic_top, config.semantic_max_turns, state.found)
+        near = dense(config.semantic_top)
         state.add("semantic", 1, (), {index: {} for index in near})
     _beside(state, query, add=True)
     last = _entity_hops(state, parser)
     if config.prf and state.found:
         _prf(state, parser, last + 1)
-    if dense is not None and "colbert" in config.rank:
+    if dense is not None and (config.first == "static" or "colbert" in config.rank):
         _fill(state, dense)
     return state.evidence()
 
@@ -200,7 +197,7 @@ def _fill(state: Gathering, dense: Dense) -> None:
     """The nearest turns by meaning, until there are as many candidates as ColBERT reads anyway."""
     lacking = state.config.pool - len(state.found)
     if lacking > 0:
-        found = dense(state.config.pool, state.config.pool_max_turns, state.found)
+        found = dense(state.config.pool)
         near = [index for index in found if index not in state.found][:lacking]
         if near:
             last = max((step.hop for step in state.steps), default=1)

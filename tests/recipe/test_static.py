@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recipe.static_scores import StaticScorer, shifted
 from smartsearch.models import manifest
 from smartsearch.rank.onnx import OnnxModel
+from smartsearch.rank.static import Static, shifted
 from smartsearch.training.chats import Chat, Labelled
 from smartsearch.training.start import Clock, Pieces
 from smartsearch.types import Turn
@@ -50,14 +50,15 @@ def test_it_learns_what_answers_and_numpy_computes_the_same(tmp_path: Path) -> N
     net, unseen = net_of(), talks(20, 2)
     assert static.train(net, talks(20, 1), Clock(0, 100), 3)
     static.write(net, tmp_path / "static.npz")
-    scorer = StaticScorer(tmp_path / "static.npz")
+    scorer = Static(tmp_path / "static.npz", list)
     whole, made = static.report(scorer, unseen)
     assert whole["questions"] == 100
     assert made == {**whole, "part": "made"}
     assert whole["within"][0] > 0.8  # in the first five of twelve; .42 by chance
     with torch.no_grad():
         exact = net(unseen[0], range(5)).numpy()
-    found = [scorer(q[0], unseen[0].flat, unseen[0].starts, unseen[0].sessions) for q in unseen[0].questions]
+    talk = unseen[0]
+    found = [scorer.scores(q[0], talk.said, talk.flat, len(talk.starts)) for q in talk.questions]
     assert np.abs(np.stack(found, 1) - exact).max() < 0.05 * exact.std()  # int8 and half precision
 
 

@@ -6,7 +6,7 @@ score does not depend on what else shares the matrix product, on threads or on t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +16,6 @@ STEPS = 127
 """Of a number's magnitude; 127 * 127 * 1,040 dimensions still fit the 24 bits of a float32."""
 TOKENS = 8192
 """Tokens in one matrix product: a few megabytes, which stay in the processor's cache."""
-RUN = 12
-"""Tokens that a vector of a sketch stands for."""
 
 
 class TokenVectors(NamedTuple):
@@ -46,36 +44,6 @@ def unquantised(vectors: NDArray[Any]) -> TokenVectors:
     return TokenVectors(exact, np.ones(len(exact), dtype=np.float32))
 
 
-def sketch(vectors: TokenVectors) -> TokenVectors:
-    """A text's vectors as few: the mean of each run of RUN tokens, of length 1."""
-    if not len(vectors.values):
-        return vectors
-    exact = vectors.values.astype(np.float32) * vectors.scales[:, None]
-    sums = np.add.reduceat(exact, np.arange(0, len(exact), RUN), axis=0)
-    return quantised(sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9))
-
-
-class Stack(NamedTuple):
-    """The vectors of several texts as one: `starts` says where each text's begin; none is without any."""
-
-    values: NDArray[Any]
-    scales: NDArray[np.float32]
-    starts: NDArray[np.int64]
-
-    def joined(self, other: Stack) -> Stack:
-        """These texts, then those."""
-        starts = np.concatenate([self.starts, other.starts + len(self.values)])
-        values = np.concatenate([self.values, other.values])
-        return Stack(values, np.concatenate([self.scales, other.scales]), starts)
-
-
-def stacked(texts: Sequence[TokenVectors]) -> Stack:
-    """The vectors of texts, each with at least one, as one."""
-    sizes = [len(text.values) for text in texts]
-    values = np.concatenate([text.values for text in texts])
-    return Stack(values, np.concatenate([text.scales for text in texts]), np.cumsum([0, *sizes[:-1]]))
-
-
 def maxsim(
     question: NDArray[Any],
     turns: Sequence[TokenVectors],
@@ -87,27 +55,17 @@ def maxsim(
     token scores 0.
     """
     scores = np.zeros(len(turns))
-    places = list(_parts(turns))
-    stacks = (stacked([turns[n] for n in some]) for some in places)
-    for some, values in zip(places, stack_maxsim(question, stacks, kept), strict=True):
-        scores[some] = values
-    return scores
-
-
-def stack_maxsim(
-    question: NDArray[Any],
-    stacks: Iterable[Stack],
-    kept: Callable[[NDArray[Any]], TokenVectors] = quantised,
-) -> Iterator[NDArray[np.float64]]:
-    """As `maxsim`, of the texts of each stack."""
     wanted = kept(question)
     columns = np.ascontiguousarray(wanted.values.astype(np.float32).T)
     scales = wanted.scales.astype(np.float64)
-    for stack in stacks:
-        products = stack.values.astype(np.float32) @ columns
-        products *= stack.scales[:, None]
-        best = np.maximum.reduceat(products, stack.starts, axis=0)
-        yield (best * scales).sum(axis=1)  # row by row: a product with BLAS may sum otherwise
+    for places in _parts(turns):
+        some = [turns[n] for n in places]
+        products = np.concatenate([one.values for one in some]).astype(np.float32) @ columns
+        products *= np.concatenate([one.scales for one in some])[:, None]
+        starts = np.cumsum([0, *(len(one.values) for one in some[:-1])])
+        best = np.maximum.reduceat(products, starts, axis=0)
+        scores[places] = (best * scales).sum(axis=1)  # row by row: a product with BLAS may sum otherwise
+    return scores
 
 
 def _parts(turns: Sequence[TokenVectors]) -> Iterator[list[int]]:

@@ -151,10 +151,10 @@ class Server:
         """What of the question just answered may be read ahead, and by what."""
         haystack = self._shelf.latest
         wanted = config.typed and config.semantic != "off" and "colbert" in config.rank
-        if haystack is None or not wanted or not 0 < len(haystack) <= config.sketch_max_turns:
+        if haystack is None or not wanted or not len(haystack):
             return None
         colbert = self._models().scorers.get("colbert")
-        return (haystack, colbert) if colbert and colbert.sketcher else None
+        return (haystack, colbert) if colbert and colbert.vectors else None
 
     def finish(self) -> None:
         """Tell those who wait that there is no answer, and let what is being sent arrive, within bounds."""

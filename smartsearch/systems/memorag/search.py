@@ -85,11 +85,9 @@ def _widened(
 
 
 def _nearest(clue: str, query: Query, haystack: Haystack, config: Config, tools: Tools) -> list[int]:
-    """The turns nearest in meaning to a clue, where there are few enough to read, or it is always done."""
-    if len(haystack) > config.pool_max_turns and config.semantic != "always":
-        return []
-    dense = dense_search(replace(query, text=clue), haystack, config, tools.scorers)
-    return dense(config.semantic_top, config.pool_max_turns, ()) if dense else []
+    """The turns nearest in meaning to a clue."""
+    dense = dense_search(replace(query, text=clue), haystack, config, tools.scorers, tools.static)
+    return dense(config.semantic_top) if dense else []
 
 
 def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools: Tools) -> Result:

@@ -49,7 +49,7 @@ def nearest(question: str, haystack: Haystack, config: Config, tools: Tools) -> 
     The cross-encoder is kept for what the walk reaches, and no tokens are counted but of the one.
     """
     rankers = tuple(name for name in config.rank if name != "ce") or config.rank
-    most = config.colbert_turns if config.candidates else 0
+    most = config.likely_turns if config.candidates else 0
     wide = replace(config, rank=rankers, candidates=most, truncate="none", limit=1, order="rank", compress=())
     return pipeline.search(question, haystack, wide, tools)
 

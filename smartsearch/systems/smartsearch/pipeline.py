@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -11,10 +11,9 @@ from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cascade import Task, fuse, score
 from smartsearch.rank.confidence import absent, confidence, is_weak, signals
-from smartsearch.rank.fusion import Fusion, Ranking
+from smartsearch.rank.fusion import Ranking
 from smartsearch.rank.lift import lift
 from smartsearch.rank.meaning import dense_search
-from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, grepped, hopped, stem
@@ -33,12 +32,12 @@ def search(
     with clock("parse"):
         query = tools.parser.parse(question, config)
     with clock("retrieve"):
-        dense = dense_search(query, haystack, config, tools.scorers, degraded)
+        dense = dense_search(query, haystack, config, tools.scorers, tools.static, degraded)
         found = grepped(query, haystack, config)
         evidence = hopped(found, query, tools.parser, dense, tools.known)
         evidence = widen(query, evidence) if widen else evidence
     with clock("rank"):
-        ranking = ranked(query, evidence, haystack, config, tools.scorers, tools.fusion)
+        ranking = ranked(query, evidence, haystack, config, tools)
     with clock("truncate"):
         kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer, ranking.pinned)
         budget = replace(budget, unread=evidence.unread)
@@ -85,11 +84,10 @@ def ranked(
     evidence: Evidence,
     haystack: Haystack,
     config: Config,
-    scorers: Mapping[str, Scorer],
-    fusion: Fusion | None = None,
+    tools: Tools,
 ) -> Ranking:
     """All candidates of `evidence` as a search orders them; the benchmark's default row is this order too."""
-    task = Task.of(query, evidence, haystack, config, scorers, fusion)
+    task = Task.of(query, evidence, haystack, config, tools.scorers, tools.fusion, tools.static)
     scored = score(task)
     order = fuse(task, scored)
     return lift(order, query, evidence, haystack.corpus, config)

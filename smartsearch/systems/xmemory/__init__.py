@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from smartsearch.config import Config
     from smartsearch.llm import Asker
     from smartsearch.models.tools import Tools
-    from smartsearch.rank.scorer import Sketcher
     from smartsearch.retrieve.grep import Haystack
+    from smartsearch.systems.xmemory.embed import Vectors
     from smartsearch.systems.xmemory.ingest import Author
     from smartsearch.types import Result
 
@@ -43,7 +43,7 @@ class System:
     """
 
     tools: Tools
-    sketcher: Sketcher
+    vectors: Vectors
     fingerprint: str
     cap: int
     without: tuple[str, ...]
@@ -91,7 +91,7 @@ class System:
         themes = store.themes(
             cap=self.cap, split="split" not in self.without, merge="merge" not in self.without
         )
-        embed = partial(embedded, self.sketcher)
+        embed = partial(embedded, self.vectors)
         try:
             return ingest(corpus.corpus.turns, self._author(), store, themes, embed, progress)
         finally:
@@ -113,7 +113,7 @@ class System:
         from smartsearch.systems.xmemory.search import search
 
         assert isinstance(memory, XMemory)
-        embed = partial(embedded, self.sketcher)
+        embed = partial(embedded, self.vectors)
         return search(question, corpus, memory, config, self.tools, embed, self.asker)
 
 
@@ -128,8 +128,8 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
 
     loaded = tools(config)
     colbert = loaded.scorers.get("colbert")
-    sketcher = colbert.sketcher if colbert else None
-    if sketcher is None or "ce" not in loaded.scorers:
+    vectors = colbert.vectors if colbert else None
+    if vectors is None or "ce" not in loaded.scorers:
         raise ModelError(
             f"xmemory needs a cross-encoder and a ColBERT that keeps vectors, unlike {config.profile}",
             hint="--profile embedded",
@@ -145,7 +145,7 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
         settings += [asker.endpoint.url, asker.endpoint.model, VERSION, config.redact]
     identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
     card = CARD.asking if asker else CARD
-    return System(loaded, sketcher, identity, config.xmemory_cap, plastic, asker, card)
+    return System(loaded, vectors, identity, config.xmemory_cap, plastic, asker, card)
 
 
 def _asker(config: Config) -> Asker | None:

@@ -281,7 +281,7 @@ def told(
     own: dict[str, object] = {
         "fidelity": "approximate" if reader else "rule",
         **({"model": reader.asker.endpoint.model} if reader else {}),
-        "embedder": "colbert, mean of a sketch",
+        "embedder": "colbert, mean of its vectors",
         "gate": by,
         **({"without": list(config.xmemory_without)} if config.xmemory_without else {}),
         **memory.statistics,
