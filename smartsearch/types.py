@@ -171,12 +171,16 @@ class Candidate:
     hop: int
 
 
+GUESS = "guess"
+"""What the cross-encoder's score of a turn that it was spared is taken for, among the turn's scores."""
+
+
 @dataclass(frozen=True)
 class Scores:
     """A turn's scores. `ce` is a sigmoid in (0, 1); None where the scorer did not see the turn.
 
-    `fused` is the learned fusion's, None where a scorer did not see the turn or RRF decided. `more` holds the
-    scores of other systems, by scorer.
+    `fused` is the learned fusion's, None where a scorer did not see the turn or RRF decided. `more` holds
+    other scores by name: those of other systems, of the first stage, and a guess of `ce`.
     """
 
     match: float = 0.0
@@ -185,6 +189,11 @@ class Scores:
     rrf: float = 0.0
     fused: float | None = None
     more: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def chance(self) -> float | None:
+        """The cross-encoder's score, or what it was guessed to be."""
+        return self.more.get(GUESS) if self.ce is None else self.ce
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ PAPER = {
     **{"mode": "or", "word_boundary": False, "fuzzy": False, "dates": False, "pool": 0, "speaker": ()},
     **{"hops": 3, "weight_hop": 2.5, "entity_source": "all", "hop_terms": 0, "hop_characters": 0},
     **{"prf": True, "prf_min_turns": 2, "hop_sources": 10, "weight_prf": 0.5, "hop_speakers": True},
-    **{"semantic": "fallback", "semantic_below": 5, "semantic_max_turns": 10**8},
+    **{"semantic": "fallback", "semantic_below": 5, "first": "match"},
     **{"profile": "paper", "parser": "", "crossencoder": "", "colbert": "", "rank": ("ce", "colbert")},
     **{"candidates": 0, "fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
     **{"beside": (), "windows": False, "calibrate": False, "lift": False},
@@ -171,7 +171,7 @@ PAPER = {
 }
 """Sections 3.1 to 3.4 and table 5, by hand: what `--as paper` has to be, whatever the defaults become."""
 NOT_THE_PAPERS = """
-min_length min_length_propn fuzzy_cutoff fuzzy_words semantic_top pool_max_turns semantic_new sketch_max_turns
+min_length min_length_propn fuzzy_cutoff fuzzy_words semantic_top likely_turns
 weight_date weight_speaker now speaker_rank cascade colbert_turns limit redact
 qrmem qrmem_scope graph xmemory_without xmemory_cap qr_model qr_heads qr_candidates qr_memory qr_dtype
 memorag memorag_clues memorag_model memorag_ratio memorag_context
@@ -212,7 +212,7 @@ def test_the_defaults_keep_the_papers_weights_and_most_of_its_cut():
     config, ours = (
         Config(),
         """profile entity_source hop_terms hop_characters hop_speakers fuzzy dates pool typed
-    semantic_max_turns candidates fuse beside windows calibrate lift budget alpha fill""",
+    first candidates fuse beside windows calibrate lift budget alpha fill""",
     )
     assert {name for name, value in PAPER.items() if getattr(config, name) != value} == set(ours.split())
     assert config.word_budget == 4000
@@ -229,8 +229,8 @@ NUMBERS_AND_MODES = """
 weight_propn weight_noun weight_verb weight_entity min_length min_length_propn mode word_boundary hops
 entity_source hop_sources hop_terms hop_characters hop_speakers beside windows calibrate
 weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
-typed lift semantic semantic_below semantic_top semantic_max_turns semantic_new sketch_max_turns pool
-pool_max_turns dates weight_date now speaker weight_speaker rank fuse weight_ce weight_colbert rrf_k
+typed lift semantic semantic_below semantic_top first likely_turns pool
+dates weight_date now speaker weight_speaker rank fuse weight_ce weight_colbert rrf_k
 speaker_rank candidates cascade colbert_turns truncate budget tokens fill alpha min_score top_k order limit
 compress
 qrmem qrmem_scope graph xmemory_without xmemory_cap qr_candidates qr_memory qr_dtype

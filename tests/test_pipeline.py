@@ -126,12 +126,6 @@ def test_mode_and_finds_only_turns_with_every_term(tools):
     assert {h.turn.text for h in result.hits} == {"I adopted a dog", "my dog plays in the garden"}
 
 
-def test_a_dense_fallback_over_too_many_turns_is_left_out_and_said(tools):
-    result = search("zzz", haystack(*CHAT), Config(semantic_max_turns=3, pool_max_turns=3), tools)
-    assert result.hits == ()
-    assert "4 turns" in result.trace.degraded[0]
-
-
 def test_negative_scores_keep_the_order_and_at_least_one(tools):
     low = dataclasses.replace(
         tools, scorers=tools.scorers | {"ce": Scorer(lambda q, t: overlap(q, t) * 1e-30)}
@@ -173,7 +167,8 @@ def test_the_dense_search_reads_a_long_turn_whole(tools):
         *CHAT, "Ilya: " + "It rained and the bus was late again today. " * 40 + "An aardvark came."
     )
     dense = dense_search(Query("an aardvark", ()), hay, Config(), short)
-    assert dense(1, 1000, ()) == [len(CHAT)]
+    assert dense is not None
+    assert dense(1) == [len(CHAT)]
 
 
 def test_the_papers_preset_does_none_of_ours(tools):

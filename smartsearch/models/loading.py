@@ -126,7 +126,7 @@ def _fitted(config: Config, name: str) -> dict[str, float]:
     learned fusion, `confidence`."""
     if not profiles.are_fused(config) or not manifest.FUSION.is_file():
         return {}
-    return dict(json.loads(manifest.FUSION.read_text(encoding="utf-8"))[name])
+    return dict(json.loads(manifest.FUSION.read_text(encoding="utf-8")).get(name, {}))
 
 
 def _fusion(config: Config) -> Fusion | None:
@@ -141,7 +141,7 @@ def _fusion(config: Config) -> Fusion | None:
     if not weights:
         return None
     try:
-        return Fusion(weights, SetEncoder(manifest.SET_ENCODER))
+        return Fusion(weights, SetEncoder(manifest.SET_ENCODER), _fitted(config, "guess"))
     except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
         raise ModelError(
             f"the set encoder in {manifest.SET_ENCODER} is damaged: {error}",

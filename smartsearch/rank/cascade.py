@@ -3,7 +3,7 @@
 Both rankers over every candidate is the paper's way (`candidates` 0) and runs them in parallel
 threads. The default spends less (docs/decisions/0002): words and static vectors, which encode nothing, say
 what ColBERT reads, and ColBERT what of this the cross-encoder reads. A third scorer joins those that read all
-or those that read the best of them (`RANKERS` in config.py). A listwise one reads the first few of the others'
+or those that read the best of them (`RANKERS` in config.py). A listwise one reads the first few of their
 order at last.
 """
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from smartsearch.config import RANKERS, Config
 from smartsearch.rank.crossencoder import uncalibrated
-from smartsearch.rank.features import Floats, after, among
+from smartsearch.rank.features import SCORERS, Floats, after, among
 from smartsearch.rank.fusion import Fusion, Ranking, fused, order, rrf
 from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.static import Static
@@ -28,13 +28,18 @@ from smartsearch.rank.text import shown
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence
-from smartsearch.retrieve.likely import by_likelihood
-from smartsearch.types import Candidate, Corpus, Query
+from smartsearch.retrieve.likely import likelihood
+from smartsearch.types import GUESS, Candidate, Corpus, Query
 
 _STAGE = {"ce": "crossencoder"}
 """What the time of a scorer is called, where not by its name."""
 FOLLOWED = 20
 """The turns after so many of the best by ColBERT are ranked too: a reply may share no word with it."""
+FEW, FEW_READ = 20, 48
+"""Where at most so many hits are wanted, the cross-encoder reads so many turns; of the others its score is
+guessed (docs/decisions/0002)."""
+STATIC = "static"
+"""The score of the first stage, among a turn's scores (rank/static.py)."""
 RRF_K = 30
 """Of the fusion of the first stage (chosen with the static vectors, docs/decisions/0002)."""
 SHARE = 0.1
@@ -108,7 +113,7 @@ class Task:
 class Scored:
     """The candidates, the scores of those that each scorer read, by index, and milliseconds a scorer.
 
-    `near` are the static scores.
+    `near` are the static scores, `guess` the cross-encoder's of turns that it was spared.
     """
 
     candidates: Sequence[Candidate]
@@ -116,6 +121,7 @@ class Scored:
     spent: Mapping[str, float] = field(default_factory=dict)
     told: tuple[str, ...] = ()
     near: Mapping[int, float] = field(default_factory=dict)
+    guess: Mapping[int, float] = field(default_factory=dict)
 
     def read(self, task: Task, over: Sequence[int], *names: str) -> Scored:
         """With the scores of the turns `over` by these scorers too, several of them side by side."""
@@ -145,8 +151,9 @@ def rank(task: Task) -> Ranking:
 
 def score(task: Task) -> Scored:
     """Each scorer's scores of the candidates that it is to read."""
-    task, near = first(task)
-    pool = _pool(task)
+    ordered, near = first(task)
+    pool = _pool(task, ordered)
+    task = task if task.names else replace(task, candidates=ordered)
     share = _share(task.config, len(pool)) if task.wide and task.deep else len(pool)
     scored = everyone_reads(task, pool) if share == len(pool) else the_best_go_deeper(task, pool, share)
     return the_first_are_read_as_a_list(task, replace(scored, near=near))
@@ -175,8 +182,11 @@ def the_best_go_deeper(task: Task, pool: Sequence[Candidate], share: int) -> Sco
         read += beside
     late = np.array([scored.by_name[guide][index] for index in read])
     best = [read[n] for n in head(among(corpus.previous, read), late, share)] if read else []
+    spared = best[FEW_READ:] if _few(task) else []
     for name in task.deep:
-        scored = scored.read(task, best, name)
+        scored = scored.read(task, best[: len(best) - len(spared)], name)
+    if spared and task.fusion:
+        scored = replace(scored, guess=task.fusion.guesses(scored.by_name[guide], spared))
     return scored
 
 
@@ -208,42 +218,43 @@ def fuse(task: Task, scored: Scored) -> Ranking:
     """The candidates in one order: by the learned fusion where there is one, else by RRF."""
     scores, config = dict(scored.by_name), task.config
     wanted = task.fusion if config.fuse == "learned" else None
-    learned = wanted.over(task.question, scores, task.corpus) if wanted else {}
+    known = scores | {"ce": {**scores["ce"], **scored.guess}} if scored.guess else scores
+    learned = wanted.over(task.question, known, task.corpus) if wanted else {}
     if "ce" in scores and not config.calibrate:
         ce = scores["ce"]
         own = uncalibrated(np.array(list(ce.values())), task.scorers["ce"].calibration)
         scores["ce"] = dict(zip(ce, own.tolist(), strict=True))
     spent = {_STAGE.get(name, name): milliseconds for name, milliseconds in scored.spent.items()}
-    ranking = fused(scored.candidates, scores, learned, config, scored.near)
+    told = {STATIC: scored.near, GUESS: scored.guess}
+    ranking = fused(scored.candidates, scores, learned, config, told)
     return replace(ranking, timing_ms=spent, degraded=scored.told)
 
 
-def first(task: Task) -> tuple[Task, dict[int, float]]:
+def first(task: Task) -> tuple[Sequence[Candidate], dict[int, float]]:
     """The candidates in the order of the first stage, and their static scores by index.
 
     It fuses the order by words and that by static vectors; without these it is the order by words.
     """
     if task.config.first != "static":
-        return task, {}
-    likely = by_likelihood(task.candidates, task.corpus, task.counts)
-    if task.near is None:
-        return replace(task, candidates=likely), {}
-    turns = sorted(c.index for c in likely)
-    near = dict(zip(turns, task.near(turns).tolist(), strict=True))
-    by_words = [c.index for c in likely]
-    by_meaning = order({index: near[index] for index in by_words})
+        return task.candidates, {}
+    likely = likelihood(task.candidates, task.corpus, task.counts)
+    turns = sorted(likely)
+    near = dict(zip(turns, task.near(turns).tolist(), strict=True)) if task.near else {}
+    by_words = [index for index, weight in likely.items() if weight]
+    by_meaning = order({index: near[index] for index in likely if near})
     best = rrf([(1.0, by_words), (1.0, by_meaning)], RRF_K)
-    return replace(task, candidates=sorted(likely, key=lambda c: -best[c.index])), near
+    return sorted(task.candidates, key=lambda c: -best.get(c.index, 0.0)), near
 
 
-def _pool(task: Task) -> Sequence[Candidate]:
-    """The candidates that a scorer reads: the first, where there are more than it is to read."""
+def _pool(task: Task, ordered: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates that a scorer reads, as given: the first by `ordered`, where there are more."""
     config = task.config
     if task.wide and task.deep:
         most = None if config.candidates == 0 else config.colbert_turns
     else:
         most = (config.candidates if config.candidates > 0 else None) if task.names else 0
-    return task.candidates[:most]
+    chosen = {c.index for c in ordered[:most]}
+    return [c for c in task.candidates if c.index in chosen]
 
 
 def _share(config: Config, pool: int) -> int:
@@ -251,6 +262,13 @@ def _share(config: Config, pool: int) -> int:
     if config.candidates == 0:
         return pool
     return min(pool, config.cascade if config.candidates < 0 else config.candidates)
+
+
+def _few(task: Task) -> bool:
+    """Whether so few hits are wanted that the cross-encoder need not read all that it might."""
+    config, guesses = task.config, task.fusion is not None and bool(task.fusion.line)
+    both = set(task.names) == set(SCORERS) and config.fuse == "learned"
+    return guesses and both and 0 < config.limit <= FEW and config.candidates < 0
 
 
 def _after_best(scores: Mapping[int, float], following: Callable[[int], int]) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +22,6 @@ from smartsearch.types import Candidate, Corpus, Scores, Turn
 LIST = "list"
 """What the list added to a turn's fused score, among its scores (rank/set_encoder.py)."""
 
-STATIC = "static"
-"""The score of the first stage, among a turn's scores (rank/static.py)."""
 ByTurn = Mapping[int, float]
 """Scores by the index of a turn."""
 Parts = tuple[float, float]
@@ -64,11 +62,13 @@ class Fused(NamedTuple):
 class Fusion:
     """The `weights` of the features, and the encoder of the list, if there is one.
 
-    The encoder gives what is added to each turn's score: a SetEncoder.
+    The encoder gives what is added to each turn's score: a SetEncoder. `line` are the weights of what guesses
+    a cross-encoder's logit: a constant, ColBERT's score, and the best one of the list.
     """
 
     weights: Mapping[str, float]
     encoder: Callable[[Listed, Floats], Floats] | None = None
+    line: Mapping[str, float] = field(default_factory=dict)
 
     def __call__(
         self,
@@ -88,6 +88,12 @@ class Fusion:
             return Fused(own, np.zeros(len(read)))
         added = self.encoder(listed(question, turns, previous, read), rows)
         return Fused(own + added, added)
+
+    def guesses(self, colbert: ByTurn, turns: Iterable[int]) -> dict[int, float]:
+        """The cross-encoder's score of turns that it did not read, from ColBERT's, by a line."""
+        best, line = max(colbert.values()), self.line
+        logits = {i: line["bias"] + line["colbert"] * colbert[i] + line["best"] * best for i in turns}
+        return {index: 1.0 / (1.0 + math.exp(-value)) for index, value in logits.items()}
 
     def over(self, question: str, scores: Mapping[str, ByTurn], corpus: Corpus) -> dict[int, Parts]:
         """The parts of the turns that all of SCORERS read; none beside another scorer, nor of one alone."""
@@ -139,12 +145,12 @@ def fused(
     scores: Mapping[str, ByTurn],
     learned: Mapping[int, Parts],
     config: Config,
-    near: ByTurn | None = None,
+    told: Mapping[str, ByTurn] | None = None,
 ) -> Ranking:
     """One order out of the rankers' scores. What no ranker saw comes last, in the order given.
 
     The turns with a `learned` score come first, by it; RRF orders the others. Ties keep the order given.
-    The static scores `near` are only told.
+    `told` are scores by name that are only shown.
     """
     position = {c.index: n for n, c in enumerate(candidates)}
     rankings = []
@@ -158,8 +164,7 @@ def fused(
         key=lambda c: (-first.get(c.index, -math.inf), -ranks.get(c.index, 0.0), position[c.index]),
     )
     more = {name: by_turn for name, by_turn in scores.items() if name not in SCORERS}
-    if near:
-        more[STATIC] = near
+    more |= {name: by_turn for name, by_turn in (told or {}).items() if by_turn}
     if any(added for _, added in learned.values()):
         more[LIST] = {index: added for index, (_, added) in learned.items()}
     ce, colbert = (scores.get(name, {}) for name in SCORERS)

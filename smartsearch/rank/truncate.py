@@ -38,15 +38,15 @@ def truncate(
     if "repeats" in config.compress:
         rest, dropped = merged(rest)
     if config.min_score:
-        dropped += [_drop(hit, "min_score") for hit in rest if (hit.scores.ce or 0.0) < config.min_score]
-        rest = [hit for hit in rest if (hit.scores.ce or 0.0) >= config.min_score]
+        dropped += [_drop(hit, "min_score") for hit in rest if (hit.scores.chance or 0.0) < config.min_score]
+        rest = [hit for hit in rest if (hit.scores.chance or 0.0) >= config.min_score]
     tau = 0.0
     if adaptive:
         dropped += [_drop(hit, "top_k") for hit in rest[config.top_k :]]
         rest = rest[: config.top_k]
         tau = threshold(rest, config.alpha)
-        scored = [h for h in rest if h.scores.ce is not None and h.index not in pinned]
-        below = [h for h in scored if h.scores.ce is not None and h.scores.ce < tau]
+        scored = [(hit.scores.chance, hit) for hit in rest if hit.index not in pinned]
+        below = [hit for chance, hit in scored if chance is not None and chance < tau]
         dropped += [_drop(hit, "tau") for hit in below]
         gone = {hit.rank for hit in below}
         rest = [hit for hit in rest if hit.rank not in gone]

@@ -20,10 +20,10 @@ def rarity(turns: int, having: int) -> float:
     return math.log1p(turns / max(1, having))
 
 
-def by_likelihood(
+def likelihood(
     candidates: Sequence[Candidate], corpus: Corpus, counts: Mapping[str, int]
-) -> list[Candidate]:
-    """The candidates, the likeliest to answer first, ties as given.
+) -> dict[int, float]:
+    """How much of the question each candidate holds, by its index, the likeliest to answer first; ties as given.
 
     Each weighs what its terms do, times their rarity, and a share of the turns beside it in its session.
     `counts` says how many turns contain a term, by its folded text.
@@ -37,4 +37,5 @@ def by_likelihood(
         after = own.get(index + 1, 0.0)
         return own[index] + near + (AFTER * after if after and previous[index + 1] == index else 0.0)
 
-    return sorted(candidates, key=lambda c: -weight(c.index))
+    weights = {index: weight(index) for index in own}
+    return {index: weights[index] for index in sorted(weights, key=lambda index: -weights[index])}

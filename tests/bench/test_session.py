@@ -25,7 +25,6 @@ from smartsearch.systems.base import Card
 from smartsearch.systems.smartsearch.pipeline import ranked, search
 from smartsearch.types import Budget, Hit, Result, Scores, Trace
 from tests.bench.conftest import QUESTIONS, scoring_of, tools_with_parser
-from tests.rank.test_meaning import Sketcher
 from tests.transcripts.build import lines, put
 
 CONFIG = Config()
@@ -275,22 +274,3 @@ def test_a_system_added_tomorrow_is_measured_beside_ours(chats: Path, tmp_path: 
     before = record["systems"]
     made.prepare = lambda corpus, folder, progress: Scoreless("other")
     assert measured(chats, tmp_path, **asked)[1]["systems"]["stranger"] != before["stranger"]
-
-
-def test_where_sketches_are_compared_all_are_made_before_the_first_question(chats: Path, tmp_path: Path):
-    """So no question hangs on those before it, and warm queries have the rows' order."""
-    config = replace(CONFIG, pool=6, pool_max_turns=3, semantic_max_turns=3, semantic_new=1)
-    tools = tools_with_parser(config)
-    colbert = Sketcher()
-    planned = session.plan(Request(str(chats), rankers=("cascade",), live=4), config)
-    with Store(tmp_path / "scores.db") as store:
-        made = scoring_of(
-            replace(tools, scorers=tools.scorers | {"colbert": Scorer(colbert, sketcher=colbert)}),
-            store,
-            config,
-        )
-        record, outcome = session.measure(planned, made, quiet)
-    assert len(colbert.read) == 2 * len(set(colbert.read)) == 12  # for warm queries, then for the rows
-    assert {len(order) for order, _ in outcome.kept.values()} == {6}
-    assert not outcome.without_dense
-    assert record["latency"]["questions"] == 4

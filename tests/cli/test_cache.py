@@ -84,12 +84,11 @@ def test_without_a_command_there_is_help(run: Run):
 def test_fill_reads_every_turn_ahead_a_few_at_a_time(run: Run, tmp_path: Path, monkeypatch):
     read: list[int] = []
 
-    def sketches(texts: list[str]) -> list[TokenVectors]:
+    def vectors(texts: list[str]) -> list[TokenVectors]:
         read.append(len(texts))
         return [quantised(np.eye(2)) for _ in texts]
 
-    sketcher = SimpleNamespace(kept_sketches=lambda texts: {}, sketches=sketches)
-    tools = SimpleNamespace(scorers={"colbert": Scorer(sketches, sketcher=sketcher)})
+    tools = SimpleNamespace(scorers={"colbert": Scorer(len, vectors=vectors)})
     monkeypatch.setattr("smartsearch.models.loading.load_tools", lambda config: tools)
     monkeypatch.setattr("smartsearch.cli.cache.AT_ONCE", 3)
     chat = tmp_path / "long.txt"

@@ -118,12 +118,17 @@ def test_no_ranker_leaves_the_match_order():
     assert [c.index for c in ranking.candidates] == list(range(10))
 
 
-def test_a_pool_beyond_colberts_share_is_cut_by_match_weight_and_said_so():
+def test_a_pool_beyond_colberts_share_is_cut():
     ranking, seen = ranked(Config(colbert_turns=4, cascade=2))
     assert sorted(seen["colbert"]) == [0, 1, 2, 3]
     assert [c.index for c in ranking.candidates] == [3, 2, 1, 0, 4, 5, 6, 7, 8, 9]
-    assert "10 turns" in ranking.degraded[0]
-    assert "the 4 likeliest" in ranking.degraded[0]
+    assert ranking.degraded == ()
+
+
+def test_turns_that_were_found_but_are_no_candidates_are_told():
+    scorers = {name: scorer(range(10), []) for name in ("ce", "colbert")}
+    told = rank(Task("q", CANDIDATES, TURNS, scorers, Config(), unread=5)).degraded
+    assert "15 turns were found; the 10 likeliest" in told[0]
 
 
 def test_an_error_in_a_ranker_reaches_the_caller():
@@ -233,38 +238,46 @@ def test_a_turn_after_the_best_that_was_found_too_comes_back_once():
     assert {c.index: s.colbert for c, s in zip(found.candidates, found.scores)}[4] == 4.0
 
 
-@pytest.mark.parametrize(
-    ("config", "colbert", "read"),
-    [
-        (Config(candidates=3, semantic_max_turns=9), range(10, 0, -1), 6),  # the last two are worse: enough
-        (Config(candidates=3, semantic_max_turns=9), range(10), 10),  # the last are always the best
-        (Config(candidates=3, semantic_max_turns=9), [*range(6), *[0] * 4], 8),
-        (Config(candidates=3, semantic_max_turns=10), range(10, 0, -1), 10),  # the corpus is not that large
-        (Config(candidates=0, semantic_max_turns=9), range(10, 0, -1), 10),
-    ],
-)
-def test_of_a_large_corpus_colbert_reads_on_while_it_finds_better_turns(monkeypatch, config, colbert, read):
-    for name, value in (("FIRST", 4), ("PART", 2)):
-        monkeypatch.setattr(f"smartsearch.rank.cascade.{name}", value)
-    monkeypatch.setattr("smartsearch.retrieve.likely.BEST", 3)
-    ranking, seen = ranked(config, colbert=colbert)
-    assert seen["colbert"] == list(range(read))
-    assert len(ranking.candidates) == 10
-    told = [f"the {read} likeliest were ranked" in note for note in ranking.degraded]
-    assert told == [True] * (read < 10)
-
-
-def test_the_likeliest_are_read_first(monkeypatch):
-    for name, value in (("FIRST", 2), ("PART", 2)):
-        monkeypatch.setattr(f"smartsearch.rank.cascade.{name}", value)
+def test_words_and_static_vectors_choose_what_colbert_reads():
     rare = Term("rare", "NOUN", 1.0)
     some = [Candidate(i, (rare,) if i in (3, 8) else (), 1.0, 1) for i in range(10)]
     seen: list[int] = []
-    values = [9.0 if i in (3, 8) else 0.0 for i in range(10)]
-    scorers = {"ce": scorer(range(10), []), "colbert": scorer(values, seen)}
-    config = Config(candidates=3, semantic_max_turns=9)
-    rank(Task("q", some, TURNS, scorers, config, counts={"rare": 2}))
-    assert seen[:2] == [3, 8]
+    scorers = {"ce": scorer(range(10), []), "colbert": scorer(range(10), seen)}
+    near = {5: 9.0, 6: 8.0, 4: -1.0}
+    task = Task("q", some, TURNS, scorers, Config(candidates=3, colbert_turns=4), counts={"rare": 2})
+    found = rank(replace(task, near=lambda turns: np.array([near.get(i, 0.0) for i in turns])))
+    assert set(seen) == {3, 5, 8, 6}
+    assert [s.more["static"] for s in found.scores if s.more["static"]] == [8.0, 9.0]
+    seen.clear()
+    rank(task)  # by words alone
+    assert set(seen) == {3, 8, 0, 1}
+    seen.clear()
+    rank(replace(task, config=Config(first="match", candidates=3, colbert_turns=4)))
+    assert set(seen) == {0, 1, 2, 3}
+
+
+def test_where_few_are_wanted_the_cross_encoder_is_spared_and_its_score_guessed(monkeypatch):
+    monkeypatch.setattr("smartsearch.rank.cascade.FEW_READ", 3)
+    line = {"bias": -20.0, "colbert": 2.0, "best": 0.0}
+    fusion = Fusion({"ce": 1.0, "colbert": 1.0}, line=line)
+
+    def read(limit, **settings):
+        seen: list[int] = []
+        scorers = {"ce": scorer([0.5] * 10, seen), "colbert": scorer(range(10), [])}
+        found = rank(
+            Task("q", CANDIDATES, TURNS, scorers, Config(cascade=6, limit=limit, **settings), fusion)
+        )
+        return sorted(seen), {c.index: s for c, s in zip(found.candidates, found.scores, strict=True)}
+
+    seen, scores = read(limit=5)
+    assert seen == [7, 8, 9]
+    assert (scores[9].ce, scores[9].chance, scores[6].ce) == (0.5, 0.5, None)
+    assert scores[6].chance == scores[6].more["guess"] == pytest.approx(1 / (1 + np.exp(8)))
+    assert scores[6].fused is not None
+    assert scores[3].chance is None  # ColBERT alone read it
+    for asked in ({"limit": 0}, {"limit": 21}, {"limit": 5, "fuse": "rrf"}, {"limit": 5, "rank": ("ce",)}):
+        assert len(read(**asked)[0]) > 3
+    assert len(read(limit=5, candidates=5)[0]) == 5
 
 
 ALONE = [-1, -1, -1, -1]

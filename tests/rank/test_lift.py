@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,13 +23,14 @@ TURNS = (
     Turn("a new boat", "Gran", "2024-05-01"),
 )
 BOAT, GRAN = Term("boat", "NOUN", 2.0), Term("Gran", "PROPN", 4.0)
-CONFIG = Config(rank=())
+CONFIG = Config(rank=(), first="match")
+NONE = SimpleNamespace(scorers={}, fusion=None, static=None)
 
 
 def order(query: Query, config: Config) -> list[int]:
     """The turns as they are put, the rankers' order being 0, 2, 3, 1."""
     candidates = tuple(Candidate(n, (BOAT,) if n != 1 else (), 1.0, 1) for n in (0, 2, 3, 1))
-    found = ranked(query, Evidence(candidates, ()), Haystack(Corpus(TURNS)), config, {})
+    found = ranked(query, Evidence(candidates, ()), Haystack(Corpus(TURNS)), config, NONE)
     return [candidate.index for candidate in found.candidates]
 
 

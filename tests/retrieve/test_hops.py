@@ -126,7 +126,7 @@ def test_a_shortened_name_is_found(parser, nlp):
 def test_the_dense_search_joins_when_grep_finds_few(parser):
     asked = []
 
-    def dense(top, most, found):
+    def dense(top):
         asked.append(top)
         return [4]
 
@@ -146,8 +146,8 @@ def test_few_candidates_are_filled_up_by_meaning(parser):
     nearest = [2, 1, 4, 0, 3]
 
     def found(**settings):
-        def dense(top, most, found):
-            return nearest[:top] if len(texts) <= most else []
+        def dense(top):
+            return nearest[:top]
 
         evidence = run(parser, "dog", texts, dense=dense, semantic_below=0, **settings)
         return [c.index for c in evidence.candidates], [s.kind for s in evidence.hops]
@@ -158,7 +158,7 @@ def test_few_candidates_are_filled_up_by_meaning(parser):
     assert kinds[-1] == "semantic"
     assert found(pool=200)[0][0] == 0
     assert len(found(pool=200)[0]) == 5
-    for settings in ({"pool": 0}, {"pool": 3, "pool_max_turns": 4}, {"pool": 3, "rank": ("ce",)}):
+    for settings in ({"pool": 0}, {"pool": 3, "first": "match", "rank": ("ce",)}):
         assert found(**settings)[0] == [0]
     assert found(pool=3, mode="and")[0] == [0]
 

@@ -394,7 +394,7 @@ def test_turns_left_out_by_a_filter_are_still_the_context_of_others(talks):
 def test_as_the_paper_every_turn_that_matches_is_ranked_unparsed_too(large, parsed, preset):
     """No share of the likeliest: with 20 as ColBERT's share, the same list comes out as of parsed turns."""
     config = build({"profile": "embedded", "truncate": "none"}, preset=preset, env={})
-    config = replace(config, colbert_turns=20)
+    config = replace(config, likely_turns=20, colbert_turns=20)
     one, other = (
         search("Did Ilya see a dog in New York?", hay, config, fake_tools(config)) for hay in (large, parsed)
     )

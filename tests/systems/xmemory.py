@@ -23,19 +23,13 @@ class Statements(FakeParser):
         return [s for s in re.findall(r"[^.?!]+[.!]", text) if re.search(r"\bI\b|^\s*[A-Z]\w+ \w+ed\b", s)]
 
 
-class WordSketches:
+class WordVectors:
     """Stands in for ColBERT: a text's one vector is the sum of random ones of its words."""
 
     def __call__(self, question, texts):
         return shared(question, texts)
 
-    def question_vectors(self, question):
-        return self.sketches([question])[0].values
-
-    def kept_sketches(self, texts):
-        return {}
-
-    def sketches(self, texts):
+    def vectors(self, texts):
         return [
             unquantised(sum(map(vector, words(text.lower())), np.zeros(DIMENSIONS))[None]) for text in texts
         ]
@@ -48,8 +42,8 @@ def vector(word):
 
 def tools(config, *, cache=True):
     made = fake_tools(config)
-    sketches = WordSketches()
-    colbert = Scorer(sketches, sketcher=sketches)
+    words = WordVectors()
+    colbert = Scorer(words, vectors=words.vectors)
     return replace(made, parser=Statements(), scorers={**made.scorers, "colbert": colbert})
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from smartsearch.ask.door import find
 from smartsearch.ask.library import Library
@@ -21,6 +20,7 @@ from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cache.vectors import TokenVectors, quantised
+from smartsearch.rank.scorer import Scorer
 from smartsearch.serve.warm import client, place, wire
 from smartsearch.serve.warm.server import Server
 from smartsearch.serve.work import Job, Models
@@ -93,21 +93,15 @@ def test_the_models_load_for_the_system_that_needs_them(asked: Ask, system: str,
 
 
 class Ahead:
-    """Makes sketches of turns, and calls `then` with how many it has read."""
+    """Makes vectors of turns, and calls `then` with how many it has read."""
 
     def __init__(self, then: Callable[[int], object]) -> None:
         self.read, self._then = 0, then
 
-    def kept_sketches(self, texts: Sequence[str]) -> dict[str, TokenVectors]:
-        return {}
-
-    def sketches(self, texts: Sequence[str]) -> list[TokenVectors]:
+    def vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         self.read += len(texts)
         self._then(self.read)
         return [quantised(np.eye(2)) for _ in texts]
-
-    def question_vectors(self, question: str) -> NDArray[np.float32]:
-        return np.eye(2, dtype=np.float32)
 
 
 @pytest.fixture
@@ -119,7 +113,7 @@ def reading(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Server, Ahea
     def made(then: Callable[[Server, int], object]) -> tuple[Server, Ahead]:
         server = Server(Config(), Models(Config(), fake_tools))
         ahead = Ahead(lambda read: then(server, read))
-        server._ahead = haystack(*(f"turn {n}" for n in range(6))), ahead
+        server._ahead = haystack(*(f"turn {n}" for n in range(6))), Scorer(len, vectors=ahead.vectors)
         return server, ahead
 
     return made
@@ -175,7 +169,7 @@ def test_what_was_asked_by_meaning_is_read_ahead(
 
     def tools(config: Config) -> Tools:
         made = fake_tools(config)
-        colbert = replace(made.scorers["colbert"], sketcher=Ahead(lambda read: None))
+        colbert = replace(made.scorers["colbert"], vectors=Ahead(lambda read: None).vectors)
         return replace(made, scorers={**made.scorers, "colbert": colbert})
 
     class Spied(Server):

@@ -1,0 +1,90 @@
+"""Static vectors: what scores a turn, how neighbours and rarity count, what a large haystack is spared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from smartsearch.rank import static
+from smartsearch.rank.static import NOTHING, Static
+from smartsearch.retrieve.grep import Haystack
+from smartsearch.types import Corpus, Turn
+
+WORDS = {word: n for n, word in enumerate(["dog", "hound", "rain", "sun", "soup", "tea"])}
+
+
+def tokens(texts):
+    return [
+        [WORDS[word] for word in text.lower().replace(":", " ").split() if word in WORDS] for text in texts
+    ]
+
+
+@pytest.fixture
+def scorer(tmp_path: Path) -> Static:
+    """Each word has a direction of its own, but a hound is nearly a dog."""
+    size = max(NOTHING + 1, len(WORDS))
+    vectors = np.zeros((size, 8), np.float32)
+    vectors[range(len(WORDS)), range(len(WORDS))] = 1
+    vectors[WORDS["hound"]] = [0.8, 0.6, *[0] * 6]
+    scale = np.abs(vectors).max(axis=1) / 127
+    whole = np.rint(vectors / np.maximum(scale, 1e-9)[:, None]).astype(np.int8)
+    np.savez(
+        tmp_path / "static.npz", vectors=whole, scale=scale,
+        asked=np.zeros(size), told=np.zeros(size), layer=np.zeros((32, 4)), bias=np.zeros(4),
+        weigh=np.zeros(4), back=np.zeros((4, 8)), turned=np.eye(8), near=np.full(2, 0.5),
+        beside=np.array([0, 0, 0, 0.25, 0, 0, 0, 0]), rarity=1.0, length=0.0, loud=10.0,
+    )  # fmt: skip
+    return Static(tmp_path / "static.npz", tokens)
+
+
+def hay(*said: str, sessions: str = "", kept=None) -> Haystack:
+    turns = (Turn(text, session=name) for text, name in zip(said, sessions or "a" * len(said), strict=True))
+    return Haystack(Corpus(tuple(turns)), kept)
+
+
+def test_a_word_that_means_nearly_the_same_is_found(scorer: Static):
+    found = scorer("dog", hay("rain", "hound", "dog", "sun", sessions="abcd"), range(4))
+    assert found.argsort()[::-1][:2].tolist() == [2, 1]
+    assert found == pytest.approx([0, 8, 10, 0], abs=0.1)
+
+
+def test_a_turn_beside_lends_its_words_and_a_share_of_its_score_within_a_session(scorer: Static):
+    assert scorer("dog", hay("dog", "tea"), range(2)) == pytest.approx([10, 5 + 2.5], abs=0.1)
+    assert scorer("dog", hay("dog", "tea", sessions="ab"), range(2)) == pytest.approx([10, 0], abs=0.1)
+
+
+def test_a_rare_word_counts_more(scorer: Static):
+    found = scorer("dog rain", hay("dog", "rain", "rain", "rain", sessions="abcd"), range(4))
+    assert found[0] > found[1] == found[2]
+
+
+def test_what_filters_leave_out_lends_and_only_what_is_asked_for_is_scored(scorer: Static):
+    some = hay("dog", "tea", "sun", kept=[1, 2])
+    assert scorer("dog", some, some.indices) == pytest.approx([7.5, 1.25], abs=0.1)
+    assert scorer("dog", some, []).shape == (0,)
+    assert scorer("xyz", some, [1]).tolist() == [0]
+
+
+def test_a_turn_without_a_piece_is_no_error(scorer: Static):
+    assert scorer("dog", hay("...", "dog", sessions="ab"), range(2)) == pytest.approx([0, 10], abs=0.1)
+
+
+def test_of_a_large_haystack_only_the_turns_asked_for_are_cut_into_pieces(scorer: Static, monkeypatch):
+    monkeypatch.setattr(static, "WHOLE", 9)
+    monkeypatch.setattr(static, "SAMPLE", 5)
+    large, cut = hay(*["rain"] * 40, "hound", "dog"), []
+    monkeypatch.setattr(scorer, "_tokens", lambda texts: cut.extend(texts) or tokens(texts))
+    found = scorer("dog", large, [7, 40, 41])
+    assert found == pytest.approx([0, 8, 10 + 2], abs=0.1)
+    assert len(cut) == 1 + 5 + 3
+    scorer("dog", large, [7])
+    assert len(cut) == 1 + 5 + 3 + 1 + 1  # the sample is kept
+
+
+def test_the_shipped_vectors_know_what_a_word_means():
+    from smartsearch.models.loading import _static
+
+    some = hay("The bus leaves at nine.", "She plays the accordion.", "Soup again.", sessions="abc")
+    assert _static()("which instrument does she play", some, range(3)).argmax() == 1
