@@ -1,7 +1,7 @@
 """Fit the cross-encoder's calibration, so that its sigmoid is the chance that a turn answers.
 
 Platt scaling over whole held-out chats: one logistic regression of "is right" on the logit, over every turn
-the cross-encoder read for every question. Without it alpha of the adaptive cut (paper 3.4) cuts nothing,
+the cross-encoder read for every question. Without it alpha of the adaptive cut (paper 3.6) cuts nothing,
 because a ranker trained on one right among five gives hundreds of turns a high score.
 """
 

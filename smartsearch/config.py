@@ -50,7 +50,7 @@ class Reads:
     first: Callable[[Config], int] | None = None
 
 
-RANKERS = {  # paper 3.3
+RANKERS = {  # paper 3.5
     "ce": Reads(0.7, head=True),
     "colbert": Reads(0.3),
     "qr": Reads(0.7, head=True, first=lambda config: config.qr_candidates),  # as the cross-encoder, not tuned
@@ -141,7 +141,7 @@ class Config:
         rare=True,
     )
 
-    # Parse (paper 3.1)
+    # Parse (paper 3.3)
     weight_propn: float = _find(3.0)
     weight_noun: float = _find(2.0)
     weight_verb: float = _find(1.0)
@@ -149,7 +149,7 @@ class Config:
     min_length: int = _find(3)  # characters of a term
     min_length_propn: int = _find(2)  # characters of a proper noun
 
-    # Retrieve (paper 3.2)
+    # Retrieve (paper 3.3) and expand (paper 3.4)
     hops: int = _find(
         3, "Most steps from name to name; 1 is a plain grep.", "Retrieval", rare=True
     )  # paper table 1
@@ -226,7 +226,7 @@ class Config:
         shown="today",
     )
 
-    # Rank (paper 3.3)
+    # Rank (paper 3.5)
     lift: bool = _rank(
         True,
         "With `typed`: replies, what holds what was typed, and somebody's last or first message move up.",
@@ -388,7 +388,7 @@ class Config:
     memorag_ratio: int = _find(8, lowest=2)  # words, or tokens, for one that is kept (paper: 2 to 16)
     memorag_context: int = _find(16_384, lowest=2048)  # tokens that its language model reads
 
-    # Truncate (paper 3.4)
+    # Truncate (paper 3.6)
     truncate: str = _cut(
         "adaptive",
         "How the ranked list is cut: not, by words, or by score.",
@@ -484,7 +484,7 @@ class Config:
 
     @property
     def word_budget(self) -> int:
-        """The ceiling in words: as given, else 4,000 adaptive and 2,000 fixed (paper 4.1)."""
+        """The ceiling in words: as given, else 4,000 adaptive and 2,000 fixed (paper table 5)."""
         return self.budget or (2000 if self.truncate == "fixed" else 4000)
 
     @property
@@ -510,18 +510,18 @@ def names(*parts: Part) -> tuple[str, ...]:
 
 _PAPER: dict[str, Any] = {
     "system": "smartsearch",
-    # 3.1, parse
+    # parse (paper 3.3)
     **{"typed": False, "weight_propn": 3.0, "weight_noun": 2.0, "weight_verb": 1.0, "weight_entity": 1.0},
-    # 3.2, retrieve
+    # retrieve (paper 3.3) and expand (paper 3.4)
     **{"mode": "or", "word_boundary": False, "fuzzy": False, "dates": False, "pool": 0, "speaker": ()},
     **{"hops": 3, "entity_source": "all", "hop_terms": 0, "hop_characters": 0, "hop_speakers": True},
     **{"weight_hop": 2.5, "prf": True, "hop_sources": 10, "prf_min_turns": 2, "weight_prf": 0.5},
     **{"semantic": "fallback", "semantic_below": 5, "first": "match"},
-    # 3.3, rank
+    # rank (paper 3.5)
     **{"profile": "paper", "parser": "", "crossencoder": "", "colbert": "", "rank": ("ce", "colbert")},
     **{"candidates": 0, "beside": (), "windows": False, "calibrate": False, "lift": False},
     **{"fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
-    # 3.4, truncate
+    # truncate (paper 3.6)
     **{"truncate": "adaptive", "alpha": 0.03, "top_k": 60, "budget": 4000, "tokens": 0},
     **{"fill": "stop", "order": "rank", "compress": (), "min_score": 0.0},
 }

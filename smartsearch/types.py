@@ -41,7 +41,7 @@ def paired(text: str) -> str:
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn of a conversation, as the source wrote it: the passage of the paper (section 3).
+    """One turn of a conversation, as the source wrote it: the passage of the paper (paper 3).
 
     `time` is ISO 8601 ("2023-05-08T13:56:00", or a bare date) or empty when the source gives none.
     `line` is 1-based and 0 where the format has no lines; `pointer` (RFC 6901) is set instead.
@@ -238,7 +238,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Budget:
-    """How the ranked list was cut (paper section 3.4): ceilings, what was used, what was dropped.
+    """How the ranked list was cut (paper 3.6): ceilings, what was used, what was dropped.
 
     `hidden` are the turns that survived the cut and that `limit` does not show; `unread` counts those that
     were found and not even read, and come last.

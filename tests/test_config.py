@@ -169,7 +169,7 @@ PAPER = {
     **{"truncate": "adaptive", "alpha": 0.03, "top_k": 60, "budget": 4000, "fill": "stop", "order": "rank"},
     **{"tokens": 0, "compress": (), "min_score": 0.0},
 }
-"""Sections 3.1 to 3.4 and table 5, by hand: what `--as paper` has to be, whatever the defaults become."""
+"""Paper 3.3 to 3.6 and paper table 5, by hand: what `--as paper` has to be, whatever the defaults become."""
 NOT_THE_PAPERS = """
 min_length min_length_propn fuzzy_cutoff fuzzy_words semantic_top likely_turns
 weight_date weight_speaker now speaker_rank cascade colbert_turns limit redact

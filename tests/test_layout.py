@@ -86,3 +86,42 @@ def test_nothing_but_output_prints():
         if inside not in ("output", "training") and re.search(r"\bprint\(", source):
             calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
             assert not [call for call in calls if getattr(call.func, "id", "") == "print"], path
+
+
+CITED = re.compile(
+    r"(?<!its )(?<!QRRanker )(?<!xMemory )\b[Pp]aper(?:'s(?= table| appendix))?,? \(?"
+    r"((?:section |tables? )?\d+(?:\.\d+)?|appendix [A-D])"
+)
+"""A place in SmartSearch's paper; that of another system is called `its paper`, or by name."""
+
+
+def test_the_paper_is_cited_as_docs_paper_md_has_it():
+    """One table knows its sections and where each is done; a file cites only those that name it."""
+    checkout = ROOT.parent
+    where: dict[str, list[str]] = {}
+    for row in re.findall(
+        r"^\| ([\dta][^|]*) \|[^|]*\| (`[^|]*) \|$", (checkout / "docs/paper.md").read_text(), re.M
+    ):
+        kind = ""
+        for place in row[0].split(", "):
+            kind = place.partition(" ")[0] + " " if " " in place else kind
+            where.setdefault(kind + place.removeprefix(kind), []).extend(re.findall(r"`([^`]+)`", row[1]))
+    for places in where.values():
+        assert all((ROOT / file).exists() or (checkout / file).exists() for file in places)
+    cited = 0
+    for folder in ("smartsearch", "recipe"):
+        for path in (checkout / folder).rglob("*.py"):
+            inside = str(path.relative_to(ROOT if folder == "smartsearch" else checkout))
+            for place in CITED.findall(path.read_text(encoding="utf-8")):
+                cited += 1
+                assert inside.startswith(tuple(where.get(place, ()))), f"{inside} cites {place}"
+    assert cited > 20
+
+
+def test_what_a_scorer_does_is_declared():
+    """A scorer is a record: nothing is looked up by name. Settings of foreign models, in `hub/`, may be."""
+    for path in [*(ROOT / "rank").glob("*.py"), *(ROOT / "models").glob("*.py")]:
+        found = re.findall(
+            r"\b(?:get|has)attr\((?!torch,|self\.network\.config,).*", path.read_text(encoding="utf-8")
+        )
+        assert not found, f"{path.name}: {found}"

@@ -1,4 +1,4 @@
-"""Where a question failed and where its gold was lost, without a human (paper section 5).
+"""Where a question failed and where its gold was lost, without a human (paper appendix D).
 
 Pure over places in the corpus: nothing here reads text but `answer_absent`, and no model runs.
 """

@@ -2,7 +2,7 @@
 
 It takes SmartSearch apart and calls its stages; other systems answer as wholes (`rivals.py`).
 
-Names (paper tables 2 to 5 and 8):
+Names (paper table 2, 3, 4, 5 and 8):
 
 retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns with every term
            IP I0 with both expansions      IF1 IF0 + PRF        ID I3, the dense search always added

@@ -19,7 +19,7 @@ from smartsearch.bench.scoring import Floats
 from smartsearch.bench.types import Indices
 
 TOP = 62
-"""Turns in 2,000 words at the paper's 32 words a turn (table 9)."""
+"""Turns in 2,000 words at the paper's 32 words a turn (paper table 9)."""
 DEPTHS = (1, 3, 5, 10)
 LEVELS = ("turn", "chunk", "session")
 DEPTH = 100

@@ -1,4 +1,4 @@
-"""Oracle traces: the shortest way to all the gold of a question (paper table 1).
+"""Oracle traces: the shortest way to all the gold of a question (paper 3.2 and paper table 1).
 
 A state is what gold is covered and which terms may be used; an edge is a tool with some of those terms.
 Dijkstra over the lexicographic cost (edges, tool rank grep < AND < semantic, terms). The gold says which

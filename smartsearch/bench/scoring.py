@@ -45,6 +45,8 @@ from smartsearch.types import Corpus, Query
 Floats = NDArray[np.float64]
 
 
+NO_SCORER = Scorer(lambda _question, texts: np.zeros(len(texts)))
+
 Sight = tuple[str, bool]
 """A scorer by its name in a row, and whether it sees turns as the paper's do."""
 
@@ -262,14 +264,13 @@ class Scoring:
         return query, gather(query, ready.haystack, self.tools.parser, config, dense, self.tools.known)
 
     def _kept(self, name: str, ready: Haystacked) -> Scorer:
-        """The scorer with its scores of turns kept. Raises ModelError where there is none."""
-        self._model(name)
+        """The scorer with its scores of turns kept; one that is missing raises ModelError when asked."""
 
         def of_turns(question: str, indices: Sequence[int], show: Shown) -> Floats:
             seen = ready if show == ready.show else ready.plain
             return self.scores(name, question, seen, np.array(indices, dtype=np.int64))
 
-        return replace(self.tools.scorers[name], of_turns=of_turns)
+        return replace(self.tools.scorers.get(name, NO_SCORER), of_turns=of_turns)
 
     def _model(self, name: str) -> str:
         """The fingerprint of a model. Raises ModelError where there is none."""

@@ -110,7 +110,7 @@ class QRRanker:
         return (raw - low) / (high - low) if high > low else np.zeros(len(texts))
 
     def raw(self, question: str, texts: Sequence[str], notes: Sequence[Note] = ()) -> NDArray[np.float64]:
-        """The sum over the heads of what each sends from the question to each text (paper, section 3)."""
+        """The sum over the heads of what each sends from the question to each text (its paper, section 3)."""
         with torch.inference_mode():
             read = self.reader.context(question, texts, notes)
             masses = self.reader.masses(read, self.heads.by_layer())

@@ -1,6 +1,6 @@
 """Terms that match a field of a turn and not its text: dates and titles a question names, preferred speakers.
 
-The dates are the paper's switch A2 (table A2); what both do and do not is docs/decisions/0013.
+The dates are the paper's switch A2 (paper table 8). What both do and do not do: docs/decisions/0013.
 """
 
 from __future__ import annotations

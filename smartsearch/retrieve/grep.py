@@ -1,4 +1,4 @@
-"""Substring match of terms against turns: recall first, precision is left to ranking (paper 3.2).
+"""Substring match of terms against turns: recall first, precision is left to ranking (paper 3.3).
 
 A term matches where its case-folded surface form stands anywhere in `speaker: text caption`. No
 lemmas, no index. The folded turns are one string, so that a term is one scan at memory speed.

@@ -1,4 +1,4 @@
-"""Question to weighted terms, and turns to entities and nouns: all that asks spaCy (paper 3.1)."""
+"""Question to weighted terms, and turns to entities and nouns: all that asks spaCy (paper 3.3)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parents[1] / "models" / "en_smartsearch"
 HOP_LABELS = frozenset({"PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT"})
-"""Entity labels that become terms of the next hop (paper 3.2: person, organisation, location, event)."""
+"""Entity labels that become terms of the next hop (paper 3.4: person, organisation, location, event)."""
 
 CACHED_CHARACTERS = 1 << 20
 """Of the texts whose analysis is kept: about 130 bytes of memory each (a long-lived process sees many)."""
@@ -119,7 +119,7 @@ class Parser:
         return doc
 
     def parse(self, question: str, config: Config) -> Query:
-        """Terms of the question in order of appearance, each once with its highest weight (paper 3.1).
+        """Terms of the question in order of appearance, each once with its highest weight (paper 3.3).
 
         With `config.typed` what is written as a code, a number or a quoted phrase is a term too, and whole.
         """

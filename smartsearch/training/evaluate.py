@@ -9,7 +9,7 @@ from smartsearch.training.chats import Group
 from smartsearch.training.shipped import Scorer
 
 RRF_K, WEIGHTS = 60, (0.7, 0.3)
-"""The paper's fusion (section 3.3): cross-encoder 0.7, ColBERT 0.3."""
+"""The paper's fusion (paper 3.5): cross-encoder 0.7, ColBERT 0.3."""
 ROLES = ("crossencoder", "colbert", "fused")
 Ranks = dict[str, list[int]]
 """The rank of the right text in each trial, by role."""

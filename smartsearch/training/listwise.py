@@ -154,7 +154,7 @@ def detect(
     reader: Reader, samples: Sequence[Sample], most: int, step: Callable[[], None]
 ) -> dict[tuple[int, int], float]:
     """The `most` heads (layer, head) that send most to the right texts, best first, each with its QR score:
-    the sum over the right texts, mean over the samples (paper, section 3)."""
+    the sum over the right texts, mean over the samples (its paper, section 3)."""
     wanted = {layer: tuple(range(reader.width)) for layer in range(reader.layers)}
     total = torch.zeros(reader.layers * reader.width, dtype=torch.float64)
     with torch.inference_mode():

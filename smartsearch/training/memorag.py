@@ -1,7 +1,7 @@
 """Trains the memory tokens of a decoder: on running chats (stage 1), then to write clues (stage 2).
 
 The model is frozen; what is measured is held out: the last tenth of the chats, or each tenth sample. Rates,
-lengths and steps are ours, the paper (section 2.3) has none.
+lengths and steps are ours, its paper (section 2.3) has none.
 """
 
 from __future__ import annotations

@@ -86,4 +86,5 @@ def test_the_list_is_a_part_of_the_fused_score():
 def test_one_turn_is_no_list():
     turns = TURNS[:1]
     fusion = Fusion({"ce": 1.0}, lambda one, rows: np.ones(len(rows)))
-    assert fusion("q", turns, (-1,), {"ce": np.array([0.5]), "colbert": np.array([3.0])}, np.array([0])).added.tolist() == [0]
+    scores = {"ce": np.array([0.5]), "colbert": np.array([3.0])}
+    assert fusion("q", turns, (-1,), scores, np.array([0])).added.tolist() == [0]

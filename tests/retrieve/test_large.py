@@ -18,7 +18,7 @@ from smartsearch.errors import InputError
 from smartsearch.retrieve.fields import dates
 from smartsearch.retrieve.grep import Haystack, by_match_weight, grep, merge
 from smartsearch.retrieve.large import LargeHaystack
-from smartsearch.retrieve.likely import likeliest
+from smartsearch.retrieve.likely import likelihood
 from smartsearch.systems.smartsearch import SmartSearch
 from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.transcripts.filters import Filters
@@ -123,14 +123,14 @@ def test_the_likeliest_are_those_of_the_parsed_corpus(large, parsed):
     terms = [*TERMS, Term("no", "NOUN", 3.0)]
     every = grep(parsed, terms)
     counts = Counter(key for inside in every.values() for key in inside)
-    expected = likeliest(by_match_weight(every), parsed.corpus, counts, 5)
+    expected = list(likelihood(by_match_weight(every), parsed.corpus, counts))[:5]
     search = large.searching(5)
     found = search(terms)
-    rare = [c.index for c in expected if c.index not in found]
+    rare = [index for index in expected if index not in found]
     merge(found, search.likeliest())
-    known = likeliest(by_match_weight(found), large.corpus, search.counts, 5)
+    known = list(likelihood(by_match_weight(found), large.corpus, search.counts))[:5]
     assert rare
-    assert {c.index for c in known} == {c.index for c in expected}
+    assert set(known) == set(expected)
     assert len(every) == len(found) + search.unread(found)
 
 

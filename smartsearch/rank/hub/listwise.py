@@ -14,7 +14,7 @@ BEFORE_QUESTION = "Which of these passages help to answer the question?\nQuestio
 CONTENT_FREE = "N/A"
 """A question without content: what it finds, a head finds in any list (paper, calibration)."""
 PREFIX_TOKENS = 512
-"""The most tokens of notes before the passages (paper, section 4)."""
+"""The most tokens of notes before the passages (its paper, section 4)."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Context:
 
 
 def context(tokenizer: Any, question: str, texts: Sequence[str], notes: Sequence[Note] = ()) -> Context:
-    """Notes, numbered passages in the order given, the question last (paper, section 3)."""
+    """Notes, numbered passages in the order given, the question last (its paper, section 3)."""
     chosen = covering(notes, len(texts), lambda text: len(tokenizer.encode(text, add_special_tokens=False)))
     listed = "".join(f"- {note.text}\n" for note in chosen)
     written = f"{BEFORE_NOTES}{listed}\n" if chosen else ""

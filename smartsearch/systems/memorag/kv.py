@@ -1,5 +1,5 @@
 """The KV memory of a decoder: windows of tokens are read with a few memory tokens behind each, whose keys and
-values are all that is kept (paper, section 2.2).
+values are all that is kept (its paper, section 2.2).
 
 A memory token has queries, keys and values by matrices of its own in each layer; the model itself is frozen.
 """

@@ -1,4 +1,4 @@
-"""MemoRAG's search: clues widen what is found for the question, or are searched in its place (paper 3.1)."""
+"""MemoRAG's search: clues widen what is found for the question, or are searched alone (its paper, 3.1)."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class SmartSearch:
         return Empty()
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
-        """The turns that answer `question`, ranked and cut to the budget (paper section 3)."""
+        """The turns that answer `question`, ranked and cut to the budget (paper 3)."""
         from smartsearch.systems.smartsearch.pipeline import search
 
         return search(question, corpus, config, self.tools)
