@@ -23,7 +23,7 @@ def rarity(turns: int, having: int) -> float:
 def likelihood(
     candidates: Sequence[Candidate], corpus: Corpus, counts: Mapping[str, int]
 ) -> dict[int, float]:
-    """How much of the question each candidate holds, by its index, the likeliest to answer first; ties as given.
+    """How much of the question each candidate holds, by its index, most first; ties as given.
 
     Each weighs what its terms do, times their rarity, and a share of the turns beside it in its session.
     `counts` says how many turns contain a term, by its folded text.

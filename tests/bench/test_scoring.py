@@ -78,7 +78,7 @@ def test_another_model_text_or_context_is_scored_anew(tools, tmp_path: Path):
 def test_a_profile_without_the_scorer_is_told(tools, tmp_path: Path):
     bare = replace(tools, models={"parser": tools.models["parser"]})
     one = group("Oscar")
-    with Store(tmp_path / "s.db") as store, pytest.raises(ModelError, match="no colbert"):
+    with Store(tmp_path / "s.db") as store, pytest.raises(ModelError, match="no ce"):
         scoring_of(bare, store, CONFIG).score(
             one.questions[0], Haystacked(one.corpus), wanted(["IF0"], ["ce"])
         )

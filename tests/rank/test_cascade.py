@@ -243,17 +243,18 @@ def test_words_and_static_vectors_choose_what_colbert_reads():
     some = [Candidate(i, (rare,) if i in (3, 8) else (), 1.0, 1) for i in range(10)]
     seen: list[int] = []
     scorers = {"ce": scorer(range(10), []), "colbert": scorer(range(10), seen)}
-    near = {5: 9.0, 6: 8.0, 4: -1.0}
-    task = Task("q", some, TURNS, scorers, Config(candidates=3, colbert_turns=4), counts={"rare": 2})
+    near = {5: 9.0, 6: 8.0} | dict.fromkeys((2, 4, 7, 9), -1.0)
+    config = Config(candidates=3, colbert_turns=6)
+    task = Task("q", some, TURNS, scorers, config, counts={"rare": 2})
     found = rank(replace(task, near=lambda turns: np.array([near.get(i, 0.0) for i in turns])))
-    assert set(seen) == {3, 5, 8, 6}
+    assert {3, 5, 6, 8} <= set(seen) < set(range(10))
     assert [s.more["static"] for s in found.scores if s.more["static"]] == [8.0, 9.0]
     seen.clear()
     rank(task)  # by words alone
-    assert set(seen) == {3, 8, 0, 1}
+    assert set(seen) == {2, 3, 4, 7, 8, 9}  # what holds the word, and what stands beside
     seen.clear()
-    rank(replace(task, config=Config(first="match", candidates=3, colbert_turns=4)))
-    assert set(seen) == {0, 1, 2, 3}
+    rank(replace(task, config=replace(config, first="match")))
+    assert set(seen) == set(range(6))
 
 
 def test_where_few_are_wanted_the_cross_encoder_is_spared_and_its_score_guessed(monkeypatch):
