@@ -77,7 +77,7 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
         return [scorer.note for scorer in late.values() if scorer.note]
 
     fusion, sure = _fusion(config), _fitted(config, "confidence")
-    return Tools(parse.Parser(nlp), dict(late), tokenizer(), infos, fusion, notes, sure, is_word)
+    return Tools(parse.Parser(nlp, is_word), dict(late), tokenizer(), infos, fusion, notes, sure, is_word)
 
 
 def _wanted(config: Config, there: Mapping[str, Late]) -> list[Late]:
