@@ -214,7 +214,8 @@ def test_a_typing_error_is_mended(parser, word, right):
 
 ANOTHER = {
     "kindle": "kind", "unjust": "just", "mould": "could", "frying": "trying", "chats": "cats",
-    "hives": "gives", "misplaced": "placed", "feathered": "father", "electrician": "electric", "handset": "hands",
+    "hives": "gives", "misplaced": "placed", "feathered": "father",
+    "electrician": "electric", "handset": "hands",
 }  # fmt: skip
 """A word that the tokenizer has in pieces, and one of another meaning that is written much like it."""
 
