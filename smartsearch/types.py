@@ -34,6 +34,14 @@ def fold(text: str) -> str:
     return text.casefold() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
 
 
+def bare(text: str) -> str:
+    """`text` folded and without accents, as it is typed on a keyboard that lacks them."""
+    if text.isascii():
+        return text.casefold()
+    marked = unicodedata.normalize("NFD", fold(text))
+    return "".join(letter for letter in marked if not unicodedata.combining(letter))
+
+
 def paired(text: str) -> str:
     """`text` with U+FFFD for each half of a surrogate pair: half an emoji, which UTF-8 cannot hold."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -80,10 +88,13 @@ class Turn:
     @cached_property
     def rendered(self) -> str:
         """The line a reader gets and the budget counts: `[date] speaker: text (caption)`."""
-        said = f"{self.text} ({self.caption})" if self.caption else self.text
-        name = f"{self.speaker}: " if self.speaker else ""
-        stamp = f"[{self.date}] " if self.time else ""
-        return f"{stamp}{name}{said}"
+        parts = (
+            f"[{self.date}]" if self.time else "",
+            f"{self.speaker}:" if self.speaker else "",
+            self.text,
+            f"({self.caption})" if self.caption else "",
+        )
+        return " ".join(filter(None, parts))
 
     @property
     def place(self) -> tuple[str, str, str]:

@@ -150,6 +150,12 @@ def test_an_unknown_name_is_an_error_with_the_nearest_or_that_there_is_none(turn
     assert caught.value.message == f"no {kind} {name!r}"
 
 
+@pytest.mark.parametrize(("name", "speaker"), [("pal", "Pål Engstrøm"), ("PÅL", "pal"), ("zoë", "Zoe")])
+def test_a_speaker_is_named_with_other_accents(name, speaker):
+    assert speaks(name, speaker)
+    assert not speaks(name, "Paula")
+
+
 def test_nothing_asked_for_keeps_the_corpus():
     corpus = Corpus(TALKS)
     assert filtered(corpus, Scope()) is corpus

@@ -25,6 +25,7 @@ from tests.conftest import haystack
         ("what did “red pony” cost, $1,250?", ["red pony", "1,250"]),
         ("call 07700 900418 now", ["07700 900418"]),
         ("C++ or C#", ["C++", "C#"]),
+        ("on the 14th", ["14th"]),
         ("a long-term plan", ["long-term"]),
         ("e.g. at 5 p.m. - or not... What's that? (Yes!)", []),
         ('an open " quote, and "" and "?"', []),
@@ -77,6 +78,9 @@ def test_a_question_of_nothing_but_a_word_a_name_or_a_code_is_literal(parser, qu
         ("44,000", "it was 44000 a year", True),
         ("2023", "20 23", False),
         ("3.5", "35", False),
+        ("14th", "Saturday 14 December", True),
+        ("14th", "on the 14th, at 17:00", True),
+        ("14th", "in 2014, at 3.14, or gate 114", False),
     ],
 )
 def test_a_number_is_found_however_it_is_grouped(typed, text, found):

@@ -6,8 +6,20 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
-from smartsearch.text.parse import load
+from smartsearch.text.parse import Parser, load
 from smartsearch.types import fold
+
+
+def spacy_words(nlp, known=bool, **tags):
+    """A parser that tags the words so, and others as the pipeline of conftest does."""
+
+    def read(text):
+        doc = nlp(text)
+        for token in doc:
+            token.pos_ = tags.get(token.text, token.pos_)
+        return doc
+
+    return Parser(read, known)
 
 
 def weights(parser, question, **settings):
@@ -48,6 +60,23 @@ def test_without_noun_name_or_verb_every_other_word_counts(parser):
     query = parser.parse("zorbing quickly?", Config())
     assert {t.text: t.weight for t in query.terms} == {"zorbing": 1.0, "quickly": 1.0}
     assert query.fallback
+
+
+def test_a_noun_among_the_stop_words_counts_where_nothing_else_does(nlp):
+    calls = spacy_words(nlp, call="NOUN", who="PRON", on="ADP")
+    assert weights(calls, "who is on call") == {"call": 1.0}
+    assert weights(calls, "who is on call with the dog") == {"dog": 2.0}
+    assert not calls.parse("who is on call", Config()).literal
+    assert weights(calls, "who is on call", typed=False) == {}
+
+
+def test_a_word_that_the_tagger_cannot_know_is_a_noun(nlp):
+    known = {"dog", "quickly", "somebody"}.__contains__
+    tags = {"Gunther": "PRON", "odile": "ADJ", "quickly": "ADV", "she": "PRON", "somebody": "PRON"}
+    names = spacy_words(nlp, known, **tags)
+    found = {"Gunther": 2.0, "odile": 2.0, "dog": 2.0}
+    assert weights(names, "she quickly Gunther odile dog or somebody") == found
+    assert weights(names, "she quickly Gunther odile dog", typed=False) == {"dog": 2.0}
 
 
 @pytest.mark.parametrize("question", ["", "   ", "?!", "what was it", "🙂", "\x00"])

@@ -107,7 +107,10 @@ def searched(
     """
     if not question.strip():
         raise UsageError("QUESTION is missing", hint='smartsearch query "When did ...?" chats/')
+    typed = [question, *(paths or [])]
     question, paths = words.asked(question, paths or [])
+    if not (paths or view.quiet) and (other := words.near_path(typed)):
+        stream.talk(other)
     source = filters.scope(paths, config)
     stdin = _standard_input(source.paths)
     if not (paths or view.quiet) and words.piped():

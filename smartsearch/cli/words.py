@@ -21,6 +21,8 @@ PLACE = re.compile(r":\d|^\d+$|=")
 """What a word has that is a place, a number or a setting."""
 CLOSE = 0.75
 """How alike a word and a command are, of 1, where one may be meant for the other."""
+SHORT_NAME = 4
+"""Letters of a word that may be a mistyped name of a file."""
 ENDINGS = (".json", ".jsonl", ".txt", ".md", ".zip", ".gz", ".zst", ".log", ".vtt", ".srt", ".mbox")
 """What a word that is no path does not end in."""
 
@@ -90,6 +92,20 @@ def asked(question: str, paths: Sequence[str]) -> tuple[str, list[str]]:
     if not words or few or _spaced(question) or is_path(words[0]):
         return question, list(paths)
     return " ".join([question, *words]), list(paths[len(words) :])
+
+
+def near_path(words: Sequence[str]) -> str:
+    """How to search what the last word of a question without paths may be the mistyped name of."""
+    from rapidfuzz.distance import OSA
+
+    word = words[-1] if len(words) > 1 else ""
+    there = sorted(os.listdir()) if len(word) >= SHORT_NAME else ()  # noqa: PTH208 - names, no paths
+    names = [name for name in there if OSA.distance(word, name.split(".")[0]) <= 1]
+    if not names:
+        return ""
+    near = min(names, key=lambda name: abs(len(name) - len(word)))
+    other = shlex.join([" ".join(words[:-1]), near])
+    return f"'{word}' is taken for a word of the question; if {near} was meant: smartsearch query {other}"
 
 
 def _unplaced(words: Sequence[str]) -> list[str]:

@@ -78,7 +78,9 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
 
     fusion, sure = _fusion(config), _fitted(config, "confidence")
     static = _static() if config.first == "static" else None
-    return Tools(parse.Parser(nlp), scorers, tokenizer(), infos, fusion, notes, sure, is_word, static)
+    return Tools(
+        parse.Parser(nlp, is_word), scorers, tokenizer(), infos, fusion, notes, sure, is_word, static
+    )
 
 
 def _wanted(config: Config, there: Container[str]) -> list[str]:

@@ -98,8 +98,12 @@ def weakness(answer: Result) -> str:
 
 
 def unsaid(answer: Result) -> str:
-    """The weightiest words of the question that nothing says, in words; empty where all are said."""
-    absent = answer.trace.absent
+    """The weightiest words of the question that nothing says, in words; empty where all are said.
+
+    One that other words were searched for is no news: if they are no forms of it, a warning names them.
+    """
+    mended = {term.source for term in answer.trace.terms if term.kind == "FUZZY"}
+    absent = [term for term in answer.trace.absent if term.text not in mended]
     most = max((term.weight for term in absent), default=0.0)
     words = [f"'{one_line(term.text)}'" for term in absent if term.weight == most]
     who = "nothing that passes the filters" if answer.filters.keys() - {"speaker"} else "nothing"

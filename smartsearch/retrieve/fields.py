@@ -13,7 +13,7 @@ from functools import partial
 from smartsearch.config import Config
 from smartsearch.text.dates import When, find, today
 from smartsearch.transcripts.filters import speaks
-from smartsearch.types import Query, Term, Turn, fold
+from smartsearch.types import Query, Term, Turn, bare
 
 DATE, SPEAKER, TITLE = "DATE", "SPEAKER", "TITLE"
 KINDS = frozenset((DATE, SPEAKER, TITLE))
@@ -61,14 +61,14 @@ def speakers(config: Config) -> list[Field]:
 
 
 def titles(query: Query, known: Collection[str], config: Config) -> list[Field]:
-    """The terms of a question that stand in a conversation's title; `known` has the titles, folded.
+    """The terms of a question that stand in a conversation's title; `known` has them as `title` gives them.
 
     A title alone finds turns where it has every term but the verbs: then the title was typed.
     """
     if not config.typed:
         return []
     every_title = "\0".join(known)  # no term spans two
-    wanted = {term.text: re.compile(rf"(?<!\w){re.escape(fold(term.text))}(?!\w)") for term in query.terms}
+    wanted = {term.text: re.compile(rf"(?<!\w){re.escape(bare(term.text))}(?!\w)") for term in query.terms}
     named = [term for term in query.terms if wanted[term.text].search(every_title)]
     if not named:
         return []
@@ -85,8 +85,8 @@ def titles(query: Query, known: Collection[str], config: Config) -> list[Field]:
 
 
 def title(turn: Turn) -> str:
-    """What the turn's conversation is called, folded: a channel's name, a mail's subject."""
-    return fold(turn.title or turn.conversation)
+    """What the turn's conversation is called, a mail's subject too; folded, without accents."""
+    return bare(turn.title or turn.conversation)
 
 
 def _is_titled(wanted: re.Pattern[str], whole: Collection[str], turn: Turn) -> bool:

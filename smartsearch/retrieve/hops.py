@@ -13,7 +13,7 @@ from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, heaviest
 from smartsearch.text.literals import PHRASE
 from smartsearch.text.parse import Parser
 from smartsearch.transcripts.filters import unknown
-from smartsearch.types import Candidate, HopTrace, Query, Term, fold
+from smartsearch.types import Candidate, HopTrace, Query, Term, bare, fold
 
 Dense = Callable[[int], list[int]]
 """Finds so many turns by meaning, called only when needed; indices into the corpus, best first."""
@@ -22,6 +22,9 @@ Known = Callable[[str], bool]
 
 FORM = 0.9
 """What another form of a word weighs of it."""
+LONG_WORD = 7
+"""Letters of a word that may have two typing errors; a shorter one has but one."""
+_INFLECTED = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s)$")
 _ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s|e|er|ers)$")
 
 
@@ -80,6 +83,13 @@ class Gathering:
         if any(key in inside for inside in self.found.values()):
             return True
         return self.search.counts.get(key) != 0 and self.haystack.has(term.text)
+
+    def names(self, word: str) -> bool:
+        """Whether `word`, folded, stands somewhere with a capital."""
+        turns = self.haystack.corpus.turns
+        held = self.haystack.turns_with(word, word_boundary=True)
+        written = re.compile(rf"\b{re.escape(word.capitalize())}\b")
+        return any(written.search(turns[i].spoken) for i in held)
 
     def step(self, kind: str, hop: int, terms: Sequence[Term], mode: str = "or") -> int:
         """Grep `terms`, add what they find, write the trace. Returns the number of new turns."""
@@ -214,36 +224,71 @@ def _fuzzy(state: Gathering, query: Query, known: Known | None) -> None:
             f"no turn contains {names}; in so many transcripts no similar words were looked for "
             "(search fewer files)"
         )
-    terms = [near for term in lost for near in _nearest_words(term, words or {}, state.config, known)]
+    terms = [near for term in lost for near in _nearest_words(state, term, words or {}, known)]
     if terms:
         state.step("fuzzy", 1, terms)
 
 
-def _nearest_words(term: Term, words: Mapping[str, None], config: Config, known: Known | None) -> list[Term]:
+def _nearest_words(
+    state: _Gathering, term: Term, words: Mapping[str, None], known: Known | None
+) -> list[Term]:
     """The words of the corpus that `term` may stand for; of a word of the language only other forms of it."""
-    word = fold(term.text)
+    word, config = fold(term.text), state.config
     if len(word) < config.min_length:
         return []
-    is_word = known is not None and known(word)
-    near = _forms(word, words) if is_word else _alike(word, words, config)
+    is_word = known is not None and _is_word(word, known)
+    near = {} if is_word else _alike(word, words, config, known)
+    if known is not None:
+        near |= _forms(word, words)
+        near.update(dict.fromkeys(_accented(word, words), FORM))
     if not is_word or term.text != word:  # a name, as its capital says
-        near.update(dict.fromkeys(_short_forms(word, term, words), FORM))
+        short = _short_forms(word, term, words)
+        near.update((s, FORM) for s in short if known is None or not known(s) or state.names(s))
     best = sorted(near, key=lambda w: (-near[w], w))[: config.fuzzy_words]
     return [Term(w, "FUZZY", term.weight * near[w], source=term.text) for w in best]
 
 
-def _alike(word: str, words: Mapping[str, None], config: Config) -> dict[str, float]:
-    """The words nearest by spelling, with how near they are."""
-    from rapidfuzz import fuzz, process
+def _is_word(word: str, known: Known) -> bool:
+    """Whether it is a word of the language, or a plural, past or participle of one."""
+    base = _INFLECTED.sub("", word)
+    return known(word) or (base != word and any(map(known, (base, f"{base}e", stem(word), f"{base[:-1]}y"))))
 
+
+def _alike(word: str, words: Mapping[str, None], config: Config, known: Known | None) -> dict[str, float]:
+    """The words nearest by spelling, with how near they are.
+
+    With `known` only those that a typing error can have come from.
+    """
+    from rapidfuzz import fuzz, process
+    from rapidfuzz.distance import OSA
+
+    most = config.fuzzy_words if known is None else None
     close = process.extract(
-        word,
-        tuple(words),
-        scorer=fuzz.ratio,
-        score_cutoff=config.fuzzy_cutoff,
-        limit=config.fuzzy_words,
+        word, tuple(words), scorer=fuzz.ratio, score_cutoff=config.fuzzy_cutoff, limit=most
     )
-    return {str(match): score / 100.0 for match, score, _ in close}
+    near = {str(match): score / 100.0 for match, score, _ in close}
+    if known is None:
+        return near
+    errors = {other: OSA.distance(word, other) for other in near if _mistyped(word, other, known)}
+    fewest = min((count for count in errors.values() if count <= _errors(word)), default=-1)
+    stems = {stem(other) for other, count in errors.items() if count == fewest}
+    return {other: near[other] for other in errors if stem(other) in stems}
+
+
+def _errors(word: str) -> int:
+    """Typing errors that a word of its length may have."""
+    return 2 if len(word) >= LONG_WORD else 1
+
+
+def _mistyped(word: str, other: str, known: Known) -> bool:
+    """Whether `word` can be `other` mistyped.
+
+    It is not where two letters or more are all that `other` lacks at an end (`kind` for `kindle`, `just` for
+    `unjust`), and where a word of the language begins with another letter (`could` for `mould`).
+    """
+    if len(word) - len(other) > 1 and (word.startswith(other) or word.endswith(other)):
+        return False
+    return word[0] == other[0] or word[:2] == other[1::-1] or not known(other)
 
 
 def _forms(word: str, words: Mapping[str, None]) -> dict[str, float]:
@@ -251,11 +296,22 @@ def _forms(word: str, words: Mapping[str, None]) -> dict[str, float]:
     return {other: FORM for other in words if other[:3] == word[:3] and stem(other) == stem(word)}
 
 
+def _accented(word: str, words: Mapping[str, None]) -> list[str]:
+    """The words that are the same but for their accents: `señor` for `senor`, or the other way round."""
+    plain = bare(word)
+    return [other for other in words if other == plain or (not other.isascii() and bare(other) == plain)]
+
+
+def is_form(term: Term) -> bool:
+    """Whether it is another form of the question's own word: `employs` for `employed`."""
+    return term.kind == "FUZZY" and stem(bare(term.source)) == stem(bare(term.text))
+
+
 def stem(word: str) -> str:
     """`word` without what inflects it: `employed`, `employs`, `employing` and `employ` have one."""
-    bare = _ENDING.sub("", word)
-    bare = bare[:-1] if len(bare) > 3 and bare[-1] == bare[-2] else bare
-    return bare[:-1] + "i" if bare.endswith("y") else bare
+    left = _ENDING.sub("", word)
+    left = left[:-1] if len(left) > 3 and left[-1] == left[-2] else left
+    return left[:-1] + "i" if left.endswith("y") else left
 
 
 def _short_forms(word: str, term: Term, words: Mapping[str, None]) -> list[str]:

@@ -47,8 +47,11 @@ class Fixed:
         start = time.perf_counter()
         terms = [Term(line, PHRASE, 1.0) for line in question.splitlines() if line.strip()]
         found: dict[int, list[Term]] = {}
+        anyhow: dict[Term, int] = {}
         for term in terms:
-            for index in corpus.turns_with(term.text):
+            places = corpus.turns_with(term.text)
+            anyhow[term] = len(places)
+            for index in places:
                 turn = corpus.corpus.turns[index]
                 if term.text == fold(term.text) or term.text in turn.spoken:
                     found.setdefault(index, []).append(term)
@@ -58,12 +61,19 @@ class Fixed:
         ]
         kept, budget = truncate(hits, replace(config, truncate="none"), tokenizer())
         said = {term for inside in found.values() for term in inside}
+        absent = tuple(term for term in terms if term not in said)
+        cased = (
+            f"{term.text!r} has a capital, so case counts; turns with {fold(term.text)!r}: {anyhow[term]:,}"
+            for term in absent
+            if anyhow[term]
+        )
         trace = Trace(
             terms=tuple(terms),
             candidates=len(hits),
             timing_ms={"retrieve": (time.perf_counter() - start) * 1000.0},
-            absent=tuple(term for term in terms if term not in said),
+            absent=absent,
         )
+        warnings = (*cased, *budget.warnings)
         return Result(
-            question, "", kept, budget, trace, config.cores, warnings=budget.warnings, system=self.card.name
+            question, "", kept, budget, trace, config.cores, warnings=warnings, system=self.card.name
         )

@@ -22,6 +22,7 @@ _INNER = re.compile(r"[^\W_][-_.#/:@]+[^\W_]|^[#@~/._]+[^\W_]|^[A-Za-z](?:\+\+|#
 _COMPOUND = re.compile(r"[^\W\d_]+(?:[-/][^\W\d_]+)+")
 _SHORTENED = frozenset(("e.g", "i.e", "a.m", "p.m"))
 _THOUSANDS = re.compile(r"\d{4,6}|\d{1,3}(?:[,. '’]\d{3})+")
+_ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
 _BETWEEN = r"[\s().,/-]{0,2}"
 
 
@@ -69,6 +70,8 @@ def kind_of(token: str) -> str:
     """CODE, NUMBER or COMPOUND (words with hyphens or slashes), or nothing for a plain word."""
     if _COMPOUND.fullmatch(token):
         return COMPOUND
+    if _ORDINAL.fullmatch(token):
+        return NUMBER
     if any(c.isdecimal() for c in token):
         return CODE if any(c.isalpha() for c in token) or _INNER.search(token.replace(".", "")) else NUMBER
     return CODE if _INNER.search(token) else ""
@@ -83,9 +86,12 @@ def digits(text: str) -> str:
 def loosely(needle: str) -> str:
     """A pattern for a number however it is grouped, or nothing where `needle` is no such number.
 
+    `14th` is found as `14` too, as most dates have it.
     From 7 digits on anything may stand between them (`07700 900418`), below only what parts thousands.
     """
     number = digits(needle)
+    if _ORDINAL.fullmatch(needle):
+        return rf"(?<!\w)(?<!\d[.,]){number}(?:st|nd|rd|th)?(?!\w)"
     if len(number) >= LONG and not set(needle) - set("0123456789+ ().,-/\u00a0"):
         return _BETWEEN.join(number)
     if _THOUSANDS.fullmatch(needle):

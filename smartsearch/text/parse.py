@@ -100,10 +100,13 @@ def _as_in_spacy(folder: Path) -> list[str]:
 
 
 class Parser:
-    """A spaCy pipeline with what it already read: the same top turns come back hop after hop."""
+    """A spaCy pipeline with what it already read: the same top turns come back hop after hop.
 
-    def __init__(self, nlp: Callable[[str], Any]) -> None:
-        self._nlp = nlp
+    `known` says whether a word, in lower case, is one of the language.
+    """
+
+    def __init__(self, nlp: Callable[[str], Any], known: Callable[[str], bool] = bool) -> None:
+        self._nlp, self._known = nlp, known
         self._seen: dict[str, Doc] = {}
         self._characters = 0
 
@@ -125,15 +128,18 @@ class Parser:
         """
         doc = self._nlp(question[:LONGEST])
         typed = literals(question[:LONGEST]) if config.typed else []
-        placed = [*_literal_terms(doc, typed, config), *_terms(doc, typed, config)]
+        placed = [*_literal_terms(doc, typed, config), *_terms(doc, typed, config, self._known)]
         terms = [term for _, term in sorted(placed, key=lambda one: one[0])]
         if terms:
             return Query(question, _distinct(terms), literal=config.typed and _is_literal(doc, typed))
         words = [t.text for t in doc if not t.is_stop and not t.is_punct and not t.is_space]
+        said = "every word that is not a stop word was searched"
+        if not words and config.typed:  # spaCy's stop words have nouns among them: call, name, part
+            words = [t.text for t in doc if t.pos_ == "NOUN" and len(t.text) >= config.min_length]
+            said = "its nouns were searched, which are stop words"
         if words:
             terms = [Term(word, "TOKEN", 1.0) for word in words]
-            said = "every word that is not a stop word was searched"
-            return Query(question, _distinct(terms), said, config.typed and len(words) == 1)
+            return Query(question, _distinct(terms), said, config.typed and _is_literal(doc, typed))
         return Query(question, (), "there was no word to search for")
 
     def entities(self, texts: Iterable[str]) -> list[str]:
@@ -172,19 +178,30 @@ class Parser:
         return [(surface[key], counts[key]) for key in ranked]
 
 
-def _terms(doc: Doc, typed: Sequence[Literal], config: Config) -> Iterator[tuple[int, Term]]:
-    """The paper's terms, but those within a literal, each with the place where it begins."""
+def _terms(
+    doc: Doc, typed: Sequence[Literal], config: Config, known: Callable[[str], bool]
+) -> Iterator[tuple[int, Term]]:
+    """The paper's terms, but those within a literal, each with the place where it begins.
+
+    With `config.typed` what is tagged as another part of speech is a noun where the tagger cannot have known
+    it: a word that is not `known`, or a pronoun that is neither stop word nor `somebody`; names in lower case
+    are.
+    """
     weights = {"PROPN": config.weight_propn, "NOUN": config.weight_noun, "VERB": config.weight_verb}
     phrases = {span.start: span for span in doc.ents}
     for token in doc:
         if token.i in phrases and not _within(phrases[token.i].start_char, phrases[token.i].end_char, typed):
             for term in _phrase(phrases[token.i], weights, config):
                 yield token.idx, term
-        base = weights.get(token.pos_, 0.0)
+        kind = token.pos_
+        if config.typed and token.is_alpha and not token.is_stop and kind not in weights:
+            pronoun = kind == "PRON" and not token.lower_.endswith("body")
+            kind = "NOUN" if pronoun or not known(fold(token.text)) else kind
+        base = weights.get(kind, 0.0)
         weight = base + (config.weight_entity if token.ent_type_ else 0.0)
         inside = _within(token.idx, token.idx + len(token.text), typed)
         if weight and not inside and _keeps(token, config):
-            yield token.idx, Term(token.text, token.pos_ if base else "ENT", weight)
+            yield token.idx, Term(token.text, kind if base else "ENT", weight)
 
 
 def _within(start: int, end: int, typed: Sequence[Literal]) -> bool:

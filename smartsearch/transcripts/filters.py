@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from smartsearch.errors import InputError, UsageError
-from smartsearch.types import Turn, fold
+from smartsearch.types import Turn, bare, fold
 
 ROLES = ("user", "assistant", "system", "tool")
 _ROLE_WORDS = {
@@ -116,8 +116,8 @@ def facts(turn: Turn) -> Facts:
 
 
 def speaks(name: str, speaker: str) -> bool:
-    """Whether `name` is the speaker's, or one word of it, whatever the case."""
-    wanted, whole = fold(name).strip(), fold(speaker)
+    """Whether `name` is the speaker's, or one word of it, whatever the case and the accents."""
+    wanted, whole = bare(name).strip(), bare(speaker)
     return wanted in (whole, *whole.split())
 
 

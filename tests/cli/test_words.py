@@ -130,6 +130,27 @@ def test_trailing_words_are_paths_where_they_are_there_or_look_like_it(
     assert words.asked(first, rest) == (question, paths)
 
 
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [
+        ("who is on call cool", "cools"),
+        ("who is on call orq", ""),  # too short to be told from a word
+        ("when did we fly tripp", "trip.csv"),
+        ("cool", ""),
+        ("who is on the boat", ""),
+    ],
+)
+def test_a_last_word_that_a_file_is_nearly_called_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, near: str
+):
+    for name in ("cools", "or", "trip.csv"):
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    told = words.near_path(typed.split())
+    assert bool(told) is bool(near)
+    assert told.endswith(f"smartsearch query '{' '.join(typed.split()[:-1])}' {near}" if near else "")
+
+
 def test_two_words_at_a_prompt_are_a_question(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert words.asked("boat", ["deposit"]) == ("boat deposit", [])

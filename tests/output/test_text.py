@@ -40,6 +40,7 @@ TALK = Corpus(tuple(turn(f"turn {n}", n, session="s1" if n < 4 else "s2") for n 
         (turn("red \x1b[31mtext\x07"), r"a.txt:1:[2024-05-01] Ann: red \x1b[31mtext\x07"),
         (turn("look", caption="a kite"), "a.txt:1:[2024-05-01] Ann: look (a kite)"),
         (Turn("hi", path="b.json", pointer="/0/session_1/2"), "b.json#/0/session_1/2:hi"),
+        (turn("", caption="[media]"), "a.txt:1:[2024-05-01] Ann: ([media])"),
         (Turn("hi", path="b\n.txt"), r"b\n.txt:hi"),
         (Turn("日本語のテキスト", "花子", path="c.txt", line=2), "c.txt:2:花子: 日本語のテキスト"),
     ],
@@ -158,6 +159,8 @@ def test_a_weak_answer_names_what_nothing_says():
         == "nothing says 'tesla' or 'buy': these are the nearest"
     )
     assert plain.weakness(result()) == "nothing answers this well: these are the nearest"
+    mended = result(absent=(Term("takes", "VERB", 1.0),), terms=(Term("take", "FUZZY", 0.9, source="takes"),))
+    assert plain.weakness(mended) == "nothing answers this well: these are the nearest"
 
 
 def test_one_line_tells_what_was_left_out_of_folders():

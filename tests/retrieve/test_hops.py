@@ -6,7 +6,7 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.models.loading import is_word
-from smartsearch.retrieve.hops import gather
+from smartsearch.retrieve.hops import gather, is_form
 from smartsearch.text.parse import Parser
 from smartsearch.types import Query, Term
 from tests.conftest import haystack
@@ -91,6 +91,12 @@ def test_how_much_of_how_many_turns_a_hop_reads_can_be_set(parser):
     every = run(parser, "dog", lines, prf=False, hops=2, hop_terms=0)
     assert [len(step.terms) for step in few.hops if step.kind == "entity"] == [1]
     assert [len(step.terms) for step in every.hops if step.kind == "entity"] == [2]
+
+
+@pytest.mark.parametrize(("word", "other"), [("pal", "Pål"), ("Pål", "pal"), ("senorita", "señorita")])
+def test_a_word_is_found_with_other_accents(parser, word, other):
+    assert mended(parser, word, other) == [other.lower()]
+    assert is_form(Term(other.lower(), "FUZZY", 1.8, source=word))
 
 
 def test_prf_takes_nouns_that_two_of_the_top_turns_share(parser):
@@ -204,6 +210,39 @@ def test_a_word_of_the_language_is_left_alone(parser, word, other):
 @pytest.mark.parametrize(("word", "right"), TYPED_WRONG.items())
 def test_a_typing_error_is_mended(parser, word, right):
     assert mended(parser, word, right) == [right]
+
+
+ANOTHER = {
+    "kindle": "kind", "unjust": "just", "mould": "could", "frying": "trying", "chats": "cats",
+    "hives": "gives", "misplaced": "placed", "feathered": "father",
+    "electrician": "electric", "handset": "hands",
+}  # fmt: skip
+"""A word that the tokenizer has in pieces, and one of another meaning that is written much like it."""
+
+
+@pytest.mark.parametrize(("word", "other"), ANOTHER.items())
+def test_a_word_is_not_mended_to_one_of_another_meaning(parser, word, other):
+    assert mended(parser, word, other) == []
+
+
+def test_only_the_nearest_of_what_may_be_meant_is_searched_for_and_its_forms(parser):
+    assert mended(parser, "comands", "command commands compounds") == ["commands", "command"]
+
+
+@pytest.mark.parametrize(
+    ("line", "near"),
+    [("red wine", []), ("Red is here", ["red"]), ("ask mel", []), ("mely said so", ["mely"])],
+)
+def test_a_shortened_name_is_no_word_of_the_language_but_with_a_capital(parser, line, near):
+    name = "Melyssa" if "mel" in line else "Redis"
+    found = gather(
+        Query(name, (Term(name, "PROPN", 3.0),)),
+        haystack(f"Ilya: {line}"),
+        parser,
+        Config(prf=False, hops=1),
+        known=is_word,
+    )
+    assert [term.text for term in found.mended] == near
 
 
 @pytest.mark.parametrize(

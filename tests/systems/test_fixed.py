@@ -42,6 +42,11 @@ def test_what_stands_nowhere_is_told_and_each_hit_names_what_it_holds():
     assert {term.text for hit in result.hits for term in hit.terms} == {"blue"}
 
 
+def test_a_capital_that_keeps_everything_out_is_told():
+    assert found("KEY\nblue").warnings == ("'KEY' has a capital, so case counts; turns with 'key': 3",)
+    assert found("Key").warnings == found("Zebra").warnings == ()
+
+
 def test_nothing_is_cut_but_by_a_number():
     assert len(found("e", truncate="adaptive", top_k=1, budget=1).hits) == 4
     assert [hit.index for hit in found("e", limit=2).hits] == [0, 1]

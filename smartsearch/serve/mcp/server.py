@@ -82,8 +82,8 @@ TOOLS: dict[str, tuple[type[Arguments], str, str, str]] = {
         "Search past conversations",
         "Find the few turns in past chats and agent sessions that answer a question. Gives one short line a "
         "hit, best first, with its id, date, speaker and place. Then `expand` the ids that matter.",
-        "hits: array, candidates: integer, confidence?: number, weak: boolean, absent?: array, "
-        "cut?: object, notes?: array, next: string",
+        "hits: array, candidates: integer, estimates?: array, confidence?: number, weak: boolean, "
+        "absent?: array, cut?: object, notes?: array, next: string",
     ),
     "expand": (
         ExpandArguments,

@@ -136,6 +136,7 @@ class Answers:
         answer: Json = {
             "hits": hits,
             "candidates": result.trace.candidates,
+            **_unless_empty(estimates=list(result.trace.estimates)),
             **({} if result.confidence is None else {"confidence": round(result.confidence, 2)}),
             "weak": result.weak,
             **_unless_empty(absent=[term.text for term in result.trace.absent]),

@@ -16,8 +16,8 @@ from smartsearch.rank.lift import lift
 from smartsearch.rank.meaning import dense_search
 from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.retrieve.hops import Evidence, grepped, hopped, stem
-from smartsearch.types import STAGES, Budget, Hit, Query, Result, Trace, fold, paired
+from smartsearch.retrieve.hops import Evidence, grepped, hopped, is_form
+from smartsearch.types import STAGES, Budget, Hit, Query, Result, Trace, paired
 
 Widen = Callable[[Query, Evidence], Evidence]
 """Adds to what retrieval gathered for a question: the place of another system's own step."""
@@ -103,14 +103,13 @@ def _hits(ranking: Ranking, haystack: Haystack) -> list[Hit]:
 
 def _warnings(query: Query, evidence: Evidence, budget: Budget, weak: bool) -> tuple[str, ...]:
     warnings = []
-    mended = [term for step in evidence.hops for term in step.terms if step.kind == "fuzzy"]
-    fuzzy = [term for term in mended if stem(fold(term.source)) != stem(term.text)]  # a form of it is no news
+    fuzzy = [term for term in evidence.mended if not is_form(term)]  # a form of a word is no news
     for source in dict.fromkeys(term.source for term in fuzzy):
         near = ", ".join(term.text for term in fuzzy if term.source == source)
         warnings.append(f"no turn contains {source!r}; searched for {near}")
     named = ("grep", "fuzzy", "date", "title", "speaker")
     by_words = sum(step.found for step in evidence.hops if step.kind in named)
-    if evidence.candidates and not by_words and not weak:
+    if evidence.candidates and query.terms and not by_words and not weak:
         warnings.append("no turn contains a word of the question; these are the nearest in meaning")
     if query.fallback and not query.terms:
         warnings.append(f"the parser found no noun, name or verb in the question: {query.fallback}")

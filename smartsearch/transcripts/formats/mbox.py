@@ -228,8 +228,9 @@ def _mail(path: str, line: int, border: str, text: str) -> _Mail | FormatError:
 
 
 def _raw(message: Message, name: str) -> str:
-    """A header as it stands."""
-    return str(message.get(name) or "")
+    """A header as it stands; `email` gives bytes above 127 as halves of surrogate pairs."""
+    values = (str(value) for key, value in message.raw_items() if key.lower() == name.lower())
+    return next(values, "").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _header(message: Message, name: str) -> str:
