@@ -17,6 +17,8 @@ from recipe.samples import Floats, Sample, read_lists
 from smartsearch.models import manifest
 from smartsearch.rank.features import FEATURES
 
+PAST = 40
+"""Turns by ColBERT that the cross-encoder reads in any case: a guess is for those behind."""
 DECAY = 1e-3
 """L2 on the weights of the standardised features."""
 
@@ -59,11 +61,25 @@ def fitted(lists: Sequence[Sample]) -> Floats:
     return fit(rows, right, starts)
 
 
-def write(weights: Floats, questions: int, out: Path) -> dict[str, float]:
-    """Put the weights into the file at `out`, beside what is in it already; they by name."""
+def guess(lists: Sequence[Sample]) -> dict[str, float]:
+    """The line from ColBERT's scores to the cross-encoder's logits, of the turns behind the first PAST."""
+    seen, logits = [], []
+    for one in lists:
+        late, best = one.rows[:, FEATURES.index("colbert")], one.rows[:, FEATURES.index("colbert")].max()
+        behind = np.argsort(-late, kind="stable")[PAST:]
+        seen += [(1.0, late[place], best) for place in behind]
+        logits += one.rows[behind, FEATURES.index("ce")].tolist()
+    if not seen:
+        return {}
+    bias, colbert, best = np.linalg.lstsq(np.array(seen), np.array(logits), rcond=None)[0].round(5).tolist()
+    return {"bias": bias, "colbert": colbert, "best": best}
+
+
+def write(weights: Floats, line: dict[str, float], questions: int, out: Path) -> dict[str, float]:
+    """Put the weights and the line into the file at `out`, beside what is in it already; they by name."""
     table = {name: round(float(weight), 5) for name, weight in zip(FEATURES, weights, strict=True)}
     kept = json.loads(out.read_text(encoding="utf-8")) if out.is_file() else {}
-    kept |= {"weights": table, "questions": questions}
+    kept |= {"weights": table, "guess": line, "questions": questions}
     out.write_text(json.dumps(kept) + "\n", encoding="utf-8")
     return table
 
@@ -78,5 +94,5 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--out", type=Path, default=manifest.FUSION)
     options = parser.parse_args(argv)
     lists = [one for path in options.samples for one in read_lists(path, options.crossencoder)]
-    print(json.dumps(write(fitted(lists), len(lists), options.out)))
+    print(json.dumps(write(fitted(lists), guess(lists), len(lists), options.out)))
     return 0

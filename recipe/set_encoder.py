@@ -155,5 +155,5 @@ def main(argv: Sequence[str]) -> int:
     samples = [one for one in lists if one.teaches]
     weights = fusion.fitted(samples)
     write(train(samples, weights, options.epochs, options.seed), options.out)
-    fusion.write(weights, len(samples), options.fusion)
+    fusion.write(weights, fusion.guess(samples), len(samples), options.fusion)
     return 0

@@ -204,11 +204,11 @@ def _beside(state: Gathering, query: Query, *, add: bool) -> None:
 
 
 def _fill(state: Gathering, dense: Dense) -> None:
-    """The nearest turns by meaning, until there are as many candidates as ColBERT reads anyway."""
-    lacking = state.config.pool - len(state.found)
+    """The `pool` nearest turns by meaning; where ColBERT must read for it, as many as lack of so many."""
+    config = state.config
+    lacking = config.pool if config.first == "static" else config.pool - len(state.found)
     if lacking > 0:
-        found = dense(state.config.pool)
-        near = [index for index in found if index not in state.found][:lacking]
+        near = [index for index in dense(config.pool) if index not in state.found][:lacking]
         if near:
             last = max((step.hop for step in state.steps), default=1)
             state.add("semantic", last, (), {index: {} for index in near})
@@ -230,7 +230,7 @@ def _fuzzy(state: Gathering, query: Query, known: Known | None) -> None:
 
 
 def _nearest_words(
-    state: _Gathering, term: Term, words: Mapping[str, None], known: Known | None
+    state: Gathering, term: Term, words: Mapping[str, None], known: Known | None
 ) -> list[Term]:
     """The words of the corpus that `term` may stand for; of a word of the language only other forms of it."""
     word, config = fold(term.text), state.config
