@@ -18,7 +18,7 @@ LOOKED_UP = 256
 
 
 class Sketches:
-    """The sketches of the turns of a haystack, those that there are; a turn has those of all its windows."""
+    """The sketches made so far of a haystack's turns; a turn has one for each of its windows."""
 
     def __init__(self, haystack: Haystack, sketcher: Sketcher, show: Shown = SHOWN) -> None:
         self.sketcher, self.show = sketcher, show
