@@ -14,7 +14,6 @@ import typer
 from smartsearch.cli.app import application
 from smartsearch.cli.options import PANELS
 from smartsearch.config import FIELDS
-from smartsearch.models.popular import POPULAR
 
 TARGET = Path(__file__).parent / "cli.md"
 
@@ -182,7 +181,7 @@ An index (`smartsearch index`) lies beside them and does hold the text: [serve.m
 
 def reference() -> str:
     """The text of docs/cli.md."""
-    tail = TAIL.replace("@HUB@\n", "\n".join(hub())).replace("@RARE@\n", "\n".join(rare()))
+    tail = TAIL.replace("@HUB@\n", f"{HUB}\n").replace("@RARE@\n", "\n".join(rare()))
     return "\n".join([HEAD, *commands(application([], whole=True), "smartsearch"), tail])
 
 
@@ -209,16 +208,13 @@ to 1e-5. Prefixes and lengths (in tokens) are read from the model's folder. What
 models, encoders without a head or projection, weights or prefix tokens that the folder lacks.
 
 | id | kind | reads | to know |
-|---|---|---|---|"""
-
-
-def hub() -> Iterator[str]:
-    """The rankers of the hub that are known to load, as a table."""
-    yield HUB
-    for one in POPULAR:
-        role = "cross-encoder" if one.role == "crossencoder" else "ColBERT"
-        yield f"| `{one.id}`: {', '.join(one.sizes)} | {role}, {one.architecture}, {one.tokenizer} | {one.reads} | {one.quirk} |"
-    yield "\n"
+|---|---|---|---|
+| `cross-encoder/ms-marco-MiniLM-*-v2`: L6 (23 M parameters), L12 (33 M) | cross-encoder, BERT, WordPiece | 512 | made for raw scores; smartsearch takes their sigmoid, which keeps the order |
+| `cross-encoder/ettin-reranker-*-v1`: 17m, 32m, 68m, 150m | cross-encoder, ModernBERT, BPE | 7,999 | the head in modules of its own, settings of transformers 5: older libraries misread both |
+| `mixedbread-ai/mxbai-rerank-*-v1`: xsmall (71 M), base (184 M), large (435 M) | cross-encoder, DeBERTa, Unigram | 512 | large is the paper's; -v2 are language models and refused |
+| `answerdotai/answerai-colbert-*-v1`: small (33 M) | ColBERT, BERT, WordPiece | question 32 behind `[unused0]`, turn 300 behind `[unused1]` | the paper's; the projection lies among the encoder's weights |
+| `mixedbread-ai/mxbai-edge-colbert-v0-*`: 17m, 32m | ColBERT, ModernBERT, BPE | question 48 behind `[Q] `, turn 512 behind `[D] ` | lower-cases; several projections; what PyLate 1.2 leaves out of such settings is obeyed |
+"""
 
 
 def commands(group: typer.Typer, path: str) -> Iterator[str]:

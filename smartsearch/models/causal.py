@@ -92,7 +92,7 @@ def ranker(config: Config, what: str = "--rank qr") -> tuple[QRRanker, ModelInfo
 def trained(config: Config) -> bool:
     """Whether the heads that the config names say that they were trained; False where there are none.
 
-    No model is loaded. Raises ModelError where the file of heads is none.
+    No model is loaded. Raises ModelError where the file holds no heads.
     """
     ref = ModelRef.typed(config.qr_model) if config.qr_model else None
     folder = store.locate(ROLE, ref) if ref else None

@@ -166,7 +166,7 @@ class Ranker:
 
     @property
     def needs_torch(self) -> bool:
-        """Whether the libraries of the hub run it: all but the shipped and those that were trained here."""
+        """Whether the hub's libraries run it: they run all but shipped models and those trained here."""
         return not (self._config or (self.folder is None and (self.ref.shipped or is_path(self.ref.name))))
 
     def check(self) -> Path:

@@ -51,7 +51,7 @@ PROFILES: dict[str, Profile] = {
 
 
 def names() -> list[str]:
-    """Every profile there is: ours, then those that the user trained."""
+    """The names of all profiles: ours, then the user's."""
     return [*PROFILES, *(name for name in trained.names() if name not in PROFILES)]
 
 
@@ -103,7 +103,7 @@ def are_fused(config: Config) -> bool:
 
 
 def folders(config: Config) -> list[Path]:
-    """Where the models of the config's profile lie, those that are on this machine."""
+    """The folders of the profile's models that are on this machine."""
     located = (store.locate(role, ref) for role, ref in profile_of(config).items())
     return [folder for folder in located if folder is not None]
 

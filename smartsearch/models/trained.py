@@ -39,7 +39,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Path | None:
-    """The folder of a profile by name, or by path if `name` is written as one; None where there is none.
+    """The folder of a profile by name, or by path if `name` is written as one; None if it is not there.
 
     A bare name never means a folder of the current directory, which may be somebody else's.
     """
@@ -62,7 +62,7 @@ def _whole(folder: Path) -> bool:
 
 
 def target(name: str) -> Path:
-    """Where the profile of that name lies or would lie. Raises UsageError for a name that is none."""
+    """Where the profile of that name lies or would lie. Raises UsageError for an invalid name."""
     if not NAME.fullmatch(name):
         raise UsageError(
             f"{name!r} is no name for a profile", hint="letters, digits, '-', '_' and '.', up to 64"

@@ -32,7 +32,7 @@ from smartsearch.retrieve.likely import likelihood
 from smartsearch.types import GUESS, Candidate, Corpus, Query
 
 _STAGE = {"ce": "crossencoder"}
-"""What the time of a scorer is called, where not by its name."""
+"""What the time of a scorer is called in traces, if not by its name."""
 FOLLOWED = 20
 """The turns after so many of the best by ColBERT are ranked too: a reply may share no word with it."""
 FEW, FEW_READ = 20, 48
@@ -95,23 +95,23 @@ class Task:
 
     @property
     def names(self) -> list[str]:
-        """The scorers that run, those left out that read the others' order."""
+        """The scorers that run, without those that read the others' order."""
         return [name for name in self.config.rank if name in self.scorers and not RANKERS[name].first]
 
     @property
     def wide(self) -> list[str]:
-        """Those that may read all, the first of which says what the others read of them."""
+        """The scorers that may read all; the order of the first says what the deep ones read."""
         return [name for name in RANKERS if name in self.names and not RANKERS[name].head]
 
     @property
     def deep(self) -> list[str]:
-        """Those that read only the best where others read all."""
+        """The scorers that read only the best where others read all."""
         return [name for name in self.names if name not in self.wide]
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The candidates, the scores of those that each scorer read, by index, and milliseconds a scorer.
+    """The candidates, the scores that each scorer gave, by index, and milliseconds per scorer.
 
     `near` are the static scores, `guess` the cross-encoder's of turns that it was spared.
     """

@@ -16,7 +16,7 @@ ALIKE = 95.0
 LEAST_WORDS = 5
 """Shorter turns (`Yes, thanks!`) mean what was said before them, and are never merged."""
 COMPARED = 500
-"""Ranked turns that are compared with those before them; nobody reads further."""
+"""Only so many of the first turns are compared with those before them."""
 
 
 def initials(turns: Sequence[Turn]) -> dict[str, str]:
@@ -82,7 +82,7 @@ def writing(turns: Sequence[Turn], measures: Sequence[str]) -> Writing:
 
 
 def merged(hits: Sequence[Hit]) -> tuple[list[Hit], list[Dropped]]:
-    """The hits without those that say what a better one of the same speaker says; it names their turns."""
+    """The hits without repeats; the better hit of the same speaker names the turns that repeat it."""
     from rapidfuzz import process
     from rapidfuzz.fuzz import ratio
 

@@ -18,11 +18,11 @@ from smartsearch.types import Query, Result, Scores, Term, fold
 WEAK = 0.25
 """Below this confidence a result is called weak: one in twenty of the answerable questions of the fit."""
 UNSAID = 0.7
-"""The same where nobody says a name of the question, or any of its nouns."""
+"""The same where no turn has a name of the question, or any of its nouns."""
 LIKELY = 0.02
 """The lowest cross-encoder score of a turn of a weak answer that fills a prompt (benchmarks/LOG.md)."""
 LOWEST = -10.0
-"""The logit of a search that the cross-encoder read nothing of."""
+"""The logit of a search for which the cross-encoder read no turn."""
 
 
 def absent(query: Query, counts: Mapping[str, int]) -> tuple[Term, ...]:

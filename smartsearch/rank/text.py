@@ -39,7 +39,7 @@ class Shown:
 
 
 SHOWN, PLAIN = Shown(), Shown(date=False, before=0, windows=False)
-"""Ours, and the paper's: the turn alone, a long one whole, of which a scorer reads what its length allows."""
+"""Ours, and the paper's: the turn alone and whole; a scorer reads as much of it as its length allows."""
 
 
 def shown(config: Config) -> Shown:

@@ -124,7 +124,7 @@ def _filled(hits: Sequence[Hit], fill: str, left: _Room) -> list[Hit]:
 
 @dataclass(frozen=True)
 class _Room:
-    """What is left of the ceilings, None where there is none; `mask` what a turn is before it is cut."""
+    """What is left of the ceilings, None for no ceiling; `mask` masks a turn before it is cut."""
 
     words: int | None
     tokens: int | None

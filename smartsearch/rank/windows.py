@@ -109,7 +109,7 @@ def scored_windows(
 
 
 def likeliest(question: str, windows: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Of each turn's windows those that `scored_windows` gives."""
+    """The windows of each turn that share most words with `question`, as `scored_windows` gives them."""
     asked = set(_ASKED.findall(question.casefold()))
     return [list(texts) if len(texts) == 1 else _likeliest(texts, asked) for texts in windows]
 

@@ -22,7 +22,7 @@ from smartsearch.types import Candidate, Corpus, Term, Turn, fold
 SEPARATOR = "\x00"  # stands in no term, so no match crosses from one turn into the next
 
 WIDENED = frozenset(("HOP", "PRF", "CLUE"))
-"""Kinds of terms that the hops found, or a memory drafted, and nobody typed."""
+"""Kinds of terms that were not typed: the hops found them, or a memory drafted them."""
 FIRST = 1024.0
 """What a term's weight is multiplied by to stand before all that the hops can add."""
 

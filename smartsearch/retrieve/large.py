@@ -3,8 +3,8 @@
 `Lines` say which of theirs can contain a term. What a line could weigh at most is summed up for
 all of them; the best are parsed and weighed exactly, more of them until no other line can be among the first
 `most`. Answers are those of `Haystack`, but for what docs/decisions/0011 names: turns beyond `most` are
-counted and not listed, words without a hit are not matched to near ones, and faults in lines that nobody
-asked for stay unseen.
+counted and not listed, words without a hit are not matched to near ones, and faults in lines that were
+not parsed stay unseen.
 """
 
 from __future__ import annotations

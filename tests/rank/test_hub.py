@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,6 @@ import pytest
 
 from smartsearch.errors import ModelError
 from smartsearch.models import vetting
-from smartsearch.models.popular import POPULAR
 from smartsearch.rank.colbert import HubColbert
 from smartsearch.rank.crossencoder import HubCrossEncoder
 from smartsearch.rank.hub import folder as hub
@@ -184,9 +184,10 @@ class TestAsItsOwnLibrary:
         filled = tiny.edge(tmp_path / "filled", do_query_expansion=True, attend_to_expansion_tokens=True)
         assert colberted(filled) == near(REFERENCES["filled"])
 
-    def test_each_popular_kind_is_among_these(self):
+    def test_each_kind_that_the_guide_names_is_among_these(self):
         tried = {("BERT", "WordPiece"), ("ModernBERT", "BPE"), ("DeBERTa", "Unigram")}
-        assert {(one.architecture, one.tokenizer) for one in POPULAR} == tried
+        guide = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+        assert set(re.findall(r"\| (?:cross-encoder|ColBERT), (\w+), (\w+) \|", guide)) == tried
 
 
 @pytest.mark.torch

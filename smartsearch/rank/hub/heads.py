@@ -54,7 +54,7 @@ def are_in(folder: Path) -> bool:
 
 
 def read(path: Path) -> Heads:
-    """What the file says. Raises ModelError where it is none."""
+    """The heads in the file. Raises ModelError for any other file."""
     try:
         said = json.loads(path.read_bytes())
         if said.pop("format") != FORMAT:

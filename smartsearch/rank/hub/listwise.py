@@ -74,7 +74,7 @@ def token_spans(offsets: Sequence[Span], places: Sequence[Span]) -> list[Span]:
 def covering(
     notes: Sequence[Note], texts: int, count: Callable[[str], int], most: int = PREFIX_TOKENS
 ) -> list[Note]:
-    """Of the notes those that cover most passages not yet covered, in the order given, `most` tokens in all.
+    """The notes that cover most passages not yet covered, in the order given, `most` tokens in all.
 
     `count` gives a text's tokens. A note that does not fit is left out; one that covers nothing new too.
     """

@@ -171,7 +171,7 @@ def loaded(model: HubFolder, kind: Any, dtype: Any = torch.float32) -> tuple[Any
     network, told = kind.from_pretrained(
         model.body, config=config, use_safetensors=True, output_loading_info=True, **LOCAL
     )
-    bare = kind is transformers.AutoModel  # then nobody asks the pooler, which many do not save
+    bare = kind is transformers.AutoModel  # which never runs the pooler, and many do not save one
     lacking = sorted(name for name in told["missing_keys"] if not (bare and "pooler" in name))
     if lacking:
         raise model.unfit(
