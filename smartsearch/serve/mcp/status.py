@@ -13,9 +13,9 @@ from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import CacheError
 from smartsearch.output.record import dumps
+from smartsearch.runtime.work import resident_bytes
 from smartsearch.serve.mcp import brief
 from smartsearch.serve.mcp.brief import Json, Reply
-from smartsearch.serve.work import resident_bytes
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Limits, find, load, size
 

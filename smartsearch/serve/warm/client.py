@@ -19,7 +19,6 @@ import smartsearch
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.serve.warm import place, wire
-from smartsearch.serve.warm.codec import decode, encode
 from smartsearch.serve.warm.wire import Answer, Failure, Json, Request
 
 HANDSHAKE = 1.0
@@ -87,12 +86,12 @@ def status(path: Path) -> Json | None:
     """What the server of that socket says of itself, None where it does not answer."""
     try:
         with _connected(path) as connection:
-            hello = wire.receive_json(connection, wire.REQUEST_BYTES)
-            if hello.get("state") != "ready":
-                return hello
-            wire.send_json(connection, {"do": "status"})
-            return {**wire.receive_json(connection, wire.REQUEST_BYTES), "state": "ready"}
-    except (OSError, ValueError):
+            hello = wire.hear(connection, wire.REQUEST_BYTES)
+            if hello["state"] != "ready":
+                return dict(hello)
+            wire.say(connection, {"do": "status"})
+            return {**wire.hear(connection, wire.REQUEST_BYTES), "state": "ready"}
+    except (OSError, ValueError, LookupError, TypeError):
         return None
 
 
@@ -147,36 +146,31 @@ def _listens(path: Path) -> bool:
 
 
 def _asked(connection: socket.socket, request: Request, piped: bytes) -> Answer:
-    _expect("ready", wire.receive_json(connection, wire.REQUEST_BYTES))
-    wire.send_json(connection, {"do": "ask", "request": encode(request)})
-    _expect("accepted", wire.receive_json(connection, wire.REQUEST_BYTES))
+    _expect("ready", wire.hear(connection, wire.REQUEST_BYTES))
+    wire.say(connection, request)
+    _expect("accepted", wire.hear(connection, wire.REQUEST_BYTES))
     connection.settimeout(SILENCE)
     if request.piped:
         wire.send(connection, piped)
-    told = wire.receive_json(connection, wire.ANSWER_BYTES)
-    if told.get("state") == "answer":
-        return decode(Answer, told.get("answer"))
-    if told.get("state") == "error":
-        raise _error(decode(Failure, told.get("error")))
+    told = wire.hear(connection, wire.ANSWER_BYTES)
+    if isinstance(told, Answer):
+        return told
+    if isinstance(told, Failure):  # the class of the error stays behind
+        raise SmartsearchError(told.message, hint=told.hint, kind=told.kind, retryable=told.retryable)
     raise NotWarm(_reason(told))
 
 
-def _expect(state: str, told: Json) -> None:
-    if told.get("protocol") != wire.PROTOCOL or told.get("version") != smartsearch.__version__:
-        raise NotWarm(f"it is of version {told.get('version')!r}, this is {smartsearch.__version__}")
-    if told.get("state") != state:
-        raise NotWarm(_reason(told))
+def _expect(state: str, told: object) -> None:
+    said = told if isinstance(told, dict) else {}
+    if said.get("protocol") != wire.PROTOCOL or said.get("version") != smartsearch.__version__:
+        raise NotWarm(f"it is of version {said.get('version')!r}, this is {smartsearch.__version__}")
+    if said.get("state") != state:
+        raise NotWarm(_reason(said))
 
 
-def _reason(told: Json) -> str:
-    return str(told.get("reason", "it said nothing of use"))
-
-
-def _error(failure: Failure) -> SmartsearchError:
-    """The error with all that is told of it; its class stays behind."""
-    return SmartsearchError(
-        failure.message, hint=failure.hint, kind=failure.kind, retryable=failure.retryable
-    )
+def _reason(told: object) -> str:
+    nothing = "it said nothing of use"
+    return str(told.get("reason", nothing)) if isinstance(told, dict) else nothing
 
 
 def _start(spot: place.Spot, config: Config) -> None:
