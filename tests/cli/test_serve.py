@@ -204,7 +204,7 @@ def test_a_request_for_other_models_or_of_no_sense_is_refused(shared: str, chats
     monkeypatch.setenv("XDG_RUNTIME_DIR", shared)
     where = spot()
     monkeypatch.setattr(place, "place", lambda config, make=False: where)
-    for config in ({"colbert": "/tmp"}, {"profile": "paper"}, {"threads": 77}, {"top_k": 0}, {"hops": "3"}):
+    for config in ({"colbert": "/tmp"}, {"profile": "paper"}, {"threads": 77}, {"top_k": 0}):
         with pytest.raises(client.NotWarm, match="refused"):
             ask(QUESTION, **config)
     for head in (

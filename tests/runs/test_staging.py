@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pyarrow")
+pytest.importorskip("fsspec")
 from smartsearch.ask.runs import staging as stagings
 from smartsearch.ask.runs.remote import Remote, storage
 from smartsearch.ask.runs.staging import PREFIX, Staging, sweep
