@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Generic, TypeVar
 
 from smartsearch.errors import DENIED, InputError, UsageError
-from smartsearch.runtime.private import locked
+from smartsearch.runtime.private import locked, taken
 
 if TYPE_CHECKING:
     import sqlite3
@@ -373,19 +373,13 @@ class Lines(Generic[T]):
 
     def _take(self, path: Path) -> None:
         """Open the file at `path`, made if need be, under its lock."""
-        while True:
-            try:
-                descriptor = os.open(path, _OPTIONS | os.O_CREAT | os.O_EXCL, 0o666)
-                self._made = True
-            except FileExistsError:
-                descriptor, self._made = os.open(path, _OPTIONS), False
-            self._opened.append(os.fdopen(descriptor, "ab+"))
-            if locked(descriptor) is False:
-                hint = "wait for it, or another --out"
-                raise UsageError(f"another process writes to {self.out}", hint=hint, kind="busy")
-            now = _facts(path)
-            if now is not None and os.path.samestat(now, os.fstat(descriptor)):
-                return
+        absent = _facts(path) is None
+        descriptor = taken(path, _OPTIONS | os.O_CREAT)
+        if descriptor is None:
+            hint = "wait for it, or another --out"
+            raise UsageError(f"another process writes to {self.out}", hint=hint, kind="busy")
+        self._opened.append(os.fdopen(descriptor, "ab+"))
+        self._made = absent
 
     def _fault(self, *, cut: bool) -> str:
         """Why the file is not ours; nothing where it is: then `held` is of it, and its torn end is `cut`."""

@@ -66,6 +66,23 @@ def locked(descriptor: int) -> bool | None:
     return True
 
 
+def taken(path: Path, flags: int, mode: int = 0o666) -> int | None:
+    """The file at `path`, opened as os.open does and under its lock; None where another has the lock.
+
+    A file that another process removes between its opening and its lock is opened, or made, again. Without
+    locks it is taken. Raises OSError.
+    """
+    while True:
+        descriptor = os.open(path, flags, mode)
+        mine = locked(descriptor)
+        with contextlib.suppress(FileNotFoundError):
+            if mine is not False and os.path.samestat(path.stat(), os.fstat(descriptor)):
+                return descriptor
+        os.close(descriptor)
+        if mine is False:
+            return None
+
+
 @contextmanager
 def alone(root: Path, *, wait: bool) -> Iterator[bool]:
     """Whether no other process changes what is in `root` while the block runs."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import errno
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 from smartsearch.errors import InputError, SmartsearchError
@@ -87,11 +85,6 @@ _FAULTS = (
     ),
 )
 
-_AWS = (
-    *("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"),
-    *("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"),
-)
-
 
 @contextmanager
 def faults(where: str, *, reading: bool = False, of: type[Exception] = OSError) -> Iterator[None]:
@@ -114,16 +107,7 @@ def fault(error: Exception, where: str, *, reading: bool = False) -> Smartsearch
     number = getattr(error, "errno", None)
     for known in _FAULTS:
         if number in known.numbers or (number is None and re.search(known.words, text)):
-            said, hint, name = known.said, known.hint, known.kind
-            if name == "denied" and where.startswith("s3") and _keyless():
-                said, name = "permission denied, and no AWS credentials are set here", "credentials"
-                hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
-            return kind(f"{where}: {said}", hint=hint, kind=name, retryable=known.kind in _PASSING)
+            retryable = known.kind in _PASSING
+            return kind(f"{where}: {known.said}", hint=known.hint, kind=known.kind, retryable=retryable)
     said = getattr(error, "strerror", None) or next(iter(str(error).splitlines()), "") or text
     return kind(f"{where}: {said}")
-
-
-def _keyless() -> bool:
-    """Whether AWS's own places hold no credentials; a role of the machine cannot be seen from here."""
-    shared = os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or os.path.expanduser("~/.aws/credentials")  # noqa: PTH111
-    return not any(os.environ.get(name) for name in _AWS) and not Path(shared).is_file()
