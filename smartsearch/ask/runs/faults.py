@@ -88,7 +88,7 @@ _FAULTS = (
 
 @contextmanager
 def faults(where: str, *, reading: bool = False, of: type[Exception] = OSError) -> Iterator[None]:
-    """What goes wrong with files at `where` while the block runs, as StorageError, as InputError in reading.
+    """Turn an error of the block with files at `where` into a StorageError, in reading into an InputError.
 
     Libraries of object storage raise classes of their own: there `of` is Exception.
     """

@@ -43,7 +43,7 @@ def storage(place: str) -> Local | Remote:
 
 
 faults = partial(_faults, of=Exception)
-"""What any library raises while the block runs, as an error a user can act on."""
+"""Turn any error of a library in the block into one that a user can act on."""
 
 
 class Remote(Files):

@@ -1,4 +1,4 @@
-"""What `status` tells. What has to be looked up for it a process of its own looks up, beside a search."""
+"""What `status` tells. A process of its own looks up what is on the disk, beside a search."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def looked(roots: Sequence[str], scope: Scope, config: Config) -> Json:
 
 
 def unseen(roots: Sequence[str], why: str) -> Json:
-    """The same, where it could not be looked up."""
+    """The same keys, if it could not be looked up."""
     rows = [{"path": root} for root in roots]
     return {
         **{"roots": rows, "formats": {}, "formats_counted": 0, "index": [], "cache": {"state": "not known"}},

@@ -49,7 +49,7 @@ class Answers:
         self.places = Locations()
 
     def prepare(self) -> None:
-        """Load what the system needs, in the hope that nobody waits yet; who asks next hears of a failure."""
+        """Load what the system needs before anybody waits for it. The next question reports a failure."""
         with suppress(SmartsearchError, OSError, ImportError):
             self._system()
 

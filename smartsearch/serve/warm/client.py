@@ -1,6 +1,6 @@
-"""The command's side: find the warm process of one's models, or start it, and ask it. Imports no model.
+"""The command's side: find the warm process with its models, or start it, and ask it. Imports no model.
 
-Whatever goes wrong is a NotWarm, and the command answers the question itself.
+Every failure is a NotWarm; then the command answers the question itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PROGRAM = (
 
 
 class NotWarm(Exception):
-    """No warm process answered: why, or empty where nothing is wrong.
+    """No warm process answered. The message says why; it is empty if nothing is wrong.
 
     `piped` is what was read of standard input.
     """

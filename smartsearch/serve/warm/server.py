@@ -59,7 +59,7 @@ AHEAD_BYTES = 2**30
 
 
 class Files:
-    """The files a process was made of, its program and its models, as they are when this is made."""
+    """The program and the models of a process on the disk, as they are when this is made."""
 
     def __init__(self, config: Config) -> None:
         from smartsearch.models import profiles
@@ -69,7 +69,7 @@ class Files:
         self._seen = self._now()
 
     def changed(self) -> bool:
-        """Whether one of them is another now, or gone, or new."""
+        """Whether a file of them was changed, removed or added."""
         return self._now() != self._seen
 
     def _now(self) -> list[tuple[str, int, int]]:
@@ -86,7 +86,7 @@ class _Unsuited(SmartsearchError):
 class Server:
     """A warm process for the `models` of `config`, which load when a question needs them; `run` is its life.
 
-    `changed` tells whether the models or the program on the disk are others than those in memory.
+    `changed` tells whether the models or the program on the disk differ from those in memory.
     """
 
     def __init__(self, config: Config, models: Models, changed: Callable[[], bool] = lambda: False) -> None:
@@ -126,7 +126,7 @@ class Server:
                 yield job
 
     def _read_ahead(self) -> bool:
-        """Read a few turns of what was asked last; whether some are left. What goes wrong ends it."""
+        """Read a few turns of what was asked last; whether some are left. An error ends it."""
         if self._ahead is None or resident_bytes() > AHEAD_BYTES:
             return False
         haystack, sketcher = self._ahead
@@ -288,7 +288,7 @@ def _inside(folder: str) -> Iterator[None]:
 
 
 def _light(result: Result) -> Result:
-    """The result without the turns that were cut or hidden, which nobody will look at: there may be many."""
+    """The result without the turns that were cut or hidden: there may be many, and none is shown."""
     bare = tuple(Dropped(d.rank, d.reason, Turn("")) for d in result.budget.dropped)
     return replace(result, budget=replace(result.budget, dropped=bare, hidden=()))
 
