@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import smartsearch
 from smartsearch.ask.scope import Scope
@@ -19,13 +19,19 @@ from smartsearch.serve.mcp.brief import Json, Reply
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Limits, find, load, size
 
-if TYPE_CHECKING:
-    from smartsearch.serve.mcp.desk import Desk
-
 LOOKING = 10.0
 """Seconds after which `status` does without what has to be looked up."""
 DETECTED, DETECTED_BYTES, DETECTING = 200, 8 << 20, 2.0
 """Files whose format is looked up at most, the largest of them, and the seconds that may take."""
+
+
+class Desk(Protocol):
+    """What is told of a Desk (desk.py)."""
+
+    state: Any
+    busy: bool
+    waiting: int
+    served: int
 
 
 def looked(roots: Sequence[str], scope: Scope, config: Config) -> Json:
