@@ -16,7 +16,7 @@ from smartsearch.rank.truncate import Tokenizer
 from smartsearch.types import Hit, Skipped, Term, Turn
 
 RESULT_CHARACTERS = 60_000
-"""Characters of one result at most: some 15,000 tokens. Claude Code warns above 10,000, refuses above 25,000."""
+"""Characters of a result at most: some 15,000 tokens. Claude Code warns above 10,000 and refuses 25,000."""
 TURN_CHARACTERS = 100
 """Characters of a result that a turn's place, time and keys take."""
 HEADING_CHARACTERS = 500
