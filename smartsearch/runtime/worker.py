@@ -11,7 +11,7 @@ import contextlib
 import importlib
 import os
 import pickle
-import select
+import selectors
 import signal
 import subprocess
 import sys
@@ -89,8 +89,11 @@ class Worker:
         """
         out = self._process.stdout
         assert out
-        if patience is not None and not select.select([out], [], [], patience)[0]:
-            raise TimeoutError
+        if patience is not None:
+            with selectors.DefaultSelector() as selector:
+                selector.register(out, selectors.EVENT_READ)
+                if not selector.select(patience):
+                    raise TimeoutError
         message = pickle.loads(frames.receive(out.read))
         if isinstance(message, SmartsearchError):
             raise message

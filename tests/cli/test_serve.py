@@ -207,16 +207,7 @@ def test_a_request_for_other_models_or_of_no_sense_is_refused(shared: str, chats
     for config in ({"colbert": "/tmp"}, {"profile": "paper"}, {"threads": 77}, {"top_k": 0}):
         with pytest.raises(client.NotWarm, match="refused"):
             ask(QUESTION, **config)
-    for head in (
-        b"",
-        b"{",
-        b"[]",
-        b'"x"',
-        b'{"do": "ask"}',
-        pickle.dumps([1]),
-        b"[" * 100_000,
-        b"\xff" * 2000,
-    ):
+    for head in (b"", b'{"do": "ask"}', b"[" * 100_000, pickle.dumps([1])):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(where.socket))
             wire.send(connection, head)

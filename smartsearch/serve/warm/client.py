@@ -13,13 +13,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import smartsearch
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.serve.warm import place, wire
 from smartsearch.serve.warm.wire import Answer, Failure, Json, Request
+
+if TYPE_CHECKING:
+    import subprocess
 
 HANDSHAKE = 1.0
 """Seconds in which a server has to say whether it takes a question on."""
@@ -173,8 +176,8 @@ def _reason(told: object) -> str:
     return str(told.get("reason", nothing)) if isinstance(told, dict) else nothing
 
 
-def _start(spot: place.Spot, config: Config) -> None:
-    """Start a server in the background and wait until it listens. Raises NotWarm and OSError."""
+def launch(spot: place.Spot, config: Config) -> subprocess.Popen[bytes]:
+    """Start a server in the background; who wants to ask it waits until it listens. Raises OSError."""
     import subprocess
 
     options = {
@@ -187,7 +190,7 @@ def _start(spot: place.Spot, config: Config) -> None:
     }
     given = [f"{name}={value}" for name, value in options.items() if value]
     with open(_log(spot.log), "ab") as log:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [*PROGRAM, "serve", *given],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -195,6 +198,11 @@ def _start(spot: place.Spot, config: Config) -> None:
             env={**os.environ, place.WANTED: str(spot.socket)},
             start_new_session=True,
         )
+
+
+def _start(spot: place.Spot, config: Config) -> None:
+    """Start a server and wait until it listens. Raises NotWarm and OSError."""
+    process = launch(spot, config)
     until = time.monotonic() + STARTING
     while not _listens(spot.socket):
         if process.poll() is not None and place.holder(spot.lock) is None:
