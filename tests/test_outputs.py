@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch.errors import InputError, UsageError
-from smartsearch.runtime import outputs
+from smartsearch.runtime import outputs, private
 from smartsearch.runtime.outputs import Lines, Place
 
 
@@ -124,14 +124,14 @@ def test_the_file_is_read_and_cut_under_the_lock_it_keeps(out: Path):
 def test_a_file_put_in_its_place_while_the_lock_was_taken_is_taken_instead(out: Path, monkeypatch):
     out.write_bytes(b"=old\n")
     (fresh := out.with_name("fresh")).write_bytes(b"=new\n")
-    lock = outputs.locked
+    lock = private.locked
 
     def late(descriptor: int) -> bool | None:
         if fresh.exists():
             fresh.replace(out)
         return lock(descriptor)
 
-    monkeypatch.setattr(outputs, "locked", late)
+    monkeypatch.setattr(private, "locked", late)
     with opened(out, resume=True) as lines:
         assert lines.held == [b"=new\n"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +16,10 @@ from smartsearch.cli.options import FilterOptions, SearchOptions
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import stream
 from smartsearch.runtime import extras
+
+if TYPE_CHECKING:
+    from smartsearch.runtime.worker import Worker
+    from smartsearch.serve.mcp.roots import Location
 
 EXAMPLES = """Examples:
 
@@ -45,7 +50,7 @@ def mcp(
     It needs `pip install 'smartsearch-cli[mcp]'`.
     """
     extras.require("mcp", "mcp")
-    from smartsearch.serve.mcp import streams
+    from smartsearch.runtime import streams
     from smartsearch.serve.mcp.roots import Roots
 
     if not paths and Path.cwd() == Path.cwd().parent:
@@ -58,10 +63,14 @@ def mcp(
     if sys.stdin.isatty():
         stream.talk("this speaks the Model Context Protocol and waits for a client; Ctrl-D ends it")
     stdin, stdout = streams.taken()
-    from smartsearch.serve.mcp.orders import Setup
-    from smartsearch.serve.mcp.process import Process
+    from smartsearch.runtime.worker import Worker
+    from smartsearch.serve.mcp import worker
     from smartsearch.serve.mcp.server import Door
 
-    setup = Setup(roots, filters.written, config, os.getcwd(), LOADER, {})  # noqa: PTH109
-    Door(roots, config, lambda places: Process(replace(setup, places=dict(places)))).serve(stdin, stdout)
+    setup = worker.Setup(roots, filters.written, config, os.getcwd(), LOADER, {})  # noqa: PTH109
+
+    def hired(places: Mapping[str, Location]) -> Worker:
+        return Worker(worker.__name__, replace(setup, places=dict(places)))
+
+    Door(roots, config, hired).serve(stdin, stdout)
     return ExitCode.FOUND

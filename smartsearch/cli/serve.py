@@ -108,8 +108,8 @@ def _serve(config: Config, idle: float) -> None:
         )
     from smartsearch import systems
     from smartsearch.models import loading
+    from smartsearch.serve.models import Models
     from smartsearch.serve.warm import server
-    from smartsearch.serve.work import Models
 
     models = Models(config, loading.load_tools)
     systems.load(config, models)

@@ -1,4 +1,4 @@
-"""What is left to do when the process ends: by itself (atexit), or by `os._exit`, which passes atexit by."""
+"""Work that is done when the process ends, by itself (atexit) or by `os._exit`, which skips atexit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AGAIN = 0.01
 
 
 def add(work: Callable[[], None]) -> None:
-    """Have `work` done at the end, once however often it is added."""
+    """Do `work` at the end, once, however often it is added."""
     if not _left:
         atexit.unregister(finish)
         atexit.register(finish)
@@ -29,22 +29,23 @@ def add(work: Callable[[], None]) -> None:
 
 
 def discard(work: Callable[[], None]) -> None:
-    """`work` is done already, or no longer wanted."""
+    """Forget `work`: it is done already, or no longer wanted."""
     _left.discard(work)
 
 
 def finish() -> None:
-    """Do what is left. Nothing of it stops the end: an error or a second Ctrl-C passes to the next."""
+    """Do what is left. An error or a second Ctrl-C ends one piece of work, and the next begins."""
     while _left:
         with contextlib.suppress(Exception, KeyboardInterrupt):
             _left.pop()()
 
 
 class _Interrupts:
-    """What a Ctrl-C does in the main thread: Python's own handler raises wherever that is.
+    """Handles Ctrl-C in the main thread.
 
-    Inside an import that leaves a lock behind that the next import waits for, for ever, or a module that is
-    there in part. There a Ctrl-C waits until the import is over, and a second one ends the process at once.
+    Python's own handler raises wherever the thread is. Inside an import this leaves half a module, or a lock
+    that the next import waits for forever. So a Ctrl-C waits until the import is over; a second one ends the
+    process at once.
     """
 
     def __init__(self) -> None:
@@ -83,9 +84,9 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 def heed_interrupts() -> None:
-    """Have a Ctrl-C end what is done, but not in the midst of an import, and none get lost.
+    """Ctrl-C stops the work, after any import, and none is lost. To be called in the main thread.
 
-    In a callback whose errors Python only reports (an import's lock) it is tried again. For the main thread.
+    Python only reports the errors of some callbacks (of an import's lock); then the Ctrl-C is tried again.
     """
     report, interrupts = sys.unraisablehook, _Interrupts()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from smartsearch.errors import SmartsearchError
 
 DISTRIBUTION = "smartsearch-cli"
-"""What is installed; the registry's `smartsearch` is somebody else's."""
+"""The name to install; `smartsearch` in the registry belongs to somebody else."""
 EXTRAS: dict[str, tuple[str, ...]] = {
     "hub": ("torch", "sentence_transformers", "pylate", "json_repair"),
     "batch": ("pyarrow", "fsspec"),
@@ -35,7 +35,7 @@ def lacking(extra: str) -> list[str]:
 
 
 def require(extra: str, what: str) -> None:
-    """See that an extra is installed before `what`, a command or an option, begins.
+    """Check that an extra is installed, before `what` (a command or an option) begins.
 
     Raises SmartsearchError of the kind "package".
     """
@@ -50,9 +50,9 @@ def command(*extras: str) -> str:
 
 
 def installing(requirement: str) -> str:
-    """The command that installs something in the environment that runs, whichever `pip` is first on the path.
+    """The command that installs a requirement where this runs, whichever `pip` is first on the path.
 
-    Another environment would know nothing of this smartsearch, and take PyPI's, which is not ours.
+    The `pip` of another environment would install the `smartsearch` of PyPI, which is not ours.
     """
     prefix = Path(sys.prefix)
     if (prefix / "uv-receipt.toml").is_file():

@@ -14,9 +14,9 @@ _UNSAID = threading.Lock()
 
 @contextmanager
 def unsaid(mark: bytes) -> Iterator[None]:
-    """Inside, lines with `mark` that are written to standard error, by libraries in C too, are left out.
+    """Leave out lines with `mark` that the block writes to standard error, by libraries in C too.
 
-    Other lines come afterwards. One block at a time in a process. On Linux; elsewhere nothing is left out.
+    Other lines are written after the block. One block runs at a time. Outside Linux nothing is left out.
     """
     if not hasattr(os, "memfd_create"):  # pragma: no cover - not Linux
         yield

@@ -1,9 +1,8 @@
-"""What is written where a user says: a file or folder is made, and nothing that is there is lost unasked.
+"""Writes files and folders to a place that the user names, and loses nothing that is there unasked.
 
-What is there is gone on with where it is provably ours, to its last byte and under its lock; else it is
-refused, and `overwrite` writes beside it and puts that in its place at the end. A file that was removed or
-replaced meanwhile ends the command, which says where the work is. Standard output, devices and pipes hold no
-finished work.
+A command continues a file only if every byte of it is ours, under a lock. It refuses any other; `overwrite`
+writes beside it and replaces it at the end. If the file is removed or replaced meanwhile, the command ends
+and says where its work is. Standard output, devices and pipes hold no finished work.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Generic, TypeVar
 
 from smartsearch.errors import DENIED, InputError, UsageError
-from smartsearch.runtime.private import locked
+from smartsearch.runtime.private import locked, taken
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
 EXISTS = "exists"
 """The kind of the error where something is there already."""
 DAY = 86_400.0
-"""Seconds after which a temporary file is nobody's, where locks cannot tell."""
+"""Seconds after which a temporary file counts as left behind, where locks cannot tell."""
 FORMER = ".former"
-"""How the name of a folder ends that waits until another is in its place; a dot is before it."""
+"""The end of the name, after a dot, of an old folder until the new one is in its place."""
 _HEAD = 1 << 12
 """Bytes of a file that tell whether it may be ours at all."""
 _STREAM = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/\w+/fd/\d+")
@@ -46,7 +45,7 @@ T = TypeVar("T")
 
 @contextmanager
 def telling(out: os.PathLike[str] | str, hint: str = "another --out") -> Iterator[None]:
-    """What the system refuses while the block writes to `out`, as a UsageError "output"."""
+    """Turn an OSError of the block, which writes to `out`, into a UsageError "output"."""
     try:
         yield
     except OSError as error:
@@ -74,16 +73,16 @@ def _facts(path: Path) -> os.stat_result | None:
 
 
 def _state(found: os.stat_result | None) -> tuple[int, ...] | None:
-    """What tells a file as it is from any other and from itself when it was changed; which folder it is."""
+    """A value that changes when a file is changed or replaced; of a folder, only when it is replaced."""
     if found is None or stat.S_ISDIR(found.st_mode):
         return found and (found.st_dev, found.st_ino)
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def is_input(found: os.stat_result, inputs: Iterable[str]) -> bool:
-    """Whether a file or folder is one of these, lies below one or holds one: by what it is, not by its name.
+    """Whether a file or folder is one of `inputs`, lies below one or holds one, by whatever name.
 
-    Of a name in an archive the archive counts. Hidden entries of folders are no inputs.
+    For a name in an archive the archive counts. Hidden entries of folders do not count.
     """
     for name in filter(None, inputs):
         there = next(path for path in (Path(name), *Path(name).absolute().parents) if path.exists())
@@ -102,7 +101,7 @@ def is_input(found: os.stat_result, inputs: Iterable[str]) -> bool:
 
 
 def temporary(path: str) -> str:
-    """A name beside `path` that nobody else writes to and that no list shows."""
+    """A new hidden name beside `path`."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}.{name}.{secrets.token_hex(8)}.tmp"
 
@@ -114,9 +113,10 @@ def is_temporary(name: str) -> bool:
 
 @contextmanager
 def whole(path: Path, put: Callable[[Path], object] | None = None) -> Iterator[BinaryIO]:
-    """A file by what the block writes, made or replaced and on the disk when it has ended, else as it was.
+    """Make or replace a file by what the block writes; it is on the disk when the block has ended.
 
-    `put` is given the file that was written beside `path`, to move it there. Raises OSError.
+    After an error the file is as it was. `put` moves the file that was written beside `path` there. Raises
+    OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     out, held = _held(path)
@@ -138,7 +138,7 @@ def whole(path: Path, put: Callable[[Path], object] | None = None) -> Iterator[B
 
 
 def _held(path: Path) -> tuple[BinaryIO, Path]:
-    """A new temporary file beside `path`, open and locked: as long as it is, nobody sweeps it."""
+    """A new temporary file beside `path`, open and locked, so that `sweep` leaves it."""
     while True:
         held = Path(temporary(os.fspath(path)))
         out = held.open("xb")
@@ -157,10 +157,10 @@ def sweep(left: Path) -> None:
 
 
 class Place:
-    """Where a file, or a folder, will be put whole: nothing is there, or what `overwrite` gives up.
+    """A place where a file or folder is put whole: it is empty, or `overwrite` gives up what is there.
 
-    `ours` says of a folder whether it is of the kind that will be put there; without it a file will be.
-    `name` is what the user is told, `hint` what to try.
+    `ours` tells whether a folder is of the kind that is put there; without it the place is for a file. Errors
+    call the place `name` and suggest `hint`.
     """
 
     def __init__(
@@ -235,9 +235,9 @@ class Place:
         self.settle(part)
 
     def settle(self, made: Path) -> None:
-        """Put what was made beside the place there. Raises UsageError where the place is not as it was found.
+        """Move what was made beside the place into it. Raises UsageError if the place has changed meanwhile.
 
-        What was made then stays, as after any other error, which says where.
+        After an error what was made stays beside the place; the error says where.
         """
         why = "was made, removed or replaced meanwhile"
         try:
@@ -254,7 +254,7 @@ class Place:
         raise UsageError(said, hint=f"look at both, then `mv {kept} {self.path}`", kind=EXISTS)
 
     def _file(self, made: Path, found: os.stat_result | None) -> bool:
-        """Move a file there; whether no other came between."""
+        """Move a file there; False if another came first."""
         if found is not None:
             made.chmod(stat.S_IMODE(found.st_mode))
         else:
@@ -271,7 +271,7 @@ class Place:
         return True
 
     def _folder(self, made: Path, found: os.stat_result | None) -> bool:
-        """The same of a folder: the earlier one waits beside it until the new one is there."""
+        """As `_file`, for a folder; the old one waits beside it until the new one is there."""
         former = _former(self.path)
         if found is not None:
             self.path.rename(former)
@@ -305,12 +305,12 @@ def recover(place: Path, ours: Callable[[Path], bool]) -> None:
 
 
 class Lines(Generic[T]):
-    """A file of lines, this process's alone while the block runs: made, gone on with, or written beside.
+    """A file of lines that only this process writes while the block runs: a new one, or one continued.
 
-    `read` makes `held` of the whole lines that it goes on with, and raises InputError at one that is not of
-    ours; `torn` says whether bytes begin as a line of ours does. A last line without its end that does is
-    cut, to be written again. With `overwrite` the lines go to a file beside, `.new` behind its name, which is
-    gone on with as any, and takes the place of the other when the block has ended without an error.
+    `read` makes `held` of the whole lines in the file, and raises InputError at one that is not ours; `torn`
+    tells whether bytes begin as our lines do. A last line of ours without its end is cut, to be written anew.
+    With `overwrite` the lines go to NAME.new beside it, which is continued in the same way and replaces the
+    other when the block has ended without an error.
 
     Entering raises UsageError: "exists" for what is there and is not `resume`d or not ours, "busy" where
     another process writes to it, "output" where it cannot be written.
@@ -373,22 +373,16 @@ class Lines(Generic[T]):
 
     def _take(self, path: Path) -> None:
         """Open the file at `path`, made if need be, under its lock."""
-        while True:
-            try:
-                descriptor = os.open(path, _OPTIONS | os.O_CREAT | os.O_EXCL, 0o666)
-                self._made = True
-            except FileExistsError:
-                descriptor, self._made = os.open(path, _OPTIONS), False
-            self._opened.append(os.fdopen(descriptor, "ab+"))
-            if locked(descriptor) is False:
-                hint = "wait for it, or another --out"
-                raise UsageError(f"another process writes to {self.out}", hint=hint, kind="busy")
-            now = _facts(path)
-            if now is not None and os.path.samestat(now, os.fstat(descriptor)):
-                return
+        absent = _facts(path) is None
+        descriptor = taken(path, _OPTIONS | os.O_CREAT)
+        if descriptor is None:
+            hint = "wait for it, or another --out"
+            raise UsageError(f"another process writes to {self.out}", hint=hint, kind="busy")
+        self._opened.append(os.fdopen(descriptor, "ab+"))
+        self._made = absent
 
     def _fault(self, *, cut: bool) -> str:
-        """Why the file is not ours; nothing where it is: then `held` is of it, and its torn end is `cut`."""
+        """Why the file is not ours, or "": then `held` is of it, and with `cut` its torn end is cut."""
         file, size, tail = self._opened[-1], 0, b""
 
         def lines() -> Iterator[bytes]:
@@ -425,7 +419,7 @@ class Lines(Generic[T]):
         return os.fstat(self._opened[-1].fileno()).st_size
 
     def spare(self, inputs: Iterable[str]) -> None:
-        """Raise UsageError where the file that is to be overwritten is none of ours and among the inputs."""
+        """Raise UsageError if the file to be overwritten is not ours and is one of the inputs."""
         if self._foreign is not None and is_input(self._foreign, inputs):
             hint = "another --out: of what is read only earlier answers are overwritten"
             raise UsageError(f"--out {self.out} is one of the inputs", hint=hint, kind=EXISTS)
@@ -438,7 +432,7 @@ class Lines(Generic[T]):
             self._opened[-1].flush()
 
     def _stay(self) -> None:
-        """Raise UsageError where the path leads to another file now; it says where this one's lines are."""
+        """Raise UsageError if the path leads to another file now; it says where this one's lines are."""
         now, file = _facts(self.path), self._opened[-1]
         if self._stream or (now is not None and os.path.samestat(now, os.fstat(file.fileno()))):
             return
@@ -470,7 +464,7 @@ class Lines(Generic[T]):
             self._close(failed=failed)
 
     def _close(self, *, failed: bool) -> None:
-        """Let go of the files; one that was made here and got no line goes where all failed."""
+        """Close the files; after a failure, remove one that was made here and has no line."""
         with contextlib.suppress(OSError):
             if failed and self._made and not self._size() and not self._stream:
                 mine = os.fstat(self._opened[-1].fileno())
@@ -483,7 +477,7 @@ class Lines(Generic[T]):
 
 
 def database(path: Path, table: str, schema: str, columns: Iterable[str]) -> sqlite3.Connection:
-    """The SQLite file at `path` with our table, made if need be; nothing is added to anybody else's.
+    """Open the SQLite file at `path` with our table, made if need be. Another database is left alone.
 
     Raises sqlite3.Error, also for a database without that table and these columns, and OSError.
     """

@@ -1,4 +1,4 @@
-"""Folders in the user's cache that are this user's alone: where they lie, whose they are, who writes.
+"""Private folders in the user's cache: where they are, who owns them, who writes to them.
 
 Unix only.
 """
@@ -35,7 +35,7 @@ def make(folder: Path) -> None:
 
 
 def check(folders: Iterable[Path]) -> None:
-    """That these folders are the user's own, links and what they lead to, and closed to others.
+    """Check that the user owns these folders, links and their targets, and close them to others.
 
     Raises CacheError, and OSError where one is not there.
     """
@@ -49,7 +49,7 @@ def check(folders: Iterable[Path]) -> None:
 
 
 def levels(folder: Path) -> tuple[Path, Path, Path]:
-    """Those of our folders that a folder of `home` lies in, and itself."""
+    """A folder of `home`, after those of our folders that it lies in."""
     return folder.parents[1], folder.parents[0], folder
 
 
@@ -64,6 +64,23 @@ def locked(descriptor: int) -> bool | None:
     except (ImportError, OSError):
         return None
     return True
+
+
+def taken(path: Path, flags: int, mode: int = 0o666) -> int | None:
+    """The file at `path`, opened as os.open does and under its lock; None where another has the lock.
+
+    A file that another process removes between its opening and its lock is opened, or made, again. Without
+    locks it is taken. Raises OSError.
+    """
+    while True:
+        descriptor = os.open(path, flags, mode)
+        mine = locked(descriptor)
+        with contextlib.suppress(FileNotFoundError):
+            if mine is not False and os.path.samestat(path.stat(), os.fstat(descriptor)):
+                return descriptor
+        os.close(descriptor)
+        if mine is False:
+            return None
 
 
 @contextmanager

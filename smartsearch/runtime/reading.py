@@ -1,4 +1,4 @@
-"""How far the reading of turns that no model has read before is, for whoever shows it."""
+"""Progress of reading turns that no model has read before, for whoever shows it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Listener = Callable[[int, int], None]
-"""Called with how many turns are read and how many there are to read."""
+"""Takes how many turns are read, and of how many."""
 
 _listeners: list[Listener] = []
 
@@ -22,6 +22,6 @@ def heard_by(listener: Listener) -> Iterator[None]:
 
 
 def tell(done: int, of: int) -> None:
-    """So many turns of these are read."""
+    """Tell the listeners that `done` turns of these are read."""
     for listener in _listeners:
         listener(done, of)

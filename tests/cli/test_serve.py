@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import pickle
 import re
 import resource
 import shutil
@@ -203,19 +204,10 @@ def test_a_request_for_other_models_or_of_no_sense_is_refused(shared: str, chats
     monkeypatch.setenv("XDG_RUNTIME_DIR", shared)
     where = spot()
     monkeypatch.setattr(place, "place", lambda config, make=False: where)
-    for config in ({"colbert": "/tmp"}, {"profile": "paper"}, {"threads": 77}, {"top_k": 0}, {"hops": "3"}):
+    for config in ({"colbert": "/tmp"}, {"profile": "paper"}, {"threads": 77}, {"top_k": 0}):
         with pytest.raises(client.NotWarm, match="refused"):
             ask(QUESTION, **config)
-    for head in (
-        b"",
-        b"{",
-        b"[]",
-        b'"x"',
-        b'{"do": "ask"}',
-        b'{"do": "ask", "request": [1]}',
-        b"[" * 100_000,
-        b"\xff" * 2000,
-    ):
+    for head in (b"", b'{"do": "ask"}', b"[" * 100_000, pickle.dumps([1])):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(where.socket))
             wire.send(connection, head)
@@ -364,7 +356,7 @@ def fake_server(path: Path, *frames: bytes) -> threading.Thread:
         with listener, connection:
             for number, frame in enumerate(frames):
                 if number == 1:
-                    wire.receive_json(connection, 1 << 20)
+                    wire.hear(connection, 1 << 20)
                 connection.sendall((b"" if frame[:3] == b"raw" else len(frame).to_bytes(8, "big")) + frame)
 
     thread = threading.Thread(target=serve, daemon=True)
@@ -385,9 +377,8 @@ HELLO, YES = (json.dumps({"state": state, **VERSION}).encode() for state in ("re
         ([HELLO], "it broke off: "),
         ([HELLO, HELLO], "it said nothing of use"),
         ([HELLO, YES], "it broke off: "),
-        ([HELLO, YES, b'{"state": "answer", "answer": [["q"]]}'], "what it said makes no sense"),
-        ([HELLO, YES, b'{"state": "answer"}'], "what it said makes no sense"),
-        ([HELLO, YES, b'{"state": "error", "error": [1, 2, 3, 4]}'], "what it said makes no sense"),
+        ([HELLO, YES, pickle.dumps("an answer")], "what it said makes no sense"),
+        ([HELLO, YES, b'{"state": "answer"}'], "it said nothing of use"),
         ([HELLO, YES, b"[" * 100_000], "what it said makes no sense"),
     ],
 )

@@ -9,11 +9,11 @@ from collections.abc import Awaitable, Callable, Mapping
 import pytest
 
 from smartsearch.errors import SearchTimeout, SmartsearchError
+from smartsearch.runtime.worker import DIED
 from smartsearch.serve.mcp import desk as module
 from smartsearch.serve.mcp.desk import Desk
-from smartsearch.serve.mcp.orders import Order, State, Told
-from smartsearch.serve.mcp.process import Died
 from smartsearch.serve.mcp.roots import Location
+from smartsearch.serve.mcp.worker import Order, State, Told
 from tests.waiting import HANG
 
 
@@ -42,7 +42,7 @@ class Hand:
         if order.what == "hang":
             assert self.killed.wait(HANG)
         if order.what == "die" or self.killed.is_set():
-            raise Died("the process that was at it ended", retryable=True)
+            raise SmartsearchError("the process ended", kind=DIED, retryable=True)
         if order.what == "raise":
             return Told(error=SmartsearchError("oh"))
         return Told(order.given, places={order.what: Location(order.what)}, state=State("ready"))
@@ -54,7 +54,8 @@ class Hand:
         self.ended = True
         self.killed.set()
 
-    dismiss = kill
+    def dismiss(self, seconds: float) -> None:
+        self.kill()
 
 
 @pytest.fixture

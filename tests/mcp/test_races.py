@@ -19,7 +19,7 @@ from smartsearch.errors import SmartsearchError
 from smartsearch.serve.mcp.arguments import SearchArguments
 from smartsearch.serve.mcp.roots import Roots
 from smartsearch.serve.mcp.tools import Answers
-from smartsearch.serve.work import Models
+from smartsearch.serve.models import Models
 from smartsearch.transcripts.large import indexing
 from smartsearch.transcripts.opening import confined, names, opened
 from tests.cli.fakes import fake_tools

@@ -18,11 +18,11 @@ from smartsearch.errors import InputError, ModelError, SmartsearchError
 from smartsearch.serve.mcp import roots as module
 from smartsearch.serve.mcp import status
 from smartsearch.serve.mcp.arguments import ExpandArguments, SearchArguments
-from smartsearch.serve.mcp.orders import State
 from smartsearch.serve.mcp.roots import Roots
 from smartsearch.serve.mcp.tools import Answers
+from smartsearch.serve.mcp.worker import State
+from smartsearch.serve.models import Models
 from smartsearch.serve.warm import shelf
-from smartsearch.serve.work import Models
 from smartsearch.transcripts.files import Selection
 from tests.cli.conftest import CHAT, MESSAGES, QUESTION
 from tests.cli.fakes import fake_tools

@@ -15,7 +15,7 @@ import ray
 
 from smartsearch.ask.runs import ray_engine
 from smartsearch.ask.runs.records import comparable
-from smartsearch.ask.runs.supervise import Worker
+from smartsearch.ask.runs.supervise import Keeper
 from smartsearch.ask.runs.types import Answer, Report, Setup, Task
 from smartsearch.errors import ModelError
 from tests.ray.conftest import STORE, tasks
@@ -56,7 +56,7 @@ def failures(found: dict[int, Answer]) -> dict[int, str]:
 def test_the_records_are_those_of_a_worker_byte_for_byte(setup: Setup):
     given = tasks(ASKED * 4)
     found = answers(given, list(run(given, setup)))
-    worker = Worker(setup, 1)
+    worker = Keeper(setup, 1)
     direct = {answer.line: answer for task in given for answer in worker.work(task).answers}
     worker.close()
     assert not failures(found)

@@ -12,6 +12,7 @@ from smartsearch.ask.runs.staging import Staging
 from smartsearch.errors import InputError
 from smartsearch.transcripts.corpus import read
 
+s3fs = pytest.importorskip("s3fs", reason="needs s3fs: make test-all")
 server = pytest.importorskip("moto.server", reason="needs moto: make test-all")
 boto3 = pytest.importorskip("boto3", reason="needs moto: make test-all")
 
@@ -34,7 +35,9 @@ def address(keys) -> str:
     running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     running.start()
     _, port = running.get_host_and_port()
-    yield f"127.0.0.1:{port}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}")
+        yield f"127.0.0.1:{port}"
     running.stop()
 
 
@@ -46,13 +49,8 @@ def client(address):
 
 
 @pytest.fixture
-def query(address, client) -> str:
-    return f"?endpoint_override={address}&scheme=http"
-
-
-@pytest.fixture
-def folder(query, request) -> Remote:
-    return storage(f"s3://runs/{request.node.name}{query}")
+def folder(client, request) -> Remote:
+    return storage(f"s3://runs/{request.node.name}")
 
 
 def test_what_is_written_is_read(folder):
@@ -66,7 +64,7 @@ def test_what_is_written_is_read(folder):
     assert folder.exists("plan.json")
     assert not folder.exists("parts")
     assert folder.read("parts/1.jsonl") == b"again\n"
-    assert storage(folder.place.replace("?", "/plan.json?")).read("") == b"{}"
+    assert storage(f"{folder.place}/plan.json").read("") == b"{}"
     folder.write("parts/a.gz", b"\x1f\x8bnot really")
     assert folder.read("parts/a.gz") == b"\x1f\x8bnot really"  # packed bytes come as they are
     for _ in range(2):
@@ -75,31 +73,34 @@ def test_what_is_written_is_read(folder):
     assert folder.names() == folder.names("parts") == []
 
 
-def test_a_missing_bucket_and_a_missing_file_are_told_apart(folder, query):
+def test_a_missing_bucket_and_a_missing_file_are_told_apart(folder):
     with pytest.raises(InputError, match=r"plan\.json: no such file"):
         folder.read("plan.json")
-    other = storage(f"s3://nobodys/run{query}")
+    other = storage("s3://nobodys/run")
     for method in (other.read, lambda name: other.write(name, b"")):
         with pytest.raises((InputError, StorageError), match="there is no such bucket") as caught:
             method("plan.json")
         assert caught.value.kind == "no_bucket"
 
 
-def test_a_server_that_is_not_there_is_worth_another_try():
-    gone = storage("s3://runs/x?endpoint_override=127.0.0.1:9&scheme=http")
+def test_a_server_that_is_not_there_is_worth_another_try(monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setattr(s3fs.S3FileSystem, "cachable", False)
+    gone = storage("s3://runs/x")
     with pytest.raises(InputError, match="cannot be reached") as caught:
         gone.read("plan.json")
     assert (caught.value.kind, caught.value.retryable) == ("unreachable", True)
 
 
-def test_transcripts_are_read_and_named_by_their_uri(folder, query, client):
+def test_transcripts_are_read_and_named_by_their_uri(folder, client):
     key = Path(folder.where()).name
     folder.write("chats/a.txt", KEYS)
     folder.write("chats/deep/b.txt", KEYS)
     client.put_object(Bucket="runs", Key=f"{key}/chats/../../evil.txt", Body=b"Eve: hello\n")
     client.put_object(Bucket="runs", Key=f"{key}/chats//c.txt", Body=b"Eve: hello\n")
     staging = Staging()
-    (local,) = staging.local([f"s3://runs/{key}/chats{query}"])
+    (local,) = staging.local([f"s3://runs/{key}/chats"])
     paths = {staging.named(turn.path) for turn in read([local]).turns}
     assert paths == {f"s3://runs/{key}/chats/a.txt", f"s3://runs/{key}/chats/deep/b.txt"}
     assert Path(local, "a.txt").read_bytes() == KEYS

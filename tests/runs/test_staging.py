@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pyarrow")
+pytest.importorskip("fsspec")
 from smartsearch.ask.runs import staging as stagings
 from smartsearch.ask.runs.remote import Remote, storage
 from smartsearch.ask.runs.staging import PREFIX, Staging, sweep
@@ -78,22 +78,6 @@ def test_results_name_the_uris(place, staging):
     assert told.warnings == (f"{uri}: a word",)
     assert tempfile.gettempdir() not in repr(told)
     assert told.hits[0].turn.text == key.text
-
-
-def test_a_query_is_used_and_not_named(place, staging, monkeypatch):
-    put(f"{place}/chats", a_txt=KEYS)
-    opened = []
-
-    def remote(uri: str) -> Remote:
-        opened.append(uri)
-        made = Remote(uri.partition("?")[0])
-        made.place = uri
-        return made
-
-    monkeypatch.setattr(stagings, "Remote", remote)
-    (local,) = staging.local([f"{place}/chats?endpoint_override=127.0.0.1:9&scheme=http"])
-    assert opened == [f"{place}/chats?endpoint_override=127.0.0.1:9&scheme=http"]
-    assert staging.named(f"{local}/a.txt: empty") == f"{place}/chats/a.txt: empty"
 
 
 def test_the_same_uri_is_fetched_once(place, staging):

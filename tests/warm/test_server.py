@@ -21,9 +21,10 @@ from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cache.vectors import TokenVectors, quantised
 from smartsearch.rank.scorer import Scorer
+from smartsearch.runtime.work import Job
+from smartsearch.serve.models import Models
 from smartsearch.serve.warm import client, place, wire
 from smartsearch.serve.warm.server import Server
-from smartsearch.serve.work import Job, Models
 from smartsearch.systems.smartsearch import SmartSearch
 from tests.cli.fakes import fake_tools
 from tests.conftest import haystack

@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import orjson
 
@@ -30,7 +30,7 @@ from smartsearch.errors import InputError, UsageError, listed
 from smartsearch.output import record
 from smartsearch.runtime import extras
 from smartsearch.runtime.outputs import is_temporary
-from smartsearch.runtime.private import locked
+from smartsearch.runtime.private import taken
 
 FLUSH_SECONDS = 5.0
 """Answers of an unfinished task are written this often: what a kill of the coordinator can lose."""
@@ -83,19 +83,19 @@ class RunFolder:
         name = Path(self._storage.place) / f".lock-{self.shard}"
         with faults(self.place):
             name.parent.mkdir(mode=0o700, parents=True, exist_ok=True)  # answers hold what was said
-            lock = _locked(name)
+            lock = taken(name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC)
         if lock is None:
             raise UsageError(
                 f"another process is at shard {self.shard.number}/{self.shard.of} in {self.place}",
                 hint="wait for it, or end it",
                 kind="busy",
             )
-        with lock:
-            try:
-                yield
-            finally:
-                with contextlib.suppress(OSError):
-                    name.unlink()
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                name.unlink()
+            os.close(lock)
 
     @property
     def now(self) -> str:
@@ -357,25 +357,6 @@ class RunFolder:
     def drop_parts(self) -> None:
         """The answers are written: parts are not needed any more."""
         self._storage.remove_folder(self._parts)
-
-
-def _locked(name: Path) -> IO[str] | None:
-    """The lock file, ours as long as it is open; None when another process has it. Raises OSError.
-
-    On a file system without locks it is ours: parts are whole, and whoever writes last writes the same.
-    """
-    while True:
-        lock = name.open("a")
-        ours = locked(lock.fileno())
-        if ours is None:
-            return lock
-        if not ours:
-            lock.close()
-            return None
-        with contextlib.suppress(FileNotFoundError):
-            if os.path.samestat(name.stat(), os.fstat(lock.fileno())):
-                return lock
-        lock.close()  # whoever had it removed it just now: a lock that the next process would not see
 
 
 def _digest(raw: bytes) -> bytes:

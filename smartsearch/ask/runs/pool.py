@@ -12,7 +12,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from smartsearch.ask.runs.supervise import Closed, Worker
+from smartsearch.ask.runs.supervise import Closed, Keeper
 from smartsearch.ask.runs.types import Answer, Report, Setup, Task
 
 WORKER_BYTES = 1200 * 2**20
@@ -55,7 +55,7 @@ def run(
     """
     shares = _Shares(numbers, workers)
     events: queue.Queue[Event | Exception | None] = queue.Queue(AHEAD * workers)
-    staff = [Worker(setup, threads) for _ in range(workers)]
+    staff = [Keeper(setup, threads) for _ in range(workers)]
     stopped = threading.Event()
 
     def serve(place: int) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 import smartsearch
 from smartsearch.ask.batch import identity_in
 from smartsearch.ask.runs.records import failed
-from smartsearch.ask.runs.supervise import Worker
+from smartsearch.ask.runs.supervise import Keeper
 from smartsearch.ask.runs.types import Answer, Item, Report, Setup, Task
 from smartsearch.errors import SmartsearchError, UsageError, unexpected
 from smartsearch.runtime import extras
@@ -151,7 +151,7 @@ class Actor:
 
     def __init__(self, setup: Setup, threads: int, version: str) -> None:
         self._version = version
-        self._worker = Worker(setup, threads)
+        self._worker = Keeper(setup, threads)
 
     def __call__(self, rows: dict[str, Any]) -> dict[str, list[bytes]]:
         """A batch of one row, the task; gives back its report, or the error that ends the run."""

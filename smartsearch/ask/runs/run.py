@@ -1,4 +1,4 @@
-"""One shard of a run from begin to end: what is left is done by an engine, written, counted, and listed."""
+"""One shard of a run from beginning to end: an engine does what is left; answers are written and counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run's files lie: what every place can do, and a local folder (NFS too).
+"""Files of a run: what every place can do with them, and a local folder (NFS too).
 
 A file is written whole or not at all: who reads it sees what was there before or what is there now.
 """

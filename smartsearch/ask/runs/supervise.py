@@ -1,27 +1,20 @@
-"""A worker process from outside: started, watched, replaced; what ends it again and again is left out."""
+"""A worker process is kept at work: started, watched, replaced; what ends it again and again is left out."""
 
 from __future__ import annotations
 
 import os
-import signal
-import socket
-import subprocess
-import sys
 import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
-from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-import smartsearch
 from smartsearch.ask.batch import identity_in
 from smartsearch.ask.runs.records import failed
 from smartsearch.ask.runs.staging import sweep
 from smartsearch.ask.runs.types import GRACE, TRIES, Answer, Input, Item, Report, Setup, Task
 from smartsearch.errors import SmartsearchError
+from smartsearch.runtime import worker
 from smartsearch.types import Skipped
 
 PATIENCE = 2 * GRACE
@@ -33,27 +26,29 @@ STARTING = 300.0
 _WORDS = 1 << 16  # bytes: a dump of every thread's stack
 _THREAD_COUNTS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _BLAS = {"OPENBLAS_NUM_THREADS": "1"}  # where nobody has set it: see __main__
-_ROOT = Path(smartsearch.__file__).parent.parent
+_FEWER = "fewer --workers leave more memory to each"
 
-_IDLE = ("idle", "")
-_UNREADY = (("starting", ""), ("loading", "models"), _IDLE)
+Step = tuple[str, Any]
+"""What a worker does now: starting, loading, idle, reading a file or asking a line, and which."""
+_IDLE: Step = ("idle", "")
+_UNREADY: tuple[Step, ...] = (("starting", ""), ("loading", "models"), _IDLE)
 
 Put = Callable[[Answer], None]
 
 
 class Closed(Exception):
-    """The worker was closed while it worked."""
+    """The keeper was closed while its worker worked."""
 
 
 class _Death(NamedTuple):
-    """What the process was at, with which file or line, and how it ended."""
+    """The last step of a process, and how it ended."""
 
-    at: tuple[str, Any]
+    at: Step
     how: str
 
 
-class Worker:
-    """One process that holds the models: started at the first task, replaced when it dies or hangs.
+class Keeper:
+    """Keeps one process at work, which holds the models: started at the first task, replaced when it dies.
 
     Only `close` may be called from another thread. The models use `threads` threads.
     """
@@ -61,17 +56,16 @@ class Worker:
     def __init__(self, setup: Setup, threads: int) -> None:
         self._setup = setup
         self._threads = threads
-        self._process: subprocess.Popen[bytes] | None = None
-        self._connection: Connection | None = None
-        self._said: IO[bytes] | None = None
-        self._tries: Counter[tuple[str, Any]] = Counter()
+        self._worker: worker.Worker | None = None
+        self._printed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as this
+        self._tries: Counter[Step] = Counter()
         self._refused: dict[str, Skipped] = {}
         self._closed = threading.Event()
 
     @property
     def pid(self) -> int:
-        """Of the process, 0 while there is none."""
-        return self._process.pid if self._process else 0
+        """The number of the process, 0 while there is none."""
+        return self._worker.pid if self._worker else 0
 
     def work(self, task: Task, put: Put | None = None) -> Report:
         """An answer for each line of `task`; `put` hears of each at once.
@@ -100,29 +94,27 @@ class Worker:
 
     def dismiss(self) -> None:
         """Nothing is left to do: the process may write what it holds back (vectors of turns) and end."""
-        process = self._process
-        if process is not None and self._connection is not None:
-            with suppress(OSError, subprocess.TimeoutExpired):
-                self._connection.send(None)
-                process.wait(GOODBYE)
+        if self._worker is not None:
+            self._worker.dismiss(GOODBYE)
         self.close()
 
     def close(self) -> None:
         """End the process; a `work` under way in another thread raises Closed."""
         self._closed.set()
-        _end(self._process)
+        self._end()
 
     def _pass(self, items: tuple[Item, ...], note: Put, inputs: list[Input]) -> int | _Death:
         """Have the lines answered; the worker's peak memory in bytes, or how it ended before."""
-        at: tuple[str, Any] = ("starting", "")
+        at, patience = _UNREADY[0], STARTING
         try:
-            connection = self._started()
-            connection.send((items, self._refused))
+            if self._worker is None:
+                self._start()
+            else:
+                self._worker.tell((items, self._refused))
+            assert self._worker is not None
             while True:
-                patience = STARTING if at[0] in ("starting", "loading") else self._limit + PATIENCE
-                if not connection.poll(patience):
-                    return self._ended(at, f"it was still at it after {patience:g} s")
-                what, which = connection.recv()
+                what, which = self._worker.hear(patience)
+                patience = STARTING if what == "loading" else self._limit + PATIENCE
                 if what == "answer":
                     note(which)
                     at = _IDLE
@@ -131,86 +123,60 @@ class Worker:
                     inputs.append(which)
                 elif what == "done":
                     return int(which)
-                elif what == "fatal":
-                    raise which
                 else:
-                    if at[0] == "reading":  # done: what ended earlier processes there was not the file
+                    if what == "idle":
+                        self._worker.tell((items, self._refused))
+                    if at[0] == "reading":  # the file is read: it did not end the earlier processes
                         self._tries.pop(at, None)
                     at = (what, which)
-        except (EOFError, OSError):
-            return self._ended(at, self._ending())
+        except TimeoutError:
+            return self._ended(at, f"it was still at it after {patience:g} s")
+        except OSError:
+            return self._ended(at, self._fate())
 
-    def _ended(self, at: tuple[str, Any], how: str) -> _Death:
+    def _ended(self, at: Step, how: str) -> _Death:
         """Have no process; the next pass starts one. Raises Closed where that was wanted."""
-        _end(self._process)
-        if self._connection is not None:
-            self._connection.close()
-        self._process = self._connection = None
+        self._end()
+        self._worker = None
         if self._closed.is_set():
             raise Closed
         return _Death(at, how)
+
+    def _end(self) -> None:
+        """End the process, and remove what it fetched."""
+        if self._worker is not None:
+            self._worker.kill()
+            sweep()
 
     @property
     def _limit(self) -> float:
         return self._setup.config.timeout or self._setup.limit
 
-    def _started(self) -> Connection:
-        """The line to the process, which is started if there is none. Raises SmartsearchError, and OSError
-        where it has ended already."""
-        if self._connection is not None:
-            return self._connection
+    def _start(self) -> None:
+        """Have a new process, which says when it is idle. Raises SmartsearchError, and Closed."""
         if self._closed.is_set():
             raise Closed
-        try:
-            self._connection = self._start()
-        except OSError as error:
-            raise SmartsearchError(
-                f"no worker process can be started: {error.strerror}",
-                hint="fewer --workers leave more of everything to each",
-                kind="worker_died",
-                retryable=True,
-            ) from error
-        if self._closed.is_set():
-            _end(self._process)
-        self._connection.send((self._setup, self._threads))
-        return self._connection
+        self._printed.seek(0)
+        self._printed.truncate()
+        self._worker = worker.Worker(
+            "smartsearch.ask.runs.worker",
+            (self._setup, self._threads),
+            errors=self._printed,
+            env=_BLAS | os.environ | dict.fromkeys(_THREAD_COUNTS, str(self._threads)),
+            hint="fewer --workers leave more of everything to each",
+        )
+        if self._closed.is_set():  # `close` may have seen no process
+            self._end()
 
-    def _start(self) -> Connection:
-        ours, theirs = socket.socketpair()
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
-        environment = _BLAS | os.environ | dict.fromkeys(_THREAD_COUNTS, str(self._threads))
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "smartsearch.ask.runs.worker", str(theirs.fileno())],
-                cwd=_ROOT,  # where `-m` finds this very package, and nothing of a folder of chats
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=self._said,
-                stderr=self._said,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,  # a Ctrl-C is for who started us
-            )
-        return Connection(ours.detach())
-
-    def _ending(self) -> str:
+    def _fate(self) -> str:
         """How the process ended, in words."""
-        assert self._process is not None
+        assert self._worker is not None
         if b"Timeout (" in self._last_words():
             return f"it did not come back within {self._limit + GRACE:g} s"
-        try:
-            code = self._process.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            code = self._process.wait()
-        if code >= 0:
-            return f"exit code {code}"
-        try:
-            return signal.Signals(-code).name
-        except ValueError:
-            return f"signal {-code}"
+        return self._worker.fate()
 
     def _blame(self, death: _Death, left: tuple[Item, ...]) -> Answer | None:
-        """Count a death for what it was at; the answer of a question that is given up, if it is.
+        """Count a death for the step that it ended; the answer of a question that is given up, if it is.
 
         Raises SmartsearchError where processes die before they are ready.
         """
@@ -220,25 +186,18 @@ class Worker:
             return None
         if what == "reading":
             said = f"reading it ended the worker {TRIES} times ({death.how})"
-            self._refused[which] = Skipped(which, "worker_died", said)
+            self._refused[which] = Skipped(which, worker.DIED, said)
             return None
         if what == "asking":
             item = next(item for item in left if item.line == which)
-            error = SmartsearchError(
-                f"the question ended its worker {TRIES} times ({death.how})",
-                hint="--retry-failed tries it again; fewer --workers leave more memory to each",
-                kind="worker_died",
-                retryable=True,
-            )
+            said = f"the question ended its worker {TRIES} times ({death.how})"
+            hint = f"--retry-failed tries it again; {_FEWER}"
+            error = SmartsearchError(said, hint=hint, kind=worker.DIED, retryable=True)
             return failed(identity_in(item.raw), item.line, error)
+        said = f"a worker process ended {TRIES} times while it was {what} ({death.how})"
         lines = self._last_words().decode("utf-8", "replace").strip().splitlines()
-        raise SmartsearchError(
-            ": ".join(
-                [f"a worker process ended {TRIES} times while it was {what} ({death.how})", *lines[-1:]]
-            ),
-            hint="smartsearch doctor; fewer --workers leave more memory to each",
-            kind="worker_died",
-        )
+        hint = f"smartsearch doctor; {_FEWER}"
+        raise SmartsearchError(": ".join([said, *lines[-1:]]), hint=hint, kind=worker.DIED)
 
     def _well(self) -> None:
         """A process that answers was ready: what came before does not count against the next."""
@@ -247,16 +206,6 @@ class Worker:
 
     def _last_words(self) -> bytes:
         """The end of what the process printed."""
-        if self._said is None:
-            return b""
-        self._said.seek(0, os.SEEK_END)
-        self._said.seek(max(0, self._said.tell() - _WORDS))
-        return self._said.read()
-
-
-def _end(process: subprocess.Popen[bytes] | None) -> None:
-    """Have a process gone, and what it fetched."""
-    if process is not None:
-        process.kill()
-        process.wait()
-        sweep()
+        self._printed.seek(0, os.SEEK_END)
+        self._printed.seek(max(0, self._printed.tell() - _WORDS))
+        return self._printed.read()

@@ -1,4 +1,4 @@
-"""What the parts of a run hand each other: all of it pickles."""
+"""The records that the parts of a run hand each other, which can be pickled."""
 
 from __future__ import annotations
 

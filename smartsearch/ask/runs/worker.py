@@ -1,7 +1,6 @@
-"""The process that holds the models and answers tasks; whoever started it sits at the other end of a socket.
+"""The process that holds the models and answers tasks.
 
-Said to it: a Setup and threads, then tasks with the files to leave out, then None. It says where it is before
-each step, so that the other end knows what it was at when it dies (supervise.py).
+It says each step before it takes it, so that the process that started it knows where it died (supervise.py).
 """
 
 from __future__ import annotations
@@ -11,14 +10,11 @@ import faulthandler
 import hashlib
 import os
 import pkgutil
-import select
 import signal
-import sys
-import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from multiprocessing.connection import Connection
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -33,7 +29,8 @@ from smartsearch.ask.runs.staging import Staging
 from smartsearch.ask.runs.storage import shown
 from smartsearch.ask.runs.types import GRACE, TRIES, Answer, Input, Item, Setup
 from smartsearch.errors import InputError, SearchTimeout
-from smartsearch.runtime import ending
+from smartsearch.runtime import worker
+from smartsearch.runtime.work import Job, JobResult, peak_bytes
 from smartsearch.types import Result, Skipped
 
 _CHUNK = 1 << 20
@@ -61,6 +58,12 @@ class Answerer:
     def load(self) -> None:
         """Wait for the models. Raises what every question would meet."""
         self._system()
+
+    def work(self, items: Sequence[Item], refused: Mapping[str, Skipped]) -> None:
+        """Tell the record of each line; the files in `refused` are left out from now on."""
+        self.refused.update(refused)
+        for item in items:
+            self._tell("answer", self.answer(item))
 
     def answer(self, item: Item) -> Answer:
         """The record of one line, whatever happens but for errors that every line would meet (FATAL)."""
@@ -175,63 +178,29 @@ def _alarm(seconds: float) -> None:
         faulthandler.dump_traceback_later(seconds + GRACE, exit=True)
 
 
-def _end_with(descriptor: int) -> None:
-    """End this process when the other end is gone, however busy it is."""
-    poller = select.poll()
-    poller.register(descriptor, 0)  # only what is always told: hang-up and errors
-    poller.poll()
-    os._exit(1)
+def begin(given: tuple[Setup, int], tell: worker.Tell) -> Callable[[tuple[Any, ...]], Job]:
+    """What makes a job of the lines of a task and the files to leave out; `given` has the number of threads.
 
-
-def _peak() -> int:
-    """The most resident memory so far, in bytes."""
-    import resource
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
-def _serve(connection: Connection) -> None:
-    setup, threads = connection.recv()
-
-    def tell(*event: Any) -> None:
-        connection.send(event)
-
+    It sends its steps, "idle" when the models are loaded, each answer, and "done" with the peak of its
+    memory. Raises what every question would meet.
+    """
+    setup, threads = given
+    with contextlib.suppress(OSError):  # where memory runs out, the process with the least to lose goes
+        Path("/proc/self/oom_score_adj").write_text("900")
     try:
         os.chdir(setup.cwd)
     except OSError as error:
         said = f"there is no folder {setup.cwd} on {os.uname().nodename}: {error.strerror}"
-        tell("fatal", InputError(said, hint="absolute paths on storage that every machine sees, or URIs"))
-        return
-    tell("loading", "models")
-    answerer = Answerer(setup, threads, tell)
-    try:
-        answerer.load()
-        while (message := connection.recv()) is not None:
-            items, refused = message
-            _work(answerer, items, refused, tell)
-    except FATAL as error:
-        tell("fatal", error)
+        hint = "absolute paths on storage that every machine sees, or URIs"
+        raise InputError(said, hint=hint) from error
+    tell(("loading", "models"))
+    answerer = Answerer(setup, threads, lambda *event: tell(event))
+    answerer.load()
+    tell(("idle", ""))
 
+    def told(result: JobResult) -> None:
+        if not result.foreseen:
+            os._exit(1)  # as any death: its line is tried again, then given up
+        tell(result.error or ("done", peak_bytes()))
 
-def _work(answerer: Answerer, items: tuple[Item, ...], refused: Mapping[str, Skipped], tell: Tell) -> None:
-    answerer.refused.update(refused)
-    for item in items:
-        tell("answer", answerer.answer(item))
-    tell("done", _peak())
-
-
-def main(descriptor: int) -> None:
-    """Serve whoever holds the other end of the socket `descriptor`."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started us decides
-    with contextlib.suppress(OSError):  # where memory runs out, the process with the least to lose goes
-        Path("/proc/self/oom_score_adj").write_text("900")
-    threading.Thread(target=_end_with, args=(descriptor,), daemon=True).start()
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        _serve(Connection(descriptor))
-    ending.finish()
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    return lambda task: Job(partial(answerer.work, *task), told)

@@ -16,15 +16,15 @@ from smartsearch.rank.truncate import Tokenizer
 from smartsearch.types import Hit, Skipped, Term, Turn
 
 RESULT_CHARACTERS = 60_000
-"""Of one result at most: some 15,000 tokens. Claude Code warns above 10,000 and refuses above 25,000."""
+"""Characters of a result at most: some 15,000 tokens. Claude Code warns above 10,000 and refuses 25,000."""
 TURN_CHARACTERS = 100
-"""Of that what a turn's place, time and keys take."""
+"""Characters of a result that a turn's place, time and keys take."""
 HEADING_CHARACTERS = 500
-"""And a session's file and ids: there are no more sessions than turns that were asked for."""
+"""Characters that a session's file and ids take."""
 NAME_CHARACTERS = 80
-"""Of a speaker, a date, a heading."""
+"""Characters of a speaker, a date, a heading."""
 PLACE_CHARACTERS = 300
-"""Of a place; a longer one is shown shortened, its id still leads there."""
+"""Characters of a place; a longer one is shown shortened, and its id still leads there."""
 NOTE_CHARACTERS = 300
 NOTES = 6
 ID_CHARACTERS = 8
@@ -168,7 +168,7 @@ def _cost(turn: Turn, tokens: int, characters: int, tokenizer: Tokenizer) -> tup
 
 
 LEAST_TOKENS = 30
-"""Of a turn that is cut: less tells nothing."""
+"""Tokens of a turn that is cut, at least: fewer tell nothing."""
 
 
 def _shortened(turn: Turn, tokens: int, characters: int, tokenizer: Tokenizer) -> Turn | None:

@@ -11,21 +11,23 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from smartsearch.errors import SearchTimeout, SmartsearchError
-from smartsearch.serve.mcp.orders import Order, State, Told
-from smartsearch.serve.mcp.process import Process
+from smartsearch.runtime.worker import Worker
 from smartsearch.serve.mcp.roots import Location, Locations
+from smartsearch.serve.mcp.worker import Order, State, Told
 
 SECONDS = 50.0
 """What a call may take unless `timeout` is set: less than the minute after which clients give up."""
 WAITING = 16
 """Requests that may wait; the next one is told that the server is busy."""
 GRACE = 1.0
-"""Seconds that a worker may take to leave what it is at, before it is killed."""
+"""Seconds that a worker may take to leave its order, before it is killed."""
+GOODBYE = 1.0
+"""Seconds that an idle worker may take to end."""
 STARTING = 300.0
 """Seconds that a worker may take to load the models."""
 
 
-Hire = Callable[[Mapping[str, Location]], Process]
+Hire = Callable[[Mapping[str, Location]], Worker]
 
 
 class Desk:
@@ -33,7 +35,7 @@ class Desk:
 
     def __init__(self, hire: Hire) -> None:
         self._hire = hire
-        self._hand: Process | None = None
+        self._hand: Worker | None = None
         self._turn, self._seeing = asyncio.Lock(), asyncio.Lock()
         self._jobs: set[asyncio.Task[Any]] = set()
         self._places = Locations()
@@ -48,7 +50,7 @@ class Desk:
             job.cancel()
         hand, self._hand = self._hand, None
         if hand is not None:
-            (hand.kill if self.busy else hand.dismiss)()
+            hand.kill() if self.busy else hand.dismiss(GOODBYE)
 
     def kill(self) -> None:
         """End the worker at once; from any thread."""
@@ -133,7 +135,7 @@ class Desk:
         self._keep(await self._asked(self._hand, Order("load"), asyncio.Event(), STARTING))
 
     async def _asked(
-        self, hand: Process, order: Order, left: asyncio.Event, seconds: float | None = None
+        self, hand: Worker, order: Order, left: asyncio.Event, seconds: float | None = None
     ) -> Told:
         """What the worker tells, which is interrupted or killed when nobody waits or its time is up.
 
@@ -149,7 +151,8 @@ class Desk:
                 await asyncio.wait([asked], timeout=GRACE)
             if not asked.done():
                 hand.kill()
-            return await asked
+            told: Told = await asked
+            return told
         except SmartsearchError as error:
             if hand is self._hand:
                 self._hand, self.state = None, State(f"ended: {error.message}")

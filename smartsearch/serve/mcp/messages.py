@@ -23,7 +23,7 @@ Id = int | str | None
 
 @dataclass(frozen=True)
 class Refused:
-    """A request that cannot be read: its id, None where that is none, and why."""
+    """A request that cannot be read: its id, None if it has no valid one, and why."""
 
     id: Id
     why: str
@@ -66,7 +66,7 @@ def _passes(line: str, valid: Callable[[str], object]) -> bool:
 
 
 def _id(value: dict[str, Any]) -> Id:
-    """The id of a request, None where it is none that can be said again."""
+    """The id of a request, or None if JSON cannot repeat it."""
     given = value.get("id")
     if type(given) is int:
         return given

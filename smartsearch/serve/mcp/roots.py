@@ -133,7 +133,7 @@ class Roots:
                 yield str(Path(root, name))
 
     def _check(self, path: str, name: str) -> None:
-        """Raise InputError where the walk of a root would pass `path` by."""
+        """Raise InputError if the walk of a root would skip `path`."""
         root = self._root_of(path) or path
         parts = Path(path).relative_to(root).parts
         if not parts:

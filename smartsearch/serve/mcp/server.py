@@ -45,7 +45,10 @@ import smartsearch
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, SmartsearchError, unexpected
 from smartsearch.output import record
-from smartsearch.serve.mcp import status, streams
+from smartsearch.runtime import streams
+from smartsearch.runtime.streams import end_after
+from smartsearch.runtime.work import report
+from smartsearch.serve.mcp import status
 from smartsearch.serve.mcp.arguments import (
     Arguments,
     ExpandArguments,
@@ -57,9 +60,8 @@ from smartsearch.serve.mcp.arguments import (
 from smartsearch.serve.mcp.brief import Reply
 from smartsearch.serve.mcp.desk import SECONDS, Desk, Hire
 from smartsearch.serve.mcp.messages import LONGEST, Refused, refused, understood
-from smartsearch.serve.mcp.orders import Order
 from smartsearch.serve.mcp.roots import Roots
-from smartsearch.serve.work import end_after, report
+from smartsearch.serve.mcp.worker import Order
 from smartsearch.text.redact import Together
 
 ENDING = 1.8

@@ -1,4 +1,4 @@
-"""What `status` tells. What has to be looked up for it a process of its own looks up, beside a search."""
+"""What `status` tells. A process of its own looks up what is on the disk, beside a search."""
 
 from __future__ import annotations
 
@@ -6,26 +6,32 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import smartsearch
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import CacheError
 from smartsearch.output.record import dumps
+from smartsearch.runtime.work import resident_bytes
 from smartsearch.serve.mcp import brief
 from smartsearch.serve.mcp.brief import Json, Reply
-from smartsearch.serve.work import resident_bytes
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Limits, find, load, size
-
-if TYPE_CHECKING:
-    from smartsearch.serve.mcp.desk import Desk
 
 LOOKING = 10.0
 """Seconds after which `status` does without what has to be looked up."""
 DETECTED, DETECTED_BYTES, DETECTING = 200, 8 << 20, 2.0
 """Files whose format is looked up at most, the largest of them, and the seconds that may take."""
+
+
+class Desk(Protocol):
+    """What is told of a Desk (desk.py)."""
+
+    state: Any
+    busy: bool
+    waiting: int
+    served: int
 
 
 def looked(roots: Sequence[str], scope: Scope, config: Config) -> Json:
@@ -34,7 +40,7 @@ def looked(roots: Sequence[str], scope: Scope, config: Config) -> Json:
 
 
 def unseen(roots: Sequence[str], why: str) -> Json:
-    """The same, where it could not be looked up."""
+    """The same keys, if it could not be looked up."""
     rows = [{"path": root} for root in roots]
     return {
         **{"roots": rows, "formats": {}, "formats_counted": 0, "index": [], "cache": {"state": "not known"}},

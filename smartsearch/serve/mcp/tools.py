@@ -21,8 +21,8 @@ from smartsearch.serve.mcp import brief, status
 from smartsearch.serve.mcp.arguments import ExpandArguments, Search
 from smartsearch.serve.mcp.brief import Json, Reply, Wanted
 from smartsearch.serve.mcp.roots import Location, Locations, Roots, where
+from smartsearch.serve.models import Models
 from smartsearch.serve.warm.shelf import Shelf
-from smartsearch.serve.work import Models
 from smartsearch.text.redact import redacted_turns
 from smartsearch.transcripts.faults import NotByLine
 from smartsearch.transcripts.nearby import nearby, runs
@@ -49,7 +49,7 @@ class Answers:
         self.places = Locations()
 
     def prepare(self) -> None:
-        """Load what the system needs, in the hope that nobody waits yet; who asks next hears of a failure."""
+        """Load what the system needs before anybody waits for it. The next question reports a failure."""
         with suppress(SmartsearchError, OSError, ImportError):
             self._system()
 

@@ -1,35 +1,80 @@
-"""The process that reads transcripts and holds the models; the one that speaks the protocol started it.
+"""The process that reads transcripts and holds the models, and what it and the desk say to each other.
 
-Two processes, because what hangs in native code holds Python's lock and can only be killed: whoever waits
-is answered all the same, and another worker begins. A worker is sent a Setup, then one Order after the
-other, and sends a Told for each (serve/work.py).
+The process that speaks the protocol is another (runtime/worker.py says why).
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import pkgutil
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any
 
+from smartsearch.ask.scope import Written
+from smartsearch.config import Config
+from smartsearch.errors import SmartsearchError
 from smartsearch.runtime import ending
-from smartsearch.serve.mcp import streams
-from smartsearch.serve.mcp.orders import Setup, State, Told
-from smartsearch.serve.work import Job, JobResult, Models, Work, resident_bytes
+from smartsearch.runtime.work import Job, JobResult, resident_bytes
+from smartsearch.runtime.worker import Tell
+from smartsearch.serve.mcp.brief import Json
+from smartsearch.serve.mcp.roots import Location, Roots
+from smartsearch.serve.models import Models
 
 ORPHANED = 5.0
 """Seconds beyond its time after which a worker that nobody has ended ends itself."""
 
 
-def serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
-    """Work until `stdin` ends. What comes is trusted: it is from the process that started this one."""
+@dataclass(frozen=True)
+class Setup:
+    """What a worker needs to know once.
+
+    Relative paths begin at `cwd`; `loader` names what loads the models, `module:function`; `places` are the
+    turns that ids stand for.
+    """
+
+    roots: Roots
+    written: Written
+    config: Config
+    cwd: str
+    loader: str
+    places: Mapping[str, Location]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be done: `load` the models, `search`, `expand` or `look`, and in how many seconds."""
+
+    what: str
+    given: Any = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class State:
+    """What a worker holds."""
+
+    models: str = "not loaded"
+    ran: tuple[Json, ...] = ()
+    rss_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Told:
+    """What came of an order: an answer or an error, the ids that stand in it, and what is loaded now."""
+
+    answer: Any = None
+    error: SmartsearchError | None = None
+    places: dict[str, Location] = field(default_factory=dict)
+    state: State = State()
+
+
+def begin(setup: Setup, tell: Tell) -> Callable[[Order], Job]:
+    """What makes a job of an Order; of each it sends a Told."""
     from smartsearch.serve.mcp.tools import Answers
 
-    setup: Setup = pickle.load(stdin)
     with contextlib.suppress(OSError):
         os.chdir(setup.cwd)
     models = Models(setup.config, pkgutil.resolve_name(setup.loader))
@@ -42,32 +87,15 @@ def serve(stdin: BinaryIO, stdout: BinaryIO) -> None:
         "look": lambda _: answers.look(),
     }
 
-    def tell(result: JobResult) -> None:
+    def told(result: JobResult) -> None:
         found = result.answer.record.get("hits", ()) if hasattr(result.answer, "record") else ()
         places = {hit["id"]: answers.places[hit["id"]] for hit in found}
         state = State(models.state, tuple(models.ran), resident_bytes())
-        pickle.dump(Told(result.answer, result.error, places, state), stdout)
-        stdout.flush()
+        tell(Told(result.answer, result.error, places, state))
+        ending.finish()  # what this order left to be written
 
-    def jobs() -> Iterator[Job]:
-        while True:
-            order = pickle.load(stdin)
-            hung = order.seconds + ORPHANED if order.seconds else 0.0
-            yield Job(partial(work[order.what], order.given), tell, hung)
-            ending.finish()  # what this order left to be written
+    def job(order: Order) -> Job:
+        hung = order.seconds + ORPHANED if order.seconds else 0.0
+        return Job(partial(work[order.what], order.given), told, hung)
 
-    Work(one_client=True).run(jobs())
-
-
-def main() -> None:
-    """Serve whoever started this process, and end with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for who started us
-    stdin, stdout = streams.taken()
-    streams.end_with(stdin)
-    with contextlib.suppress(EOFError, BrokenPipeError):
-        serve(stdin, stdout)
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    main()
+    return job

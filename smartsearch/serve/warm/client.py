@@ -1,6 +1,6 @@
-"""The command's side: find the warm process of one's models, or start it, and ask it. Imports no model.
+"""The command's side: find the warm process with its models, or start it, and ask it. Imports no model.
 
-Whatever goes wrong is a NotWarm, and the command answers the question itself.
+Every failure is a NotWarm; then the command answers the question itself.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import smartsearch
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError, UsageError
 from smartsearch.serve.warm import place, wire
-from smartsearch.serve.warm.codec import decode, encode
 from smartsearch.serve.warm.wire import Answer, Failure, Json, Request
+
+if TYPE_CHECKING:
+    import subprocess
 
 HANDSHAKE = 1.0
 """Seconds in which a server has to say whether it takes a question on."""
@@ -41,7 +43,7 @@ PROGRAM = (
 
 
 class NotWarm(Exception):
-    """No warm process answered: why, or empty where nothing is wrong.
+    """No warm process answered. The message says why; it is empty if nothing is wrong.
 
     `piped` is what was read of standard input.
     """
@@ -87,12 +89,12 @@ def status(path: Path) -> Json | None:
     """What the server of that socket says of itself, None where it does not answer."""
     try:
         with _connected(path) as connection:
-            hello = wire.receive_json(connection, wire.REQUEST_BYTES)
-            if hello.get("state") != "ready":
-                return hello
-            wire.send_json(connection, {"do": "status"})
-            return {**wire.receive_json(connection, wire.REQUEST_BYTES), "state": "ready"}
-    except (OSError, ValueError):
+            hello = wire.hear(connection, wire.REQUEST_BYTES)
+            if hello["state"] != "ready":
+                return dict(hello)
+            wire.say(connection, {"do": "status"})
+            return {**wire.hear(connection, wire.REQUEST_BYTES), "state": "ready"}
+    except (OSError, ValueError, LookupError, TypeError):
         return None
 
 
@@ -147,40 +149,35 @@ def _listens(path: Path) -> bool:
 
 
 def _asked(connection: socket.socket, request: Request, piped: bytes) -> Answer:
-    _expect("ready", wire.receive_json(connection, wire.REQUEST_BYTES))
-    wire.send_json(connection, {"do": "ask", "request": encode(request)})
-    _expect("accepted", wire.receive_json(connection, wire.REQUEST_BYTES))
+    _expect("ready", wire.hear(connection, wire.REQUEST_BYTES))
+    wire.say(connection, request)
+    _expect("accepted", wire.hear(connection, wire.REQUEST_BYTES))
     connection.settimeout(SILENCE)
     if request.piped:
         wire.send(connection, piped)
-    told = wire.receive_json(connection, wire.ANSWER_BYTES)
-    if told.get("state") == "answer":
-        return decode(Answer, told.get("answer"))
-    if told.get("state") == "error":
-        raise _error(decode(Failure, told.get("error")))
+    told = wire.hear(connection, wire.ANSWER_BYTES)
+    if isinstance(told, Answer):
+        return told
+    if isinstance(told, Failure):  # the class of the error stays behind
+        raise SmartsearchError(told.message, hint=told.hint, kind=told.kind, retryable=told.retryable)
     raise NotWarm(_reason(told))
 
 
-def _expect(state: str, told: Json) -> None:
-    if told.get("protocol") != wire.PROTOCOL or told.get("version") != smartsearch.__version__:
-        raise NotWarm(f"it is of version {told.get('version')!r}, this is {smartsearch.__version__}")
-    if told.get("state") != state:
-        raise NotWarm(_reason(told))
+def _expect(state: str, told: object) -> None:
+    said = told if isinstance(told, dict) else {}
+    if said.get("protocol") != wire.PROTOCOL or said.get("version") != smartsearch.__version__:
+        raise NotWarm(f"it is of version {said.get('version')!r}, this is {smartsearch.__version__}")
+    if said.get("state") != state:
+        raise NotWarm(_reason(said))
 
 
-def _reason(told: Json) -> str:
-    return str(told.get("reason", "it said nothing of use"))
+def _reason(told: object) -> str:
+    nothing = "it said nothing of use"
+    return str(told.get("reason", nothing)) if isinstance(told, dict) else nothing
 
 
-def _error(failure: Failure) -> SmartsearchError:
-    """The error with all that is told of it; its class stays behind."""
-    return SmartsearchError(
-        failure.message, hint=failure.hint, kind=failure.kind, retryable=failure.retryable
-    )
-
-
-def _start(spot: place.Spot, config: Config) -> None:
-    """Start a server in the background and wait until it listens. Raises NotWarm and OSError."""
+def launch(spot: place.Spot, config: Config) -> subprocess.Popen[bytes]:
+    """Start a server in the background; who wants to ask it waits until it listens. Raises OSError."""
     import subprocess
 
     options = {
@@ -193,7 +190,7 @@ def _start(spot: place.Spot, config: Config) -> None:
     }
     given = [f"{name}={value}" for name, value in options.items() if value]
     with open(_log(spot.log), "ab") as log:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [*PROGRAM, "serve", *given],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -201,6 +198,11 @@ def _start(spot: place.Spot, config: Config) -> None:
             env={**os.environ, place.WANTED: str(spot.socket)},
             start_new_session=True,
         )
+
+
+def _start(spot: place.Spot, config: Config) -> None:
+    """Start a server and wait until it listens. Raises NotWarm and OSError."""
+    process = launch(spot, config)
     until = time.monotonic() + STARTING
     while not _listens(spot.socket):
         if process.poll() is not None and place.holder(spot.lock) is None:

@@ -1,6 +1,6 @@
-"""Where a warm process is to be found: the private folder, the names of its files, the lock it holds.
+"""Where to find a warm process: the private folder, the names of its files, the lock that it holds.
 
-There is one process a user, version and set of models: `KEY.sock` is its socket, `KEY.lock` is locked as
+There is one process per user, version and set of models: `KEY.sock` is its socket, `KEY.lock` is locked as
 long as it lives and says what it is, `KEY.log` holds what it said when it was started in the background.
 """
 
@@ -27,7 +27,7 @@ LONGEST_SOCKET = 103
 """Bytes of a socket's path that every system takes (macOS 104 with its end, Linux 108)."""
 UNSAFE = "unsafe_folder"
 WANTED = "_SMARTSEARCH_SOCKET"
-"""The variable that tells a server started by a command which socket that command waits for."""
+"""The variable that tells a server which socket the command that started it waits for."""
 LOCK_TRIES, LOCK_PAUSE = 10, 0.05
 
 

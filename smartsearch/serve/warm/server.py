@@ -1,7 +1,7 @@
 """The warm process: it holds the models, and answers one question after the other over a private socket.
 
-The main thread alone works (serve/work.py); a thread a client reads, gives signs of life and writes. While
-nobody asks, it reads turns ahead for the questions to come (rank/meaning.py).
+The main thread alone works (runtime/work.py); one thread per client reads, gives signs of life and writes.
+Between questions it reads turns ahead for the next ones (rank/meaning.py).
 """
 
 from __future__ import annotations
@@ -31,20 +31,12 @@ from smartsearch.errors import SmartsearchError
 from smartsearch.rank.meaning import read_ahead
 from smartsearch.runtime import ending
 from smartsearch.runtime.deadline import deadline
+from smartsearch.runtime.streams import end_after
+from smartsearch.runtime.work import INTERRUPT, Job, JobResult, Work, report, resident_bytes
+from smartsearch.serve.models import Models
 from smartsearch.serve.warm import wire
-from smartsearch.serve.warm.codec import decode, encode
 from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.serve.warm.wire import Answer, Failure, Json, Request
-from smartsearch.serve.work import (
-    INTERRUPT,
-    Job,
-    JobResult,
-    Models,
-    Work,
-    end_after,
-    report,
-    resident_bytes,
-)
 from smartsearch.types import Dropped, Result, Turn
 
 if TYPE_CHECKING:
@@ -67,7 +59,7 @@ AHEAD_BYTES = 2**30
 
 
 class Files:
-    """The files a process was made of, its program and its models, as they are when this is made."""
+    """The program and the models of a process on the disk, as they are when this is made."""
 
     def __init__(self, config: Config) -> None:
         from smartsearch.models import profiles
@@ -77,7 +69,7 @@ class Files:
         self._seen = self._now()
 
     def changed(self) -> bool:
-        """Whether one of them is another now, or gone, or new."""
+        """Whether a file of them was changed, removed or added."""
         return self._now() != self._seen
 
     def _now(self) -> list[tuple[str, int, int]]:
@@ -94,7 +86,7 @@ class _Unsuited(SmartsearchError):
 class Server:
     """A warm process for the `models` of `config`, which load when a question needs them; `run` is its life.
 
-    `changed` tells whether the models or the program on the disk are others than those in memory.
+    `changed` tells whether the models or the program on the disk differ from those in memory.
     """
 
     def __init__(self, config: Config, models: Models, changed: Callable[[], bool] = lambda: False) -> None:
@@ -134,7 +126,7 @@ class Server:
                 yield job
 
     def _read_ahead(self) -> bool:
-        """Read a few turns of what was asked last; whether some are left. What goes wrong ends it."""
+        """Read a few turns of what was asked last; whether some are left. An error ends it."""
         if self._ahead is None or resident_bytes() > AHEAD_BYTES:
             return False
         haystack, scorer = self._ahead
@@ -231,13 +223,13 @@ class Server:
 
     def _serve(self, connection: socket.socket) -> None:
         """One client. Raises OSError when it goes, and ValueError when it makes no sense."""
-        head = wire.receive_json(connection, wire.REQUEST_BYTES)
-        if head.get("do") == "status":
+        request = wire.hear(connection, wire.REQUEST_BYTES)
+        if request == {"do": "status"}:
             working = self._work.now is not None
             self._say(connection, "status", working=working, served=self._served, rss_bytes=resident_bytes())
             return
         try:
-            request = self._checked(head)
+            self._check(request)
         except (ValueError, SmartsearchError) as error:
             self._say(connection, "refused", reason=f"it refused the question: {error}")
             return
@@ -249,7 +241,7 @@ class Server:
             self._served += 1
             told.put(outcome)
 
-        job = Job(lambda: encode(self._answer(request, piped)), tell, HUNG)
+        job = Job(lambda: self._answer(request, piped), tell, HUNG)
         self._jobs.put(job)
         try:
             outcome = self._waited(connection, job, told)
@@ -259,7 +251,7 @@ class Server:
                 signal.pthread_kill(threading.main_thread().ident or 0, INTERRUPT)
             told.get()
             raise
-        wire.send_json(connection, _reply(outcome))
+        wire.say(connection, _reply(outcome))
 
     def _waited(self, connection: socket.socket, job: Job, told: queue.SimpleQueue[JobResult]) -> JobResult:
         """What came of a job, with signs of life to its client meanwhile. Raises OSError when it goes."""
@@ -269,17 +261,17 @@ class Server:
             self._work.alive(job)
             wire.send(connection, b"")
 
-    def _checked(self, head: Json) -> Request:
-        """The request, if it is one and for these models. Raises ValueError and ConfigError."""
-        request = decode(Request, head.get("request"))
+    def _check(self, request: object) -> None:
+        """Raises ValueError and ConfigError for what is no question for these models."""
+        if not isinstance(request, Request) or not isinstance(request.config, Config):
+            raise ValueError("it is none")  # noqa: TRY004 - what came is wrong, not the program
         asked = check(request.config)
         if any(getattr(asked, name) != getattr(self._config, name) for name in (*MODELS, "cores")):
             raise ValueError("its models are others")
-        return request
 
     def _say(self, connection: socket.socket, state: str, **more: object) -> None:
         version = {"protocol": wire.PROTOCOL, "version": smartsearch.__version__}
-        wire.send_json(connection, {"state": state, **version, **more})
+        wire.say(connection, {"state": state, **version, **more})
 
 
 @contextmanager
@@ -296,21 +288,19 @@ def _inside(folder: str) -> Iterator[None]:
 
 
 def _light(result: Result) -> Result:
-    """The result without the turns that were cut or hidden, which nobody will look at: there may be many."""
+    """The result without the turns that were cut or hidden: there may be many, and none is shown."""
     bare = tuple(Dropped(d.rank, d.reason, Turn("")) for d in result.budget.dropped)
     return replace(result, budget=replace(result.budget, dropped=bare, hidden=()))
 
 
-def _reply(outcome: JobResult) -> Json:
-    """What came of a question as the client is told; the SmartsearchError of a search is an answer too."""
+def _reply(outcome: JobResult) -> Json | Answer | Failure:
+    """What the client is told of a question; the SmartsearchError of a search is an answer too."""
     error = outcome.error
     if isinstance(error, _Unsuited):
         return {"state": "unsuited", "reason": error.message}
     if error is not None and not outcome.foreseen:
         return {"state": "failed", "reason": f"it failed: {error.message}"}
     if error is not None:
-        failure = Failure(error.message, error.hint, error.kind, error.retryable)
-        return {"state": "error", "error": encode(failure)}
-    if outcome.answer is None:
-        return {"state": "failed", "reason": "it is about to end"}
-    return {"state": "answer", "answer": outcome.answer}
+        return Failure(error.message, error.hint, error.kind, error.retryable)
+    answer: Answer | None = outcome.answer
+    return answer or {"state": "failed", "reason": "it is about to end"}

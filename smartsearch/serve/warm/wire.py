@@ -1,32 +1,35 @@
-"""What a command and its warm process say to each other: records, frames, limits.
+"""What a command and its warm process say to each other: records, limits.
 
-A frame is its length in 8 bytes and then so many bytes; an empty frame is a sign of life. The server says
-first, as a JSON object, what it is and whether it is busy. The command sends one with `do`, hears whether
-the question is accepted, sends what was piped in, if anything, and waits for what came of it.
+They talk in frames (runtime/frames.py): a JSON object, or a pickled record. The server says first, as an
+object, what it is and whether it is busy. The command sends an object with `do`, or a Request; then it hears
+whether the question is accepted, sends what was piped in, if anything, and waits for an Answer, a Failure or
+an object that says why there is none.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import pickle
 import socket
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
+from smartsearch import types
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
+from smartsearch.runtime import frames
+from smartsearch.transcripts.filters import Filters
 from smartsearch.types import Nearby, Result
 
-PROTOCOL = 3
+PROTOCOL = 4
 REQUEST_BYTES = 1 << 20
 PIPED_BYTES = 1 << 26
 """The most of standard input that is sent along; longer input is searched in the command's own process."""
 ANSWER_BYTES = 1 << 30
 ALIVE_EVERY = 1.0
 """Seconds between a server's signs of life while it works."""
-
-_LENGTH = struct.Struct(">Q")
 
 Json = dict[str, Any]
 Identity = tuple[int, int]
@@ -70,8 +73,12 @@ class Failure:
     retryable: bool
 
 
-class BrokenOff(ConnectionError):
-    """The other side left in the middle, or sent what is no frame."""
+_KNOWN = {
+    (kind.__module__, kind.__qualname__): kind
+    for kind in (Request, Answer, Failure, Filters, *vars(types).values(), Scope, Config)
+    if is_dataclass(kind) and isinstance(kind, type)
+}
+"""The classes of what records hold."""
 
 
 def places(scope: Scope) -> tuple[Identity, ...]:
@@ -89,26 +96,29 @@ def _identity(path: str) -> Identity:
 
 def send(connection: socket.socket, data: bytes) -> None:
     """Send one frame."""
-    connection.sendall(_LENGTH.pack(len(data)) + data)
+    frames.send(connection.send, data)
 
 
-def send_json(connection: socket.socket, value: Json) -> None:
-    """Send one object; ASCII, so that halves of surrogate pairs arrive as they are."""
-    send(connection, json.dumps(value).encode())
+def say(connection: socket.socket, message: Json | Request | Answer | Failure) -> None:
+    """Send an object, in ASCII, or a record."""
+    plain = isinstance(message, dict)
+    send(connection, json.dumps(message).encode() if plain else pickle.dumps(message))
 
 
 def receive(connection: socket.socket, limit: int) -> bytes:
     """The next frame. Raises BrokenOff, also for one of more than `limit` bytes, and OSError."""
-    (size,) = _LENGTH.unpack(_exactly(connection, _LENGTH.size))
-    if size > limit:
-        raise BrokenOff(f"{size:,} bytes, the limit is {limit:,}")
-    return _exactly(connection, size)
+    return frames.receive(connection.recv, limit)
 
 
-def receive_json(connection: socket.socket, limit: int) -> Json:
-    """The next frame that is not a sign of life, as an object. Raises ValueError for one that is none."""
+def hear(connection: socket.socket, limit: int) -> Any:
+    """The next frame that is not a sign of life, as an object or a record.
+
+    Raises ValueError for one that is neither, and as `receive`.
+    """
     while not (data := receive(connection, limit)):
         pass
+    if data.startswith(pickle.PROTO):
+        return frames.record(data, _KNOWN)
     try:
         value = json.loads(data)
     except RecursionError as error:
@@ -116,16 +126,6 @@ def receive_json(connection: socket.socket, limit: int) -> Json:
     if not isinstance(value, dict):
         raise ValueError("no object")  # noqa: TRY004 - what came is wrong, not the program
     return value
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    parts = bytearray()
-    while len(parts) < size:
-        part = connection.recv(min(size - len(parts), 1 << 20))
-        if not part:
-            raise BrokenOff("the connection was closed")
-        parts += part
-    return bytes(parts)
 
 
 def same_user(connection: socket.socket) -> bool:

@@ -264,20 +264,8 @@ def test_a_folder_that_a_run_makes_is_its_user_s_alone(tmp_path: Path):
     assert [place.stat().st_mode & 0o777 for place in (theirs, ours)] == [0o755, 0o700]
 
 
-def test_a_lock_that_its_owner_removes_meanwhile_is_not_taken(tmp_path: Path, monkeypatch):
-    import fcntl
-
-    from smartsearch.ask.runs import plan
-
-    take, first = fcntl.flock, []
-
-    def late(descriptor: int, how: int) -> None:
-        if not first:
-            first.append((tmp_path / ".lock-00001-of-00001").unlink())  # between our open and our flock
-        take(descriptor, how)
-
-    monkeypatch.setattr(fcntl, "flock", late)
-    one, other = (run_folder.RunFolder(str(tmp_path), plan.Shard()) for _ in range(2))
+def test_another_process_at_the_same_shard_is_refused(tmp_path: Path):
+    one, other = (run_folder.RunFolder(str(tmp_path), Shard()) for _ in range(2))
     with one.alone(), pytest.raises(UsageError, match="another process is at shard 1/1"), other.alone():
         pass
 

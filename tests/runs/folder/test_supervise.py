@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from smartsearch.ask.runs.supervise import Closed, Worker
+from smartsearch.ask.runs.supervise import Closed, Keeper
 from smartsearch.ask.runs.types import Item, Report, Setup, Task
 from smartsearch.ask.scope import Scope, Written
 from smartsearch.config import Config
@@ -32,7 +31,7 @@ def task(*questions: str, paths: str = ".") -> Task:
 
 
 def worked(setup: Setup, asked: Task) -> tuple[Report, list[dict]]:
-    worker = Worker(setup, 1)
+    worker = Keeper(setup, 1)
     try:
         report = worker.work(asked)
     finally:
@@ -42,7 +41,7 @@ def worked(setup: Setup, asked: Task) -> tuple[Report, list[dict]]:
 
 def test_a_task_is_answered_line_by_line(setup: Setup):
     seen: list[int] = []
-    worker = Worker(setup, 1)
+    worker = Keeper(setup, 1)
     report = worker.work(task("Where is Oscar?", "Who met Selma?"), lambda answer: seen.append(answer.line))
     worker.close()
     records = [json.loads(answer.record) for answer in report.answers]
@@ -106,7 +105,7 @@ def test_a_file_that_is_read_in_the_end_is_not_to_blame(setup: Setup, chats: Pat
     """In a long run a file may be unlucky more than three times: killed from outside as it was read."""
     note = tmp_path / "note"
     (chats / "Unlucky.txt").write_text(f"Eve: I saw Oscar\nEve: once {note}\n")
-    worker = Worker(setup, 1)
+    worker = Keeper(setup, 1)
     for others in ([], ["Oscar.txt"], ["Selma.txt"], ["Bruno.txt"]):  # read anew for each
         note.unlink(missing_ok=True)
         line = {"id": "q", "question": "Where is Oscar?", "paths": ["Unlucky.txt", *others]}
@@ -118,7 +117,7 @@ def test_a_file_that_is_read_in_the_end_is_not_to_blame(setup: Setup, chats: Pat
 
 def test_a_worker_that_is_dismissed_writes_what_it_holds_back(setup: Setup, tmp_path: Path):
     note = tmp_path / "note"
-    worker = Worker(replace(setup, loader="tests.runs.folder.fakes:holding_back"), 1)
+    worker = Keeper(replace(setup, loader="tests.runs.folder.fakes:holding_back"), 1)
     worker.work(task(f"Where is Oscar? {note}"))
     assert not note.exists()
     worker.dismiss()
@@ -147,9 +146,9 @@ def test_a_worker_ends_when_whoever_started_it_does(setup: Setup, tmp_path: Path
 
     program = (
         "import pickle, sys\n"
-        "from smartsearch.ask.runs.supervise import Worker\n"
+        "from smartsearch.ask.runs.supervise import Keeper\n"
         "setup, task = pickle.load(open(sys.argv[1], 'rb'))\n"
-        "worker = Worker(setup, 1)\n"
+        "worker = Keeper(setup, 1)\n"
         "worker.work(task, lambda answer: print(worker.pid, flush=True))\n"
     )
     import pickle
@@ -169,13 +168,12 @@ def test_a_worker_ends_when_whoever_started_it_does(setup: Setup, tmp_path: Path
 
 def test_a_worker_that_is_closed_while_it_starts_says_so(setup: Setup, monkeypatch):
     """The process is there, and has been ended, before anything was said to it."""
-    worker = Worker(setup, 1)
+    worker = Keeper(setup, 1)
     start = worker._start
 
-    def started() -> object:
-        connection = start()
+    def started() -> None:
+        start()
         worker.close()
-        return connection
 
     monkeypatch.setattr(worker, "_start", started)
     with pytest.raises(Closed):
@@ -183,18 +181,16 @@ def test_a_worker_that_is_closed_while_it_starts_says_so(setup: Setup, monkeypat
 
 
 def test_a_process_that_ends_before_it_is_spoken_to_is_a_death(setup: Setup, monkeypatch):
-    worker = Worker(setup, 1)
+    worker = Keeper(setup, 1)
     start = worker._start
     ended: list[int] = []
 
-    def started() -> object:
-        connection = start()
+    def started() -> None:
+        start()
         if not ended:
             ended.append(worker.pid)
             os.kill(worker.pid, signal.SIGKILL)
-            while worker._process is not None and worker._process.poll() is None:
-                time.sleep(0.01)
-        return connection
+            until(lambda: worker._worker.ended, "the process ends")
 
     monkeypatch.setattr(worker, "_start", started)
     report = worker.work(task("Where is Oscar?"))
@@ -208,4 +204,4 @@ def test_no_process_to_be_had_is_told_in_words(setup: Setup, monkeypatch):
 
     monkeypatch.setattr("subprocess.Popen", full)
     with pytest.raises(SmartsearchError, match="no worker process can be started: Resource temporarily"):
-        Worker(setup, 1).work(task("Where is Oscar?"))
+        Keeper(setup, 1).work(task("Where is Oscar?"))

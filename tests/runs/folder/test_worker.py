@@ -44,7 +44,7 @@ def test_a_slow_listener_is_no_slow_file(chats: Path, asked: list):
 
 
 def test_what_was_fetched_is_told_by_its_uri_with_the_hash_of_what_was_read(chats: Path, asked: list):
-    pytest.importorskip("pyarrow")
+    pytest.importorskip("fsspec")
     text = b"Oscar: I am at the harbour.\n"
     place = f"memory://{chats.parent.name}/chats"
     storage(place).write("Oscar.txt", text)

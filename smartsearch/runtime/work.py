@@ -1,4 +1,4 @@
-"""What processes that stay have in common: one job at a time, which may be abandoned.
+"""One job at a time, which may be abandoned: how a process that stays does its work.
 
 The main thread alone works, so that the models and the current folder have one user and a time limit its
 alarm. A signal interrupts it between two steps of the interpreter. Native code that holds Python's lock
@@ -14,31 +14,26 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from smartsearch.errors import SmartsearchError, unexpected
-from smartsearch.types import Corpus, Turn
-
-if TYPE_CHECKING:
-    from smartsearch.config import Config
-    from smartsearch.models.tools import Tools
 
 INTERRUPT = getattr(signal, "SIGUSR1", signal.SIGINT)
 """The signal that has a process leave an abandoned job."""
 
 
 class _Abandoned(BaseException):
-    """Nobody waits any more for what is being done."""
+    """Nobody waits any more for this job."""
 
 
 @dataclass(frozen=True)
 class JobResult:
     """What came of a job: an answer or an error; neither where it was abandoned.
 
-    `foreseen` is false for an error that nobody thought of.
+    `foreseen` is false for an error that no code of ours raises on purpose.
     """
 
     answer: Any = None
@@ -102,7 +97,7 @@ class Work:
             self._rest()
 
     def _rest(self) -> None:
-        """Nothing is worked on."""
+        """There is no job now."""
         with self._watch:
             self.now = None
             faulthandler.cancel_dump_traceback_later()
@@ -118,67 +113,18 @@ def report(error: Exception) -> None:
         sys.stderr.write("".join(traceback.format_exception(error)))
 
 
-def end_after(seconds: float, last: Callable[[], None] = lambda: None, code: int = 0) -> None:
-    """End this process with `code` in so many seconds, unless it has ended by itself by then.
-
-    `last` is called before.
-    """
-
-    def end() -> None:
-        last()
-        os._exit(code)
-
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-
-
-class Models:
-    """SmartSearch's models, loaded when a system first asks for them, and tried on a question.
-
-    So what loads late has loaded too. A failed try is told, and made again by the next that asks.
-    """
-
-    def __init__(self, config: Config, load: Callable[[Config], Tools]) -> None:
-        self._config, self._load = config, load
-        self._tools: Tools | None = None
-        self.state = "not loaded"
-
-    def __call__(self, _config: Config | None = None) -> Tools:
-        """The models. Raises ModelError."""
-        if self._tools is None:
-            self.state = "loading"
-            try:
-                tools = self._load(self._config)
-                self._try(tools)
-            except BaseException as error:
-                self.state = f"failed: {error}"
-                raise
-            self._tools, self.state = tools, "ready"
-        return self._tools
-
-    @property
-    def ran(self) -> list[dict[str, Any]]:
-        """What is loaded."""
-        return [asdict(model) for model in self._tools.models.values()] if self._tools else []
-
-    def _try(self, tools: Tools) -> None:
-        import smartsearch.transcripts.corpus  # noqa: F401 - the readers, too
-        from smartsearch.retrieve.grep import Haystack
-        from smartsearch.systems.smartsearch.pipeline import search
-
-        lines = ("I adopted a dog in Lisbon.", "What is it called?", "Pickle, after my grandmother's recipe.")
-        corpus = Corpus(tuple(Turn(line, "Mara") for line in lines))
-        search("When did Mara adpot the dog?", Haystack(corpus), replace(self._config, timeout=0), tools)
-
-
 def resident_bytes() -> int:
-    """The memory that this process holds, or at most held where the system tells no more."""
+    """The memory that this process holds, or the most it held where the system tells no more."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):  # pragma: no cover - not Linux
-        import resource
+        return peak_bytes()
 
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
+
+def peak_bytes() -> int:
+    """The most memory that this process has held."""
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

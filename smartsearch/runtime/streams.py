@@ -9,8 +9,6 @@ import threading
 from collections.abc import Callable
 from typing import BinaryIO
 
-from smartsearch.serve.work import end_after
-
 
 def taken() -> tuple[BinaryIO, BinaryIO]:
     """What were standard input and output, never closed: a thread may be reading at the end.
@@ -31,7 +29,7 @@ def taken() -> tuple[BinaryIO, BinaryIO]:
 
 
 def end_with(stream: BinaryIO, seconds: float = 0.0, last: Callable[[], None] = lambda: None) -> None:
-    """From now on end this process so long after the other end of `stream` was closed, whatever it is at.
+    """From now on end this process so long after the other end of `stream` was closed, whatever it does.
 
     `last` is called before. Where the system cannot tell, the end of what is read must.
     """
@@ -44,3 +42,18 @@ def end_with(stream: BinaryIO, seconds: float = 0.0, last: Callable[[], None] = 
 
     if hasattr(select, "poll"):
         threading.Thread(target=wait, daemon=True).start()
+
+
+def end_after(seconds: float, last: Callable[[], None] = lambda: None, code: int = 0) -> None:
+    """End this process with `code` in so many seconds, unless it has ended by itself by then.
+
+    `last` is called before.
+    """
+
+    def end() -> None:
+        last()
+        os._exit(code)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
