@@ -16,8 +16,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from smartsearch import systems
 from smartsearch.config import Config
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.base import Empty
+from smartsearch.systems.smartsearch import SmartSearch
 from smartsearch.text.parse import Parser, without_torch
 from smartsearch.types import Corpus, Turn
 
@@ -181,3 +184,8 @@ def corpus(*lines: str, session: str = "1") -> Corpus:
 
 def haystack(*lines: str) -> Haystack:
     return Haystack(corpus(*lines))
+
+
+def search(question, haystack, config, tools):
+    """What SmartSearch with these models answers, cut and in order."""
+    return systems.answer(SmartSearch(tools), question, haystack, Empty(), config)

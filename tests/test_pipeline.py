@@ -11,9 +11,9 @@ from smartsearch.config import Config, build
 from smartsearch.models.tools import Tools
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.smartsearch.pipeline import dense_search, search
+from smartsearch.systems.smartsearch.pipeline import dense_search
 from smartsearch.types import STAGES, Corpus, ModelInfo, Query
-from tests.conftest import corpus, haystack
+from tests.conftest import corpus, haystack, search
 
 
 def overlap(question, texts):

@@ -127,18 +127,15 @@ def _found(
     asking = cast("Asking", system) if config.llm else None
     if asking:
         agree(asking, haystack, lambda: memories.plans(asking, haystack, scope, config))
-    spent = [asking.asker.spent] if asking else []
+    before = asking.asker.spent if asking else None
     memory = memories.memory(system, haystack, scope, config, progress)
     prepared = time.perf_counter()
-    spent += [asking.asker.spent] if asking else []
-    result = system.search(question, haystack, memory, config)
+    ingest = (asking.asker.spent - before).cost if asking and before else None
+    result = systems.answer(system, question, haystack, memory, config)
     seconds = {"read": read - start, "load": loaded - read, "ingest": prepared - loaded}
     seconds["total"] = time.perf_counter() - start
     timing = result.trace.timing_ms | {stage: took * 1000.0 for stage, took in seconds.items()}
-    trace = replace(result.trace, timing_ms=timing)
-    if asking:
-        ingest, cost = spent[1] - spent[0], asking.asker.spent - spent[1]
-        trace = replace(trace, cost=cost.cost, ingest=ingest.cost)
+    trace = replace(result.trace, timing_ms=timing, ingest=ingest)
     corpus = haystack.corpus
     around = nearby(corpus, result.hits, before, after) if before or after else ()
     given = scope.filters.given | ({"speaker": config.speaker} if config.speaker else {})

@@ -38,8 +38,8 @@ from smartsearch.rank.text import scored_texts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems import baselines
-from smartsearch.systems.base import Asking, Card, Memory, Plan, Progress, System, quietly
-from smartsearch.types import Corpus, Result
+from smartsearch.systems.base import Asking, Card, Memory, Plan, Progress, Ranked, System, quietly
+from smartsearch.types import Corpus
 
 SHELF = "ce:"
 """How the name of a rival begins that is a cross-encoder."""
@@ -183,9 +183,9 @@ class Running:
         if isinstance(self.memory, baselines.Scored):
             return self.memory.score(question.text)
         config = replace(self._whole, now=question.day)
-        result = self.system.search(question.text, self._haystack, self.memory, config)
+        ranked = self.system.search(question.text, self._haystack, self.memory, config)
         scores = np.full(len(self._haystack.corpus.turns), np.nan)
-        for hit in result.hits:
+        for hit in ranked.hits:
             scores[hit.index] = -hit.rank
         return scores
 
@@ -255,7 +255,7 @@ class _Own:
 
         return baselines.Scored(score)
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """Nobody asks: its scores are read of its memory."""
         raise NotImplementedError
 

@@ -22,9 +22,9 @@ from smartsearch.errors import InputError
 from smartsearch.rank.lift import ranked
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Card
-from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.types import Budget, Hit, Result, Scores, Trace
 from tests.bench.conftest import QUESTIONS, scoring_of, tools_with_parser
+from tests.conftest import search
 from tests.rank.test_meaning import Sketcher
 from tests.transcripts.build import lines, put
 

@@ -18,8 +18,7 @@ from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.text import SHOWN, seen_by
 from smartsearch.rank.windows import scored_windows
 from smartsearch.runtime import ending, extras
-from smartsearch.systems.smartsearch.pipeline import search
-from tests.conftest import haystack
+from tests.conftest import haystack, search
 from tests.rank import tiny
 
 

@@ -13,8 +13,8 @@ from smartsearch.rank.meaning import nearest_sketches, nearest_turns, read_ahead
 from smartsearch.rank.sketches import Sketches
 from smartsearch.rank.windows import all_windows
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.types import Corpus, Turn
+from tests.conftest import search
 from tests.test_pipeline import overlap, tools  # noqa: F401 - a fixture
 
 

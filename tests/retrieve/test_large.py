@@ -20,10 +20,10 @@ from smartsearch.retrieve.grep import Haystack, by_match_weight, grep, merge
 from smartsearch.retrieve.large import LargeHaystack
 from smartsearch.retrieve.likely import likeliest
 from smartsearch.systems.smartsearch import SmartSearch
-from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.transcripts.filters import Filters
 from smartsearch.types import Term
 from tests.cli.fakes import fake_tools
+from tests.conftest import search
 
 WORDS = ("dog", "flute", "rain", "New York", "York", "garden", "Ilya", "name", "train", "Été", "straße")
 TERMS = [

@@ -48,7 +48,7 @@ def made(turns=None, folder=None, **settings):
 
 def answer(question=QUESTION, **settings):
     system, haystack, memory = made(**settings)
-    return system.search(question, haystack, memory, Config(system="memorag", **settings))
+    return systems.answer(system, question, haystack, memory, Config(system="memorag", **settings))
 
 
 def test_what_is_named_together_is_a_clue_and_finds_a_turn_that_shares_no_word_with_the_question():
@@ -95,10 +95,10 @@ def test_only_turns_that_may_be_found_are_found():
     system, haystack, memory = made()
     kept = Haystack(haystack.corpus, [0, 3])
     for clues in ("with", "only"):
-        result = system.search(QUESTION, kept, memory, Config(system="memorag", memorag_clues=clues))
+        result = systems.answer(system, QUESTION, kept, memory, Config(system="memorag", memorag_clues=clues))
         assert {hit.index for hit in result.hits} <= {0, 3}
     empty = Haystack(Corpus(()))
-    assert not system.search(QUESTION, empty, system.prepare(empty, None, quietly), Config()).hits
+    assert not systems.answer(system, QUESTION, empty, system.prepare(empty, None, quietly), Config()).hits
 
 
 def test_a_clue_is_read_as_a_question_is_and_names_weigh_most():
@@ -128,7 +128,7 @@ def test_built_once_and_only_what_is_new_is_worked_on(tmp_path, monkeypatch):
     chats = partial(_chats, "s0", "s1", "s2")
     system, haystack, memory = made(chats(), tmp_path)
     for _ in range(3):
-        system.search(QUESTION, haystack, memory, Config(system="memorag"))
+        systems.answer(system, QUESTION, haystack, memory, Config(system="memorag"))
     assert len(worked) == 3
     _, _, again = made(chats(), tmp_path)
     assert (again.built.new, again.fingerprint, len(worked)) == (0, memory.fingerprint, 3)

@@ -119,7 +119,7 @@ def test_notes_of_notes_until_they_fit_and_only_new_pieces_are_noted_again(serve
 def test_the_prefix_is_the_same_for_each_question(server):
     system, haystack, memory = made(conftest.corpus("Mara: I like flutes.").turns, memorag="long")
     for question in ("Who likes flutes?", "What does Mara like?"):
-        system.search(question, haystack, memory, Config(llm=True))
+        systems.answer(system, question, haystack, memory, Config(llm=True))
     one, other = (body["messages"] for body in server.requests)
     assert one[:-1] == other[:-1]
     assert "I like flutes." in one[1]["content"]

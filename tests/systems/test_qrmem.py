@@ -47,7 +47,7 @@ def conversations(*said: str, speaker: str = "") -> Haystack:
 def found(haystack: Haystack, question: str = QUESTION, tools=fake_tools, **settings):
     config = Config(system="qrmem", pool=0, **settings)
     system = systems.load(config, tools)
-    return system.search(question, haystack, system.prepare(haystack, None, quietly), config)
+    return systems.answer(system, question, haystack, system.prepare(haystack, None, quietly), config)
 
 
 def texts(result) -> dict[str, int]:

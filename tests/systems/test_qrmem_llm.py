@@ -153,7 +153,7 @@ def server(running, monkeypatch, tmp_path):
 def found(haystack, question=QUESTION, *, cache=False, **settings):
     config = Config(system="qrmem", llm=True, pool=0, cache=cache, **settings)
     system = systems.load(config, fake_tools)
-    return system.search(question, haystack, system.prepare(haystack, None, quietly), config)
+    return systems.answer(system, question, haystack, system.prepare(haystack, None, quietly), config)
 
 
 def log(server) -> Counter:
@@ -257,7 +257,8 @@ def test_a_model_that_never_gives_json_leaves_the_rules_answer_under_the_rules_n
     assert (result.system, result.trace.own["fidelity"]) == ("qrmem-rule", "rule")
     assert any("no language model read" in said for said in result.trace.degraded)
     by_rule = systems.load(Config(system="qrmem", pool=0), fake_tools)
-    same = by_rule.search(
+    same = systems.answer(
+        by_rule,
         QUESTION,
         haystack,
         by_rule.prepare(haystack, None, quietly),
@@ -499,7 +500,7 @@ def test_what_is_told_beforehand_is_not_exceeded(server, way):
     nothing, planned = system.plan(haystack, None, config)
     assert nothing == Plan()
     assert not server.requests
-    system.search(QUESTION, haystack, system.prepare(haystack, None, quietly), config)
+    systems.answer(system, QUESTION, haystack, system.prepare(haystack, None, quietly), config)
     sent = sum(rough_tokens(message["content"]) for body in server.requests for message in body["messages"])
     assert planned.calls * 0.3 <= len(server.requests) <= planned.calls
     assert planned.prompt_tokens * 0.2 <= sent <= planned.prompt_tokens

@@ -13,8 +13,8 @@ from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Scope
 from smartsearch.config import Config
 from smartsearch.errors import ConfigError
-from smartsearch.systems.base import Card, Empty
-from smartsearch.types import Budget, Hit, Result, Scores, Trace
+from smartsearch.systems.base import Card, Empty, Ranked
+from smartsearch.types import Hit, Scores, Trace
 from tests.cli.fakes import fake_tools
 
 PLAIN = ("bm25", "bm25_neighbours", "grep")
@@ -127,9 +127,7 @@ class Stranger:
     def search(self, question, corpus, memory, config):
         index = max(corpus.indices, key=lambda i: len(corpus.corpus.turns[i].text))
         hit = Hit(1, corpus.corpus.turns[index], Scores(more={"length": 1.0}), index=index)
-        budget = Budget("none", 0, 0, 0.0, 0.0, 0)
-        trace = Trace(own={"longest": index})
-        return Result(question, "", (hit,), budget, trace, system=self.card.name)
+        return Ranked([hit], Trace(own={"longest": index}))
 
 
 def test_a_stranger_is_a_module_and_a_line(talk, monkeypatch):

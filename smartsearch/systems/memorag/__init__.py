@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress
+from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.memorag.clues import Drafting
-    from smartsearch.types import Result, Turn
+    from smartsearch.types import Turn
 
 CARD = Card(
     "memorag",
@@ -74,12 +74,12 @@ class System:
         path = folder / self._name if folder else None
         return plan(corpus.corpus.turns, path, self.asker, self.config, self.tier)
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns that clues of the memory and the question find."""
         from smartsearch.systems.memorag.search import search
 
         drafting, config = cast("Drafting", memory), replace(config, memorag=self.tier)
-        return search(question, corpus, drafting, config, self.tools, self.card.shown)
+        return search(question, corpus, drafting, config, self.tools)
 
     @property
     def _name(self) -> str:

@@ -7,14 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress
+from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
     from smartsearch.llm import Asker
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.types import Result
 
 CARD = Card(
     "qrmem",
@@ -57,7 +56,7 @@ class QRMeM:
 
         return segmented(corpus.corpus.turns)
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns of the segments that the walk over the question's graph reached."""
         from smartsearch.systems.qrmem.search import search
         from smartsearch.systems.qrmem.segments import Segments

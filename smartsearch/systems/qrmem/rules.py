@@ -14,12 +14,13 @@ from smartsearch.rank.text import shown
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.semantic import Scorer
+from smartsearch.systems.base import Ranked
 from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
 from smartsearch.systems.qrmem.navigate import Ground, Verdict
 from smartsearch.systems.qrmem.segments import Segments
 from smartsearch.systems.qrmem.sentences import ENTITIES, Sentence, accepted, cloze, mentions, sentences
 from smartsearch.systems.smartsearch import pipeline
-from smartsearch.types import Query, Result, fold
+from smartsearch.types import Query, fold
 
 ANSWERS = 0.5
 """The cross-encoder's score from which a turn counts as an answer: more likely than not."""
@@ -43,15 +44,11 @@ class Asked:
         return turn.path, turn.conversation
 
 
-def nearest(question: str, haystack: Haystack, config: Config, tools: Tools) -> Result:
-    """What our own search finds: the best turn is its hit, the others, in order, are hidden behind it.
-
-    The cross-encoder is kept for what the walk reaches, and no tokens are counted but of the one.
-    """
+def nearest(question: str, haystack: Haystack, config: Config, tools: Tools) -> Ranked:
+    """What our own search finds; the cross-encoder is kept for what the walk reaches."""
     rankers = tuple(name for name in config.rank if name != "ce") or config.rank
     most = config.colbert_turns if config.candidates else 0
-    wide = replace(config, rank=rankers, candidates=most, truncate="none", limit=1, order="rank", compress=())
-    return pipeline.search(question, haystack, wide, tools)
+    return pipeline.search(question, haystack, replace(config, rank=rankers, candidates=most), tools)
 
 
 def scope(

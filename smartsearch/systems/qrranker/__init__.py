@@ -6,14 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Empty, Memory, Progress, quietly
+from smartsearch.systems.base import Card, Empty, Memory, Progress, Ranked, quietly
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
     from smartsearch.models.tools import Tools
     from smartsearch.rank.qrranker import QRRanker
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.types import ModelInfo, Result
+    from smartsearch.types import ModelInfo
 
 CARD = Card(
     "qrranker",
@@ -51,7 +51,7 @@ class System:
 
         return xmemory.load(self.config, lambda _config: self.tools).prepare(corpus, None, quietly)
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns that SmartSearch finds, the first of them in the order of the heads."""
         from smartsearch.systems.qrranker.search import search
 

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Empty, Memory, Progress
+from smartsearch.systems.base import Card, Empty, Memory, Progress, Ranked
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.types import Result
 
 CARD = Card(
     "smartsearch",
@@ -36,8 +35,8 @@ class SmartSearch:
         """Nothing: every question reads the transcripts themselves."""
         return Empty()
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
-        """The turns that answer `question`, ranked and cut to the budget (paper section 3)."""
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
+        """The turns that answer `question`, best first (paper section 3)."""
         from smartsearch.systems.smartsearch.pipeline import search
 
         return search(question, corpus, config, self.tools)

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress
+from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from smartsearch.rank.sketches import Sketcher
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.xmemory.ingest import Author
-    from smartsearch.types import Result
 
 CARD = Card(
     "xmemory",
@@ -106,7 +105,7 @@ class System:
 
         return Writer(self.asker, self.tools.parser)
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns that themes, facts and episodes lead to."""
         from smartsearch.systems.xmemory.embed import embedded
         from smartsearch.systems.xmemory.ingest import XMemory
