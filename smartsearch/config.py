@@ -363,10 +363,10 @@ class Config:
     # MemoRAG (docs/systems.md)
     memorag: str = _find(
         "auto",
-        "--system memorag: the memory that drafts clues, statistics (extractive), or with --llm notes (gist) "
-        "or all the chats (long), or a decoder's keys and values (kv); auto: extractive, with --llm gist.",
+        "--system memorag: the memory that drafts clues, with --llm notes (gist, which auto is) or all the "
+        "chats (long), or a decoder's keys and values (kv).",
         "Ranking",
-        choices=("auto", "extractive", "gist", "long", "kv"),
+        choices=("auto", "gist", "long", "kv"),
         rare=True,
     )
     memorag_model: str = _find(

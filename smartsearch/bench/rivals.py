@@ -218,7 +218,7 @@ def _registered(name: str, llm: bool, base: Config) -> Rival:
     if card.extra:
         extras.require(card.extra, f"the rival {name}")
     own |= {"system": system, "llm": llm and card.llm}
-    shown = (card.asking if own["llm"] or way in card.modelled else card).shown
+    shown = (card.asking if own["llm"] else card).shown
     if system == NAME and not causal.trained(base):
         shown = UNTRAINED
     return Rival(

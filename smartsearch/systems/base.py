@@ -42,7 +42,6 @@ class Card:
     transcripts are parsed for it and not scanned. `keeps` says that its memory is worth a folder in the
     user's cache. `graph` says that its answers have a graph where one is asked for. `llm` says that a
     language model takes its paper's place in it where the config asks for that: it is an `Asking` then.
-    `modelled` are those of its ways, values of the setting of its name, that run a model of their own.
     `uncut`: no budget cuts what it finds.
     """
 
@@ -56,7 +55,6 @@ class Card:
     keeps: bool = False
     graph: bool = False
     llm: bool = False
-    modelled: tuple[str, ...] = ()
     uncut: bool = False
 
     @property

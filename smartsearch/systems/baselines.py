@@ -5,7 +5,6 @@ As systems they answer questions; `bench --rival` ranks whole collections by the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,8 +22,8 @@ from smartsearch.rank.text import spoken_date
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems.base import Card, Clock, Memory, Needs, Progress, Ranked
-from smartsearch.text.parse import without_torch
-from smartsearch.types import Corpus, Hit, Scores, Trace, fold
+from smartsearch.systems.pieces import stop_words, words
+from smartsearch.types import Corpus, Hit, Scores, Trace
 
 if TYPE_CHECKING:
     from smartsearch.systems.base import System
@@ -191,19 +190,6 @@ class Baselined:
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """The baseline that the config names; it needs none of SmartSearch's models."""
     return Baselined(card(config.system))
-
-
-def words(text: str) -> list[str]:
-    """The lower-cased words of a text: runs of letters, digits and underscores."""
-    return re.findall(r"\w+", fold(text))
-
-
-@lru_cache(maxsize=1)
-def stop_words() -> frozenset[str]:
-    """spaCy's English stop words."""
-    with without_torch():
-        from spacy.lang.en.stop_words import STOP_WORDS
-    return frozenset(STOP_WORDS)
 
 
 @lru_cache(maxsize=200_000)

@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from smartsearch import transcripts
-from smartsearch.ask.door import find
+from smartsearch.ask.door import Door
 from smartsearch.ask.library import Library
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Request, Scope
 from smartsearch.config import Config, build
 from smartsearch.errors import InputError
 from smartsearch.retrieve.fields import dates
@@ -39,6 +39,10 @@ TERMS = [
 
 def system():
     return SmartSearch(fake_tools(Config()))
+
+
+def find(question, scope, config, opening, library, before=0, after=0):
+    return Door(opening, library).find(Request(question, scope, config, before, after))
 
 
 def ask(*given):

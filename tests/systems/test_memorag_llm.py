@@ -168,7 +168,7 @@ def test_the_question_is_no_part_of_what_the_memory_is_made_of(run, server):
     assert QUESTION not in said(note)
 
 
-@pytest.mark.parametrize(("tier", "llm"), [("gist", False), ("long", False), ("extractive", True)])
+@pytest.mark.parametrize(("tier", "llm"), [("gist", False), ("long", False), ("kv", True)])
 def test_a_memory_that_asks_goes_with_llm_and_no_other(tier, llm):
     with pytest.raises(ConfigError, match=f"--set memorag={tier} asks"):
         systems.load(Config(system="memorag", memorag=tier, llm=llm), xmemory.tools)

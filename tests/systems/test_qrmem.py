@@ -18,9 +18,9 @@ from smartsearch.errors import UsageError
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import quietly
 from smartsearch.systems.baselines import bm25_turns
+from smartsearch.systems.pieces import segmented
 from smartsearch.systems.qrmem import rules
 from smartsearch.systems.qrmem.rules import Asked
-from smartsearch.systems.qrmem.segments import segmented
 from smartsearch.types import Corpus, Turn
 from tests.cli.fakes import fake_tools
 from tests.systems.test_systems import TALK, answered

@@ -21,10 +21,10 @@ from smartsearch.llm import Asker, Client, Endpoint, rough_tokens
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Plan, quietly
 from smartsearch.systems.baselines import bm25_turns
+from smartsearch.systems.pieces import segmented
 from smartsearch.systems.qrmem import prompts
 from smartsearch.systems.qrmem.roles import REFLECTING, Roles
 from smartsearch.systems.qrmem.rules import Asked
-from smartsearch.systems.qrmem.segments import segmented
 from smartsearch.types import Corpus, Cost, Turn
 from tests.cli.fakes import fake_tools
 from tests.llm_server import Body, half, llm_server, says, shape, status

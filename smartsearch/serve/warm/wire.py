@@ -14,8 +14,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from smartsearch.ask.scope import Scope
-from smartsearch.config import Config
+from smartsearch.ask import scope
 from smartsearch.types import Nearby, Result
 
 PROTOCOL = 3
@@ -34,19 +33,13 @@ Identity = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Request:
-    """A question as the command has it; `before`, `after` and `explain` say what of the answer is shown.
+class Request(scope.Request):
+    """A question as the command has it.
 
     `folder` is where relative paths begin, `places` what that folder and each path are, `piped` whether
     standard input follows: the client fills these in.
     """
 
-    question: str
-    scope: Scope
-    config: Config
-    before: int = 0
-    after: int = 0
-    explain: bool = False
     folder: str = ""
     places: tuple[Identity, ...] = ()
     piped: bool = False
@@ -74,9 +67,9 @@ class BrokenOff(ConnectionError):
     """The other side left in the middle, or sent what is no frame."""
 
 
-def places(scope: Scope) -> tuple[Identity, ...]:
-    """What the current folder and the paths of `scope` are: two processes that see others must not share."""
-    return tuple(_identity(path) for path in (".", *scope.paths) if path != "-")
+def places(where: scope.Scope) -> tuple[Identity, ...]:
+    """What the current folder and the paths of `where` are: two processes that see others must not share."""
+    return tuple(_identity(path) for path in (".", *where.paths) if path != "-")
 
 
 def _identity(path: str) -> Identity:

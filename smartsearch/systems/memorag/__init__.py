@@ -24,10 +24,10 @@ CARD = Card(
     "memorag",
     "A memory of all turns drafts clues to the answer; the clues are searched with the question.",
     paper="MemoRAG: Boosting Long Context Processing with Global Memory-Enhanced Retrieval Augmentation",
-    fidelity="rule",
+    needs="llm",
+    fidelity="approximate",
     keeps=True,
     llm=True,
-    modelled=("kv",),
 )
 ASKING = ("gist", "long")
 """Memories of a language model behind an endpoint."""
@@ -56,12 +56,9 @@ class System:
         turns = corpus.corpus.turns
         if self.remember is not None:
             return self.remember(turns, path, progress)
-        if self.asker is None:
-            from smartsearch.systems.memorag import extractive
-
-            return extractive.made(turns, path, self.tools.parser, self.config, progress)
         from smartsearch.systems.memorag import notes
 
+        assert self.asker is not None
         if self.tier == "long":
             return notes.long(turns, self.asker, self.config)
         return notes.gist(turns, path, self.asker, self.config, progress)
@@ -93,10 +90,10 @@ def card(name: str) -> Card:
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """MemoRAG with the models of the config's profile. Raises ConfigError, LLMError and ModelError."""
-    tier = ("gist" if config.llm else "extractive") if config.memorag == "auto" else config.memorag
+    tier = "gist" if config.memorag == "auto" else config.memorag
     asker, kv = _asker(config, tier), _kv(config) if tier == "kv" else None
     loaded = tools(config)
-    card = CARD.asking if asker else replace(CARD, needs="torch", fidelity="approximate") if kv else CARD
+    card = CARD if asker else replace(CARD, needs="torch")
     settings: list[object] = [tier, config.memorag_ratio, 1]
     if asker:
         from smartsearch.systems.memorag.notes import VERSION
@@ -105,9 +102,6 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
         settings += [endpoint.url, endpoint.model, VERSION, config.memorag_context, config.redact]
     elif kv:
         settings += kv[1]
-    else:
-        parser = loaded.models.get("parser")
-        settings.append(parser and (parser.id, parser.revision))
     identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
     return System(loaded, config, tier, identity, asker, kv and kv[0], card)
 
@@ -136,7 +130,7 @@ def _asker(config: Config, tier: str) -> Asker | None:
     from smartsearch.errors import ConfigError
 
     if (tier in ASKING) != config.llm:
-        wanted = "leave out --llm" if config.llm else "add --llm, or --set memorag=extractive"
+        wanted = "leave out --llm" if config.llm else "add --llm, or --set memorag=kv"
         asks = "asks no" if config.llm else "asks a"
         raise ConfigError(f"--set memorag={tier} {asks} language model", hint=wanted)
     if not config.llm:

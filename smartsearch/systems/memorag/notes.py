@@ -20,7 +20,7 @@ from smartsearch.llm import Asker, LLMError, Message, rough_tokens
 from smartsearch.systems.base import Plan, Progress
 from smartsearch.systems.memorag.clues import MOST, Built, Clues, Kind
 from smartsearch.systems.memorag.records import Records
-from smartsearch.systems.qrmem.segments import segmented
+from smartsearch.systems.pieces import segmented
 from smartsearch.types import Turn
 
 VERSION = 1

@@ -44,22 +44,22 @@ class QRMeM:
 
     def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
         """Nothing before the first question; then what one sends at most."""
+        from smartsearch.systems.pieces import segmented
         from smartsearch.systems.qrmem.plan import plan
-        from smartsearch.systems.qrmem.segments import segmented
 
         memory = segmented(corpus.corpus.turns)
         return Plan(), plan(corpus, memory, config.qrmem_scope, self.way)
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """The segments of all turns; the graph is the question's."""
-        from smartsearch.systems.qrmem.segments import segmented
+        from smartsearch.systems.pieces import segmented
 
         return segmented(corpus.corpus.turns)
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns of the segments that the walk over the question's graph reached."""
+        from smartsearch.systems.pieces import Segments
         from smartsearch.systems.qrmem.search import search
-        from smartsearch.systems.qrmem.segments import Segments
 
         assert isinstance(memory, Segments)
         return search(question, corpus, memory, replace(config, qrmem=self.way), self.tools, self.asker)

@@ -15,9 +15,9 @@ from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.systems.base import Ranked
+from smartsearch.systems.pieces import Segments
 from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
 from smartsearch.systems.qrmem.navigate import Ground, Verdict
-from smartsearch.systems.qrmem.segments import Segments
 from smartsearch.systems.qrmem.sentences import ENTITIES, Sentence, accepted, cloze, mentions, sentences
 from smartsearch.systems.smartsearch import pipeline
 from smartsearch.types import Query, fold

@@ -15,11 +15,11 @@ from smartsearch.rank.promote import promoted
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
 from smartsearch.retrieve.semantic import Scorer
 from smartsearch.systems.base import Clock, Ranked
+from smartsearch.systems.pieces import Segments
 from smartsearch.systems.qrmem import rules
 from smartsearch.systems.qrmem.graph import EntityGraph
 from smartsearch.systems.qrmem.navigate import TRIALS, Ground, Route, expand, in_segments, navigate
 from smartsearch.systems.qrmem.rules import Asked
-from smartsearch.systems.qrmem.segments import Segments
 from smartsearch.types import Graph, Hit, HopTrace, Link, Term, Turn
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Empty, Memory, Progress, Ranked, quietly
+from smartsearch.systems.base import Card, Empty, Memory, Progress, Ranked
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -44,12 +44,12 @@ class System:
         return hashlib.blake2b(said, digest_size=8).hexdigest()
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
-        """Nothing: every question reads the transcripts. With `qr_memory` what xMemory makes, not kept."""
+        """Nothing: every question reads the transcripts. With `qr_memory` their episodes, not kept."""
         if not self.config.qr_memory:
             return Empty()
-        from smartsearch.systems import xmemory
+        from smartsearch.systems.qrranker.search import Episodes
 
-        return xmemory.load(self.config, lambda _config: self.tools).prepare(corpus, None, quietly)
+        return Episodes(corpus.corpus.turns)
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns that SmartSearch finds, the first of them in the order of the heads."""

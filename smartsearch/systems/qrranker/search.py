@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,9 +15,9 @@ from smartsearch.rank.text import shown, spoken_date
 from smartsearch.rank.windows import scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Clock, Memory, Ranked
+from smartsearch.systems.pieces import first_line, keys, spans
 from smartsearch.systems.smartsearch import pipeline
-from smartsearch.systems.xmemory.ingest import XMemory
-from smartsearch.types import Hit, ModelInfo
+from smartsearch.types import Hit, ModelInfo, Turn
 
 SCORE = "qr"
 
@@ -34,7 +35,7 @@ def search(
     ours, first, rest = first_turns(question, haystack, config, tools)
     clock = Clock(dict(ours.trace.timing_ms))
     with clock(SCORE):
-        before = notes(memory, first) if isinstance(memory, XMemory) else []
+        before = notes(memory, first) if isinstance(memory, Episodes) else []
         values = ranker.scores(question, texts(question, first, haystack, config), before)
     read = [
         replace(hit, scores=replace(hit.scores, more={**hit.scores.more, SCORE: float(value)}))
@@ -77,14 +78,25 @@ def first_turns(
     return ours, ours.hits[: config.qr_candidates], ours.hits[config.qr_candidates :]
 
 
-def notes(memory: XMemory, hits: Sequence[Hit]) -> list[Note]:
+class Episodes:
+    """The memory that the heads read before the turns: episodes by rule, called by their first lines."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self.runs = spans(turns)
+        self.fingerprint = hashlib.blake2b(repr(keys(turns, self.runs)).encode(), digest_size=16).hexdigest()
+        self.titles = []
+        for first in (turns[run.start] for run in self.runs):
+            date = spoken_date(first.time)
+            self.titles.append(f"{date}: {first_line(first)}" if date else first_line(first))
+
+
+def notes(memory: Episodes, hits: Sequence[Hit]) -> list[Note]:
     """What the episodes of the hits are about, in the chats' order, each with the hits that it covers."""
     found = []
-    for episode, run in zip(memory.episodes, memory.runs, strict=True):
+    for title, run in zip(memory.titles, memory.runs, strict=True):
         covers = frozenset(place for place, hit in enumerate(hits) if hit.index in run)
         if covers:
-            date = spoken_date(episode.time)
-            found.append(Note(f"{date}: {episode.title}" if date else episode.title, covers))
+            found.append(Note(title, covers))
     return found
 
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from smartsearch.config import Config
 from smartsearch.llm import Asker, Message, rough_tokens
 from smartsearch.llm.asking import SAMPLES
+from smartsearch.systems import pieces
 from smartsearch.systems.base import Plan
-from smartsearch.systems.xmemory import prompts, roles, rule
+from smartsearch.systems.xmemory import prompts, roles
 from smartsearch.systems.xmemory.search import EPISODES, SEMANTICS
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Turn
@@ -31,7 +32,7 @@ def ingest(turns: Sequence[Turn], store: Store) -> Plan:
     fresh = roles.unplaced(windows, store)
     found = store.notes("boundaries") | {key: roles.by_rule(turns, window) for key, window in fresh.items()}
     episodes = roles.runs(windows, found)
-    keys, held = rule.keys(turns, episodes), set(store.keys())
+    keys, held = pieces.keys(turns, episodes), set(store.keys())
     new = [turns[run.start : run.stop] for key, run in zip(keys, episodes, strict=True) if key not in held]
     placing = [prompts.boundary(turns[one.first : one.stop], one.start - one.first) for one in fresh.values()]
     telling = [(prompts.record(own), prompts.facts(own, "")) for own in new]
