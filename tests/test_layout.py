@@ -12,7 +12,18 @@ import smartsearch
 
 ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
-    *("errors", "types", "runtime", "config", "text", "transcripts", "retrieve", "rank", "models"),
+    *(
+        "errors",
+        "types",
+        "runtime",
+        "settings",
+        "config",
+        "text",
+        "transcripts",
+        "retrieve",
+        "rank",
+        "models",
+    ),
     *("llm", "systems", "output", "ask", "training", "bench", "serve", "cli", "__main__"),
 )
 """Rooms and files at the top of the package, the lowest first."""

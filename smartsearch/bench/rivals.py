@@ -30,10 +30,9 @@ from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import FIELDS, Config, check
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
 from smartsearch.llm import Spent
-from smartsearch.models import causal, profiles, store
+from smartsearch.models import profiles, store
 from smartsearch.models.loading import Ranker
 from smartsearch.models.tools import Tools
-from smartsearch.rank.hub.heads import NAME, UNTRAINED
 from smartsearch.rank.text import scored_texts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
@@ -218,9 +217,7 @@ def _registered(name: str, llm: bool, base: Config) -> Rival:
     if card.extra:
         extras.require(card.extra, f"the rival {name}")
     own |= {"system": system, "llm": llm and card.llm}
-    shown = (card.asking if own["llm"] else card).shown
-    if system == NAME and not causal.trained(base):
-        shown = UNTRAINED
+    shown = systems.shown(replace(base, **own))
     return Rival(
         f"{shown}{colon}{way}",
         lambda config, tools: systems.load(replace(config, **own), lambda _: tools),

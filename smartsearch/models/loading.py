@@ -7,13 +7,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import BadZipFile
 
-from smartsearch.config import Config, is_path
+from smartsearch.config import RANKERS, Config, is_path
 from smartsearch.errors import CacheError, ModelError, SmartsearchError
-from smartsearch.models import causal, manifest, profiles, store, vetting
+from smartsearch.models import manifest, profiles, store, vetting
 from smartsearch.models.profiles import SCORERS
 from smartsearch.models.store import ModelRef
 from smartsearch.runtime import extras
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 LEAST_ROOM, ROOM_A_CORE = 600 * 2**20, 32 * 2**20
 """Bytes of addresses that the shipped models and their libraries take, and more for each core's thread."""
-OTHERS: dict[str, Callable[[Config], Scorer]] = {"qr": lambda config: causal.ranker(config)[0]}
-"""What loads each scorer of `RANKERS` that is no model of a profile; called when it is first named."""
 TOKENIZER = "wordpiece-30522 (bert-base-uncased)"
 """What tokens are counted with, whatever the profile, so that counts compare."""
 
@@ -57,7 +56,10 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
         for name, role in SCORERS.items()
         if role in profile
     }
-    late = {**rankers, **{name: Late(partial(load, config)) for name, load in OTHERS.items()}}
+    late = {
+        **rankers,
+        **{name: Late(partial(_other, row.loads, config)) for name, row in RANKERS.items() if row.loads},
+    }
     wanted = _wanted(config, late)
     parser = profiles.located("parser", profile["parser"])
     for scorer in wanted:
@@ -78,6 +80,13 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
 
     fusion, sure = _fusion(config), _fitted(config, "confidence")
     return Tools(parse.Parser(nlp), dict(late), tokenizer(), infos, fusion, notes, sure, is_word)
+
+
+def _other(loads: str, config: Config) -> Scorer:
+    """The scorer that the row of `RANKERS` loads, where it is no model of a profile."""
+    module, _, name = loads.partition(":")
+    scorer: Scorer = getattr(import_module(module), name)(config)
+    return scorer
 
 
 def _wanted(config: Config, there: Mapping[str, Late]) -> list[Late]:

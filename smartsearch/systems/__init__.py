@@ -6,14 +6,15 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from smartsearch.config import Config
 from smartsearch.errors import ConfigError
 from smartsearch.runtime import extras
 from smartsearch.types import STAGES, Result, paired
 
 if TYPE_CHECKING:
+    from smartsearch.config import Config
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.base import Asking, Card, Memory, Module, System
@@ -38,6 +39,17 @@ SYSTEMS = {
 """By name, the module of each. The plain searches share one."""
 
 
+def settings() -> list[Any]:
+    """The `settings.py` of the systems that are folders and have one, in the table's order.
+
+    Each has a dataclass `Settings`, whose fields become settings of `Config`, and may have `RANKERS`.
+    """
+    modules = dict.fromkeys(SYSTEMS.values())
+    folders = {module: Path(__file__).with_name(module.rpartition(".")[2]) for module in modules}
+    own = [module for module, folder in folders.items() if (folder / "settings.py").is_file()]
+    return [import_module(f"{module}.settings") for module in own]
+
+
 def _module(name: str) -> Module:
     if name not in SYSTEMS:
         raise ConfigError(f"no system named {name!r}", hint=f"one of {', '.join(SYSTEMS)}")
@@ -48,6 +60,13 @@ def _module(name: str) -> Module:
 def card(name: str) -> Card:
     """What the system of that name is. Raises ConfigError where there is none."""
     return _module(name).card(name)
+
+
+def shown(config: Config) -> str:
+    """What the config's system is called in tables, before it is loaded. Raises ConfigError."""
+    named = getattr(_module(config.system), "shown", None)
+    own = card(config.system)
+    return str(named(config)) if named else (own.asking if config.llm else own).shown
 
 
 def check(config: Config) -> None:

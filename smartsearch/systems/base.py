@@ -207,7 +207,10 @@ class Asking(System, Protocol):
 
 
 class Module(Protocol):
-    """What the module of a system holds."""
+    """What the module of a system holds.
+
+    It may have `shown(config)`, the name in tables where the card does not tell it.
+    """
 
     def card(self, name: str) -> Card:
         """What the system of that name is."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smartsearch.config import RANKERS, Config, Reads, build
+from smartsearch.config import RANKERS, Config, build
 from smartsearch.errors import ModelError, SmartsearchError
 from smartsearch.models import loading, manifest, profiles, store
 from smartsearch.output import record
@@ -18,6 +18,7 @@ from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.text import SHOWN, seen_by
 from smartsearch.rank.windows import scored_windows
 from smartsearch.runtime import ending, extras
+from smartsearch.settings import Reads
 from tests.conftest import haystack, search
 from tests.rank import tiny
 

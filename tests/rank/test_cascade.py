@@ -7,9 +7,10 @@ import threading
 import numpy as np
 import pytest
 
-from smartsearch.config import RANKERS, Config, Reads
+from smartsearch.config import RANKERS, Config
 from smartsearch.rank.cascade import rank
 from smartsearch.rank.windows import windows
+from smartsearch.settings import Reads
 from smartsearch.types import Candidate, Term
 from tests.conftest import corpus
 from tests.waiting import HANG

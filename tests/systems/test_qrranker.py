@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import pytest
 
-from smartsearch.models import causal
 from smartsearch.rank import qrranker as scorer
 from smartsearch.rank.hub import heads
 from smartsearch.rank.hub.heads import Heads
+from smartsearch.systems.qrranker import causal
 from tests.rank import causal_models
 
 TALK = (

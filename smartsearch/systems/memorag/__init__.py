@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked
+from smartsearch.systems.memorag.settings import set_in
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -75,8 +76,7 @@ class System:
         """The turns that clues of the memory and the question find."""
         from smartsearch.systems.memorag.search import search
 
-        drafting, config = cast("Drafting", memory), replace(config, memorag=self.tier)
-        return search(question, corpus, drafting, config, self.tools)
+        return search(question, corpus, cast("Drafting", memory), config, self.tools, self.tier)
 
     @property
     def _name(self) -> str:
@@ -90,16 +90,23 @@ def card(name: str) -> Card:
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """MemoRAG with the models of the config's profile. Raises ConfigError, LLMError and ModelError."""
-    tier = "gist" if config.memorag == "auto" else config.memorag
+    own = set_in(config)
+    tier = "gist" if own.memorag == "auto" else own.memorag
     asker, kv = _asker(config, tier), _kv(config) if tier == "kv" else None
     loaded = tools(config)
     card = CARD if asker else replace(CARD, needs="torch")
-    settings: list[object] = [tier, config.memorag_ratio, 1]
+    settings: list[object] = [tier, own.memorag_ratio, 1]
     if asker:
         from smartsearch.systems.memorag.notes import VERSION
 
         endpoint = asker.endpoint
-        settings += [endpoint.url, endpoint.model, VERSION, config.memorag_context, config.redact]
+        settings += [
+            endpoint.url,
+            endpoint.model,
+            VERSION,
+            own.memorag_context,
+            config.redact,
+        ]
     elif kv:
         settings += kv[1]
     identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
@@ -115,13 +122,13 @@ def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:
     from smartsearch.runtime import extras
 
     extras.require("hub", "--set memorag=kv")
-    if not config.memorag_model:
+    if not set_in(config).memorag_model:
         raise ConfigError(
             "--set memorag=kv needs --set memorag_model", hint="a folder of `smartsearch memorag train`"
         )
     from smartsearch.systems.memorag import remembered
 
-    decoder = remembered.held(config.memorag_model, config.cores)
+    decoder = remembered.held(set_in(config).memorag_model, config.cores)
     return partial(remembered.made, decoder), [decoder.trained.digest, decoder.compressor.fingerprint]
 
 

@@ -13,6 +13,7 @@ from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, me
 from smartsearch.retrieve.hops import Evidence
 from smartsearch.systems.base import Clock, Ranked
 from smartsearch.systems.memorag.clues import Clues, Drafting, clue_terms
+from smartsearch.systems.memorag.settings import set_in
 from smartsearch.systems.smartsearch import pipeline
 from smartsearch.types import Hit, HopTrace, Query, Term, fold
 
@@ -20,24 +21,26 @@ STEP = "clue"
 """What a clue's step is called among the hops."""
 
 
-def search(question: str, haystack: Haystack, memory: Drafting, config: Config, tools: Tools) -> Ranked:
+def search(
+    question: str, haystack: Haystack, memory: Drafting, config: Config, tools: Tools, tier: str
+) -> Ranked:
     """The turns that the memory's clues and the question find, best first.
 
-    A clue is searched and never a hit.
+    A clue is searched and never a hit. `tier` is the kind of the memory.
     """
     clock = Clock()
     with clock("parse"):
         clues = memory.clues(question)
-    only = config.memorag_clues == "only" and bool(clues.texts)
+    only = set_in(config).memorag_clues == "only" and bool(clues.texts)
     find = alone if only else beside
     result = find(question, clues, haystack, config, tools)
     spent = result.trace.timing_ms
     spent = spent | {"parse": spent.get("parse", 0.0) + clock.spent["parse"]}
-    wanted = clues.texts or config.memorag_clues == "with"
+    wanted = clues.texts or set_in(config).memorag_clues == "with"
     fault = clues.fault or ("" if wanted else "the memory had no clue")
     noted = [f"{fault}: the question alone was searched"] if fault else []
     own = {
-        "memory": config.memorag,
+        "memory": tier,
         "about": memory.about,
         "fidelity": memory.fidelity,
         "clues": "only" if only else "with the question",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked
+from smartsearch.systems.qrmem.settings import set_in
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -48,7 +48,7 @@ class QRMeM:
         from smartsearch.systems.qrmem.plan import plan
 
         memory = segmented(corpus.corpus.turns)
-        return Plan(), plan(corpus, memory, config.qrmem_scope, self.way)
+        return Plan(), plan(corpus, memory, set_in(config).qrmem_scope, self.way)
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """The segments of all turns; the graph is the question's."""
@@ -62,7 +62,7 @@ class QRMeM:
         from smartsearch.systems.qrmem.search import search
 
         assert isinstance(memory, Segments)
-        return search(question, corpus, memory, replace(config, qrmem=self.way), self.tools, self.asker)
+        return search(question, corpus, memory, config, self.tools, self.way, self.asker)
 
 
 def card(name: str) -> Card:
@@ -73,7 +73,7 @@ def card(name: str) -> Card:
 def load(config: Config, tools: Callable[[Config], Tools]) -> QRMeM:
     """QRMeM with the models of the config's profile, and what it asks. Raises ModelError and LLMError."""
     if not config.llm:
-        return QRMeM(tools(config), config.qrmem)
+        return QRMeM(tools(config), set_in(config).qrmem)
     from smartsearch.llm import asker
 
-    return QRMeM(tools(config), config.qrmem, asker(config))
+    return QRMeM(tools(config), set_in(config).qrmem, asker(config))

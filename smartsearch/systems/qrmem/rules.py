@@ -29,7 +29,7 @@ ANSWERS = 0.5
 @dataclass(frozen=True)
 class Asked:
     """A question with what is searched for it: `scope` has its segments, the nearest first, by their turns
-    that may be found."""
+    that may be found; `way` is the walk, a value of the setting `qrmem`."""
 
     query: Query
     haystack: Haystack
@@ -37,6 +37,7 @@ class Asked:
     scope: Mapping[int, tuple[int, ...]]
     config: Config
     tools: Tools
+    way: str = "kn"
 
     def place(self, index: int) -> tuple[str, str]:
         """The file and the conversation of a turn."""
@@ -70,10 +71,10 @@ def related(asked: Asked) -> EntityGraph:
 
     Without an update no question is asked; without open entities only names are entities.
     """
-    config, query = asked.config, asked.query
+    query = asked.query
     placed = [(s, one) for s, turns in asked.scope.items() for i in turns for one in sentences_of(asked, i)]
-    open_ones = config.qrmem != "no-open-entities"
-    update = open_ones and config.qrmem != "no-update"
+    open_ones = asked.way != "no-open-entities"
+    update = open_ones and asked.way != "no-update"
     new = accepted(cloze(one) for _, one in placed) if update else set()
     return graph(
         [

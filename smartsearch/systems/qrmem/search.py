@@ -20,6 +20,7 @@ from smartsearch.systems.qrmem import rules
 from smartsearch.systems.qrmem.graph import EntityGraph
 from smartsearch.systems.qrmem.navigate import TRIALS, Ground, Route, expand, in_segments, navigate
 from smartsearch.systems.qrmem.rules import Asked
+from smartsearch.systems.qrmem.settings import set_in
 from smartsearch.types import Graph, Hit, HopTrace, Link, Term, Turn
 
 if TYPE_CHECKING:
@@ -37,25 +38,26 @@ def search(
     memory: Segments,
     config: Config,
     tools: Tools,
+    way: str,
     asker: Asker | None = None,
 ) -> Ranked:
     """The turns of the segments that the walk reached, best first.
 
-    With an `asker` a model makes the graph and says what is lacking.
+    `way` is a value of `--set qrmem`. With an `asker` a model makes the graph and says what is lacking.
     """
     clock = Clock()
     with clock("retrieve"):
         near = rules.nearest(question, haystack, config, tools)
         query = tools.parser.parse(question, config)
-        scope = rules.scope([hit.index for hit in near.hits], haystack, memory, config.qrmem_scope)
-        asked = Asked(query, haystack, memory, scope, config, tools)
+        scope = rules.scope([hit.index for hit in near.hits], haystack, memory, set_in(config).qrmem_scope)
+        asked = Asked(query, haystack, memory, scope, config, tools, way)
         scorers = {name: Once(tools.scorers[name]) for name in config.rank if name in tools.scorers}
         roles = _roles(asker, asked)
         made = roles.related() if roles else rules.related(asked)
         entities = made.meant(term.text for term in query.terms)
         route = Route(())
         if scope:
-            route = walked(rules.ground(asked, made, scorers.get("ce")), entities, config.qrmem, roles)
+            route = walked(rules.ground(asked, made, scorers.get("ce")), entities, way, roles)
     by_rule = ["qrmem by rule: no language model read the segments"] if not roles or roles.failed else []
     name = RULE if by_rule else NAME
     with clock("rank"):
@@ -162,7 +164,7 @@ def _own(asked: Asked, made: EntityGraph, route: Route, name: str) -> dict[str, 
     """What the trace tells of QRMeM alone; no word of the transcripts."""
     return {
         "fidelity": "rule" if name == RULE else "approximate",
-        "mode": asked.config.qrmem,
+        "mode": asked.way,
         "segments": len(asked.memory.turns),
         "scope": len(asked.scope),
         "entities": len(made.entities),

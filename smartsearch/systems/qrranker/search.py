@@ -16,6 +16,7 @@ from smartsearch.rank.windows import scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Clock, Memory, Ranked
 from smartsearch.systems.pieces import first_line, keys, spans
+from smartsearch.systems.qrranker.settings import set_in
 from smartsearch.systems.smartsearch import pipeline
 from smartsearch.types import Hit, ModelInfo, Turn
 
@@ -75,7 +76,8 @@ def first_turns(
     """What our own search says, its first `qr_candidates` hits, and the others."""
     rankers = tuple(name for name in config.rank if name != SCORE)
     ours = pipeline.search(question, haystack, replace(config, rank=rankers), tools)
-    return ours, ours.hits[: config.qr_candidates], ours.hits[config.qr_candidates :]
+    most = set_in(config).qr_candidates
+    return ours, ours.hits[:most], ours.hits[most:]
 
 
 class Episodes:

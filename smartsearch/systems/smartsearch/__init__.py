@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from smartsearch.config import RANKERS
 from smartsearch.systems.base import Card, Empty, Memory, Progress, Ranked
 
 if TYPE_CHECKING:
@@ -50,5 +51,8 @@ def card(name: str) -> Card:
 def load(config: Config, tools: Callable[[Config], Tools]) -> SmartSearch:
     """SmartSearch with the models of the config's profile. Raises ModelError."""
     loaded = tools(config)
-    slow = getattr(loaded.scorers.get("qr"), "notice", None) if "qr" in config.rank else None
-    return SmartSearch(loaded, slow(config.qr_candidates) if slow else "")
+    told = []
+    for name, first in ((name, RANKERS[name].first) for name in config.rank):
+        if first and (slow := getattr(loaded.scorers.get(name), "notice", None)):
+            told.append(slow(getattr(config, first)))
+    return SmartSearch(loaded, "; ".join(told))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked
+from smartsearch.systems.xmemory.settings import set_in
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -135,15 +136,15 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
         )
     asker = _asker(config)
     models = [(info.id, info.revision) for name, info in sorted(loaded.models.items()) if name != "ce"]
-    plastic = tuple(sorted({"split", "merge"} & set(config.xmemory_without)))
-    settings = [models, config.xmemory_cap, plastic, 1]
+    plastic = tuple(sorted({"split", "merge"} & set(set_in(config).xmemory_without)))
+    settings = [models, set_in(config).xmemory_cap, plastic, 1]
     if asker:
         from smartsearch.systems.xmemory.prompts import VERSION
 
         settings += [asker.endpoint.url, asker.endpoint.model, VERSION, config.redact]
     identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
     card = CARD.asking if asker else CARD
-    return System(loaded, sketcher, identity, config.xmemory_cap, plastic, asker, card)
+    return System(loaded, sketcher, identity, set_in(config).xmemory_cap, plastic, asker, card)
 
 
 def _asker(config: Config) -> Asker | None:

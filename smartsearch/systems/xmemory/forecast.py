@@ -12,6 +12,7 @@ from smartsearch.systems import pieces
 from smartsearch.systems.base import Plan
 from smartsearch.systems.xmemory import prompts, roles
 from smartsearch.systems.xmemory.search import EPISODES, SEMANTICS
+from smartsearch.systems.xmemory.settings import set_in
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Turn
 
@@ -54,7 +55,7 @@ def question(turns: Sequence[Turn], config: Config, asker: Asker) -> Plan:
 
     It knows some facts at first, and in the end what the budget lets in.
     """
-    if not turns or "stage2" in config.xmemory_without:
+    if not turns or "stage2" in set_in(config).xmemory_without:
         return Plan()
     drafts = SAMPLES if "logprobs" in asker.client.unsupported else 1
     calls = drafts * (1 + 2 * min(EPISODES, len(turns)))

@@ -20,6 +20,7 @@ from smartsearch.retrieve.semantic import Scorer
 from smartsearch.systems.base import Clock, Ranked
 from smartsearch.systems.xmemory.ingest import Embed, XMemory
 from smartsearch.systems.xmemory.select import Choice, Gated, edges, gate, representatives
+from smartsearch.systems.xmemory.settings import set_in
 from smartsearch.types import Hit, Query, Scores, Trace, fold
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def search(
 
     With an `asker` its model is the reader whose uncertainty counts, else the cross-encoder is one.
     """
-    clock = Clock()
+    clock, without = Clock(), set_in(config).xmemory_without
     with clock("parse"):
         query = tools.parser.parse(question, config)
     judge = Judge(query, corpus, tools.scorers["ce"], config)
@@ -110,12 +111,12 @@ def search(
         asked = embed([question])[0].astype(np.float64)
         among = corpus.indices if isinstance(corpus.indices, range) else frozenset(corpus.indices)
         allowed = [one for one in memory.order if _found(memory.semantics[one].turns, among)]
-        themes, semantics = stage_one(asked, memory, allowed, greedy="stage1" not in config.xmemory_without)
+        themes, semantics = stage_one(asked, memory, allowed, greedy="stage1" not in without)
         known = _turns(memory, semantics, among)
         near = partial(read, query.text, corpus, tools.scorers["colbert"], config)
         choices = ranked_episodes(memory, semantics, among, near)
         reader, gated = _reader(query.text, memory, corpus, config, asker), None
-        if "stage2" in config.xmemory_without:
+        if "stage2" in without:
             turns = [*known, *(turn for choice in choices for turn in choice.messages)]
         else:
             gated = reader.gated(semantics, choices) if reader else None
@@ -262,12 +263,13 @@ def told(
 ) -> dict[str, object]:
     """What the system says of itself and of this question, for the trace; `chosen` counts each level."""
     by = GATES[reader.by if reader else ""] if gated else "none"
+    without = set_in(config).xmemory_without
     own: dict[str, object] = {
         "fidelity": "approximate" if reader else "rule",
         **({"model": reader.asker.endpoint.model} if reader else {}),
         "embedder": "colbert, mean of a sketch",
         "gate": by,
-        **({"without": list(config.xmemory_without)} if config.xmemory_without else {}),
+        **({"without": list(without)} if without else {}),
         **memory.statistics,
         "new_episodes": memory.new,
         "gone_episodes": memory.gone,
