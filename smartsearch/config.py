@@ -70,8 +70,7 @@ class Core:
 
     llm: bool = runs(  # of no part: the fingerprint of a system that asks one tells it from any other
         False,
-        "Let xmemory, qrmem or memorag ask a language model, as their papers do: it gets your chats "
-        "(docs/answer.md).",
+        "Let the system ask a language model, as its paper does: it gets your chats (docs/answer.md).",
         "Language model",
         trusted=True,
     )

@@ -276,7 +276,8 @@ def test_a_third_scorer_is_a_row_and_its_loading(tmp_path, monkeypatch, nlp):
     monkeypatch.setitem(RANKERS, "third", Reads(weight=9.0, head=True))
     with pytest.raises(ModelError, match="no third"):
         asked(rank=("ce", "colbert", "third"))
-    monkeypatch.setitem(loading.OTHERS, "third", load)
+    monkeypatch.setattr("tests.rank.tiny.third", load, raising=False)
+    monkeypatch.setitem(RANKERS, "third", Reads(weight=9.0, head=True, loads="tests.rank.tiny:third"))
     plain = asked()
     assert [hit.scores for hit in plain.hits] == [hit.scores for hit in before.hits]
     assert not loaded

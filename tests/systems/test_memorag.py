@@ -13,7 +13,7 @@ from smartsearch.systems.memorag.clues import MOST, Built, Clues, clue_terms
 from smartsearch.types import Corpus
 from tests import conftest
 from tests.cli.fakes import STOP, words
-from tests.systems import xmemory
+from tests.systems import planted
 
 QUESTION = "Where does Zoe keep the kayak?"
 TALK = (
@@ -29,13 +29,13 @@ TALK = (
 DRAFTED = Clues(items=("I bought a kayak, Bruno built the shed.", "kayak: Bruno"))
 
 
-class Nouns(xmemory.Statements):
+class Nouns(planted.Statements):
     def nouns(self, texts):
         return [(word, 1) for text in texts for word in words(text) if word.lower() not in STOP]
 
 
 def tools(config, *, cache=True):
-    return replace(xmemory.tools(config), parser=Nouns())
+    return replace(planted.tools(config), parser=Nouns())
 
 
 class Scripted:

@@ -126,7 +126,9 @@ def related(parser, question: str = "Who repairs the flute?", **settings):
     memory = segmented(haystack.corpus.turns, len)
     tools = replace(fake_tools(config), parser=parser)
     scope = rules.scope([0, 1], haystack, memory, 0)
-    return rules.related(Asked(parser.parse(question, config), haystack, memory, scope, config, tools))
+    return rules.related(
+        Asked(parser.parse(question, config), haystack, memory, scope, config, tools, config.qrmem)
+    )
 
 
 def test_the_graph_is_the_questions_own_and_each_part_adds_to_it(parser):

@@ -174,7 +174,7 @@ def graph_of(server, haystack, question=QUESTION, **settings):
     memory = segmented(haystack.corpus.turns)
     tools = fake_tools(config)
     scope = dict(enumerate(memory.turns))
-    asked = Asked(tools.parser.parse(question, config), haystack, memory, scope, config, tools)
+    asked = Asked(tools.parser.parse(question, config), haystack, memory, scope, config, tools, config.qrmem)
     roles = Roles(Asker(Client(Endpoint(server.url, "tiny"), retries=0)), asked)
     return roles.related(), roles
 

@@ -22,7 +22,7 @@ from smartsearch.systems.xmemory import rule
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Corpus
 from tests.cli.fakes import fake_tools
-from tests.systems.xmemory import Statements, chat, tools
+from tests.systems.planted import Statements, chat, tools
 
 QUESTION = "Which seedlings and compost in the garden?"
 

@@ -24,8 +24,8 @@ from smartsearch.systems.xmemory import prompts, roles
 from smartsearch.systems.xmemory.store import Note, Store
 from smartsearch.types import Corpus, Turn
 from tests.llm_server import llm_server, said, says, shape, status
+from tests.systems.planted import chat, session, tools
 from tests.systems.test_xmemory import dies
-from tests.systems.xmemory import chat, session, tools
 
 SAMPLES = Path(__file__).parents[2] / "docs" / "samples"
 QUESTION = "Which seedlings and compost in the garden?"

@@ -11,7 +11,7 @@ from smartsearch.models.loading import load_tools
 from smartsearch.systems import pieces
 from smartsearch.systems.xmemory import rule
 from smartsearch.types import Turn
-from tests.systems.xmemory import Statements, chat, session
+from tests.systems.planted import Statements, chat, session
 
 
 def lengths(turns):
