@@ -21,8 +21,8 @@ from smartsearch.config import Config, build
 from smartsearch.errors import InputError
 from smartsearch.rank.lift import ranked
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.base import Card
-from smartsearch.types import Budget, Hit, Result, Scores, Trace
+from smartsearch.systems.base import Card, Ranked
+from smartsearch.types import Hit, Scores, Trace
 from tests.bench.conftest import QUESTIONS, scoring_of, tools_with_parser
 from tests.conftest import search
 from tests.rank.test_meaning import Sketcher
@@ -247,7 +247,7 @@ class Stranger:
         assert (config.system, config.truncate, config.limit) == ("stranger", "none", 0)
         turns = list(enumerate(corpus.corpus.turns))[::-1][:2]
         hits = tuple(Hit(n, turn, Scores(), index=i) for n, (i, turn) in enumerate(turns, 1))
-        return Result(question, "", hits, Budget("none", 0, 0, 0.0, 0.0, 0), Trace(), system="stranger")
+        return Ranked(hits, Trace())
 
 
 @dataclass(frozen=True)
