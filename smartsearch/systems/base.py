@@ -206,6 +206,15 @@ class Asking(System, Protocol):
         """What `prepare` would send, with what `folder` holds, and what a question would after that."""
 
 
+def asker(config: Config) -> Asker | None:
+    """What asks the language model where the config has one. Raises LLMError."""
+    if not config.llm:
+        return None
+    from smartsearch import llm
+
+    return llm.asker(config)
+
+
 class Module(Protocol):
     """What the module of a system holds.
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked
+from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked, asker
 from smartsearch.systems.memorag.settings import set_in
 
 if TYPE_CHECKING:
@@ -92,25 +92,19 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """MemoRAG with the models of the config's profile. Raises ConfigError, LLMError and ModelError."""
     own = set_in(config)
     tier = "gist" if own.memorag == "auto" else own.memorag
-    asker, kv = _asker(config, tier), _kv(config) if tier == "kv" else None
+    model, kv = _asker(config, tier), _kv(config) if tier == "kv" else None
     loaded = tools(config)
-    card = CARD if asker else replace(CARD, needs="torch")
+    card = CARD if model else replace(CARD, needs="torch")
     settings: list[object] = [tier, own.memorag_ratio, 1]
-    if asker:
+    if model:
         from smartsearch.systems.memorag.notes import VERSION
 
-        endpoint = asker.endpoint
-        settings += [
-            endpoint.url,
-            endpoint.model,
-            VERSION,
-            own.memorag_context,
-            config.redact,
-        ]
+        where = model.endpoint
+        settings += [where.url, where.model, VERSION, own.memorag_context, config.redact]
     elif kv:
         settings += kv[1]
     identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
-    return System(loaded, config, tier, identity, asker, kv and kv[0], card)
+    return System(loaded, config, tier, identity, model, kv and kv[0], card)
 
 
 def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:
@@ -140,8 +134,4 @@ def _asker(config: Config, tier: str) -> Asker | None:
         wanted = "leave out --llm" if config.llm else "add --llm, or --set memorag=kv"
         asks = "asks no" if config.llm else "asks a"
         raise ConfigError(f"--set memorag={tier} {asks} language model", hint=wanted)
-    if not config.llm:
-        return None
-    from smartsearch.llm import asker
-
     return asker(config)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked
+from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked, asker
 from smartsearch.systems.qrmem.settings import set_in
 
 if TYPE_CHECKING:
@@ -72,8 +72,4 @@ def card(name: str) -> Card:
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> QRMeM:
     """QRMeM with the models of the config's profile, and what it asks. Raises ModelError and LLMError."""
-    if not config.llm:
-        return QRMeM(tools(config), set_in(config).qrmem)
-    from smartsearch.llm import asker
-
     return QRMeM(tools(config), set_in(config).qrmem, asker(config))

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked
+from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked, asker
 from smartsearch.systems.xmemory.settings import set_in
 
 if TYPE_CHECKING:
@@ -134,22 +134,14 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
             hint="--profile embedded",
             kind="model_unfit",
         )
-    asker = _asker(config)
+    model = asker(config)
     models = [(info.id, info.revision) for name, info in sorted(loaded.models.items()) if name != "ce"]
     plastic = tuple(sorted({"split", "merge"} & set(set_in(config).xmemory_without)))
     settings = [models, set_in(config).xmemory_cap, plastic, 1]
-    if asker:
+    if model:
         from smartsearch.systems.xmemory.prompts import VERSION
 
-        settings += [asker.endpoint.url, asker.endpoint.model, VERSION, config.redact]
+        settings += [model.endpoint.url, model.endpoint.model, VERSION, config.redact]
     identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
-    card = CARD.asking if asker else CARD
-    return System(loaded, sketcher, identity, set_in(config).xmemory_cap, plastic, asker, card)
-
-
-def _asker(config: Config) -> Asker | None:
-    if not config.llm:
-        return None
-    from smartsearch import llm
-
-    return llm.asker(config)
+    card = CARD.asking if model else CARD
+    return System(loaded, sketcher, identity, set_in(config).xmemory_cap, plastic, model, card)
