@@ -420,7 +420,7 @@ Every setting that the paper names is here, so that no file or variable makes a 
 
 
 def beyond_paper(config: Config) -> list[str]:
-    """Where a config with the paper's models is not the paper: the settings that are none of any preset's."""
+    """The settings in which a config with the paper's models differs from the nearest preset."""
     own = [values for values in PRESETS.values() if values["profile"] == config.profile]
     found = ([name for name, value in values.items() if getattr(config, name) != value] for values in own)
     return min(found, key=len, default=[])
@@ -665,7 +665,7 @@ def _project_layer(path: Path) -> _Layer:
 
 
 def _table(path: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
-    """What a settings file holds, nothing where there is none, and `:LINE` of a name. Raises ConfigError."""
+    """The values of a settings file, empty without a file, and `:LINE` of a name. Raises ConfigError."""
     try:
         text = _text(path)
         table = tomllib.loads(text)

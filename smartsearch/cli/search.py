@@ -353,7 +353,7 @@ def _standard_input(paths: Sequence[str]) -> BinaryIO | None:
 
 
 def saying(config: Config, *, quiet: bool) -> Progress:
-    """Says once that a system has to take in what is new before it can answer, and how much that is."""
+    """A progress callback that prints once how much the system must take in before it answers."""
     told = quiet
 
     def progress(_done: int, of: int) -> None:
@@ -368,7 +368,7 @@ def saying(config: Config, *, quiet: bool) -> Progress:
 
 
 def loading(config: Config, *, quiet: bool = True) -> Opening:
-    """Begin to load the system and its models in the background; what it has to tell first is said once."""
+    """Begin to load the system and its models in the background; its notice is printed once."""
     from smartsearch.models import loading
 
     opening, told = in_background(lambda: systems.load(config, loading.load_tools)), quiet

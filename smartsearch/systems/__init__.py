@@ -58,7 +58,7 @@ def _module(name: str) -> Module:
 
 
 def card(name: str) -> Card:
-    """What the system of that name is. Raises ConfigError where there is none."""
+    """The card of the system of that name. Raises ConfigError for an unknown name."""
     return _module(name).card(name)
 
 

@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 
 
 def quietly(_done: int, _of: int) -> None:
-    """Progress that nobody is told of."""
+    """Report no progress."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Card:
 
     @property
     def asking(self) -> Card:
-        """The same with a language model in it."""
+        """The card of this system when a language model runs in it."""
         return replace(self, needs="llm", fidelity="approximate")
 
     @property
@@ -70,9 +70,9 @@ class Card:
 
 @dataclass(frozen=True)
 class Plan:
-    """About what will be sent to a language model, at most but for bad replies, each asked for again.
+    """An estimate of what will be sent to a language model; retries after bad replies are not counted.
 
-    `unit` says what of, such as "9 episodes".
+    `unit` says for what, such as "9 episodes".
     """
 
     calls: int = 0
@@ -81,7 +81,7 @@ class Plan:
     unit: str = ""
 
     def times(self, n: int) -> Plan:
-        """The same so often."""
+        """The estimate for `n` of them."""
         return replace(
             self,
             calls=n * self.calls,
@@ -90,7 +90,7 @@ class Plan:
         )
 
     def __add__(self, other: Plan) -> Plan:
-        """Both, without a unit."""
+        """The sum of two estimates, without a unit."""
         return Plan(
             self.calls + other.calls,
             self.prompt_tokens + other.prompt_tokens,

@@ -62,7 +62,7 @@ def ranker(config: Config, what: str = "--rank qr") -> tuple[QRRanker, ModelInfo
     """The scorer of the config's model and heads: those of the file it names, of the one in the model's
     folder, or of the paper for the paper's own models.
 
-    Raises as `opened` does, and ModelError (model_heads) where there are none, or those of another model.
+    Raises as `opened` does, and ModelError (model_heads) for missing heads and for those of another model.
     """
     reader, info = opened(config, what)
     from smartsearch.rank.qrranker import QRRanker
@@ -86,9 +86,9 @@ def scorer(config: Config) -> QRRanker:
 
 
 def trained(config: Config) -> bool:
-    """Whether the heads that the config names say that they were trained; False where there are none.
+    """Whether the heads that the config names say that they were trained; False without heads.
 
-    No model is loaded. Raises ModelError where the file of heads is none.
+    No model is loaded. Raises ModelError for a file without heads.
     """
     model = set_in(config).qr_model
     ref = ModelRef.typed(model) if model else None
