@@ -47,10 +47,9 @@ def asked(
 
 def seen(question: str, haystack: Haystack, tools: Tools, config: Config) -> dict[str, float]:
     """The signals of one search."""
-    result = search(question, haystack, config, tools)
-    hits, dropped = (*result.hits, *result.budget.hidden), result.budget.dropped
-    scores = [*(hit.scores for hit in hits), *(one.scores for one in dropped)]
-    return signals(tools.parser.parse(question, config), result.trace.absent, scores)
+    ranked = search(question, haystack, config, tools)
+    scores = [hit.scores for hit in ranked.hits]
+    return signals(tools.parser.parse(question, config), ranked.trace.absent, scores)
 
 
 def fit(rows: Floats, right: Floats) -> Floats:

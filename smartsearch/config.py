@@ -17,13 +17,14 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from smartsearch.errors import ConfigError, UsageError
 from smartsearch.runtime import xdg
 from smartsearch.runtime.extras import needs
+from smartsearch.settings import COUNT_OR_ALL, Part, Reads, cuts, finds, ranks, runs
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -37,32 +38,18 @@ OTHER_VARIABLES = ("DEBUG", "PAGER", "EDITOR_URL")
 OTHER_PREFIXES = ("LLM_", "READER_", "JUDGE_")
 
 
-@dataclass(frozen=True)
-class Reads:
-    """What a scorer is to the fused order: its weight in RRF, and how much it reads.
-
-    It reads every candidate, or where others do, only the best by the first of those (`head`), or of the
-    order of all others the first few: as many as `first` takes of the config.
-    """
-
-    weight: float
-    head: bool = False
-    first: Callable[[Config], int] | None = None
-
-
+GUESTS: list[Any] = import_module("smartsearch.systems").settings()
+"""The modules of the settings that systems declare (systems/__init__.py)."""
 RANKERS = {  # paper 3.5
     "ce": Reads(0.7, head=True),
     "colbert": Reads(0.3),
-    "qr": Reads(0.7, head=True, first=lambda config: config.qr_candidates),  # as the cross-encoder, not tuned
 }
-"""The scorers that `rank` may name. The default is the paper's two, whatever else stands here."""
+for guest in GUESTS:
+    RANKERS |= getattr(guest, "RANKERS", {})
+"""The scorers that `rank` may name, also those of systems. The default is the paper's two."""
 COMPRESSIONS = ("dates", "speakers", "repeats")
-WITHOUT = ("split", "merge", "stage1", "stage2")
-"""Parts of xMemory that can be left out."""
 BESIDE = ("date", "before")
 """What scorers may see beside a turn."""
-COUNT_OR_ALL = "N|all"
-"""The metavar of settings that take a number or `all`, which is 0."""
 LARGEST = 1e9
 """No setting is ever larger; refuses infinity too."""
 CHATS = "chats"
@@ -73,68 +60,22 @@ SHOWN, LONGEST, LISTED = 60, 120, 4
 """Characters of a value and of a fault, and faults of a file, told at most: a stranger wrote them."""
 
 
-Panel = Literal["Language model", "Budget", "Retrieval", "Ranking", "Filters", "Output", "Run"]
-"""Where `--help` lists a setting's option."""
-Part = Literal["find", "rank", "cut", "run"]
-
-
-def setting(
-    default: Any,
-    help: str = "",
-    panel: Panel | None = None,
-    *flags: str,
-    choices: tuple[str, ...] = (),
-    lowest: int = 0,
-    metavar: str = "",
-    shown: str = "",
-    part: Part = "run",
-    trusted: bool = False,
-    rare: bool = False,
-) -> Any:
-    """A field of `Config`: all that the command line, files, environment, cache keys and docs know of it.
-
-    With a `panel` it is an option, `--name` unless `flags` say otherwise, of some `choices` or a number from
-    `lowest` up; a `rare` one is set by `--set NAME=VALUE`. `shown` is what help says of the default. `part`
-    is the part of a search that it changes: keys of what is kept hold the settings of the parts that made it,
-    and none of `run`. A project file may not set what is `trusted`.
-    """
-    described = {"help": help, "panel": panel, "flags": flags, "choices": choices, "lowest": lowest}
-    described |= {"metavar": metavar, "shown": shown, "part": part, "trusted": trusted, "rare": rare}
-    return dataclasses.field(default=default, metadata=described)
-
-
-_find, _rank = partial(setting, part="find"), partial(setting, part="rank")
-_cut, _run = partial(setting, part="cut"), partial(setting, part="run")
-
-
 @dataclass(frozen=True)
-class Config:
-    """Everything a search depends on beside the question and the turns."""
+class Core:
+    """Everything a search depends on beside the question and the turns, but for systems' own settings."""
 
-    system: str = _find(
+    system: str = finds(
         "smartsearch", "Which memory system answers.", "Ranking", metavar="NAME", trusted=True
     )
 
-    llm: bool = _run(  # of no part: the fingerprint of a system that asks one tells it from any other
+    llm: bool = runs(  # of no part: the fingerprint of a system that asks one tells it from any other
         False,
-        "Let xmemory, qrmem or memorag ask a language model, as their papers do: it gets your chats "
-        "(docs/answer.md).",
+        "Let the system ask a language model, as its paper does: it gets your chats (docs/answer.md).",
         "Language model",
         trusted=True,
     )
 
-    xmemory_without: tuple[str, ...] = _find(
-        (),
-        "xmemory without these parts: themes are not split, not merged; facts (stage1) or episodes (stage2) "
-        "are the nearest, not chosen.",
-        "Ranking",
-        metavar=f"{','.join(WITHOUT)}",
-        shown="none",
-        rare=True,
-    )
-    xmemory_cap: int = _find(12, lowest=1)  # facts of a theme (paper: Fano's bound gives 11.5; 8 to 14 tried)
-
-    typed: bool = _find(  # docs/decisions/0016
+    typed: bool = finds(  # docs/decisions/0016
         True,
         "What is typed counts: codes, numbers and quoted phrases are terms; tell how sure the answer is.",
         "Retrieval",
@@ -142,33 +83,33 @@ class Config:
     )
 
     # Parse (paper 3.3)
-    weight_propn: float = _find(3.0)
-    weight_noun: float = _find(2.0)
-    weight_verb: float = _find(1.0)
-    weight_entity: float = _find(1.0)  # added to a token inside a named entity
-    min_length: int = _find(3)  # characters of a term
-    min_length_propn: int = _find(2)  # characters of a proper noun
+    weight_propn: float = finds(3.0)
+    weight_noun: float = finds(2.0)
+    weight_verb: float = finds(1.0)
+    weight_entity: float = finds(1.0)  # added to a token inside a named entity
+    min_length: int = finds(3)  # characters of a term
+    min_length_propn: int = finds(2)  # characters of a proper noun
 
     # Retrieve (paper 3.3) and expand (paper 3.4)
-    hops: int = _find(
+    hops: int = finds(
         3, "Most steps from name to name; 1 is a plain grep.", "Retrieval", rare=True
     )  # paper table 1
-    prf: bool = _find(
+    prf: bool = finds(
         True, "One more step over nouns that several of the best turns share.", "Retrieval", rare=True
     )
-    mode: str = _find(
+    mode: str = finds(
         "or",
         "A turn must contain any term (or), or every term of the question and no hops (and).",
         "Retrieval",
         choices=("or", "and"),
     )
-    semantic: str = _find(
+    semantic: str = finds(
         "fallback",
         "Search by meaning: off, when words find too little, always.",
         "Retrieval",
         choices=("off", "fallback", "always"),
     )
-    first: str = _find(
+    first: str = finds(
         "static",
         "What searches by meaning and chooses what ColBERT reads: static vectors; or match weight, where "
         "ColBERT searches, as in the paper.",
@@ -176,49 +117,49 @@ class Config:
         choices=("static", "match"),
         rare=True,
     )
-    pool: int = _find(  # docs/decisions: few candidates
+    pool: int = finds(  # docs/decisions: few candidates
         200,
         "Fewer candidates are filled up with the nearest in meaning; 0 is the paper's way.",
         "Retrieval",
         rare=True,
     )
-    word_boundary: bool = _find(False, "Match terms as whole words only.", "Retrieval", rare=True)
-    entity_source: str = _find(
+    word_boundary: bool = finds(False, "Match terms as whole words only.", "Retrieval", rare=True)
+    entity_source: str = finds(
         "top10",
         "Turns whose names feed the next hop.",
         "Retrieval",
         choices=("top10", "all"),
         rare=True,
     )
-    fuzzy: bool = _find(True, "Match a term that hits nothing to the nearest words.", "Retrieval")
-    dates: bool = _find(True, "Look for the question's dates among the turns' dates.", "Retrieval")
-    hop_sources: int = _find(10)  # turns whose entities and nouns feed the next hop
-    hop_terms: int = _find(10, "Most new terms of a hop; 0 for all.", "Retrieval", rare=True)
-    hop_characters: int = _find(  # docs/decisions/0003
+    fuzzy: bool = finds(True, "Match a term that hits nothing to the nearest words.", "Retrieval")
+    dates: bool = finds(True, "Look for the question's dates among the turns' dates.", "Retrieval")
+    hop_sources: int = finds(10)  # turns whose entities and nouns feed the next hop
+    hop_terms: int = finds(10, "Most new terms of a hop; 0 for all.", "Retrieval", rare=True)
+    hop_characters: int = finds(  # docs/decisions/0003
         2000,
         "Characters of a turn that hops look at; 0 for all.",
         "Retrieval",
         rare=True,
     )
-    hop_speakers: bool = _find(False, "Speakers' names are terms of hops too.", "Retrieval", rare=True)
-    weight_hop: float = _find(2.5)
-    prf_min_turns: int = _find(2)  # of the top `hop_sources` turns
-    weight_prf: float = _find(0.5)
-    fuzzy_cutoff: float = _find(80.0)  # rapidfuzz ratio, 0-100
-    fuzzy_words: int = _find(3)  # nearest words taken for a term without a hit
-    semantic_below: int = _find(5)  # candidates of hop 1 under which the fallback fires
-    semantic_top: int = _find(50)  # turns the dense search adds
-    likely_turns: int = _find(1024)  # turns that words find, where more hold one; all if `candidates` is 0
-    weight_date: float = _find(2.0)  # of a date of the question in a turn's time, as of a noun
-    weight_speaker: float = _find(4.0)  # of a preferred speaker's turns, as of a name in the question
-    speaker: tuple[str, ...] = _find(
+    hop_speakers: bool = finds(False, "Speakers' names are terms of hops too.", "Retrieval", rare=True)
+    weight_hop: float = finds(2.5)
+    prf_min_turns: int = finds(2)  # of the top `hop_sources` turns
+    weight_prf: float = finds(0.5)
+    fuzzy_cutoff: float = finds(80.0)  # rapidfuzz ratio, 0-100
+    fuzzy_words: int = finds(3)  # nearest words taken for a term without a hit
+    semantic_below: int = finds(5)  # candidates of hop 1 under which the fallback fires
+    semantic_top: int = finds(50)  # turns the dense search adds
+    likely_turns: int = finds(1024)  # turns that words find, where more hold one; all if `candidates` is 0
+    weight_date: float = finds(2.0)  # of a date of the question in a turn's time, as of a noun
+    weight_speaker: float = finds(4.0)  # of a preferred speaker's turns, as of a name in the question
+    speaker: tuple[str, ...] = finds(
         (),
         "Prefer this speaker's turns: they rank twice as high, and no other is left out.",
         "Filters",
         metavar="NAME",
         shown="-",
     )
-    now: str = _find(
+    now: str = finds(
         "",
         "The day that `last week` counts from, here and in the question: a date.",
         "Filters",
@@ -227,56 +168,60 @@ class Config:
     )
 
     # Rank (paper 3.5)
-    lift: bool = _rank(
+    lift: bool = ranks(
         True,
         "With `typed`: replies, what holds what was typed, and somebody's last or first message move up.",
         "Ranking",
         rare=True,
     )
-    profile: str = _rank(
+    profile: str = ranks(
         "embedded",
         f"Set of models, see `smartsearch models list`; paper {needs('hub')}.",
         "Ranking",
         trusted=True,
+        weights=True,
     )
-    parser: str = _rank(
+    parser: str = ranks(
         "",
         "A spaCy pipeline: name, or folder as ./PATH.",
         "Ranking",
         metavar="MODEL",
         shown="the profile's",
         trusted=True,
+        weights=True,
     )
-    crossencoder: str = _rank(
+    crossencoder: str = ranks(
         "",
         f"A cross-encoder: folder as ./PATH, or hub id, which {needs('hub')}.",
         "Ranking",
         metavar="MODEL",
         shown="the profile's",
         trusted=True,
+        weights=True,
     )
-    colbert: str = _rank(
+    colbert: str = ranks(
         "",
         f"A ColBERT model: folder as ./PATH, or hub id, which {needs('hub')}.",
         "Ranking",
         metavar="MODEL",
         shown="the profile's",
         trusted=True,
+        weights=True,
     )
-    rank: tuple[str, ...] = _rank(
+    rank: tuple[str, ...] = ranks(
         ("ce", "colbert"),
         "Which rankers run: any of these, or none.",
         "Ranking",
         metavar=f"{','.join(RANKERS)}|none",
     )
-    fuse: str = _rank(  # learned where the profile has weights for it, else rrf
+    fuse: str = ranks(  # learned where the profile has weights for it, else rrf
         "learned",
         "How the rankers' scores become one order: learned weights, or the paper's rrf.",
         "Ranking",
         choices=("learned", "rrf"),
         rare=True,
     )
-    candidates: int = _rank(  # -1: the default cascade; 0: all
+    candidates: int = ranks(  # -1: the default cascade; 0: all
         -1,
         "Turns the cross-encoder reads: a number, or `all` as in the paper (slower).",
         "Retrieval",
@@ -284,154 +229,78 @@ class Config:
         metavar=COUNT_OR_ALL,
         shown="112 with both rankers, else all",
     )
-    beside: tuple[str, ...] = _rank(  # docs/decisions/0004
+    beside: tuple[str, ...] = ranks(  # docs/decisions/0004
         BESIDE,
         "What rankers see beside a turn: its date, the ends of the turns before.",
         "Ranking",
+        choices=BESIDE,
         metavar="date,before|none",
         rare=True,
     )
-    windows: bool = _rank(  # docs/decisions/0006
+    windows: bool = ranks(  # docs/decisions/0006
         True,
         "Of a long turn rankers read the likeliest part; off: its beginning.",
         "Ranking",
         rare=True,
     )
-    calibrate: bool = _rank(
+    calibrate: bool = ranks(
         True,
         "The shipped cross-encoder's score is the chance to answer; off: the sigmoid of what it puts out.",
         "Ranking",
         rare=True,
     )
-    weight_ce: float = _rank(RANKERS["ce"].weight)
-    weight_colbert: float = _rank(RANKERS["colbert"].weight)
-    rrf_k: int = _rank(60)
-    speaker_rank: float = _rank(0.5)  # of its rank: where a preferred speaker's turn moves
-    cascade: int = _rank(112)  # what `candidates` -1 means with both rankers
-    colbert_turns: int = _rank(192)  # turns ColBERT reads unless `candidates` is 0 (docs/decisions/0002)
-
-    # QRMeM (docs/systems.md)
-    qrmem: str = _find(
-        "kn",
-        "--system qrmem: walk by what is lacking (kn), widen the question (ges), entities alone (te), or kn "
-        "without a part.",
-        "Ranking",
-        choices=("kn", "ges", "te", "no-update", "no-open-entities", "no-reflection", "no-navigation"),
-        rare=True,
-    )
-    qrmem_scope: int = _find(  # 0: all
-        12,
-        "--system qrmem: segments its graph is made of, the best by our own search; `all` as in the paper.",
-        "Ranking",
-        metavar=COUNT_OR_ALL,
-        rare=True,
-    )
-
-    # QRRanker (docs/systems.md)
-    qr_model: str = _rank(
-        "",
-        f"qrranker's causal language model: folder as ./PATH, or hub id; {needs('hub')}.",
-        "Ranking",
-        metavar="MODEL",
-        shown="none",
-        trusted=True,
-        rare=True,
-    )
-    qr_heads: str = _rank(
-        "",
-        "Which heads of that model rank: a file of `qrranker detect`, as ./PATH.",
-        "Ranking",
-        metavar="FILE",
-        shown="heads.json of the model's folder",
-        trusted=True,
-        rare=True,
-    )
-    qr_candidates: int = _rank(  # the paper's
-        50,
-        "How many of our first turns qrranker reads, all at once.",
-        "Ranking",
-        lowest=1,
-        rare=True,
-    )
-    qr_memory: bool = _rank(
-        False,
-        "--system qrranker reads titles of xmemory's episodes before the turns, up to 512 tokens.",
-        "Ranking",
-        rare=True,
-    )
-    qr_dtype: str = _rank("float32", choices=("float32", "bfloat16"))  # half the memory; on most CPUs slower
-    # MemoRAG (docs/systems.md)
-    memorag: str = _find(
-        "auto",
-        "--system memorag: the memory that drafts clues, statistics (extractive), or with --llm notes (gist) "
-        "or all the chats (long), or a decoder's keys and values (kv); auto: extractive, with --llm gist.",
-        "Ranking",
-        choices=("auto", "extractive", "gist", "long", "kv"),
-        rare=True,
-    )
-    memorag_model: str = _find(
-        "",
-        f"memorag=kv: a folder of `smartsearch memorag train`, as ./PATH; {needs('hub')}.",
-        "Ranking",
-        metavar="MODEL",
-        shown="-",
-        trusted=True,
-        rare=True,
-    )
-    memorag_clues: str = _find(
-        "with",
-        "--system memorag: clues are searched with the question, or only they, as in the paper.",
-        "Ranking",
-        choices=("with", "only"),
-        rare=True,
-    )
-    memorag_ratio: int = _find(8, lowest=2)  # words, or tokens, for one that is kept (paper: 2 to 16)
-    memorag_context: int = _find(16_384, lowest=2048)  # tokens that its language model reads
+    weight_ce: float = ranks(RANKERS["ce"].weight)
+    weight_colbert: float = ranks(RANKERS["colbert"].weight)
+    rrf_k: int = ranks(60)
+    speaker_rank: float = ranks(0.5)  # of its rank: where a preferred speaker's turn moves
+    cascade: int = ranks(112)  # what `candidates` -1 means with both rankers
+    colbert_turns: int = ranks(192)  # turns ColBERT reads unless `candidates` is 0 (docs/decisions/0002)
 
     # Truncate (paper 3.6)
-    truncate: str = _cut(
+    truncate: str = cuts(
         "adaptive",
         "How the ranked list is cut: not, by words, or by score.",
         "Budget",
         choices=("none", "fixed", "adaptive"),
     )
-    budget: int = _cut(  # 0: 4,000 adaptive, 2,000 fixed
+    budget: int = cuts(  # 0: 4,000 adaptive, 2,000 fixed
         0, "Most words in all.", "Budget", metavar="WORDS", shown="4000 adaptive, 2000 fixed"
     )
-    tokens: int = _cut(
+    tokens: int = cuts(
         0,
         "Most tokens in all, counted with the tokenizer the output names.",
         "Budget",
         shown="no ceiling",
     )
-    alpha: float = _cut(  # docs/decisions/0004; the paper's presets have .03
+    alpha: float = cuts(  # docs/decisions/0004; the paper's presets have .03
         0.01, "adaptive: a turn stays if its score is at least this share of the best score.", "Budget"
     )
-    min_score: float = _cut(
+    min_score: float = cuts(
         0.0,
         "Leave out turns whose chance to answer, 0 to 1, is lower.",
         "Budget",
         metavar="CHANCE",
     )
-    top_k: int = _cut(60, "adaptive: most turns looked at, by rank.", "Budget", lowest=1)
-    fill: str = _cut(  # docs/decisions/0006; the paper's presets stop
+    top_k: int = cuts(60, "adaptive: most turns looked at, by rank.", "Budget", lowest=1)
+    fill: str = cuts(  # docs/decisions/0006; the paper's presets stop
         "skip",
         "At a turn that does not fit: stop, skip it, or cut it and stop.",
         "Budget",
         choices=("stop", "skip", "cut"),
     )
-    order: str = _cut(
+    order: str = cuts(
         "rank", "Order of the turns that stay: by rank, or by time.", "Budget", choices=("rank", "time")
     )
-    compress: tuple[str, ...] = _cut(
+    compress: tuple[str, ...] = cuts(
         (),
         "Say once what turns repeat, in --format context and in what the budget counts: dates, speakers "
         "(initials and a legend), repeats (alike turns merged).",
         "Budget",
+        choices=COMPRESSIONS,
         metavar="dates,speakers,repeats",
         shown="none",
     )
-    limit: int = _cut(
+    limit: int = cuts(
         0,
         "Most turns shown, best first (0 for all).",
         "Output",
@@ -439,36 +308,36 @@ class Config:
         "-n",
         shown="a terminal 5, text and md 10, JSON 20; else all",
     )
-    graph: bool = _cut(False)  # the answer has the system's graph; --format graphml and html ask for it
+    graph: bool = cuts(False)  # the answer has the system's graph; --format graphml and html ask for it
 
     # Run
-    redact: bool = _cut(
+    redact: bool = cuts(
         False, "Mask keys, passwords, card and account numbers (docs/answer.md).", "Output", trusted=True
     )
-    threads: int = _run(0, "Threads the models use.", "Run", shown="all cores")
-    timeout: float = _run(
+    threads: int = runs(0, "Threads the models use.", "Run", shown="all cores")
+    timeout: float = runs(
         0.0,
         "Give up on a question after this long.",
         "Run",
         metavar="SECONDS",
         shown="never",
     )
-    offline: bool = _run(False, "Never ask the model hub for anything.", "Run", trusted=True)
-    cache: bool = _run(
+    offline: bool = runs(False, "Never ask the model hub for anything.", "Run", trusted=True)
+    cache: bool = runs(
         True,
         "Keep ColBERT's vectors of turns (`smartsearch cache`), and use an index (`smartsearch index`).",
         "Run",
         trusted=True,
     )
-    cache_size: int = _run(1024, trusted=True)  # MiB of vectors at most; 0 = none
-    daemon: str = _run(
+    cache_size: int = runs(1024, trusted=True)  # MiB of vectors at most; 0 = none
+    daemon: str = runs(
         "auto",
         "Ask the warm process of `smartsearch serve`: auto, if one runs; always, and start one; never.",
         "Run",
         choices=("auto", "always", "never"),
         trusted=True,
     )
-    trusted_hosts: tuple[str, ...] = _run((), trusted=True)  # `answer` sends there unasked
+    trusted_hosts: tuple[str, ...] = runs((), trusted=True)  # `answer` sends there unasked
 
     # no setting, but what is to be told with each answer: what a project's file sets, and what is wrong in it
     notes: tuple[str, ...] = dataclasses.field(default=(), compare=False)
@@ -497,9 +366,23 @@ class Config:
         return os.cpu_count() or 1
 
 
+if TYPE_CHECKING:
+    Config = Core
+else:
+    Config = dataclasses.make_dataclass(
+        "Config",
+        (),
+        bases=(*(guest.Settings for guest in reversed(GUESTS)), Core),
+        namespace={
+            "__doc__": "Every setting: the core's, then those that systems declare.",
+            "__module__": __name__,
+        },
+        frozen=True,
+    )
+
 FIELDS = {field.name: field for field in dataclasses.fields(Config) if field.metadata}
 """Every setting by its name."""
-MODELS = ("profile", "parser", "crossencoder", "colbert", "qr_model", "qr_heads")
+MODELS = tuple(name for name, field in FIELDS.items() if field.metadata["weights"])
 """Settings that decide which weights are loaded."""
 
 
@@ -537,7 +420,7 @@ Every setting that the paper names is here, so that no file or variable makes a 
 
 
 def beyond_paper(config: Config) -> list[str]:
-    """Where a config with the paper's models is not the paper: the settings that are none of any preset's."""
+    """The settings in which a config with the paper's models differs from the nearest preset."""
     own = [values for values in PRESETS.values() if values["profile"] == config.profile]
     found = ([name for name, value in values.items() if getattr(config, name) != value] for values in own)
     return min(found, key=len, default=[])
@@ -549,12 +432,11 @@ def check(config: Config) -> Config:
         value, allowed = getattr(config, name), field.metadata["choices"]
         if isinstance(value, str) and allowed and value not in allowed:
             raise ConfigError(f"{name} is {value!r}", hint=f"one of {', '.join(allowed)}")
+        if isinstance(value, tuple) and allowed and set(value) - set(allowed):
+            said = f"some of {','.join(allowed)}, or none"
+            raise ConfigError(f"{name} is {','.join(value)!r}", hint=said)
     if len(set(config.rank) & set(RANKERS)) < len(config.rank):
         raise ConfigError(f"rank is {','.join(config.rank)!r}", hint=f"some of {','.join(RANKERS)}, or none")
-    for name, known in (("compress", COMPRESSIONS), ("beside", BESIDE), ("xmemory_without", WITHOUT)):
-        if set(getattr(config, name)) - set(known):
-            said = ",".join(getattr(config, name))
-            raise ConfigError(f"{name} is {said!r}", hint=f"some of {','.join(known)}, or none")
     for name, field in FIELDS.items():
         value, lowest = getattr(config, name), field.metadata["lowest"]
         if isinstance(value, int | float) and not lowest <= value < LARGEST:
@@ -783,7 +665,7 @@ def _project_layer(path: Path) -> _Layer:
 
 
 def _table(path: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
-    """What a settings file holds, nothing where there is none, and `:LINE` of a name. Raises ConfigError."""
+    """The values of a settings file, empty without a file, and `:LINE` of a name. Raises ConfigError."""
     try:
         text = _text(path)
         table = tomllib.loads(text)

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from smartsearch import llm, systems
 from smartsearch.llm import LLMError
-from smartsearch.systems.base import Card, Plan
-from smartsearch.types import Budget, Hit, Result, Scores, Trace
+from smartsearch.systems.base import Card, Plan, Ranked
+from smartsearch.types import Hit, Scores, Trace
 from tests.llm_server import said, shape
 
 CARD = Card("scribe", "notes of each turn", paper="none", keeps=True, llm=True)
@@ -86,8 +86,7 @@ class Scribe:
                 raise
             index, warnings = 0, ("chosen by rule",)
         hit = Hit(1, corpus.corpus.turns[index], Scores(), index=index)
-        budget = Budget("none", 0, 0, 0.0, 0.0, 0)
-        return Result(question, "", (hit,), budget, Trace(), system=CARD.asking.shown, warnings=warnings)
+        return Ranked([hit], Trace(), warnings=warnings, name=CARD.asking.shown)
 
 
 def register(monkeypatch):

@@ -12,7 +12,18 @@ import smartsearch
 
 ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
-    *("errors", "types", "runtime", "config", "text", "transcripts", "retrieve", "rank", "models"),
+    *(
+        "errors",
+        "types",
+        "runtime",
+        "settings",
+        "config",
+        "text",
+        "transcripts",
+        "retrieve",
+        "rank",
+        "models",
+    ),
     *("llm", "systems", "output", "ask", "training", "bench", "serve", "cli", "__main__"),
 )
 """Rooms and files at the top of the package, the lowest first."""
@@ -125,3 +136,37 @@ def test_what_a_scorer_does_is_declared():
             r"\b(?:get|has)attr\((?!torch,|self\.network\.config,).*", path.read_text(encoding="utf-8")
         )
         assert not found, f"{path.name}: {found}"
+
+
+GUESTS = sorted(path.name for path in (ROOT / "systems").iterdir() if (path / "settings.py").is_file())
+VERBS = {
+    "cli.qrranker": "qrranker",
+    "training.listwise": "qrranker",
+    "cli.memorag": "memorag",
+    "training.memorag": "memorag",
+    "training.clue_data": "memorag",
+}
+"""Modules beside a system's folder that belong to it: its verb, and what that verb trains."""
+
+
+def test_no_system_imports_another_and_nothing_else_imports_one():
+    assert GUESTS
+    wrong = []
+    for name, path in modules():
+        home = VERBS.get(name, name.split(".")[1] if name.startswith("systems.") else "")
+        source = path.read_text(encoding="utf-8")
+        dotted = [f"systems.{found}" for found in re.findall(r"smartsearch\.systems\.(\w+)", source)]
+        for used in {*dotted, *(".".join(used[:2]) for used in imports(path))}:
+            guest = used.removeprefix("systems.")
+            if used.startswith("systems.") and guest in GUESTS and guest != home and name != "systems":
+                wrong.append(f"{name} imports {used}")
+    assert not wrong
+
+
+def test_one_search_alone_cuts_and_orders_what_systems_find():
+    """Behind the door: `systems.answer`."""
+    for path in (ROOT / "systems").rglob("*.py"):
+        if path != ROOT / "systems" / "__init__.py":
+            source = path.read_text(encoding="utf-8")
+            assert "rank.truncate import" not in source, path
+            assert "config.order" not in source, path

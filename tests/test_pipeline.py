@@ -13,9 +13,8 @@ from smartsearch.rank.meaning import dense_search
 from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.truncate import Tokenizer
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.types import STAGES, Corpus, ModelInfo, Query
-from tests.conftest import corpus, haystack
+from tests.conftest import corpus, haystack, search
 
 
 def overlap(question, texts):

@@ -249,7 +249,7 @@ def question_of(identity: Identity, line: int, values: dict[str, Any]) -> Questi
 
 
 def _texts(values: dict[str, Any], name: str) -> tuple[str, ...]:
-    """A string or a list of strings; absent or null is none."""
+    """The strings of a field that holds one or a list; an absent field and null give no string."""
     value = values.get(name)
     if value is None:
         return ()
@@ -323,7 +323,7 @@ def is_ours(begin: bytes) -> bool:
 
 
 def done_in(lines: Iterable[bytes]) -> Done:
-    """What records of `batch` say was done. Raises InputError at a line that is none."""
+    """What records of `batch` say was done. Raises InputError at a line that is no record."""
     done = Done()
     for number, raw in enumerate(lines, start=1):
         try:

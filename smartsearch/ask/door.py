@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, cast
 from smartsearch import systems
 from smartsearch.ask import memories
 from smartsearch.ask.library import Library
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Request, Scope
 from smartsearch.config import Config, beyond_paper
 from smartsearch.errors import SmartsearchError
 from smartsearch.systems.base import quietly
 from smartsearch.transcripts.nearby import nearby, runs
-from smartsearch.types import Corpus, Nearby, Result, Turn
+from smartsearch.types import Nearby, Result, Turn
 
 if TYPE_CHECKING:
     from smartsearch.retrieve.grep import Haystack
@@ -52,49 +52,79 @@ class Found:
     memory: str = ""
 
 
-def find(
-    question: str,
-    scope: Scope,
-    config: Config,
-    opening: Opening,
-    library: Library,
-    before: int = 0,
-    after: int = 0,
-    notes: tuple[str, ...] = (),
-    progress: Progress = quietly,
-    agree: Agree = silently,
-) -> Found:
-    """What the config's system finds, with up to so many turns around each hit; `notes` are told with it.
+@dataclass(frozen=True)
+class Door:
+    """What answers in this process: a system, and the transcripts that it has read.
 
     `progress` hears of a memory that has to be made first, `agree` of what a language model will be sent.
-
-    Raises SmartsearchError: nothing can be read, no such name, a model is missing, time is up.
     """
-    from smartsearch.transcripts.faults import IndexFault, NotByLine
 
-    if systems.card(config.system).whole:
-        library.read_whole(scope)
-    with _noted(config):
-        try:
-            found, corpus = _found(question, scope, config, opening, library, before, after, progress, agree)
-        except NotByLine as error:
-            library.read_whole(scope)
-            found, corpus = _found(question, scope, config, opening, library, before, after, progress, agree)
-            if isinstance(error, IndexFault):
-                warnings = (error.message, *found.result.warnings)
-                found = replace(found, result=replace(found.result, warnings=warnings))
-    if notes:
-        trace = found.result.trace
-        trace = replace(trace, degraded=(*trace.degraded, *notes))
-        found = replace(found, result=replace(found.result, trace=trace))
-    if config.redact:
-        from smartsearch.text.redact import redacted_result
+    opening: Opening
+    library: Library
+    progress: Progress = quietly
+    agree: Agree = silently
 
-        shown = (*found.result.hits, *found.result.budget.hidden)
-        said = runs(corpus, (hit.index for hit in shown if hit.index >= 0))
-        result, around = redacted_result(found.result, found.around, said)
-        return replace(found, result=result, around=tuple(around))
-    return found
+    def find(self, asked: Request, notes: tuple[str, ...] = ()) -> Found:
+        """What the config's system finds; `notes` are told with it.
+
+        Raises SmartsearchError: nothing can be read, no such name, a model is missing, time is up.
+        """
+        from smartsearch.transcripts.faults import IndexFault, NotByLine
+
+        if systems.card(asked.config.system).whole:
+            self.library.read_whole(asked.scope)
+        with _noted(asked.config):
+            try:
+                return self._found(asked, notes)
+            except NotByLine as error:
+                self.library.read_whole(asked.scope)
+                return self._found(asked, notes, (error.message,) if isinstance(error, IndexFault) else ())
+
+    def _found(self, asked: Request, notes: tuple[str, ...], faults: tuple[str, ...] = ()) -> Found:
+        scope, config = asked.scope, asked.config
+        start = time.perf_counter()
+        haystack = self.library.haystack(scope)
+        corpus = haystack.corpus
+        read = time.perf_counter()
+        system = self.opening()
+        loaded = time.perf_counter()
+        asking = cast("Asking", system) if config.llm else None
+        if asking:
+            self.agree(asking, haystack, lambda: memories.plans(asking, haystack, scope, config))
+        so_far = asking.asker.spent if asking else None
+        memory = memories.memory(system, haystack, scope, config, self.progress)
+        ingest = (asking.asker.spent - so_far).cost if asking and so_far else None
+        prepared = time.perf_counter()
+        result = systems.answer(system, asked.question, haystack, memory, config)
+        seconds = {"read": read - start, "load": loaded - read, "ingest": prepared - loaded}
+        seconds["total"] = time.perf_counter() - start
+        timing = result.trace.timing_ms | {stage: took * 1000.0 for stage, took in seconds.items()}
+        degraded = (*result.trace.degraded, *notes)
+        result = replace(
+            result,
+            trace=replace(result.trace, timing_ms=timing, ingest=ingest, degraded=degraded),
+            skipped=corpus.skipped,
+            warnings=(
+                *faults,
+                *config.notes,
+                *_not_the_paper(config),
+                *corpus.warnings,
+                *haystack.warnings,
+                *(_filtered_away(result, haystack, scope) if scope.filters.given else ()),
+                *result.warnings,
+            ),
+            filters=scope.filters.given | ({"speaker": config.speaker} if config.speaker else {}),
+        )
+        sources = tuple(hit.turn for hit in result.hits)
+        around = nearby(corpus, result.hits, asked.before, asked.after) if asked.before or asked.after else ()
+        if config.redact:
+            from smartsearch.text.redact import redacted_result
+
+            shown = (*result.hits, *result.budget.hidden)
+            said = runs(corpus, (hit.index for hit in shown if hit.index >= 0))
+            result, around = redacted_result(result, around, said)
+        state = "-".join(filter(None, (system.fingerprint, memory.fingerprint)))
+        return Found(result, tuple(around), sources, state)
 
 
 @contextmanager
@@ -106,58 +136,6 @@ def _noted(config: Config) -> Iterator[None]:
         said = [note for note in config.notes if note not in error.hint]
         error.hint = "; ".join(filter(None, (error.hint, *said)))
         raise
-
-
-def _found(
-    question: str,
-    scope: Scope,
-    config: Config,
-    opening: Opening,
-    library: Library,
-    before: int,
-    after: int,
-    progress: Progress,
-    agree: Agree,
-) -> tuple[Found, Corpus]:
-    start = time.perf_counter()
-    haystack = library.haystack(scope)
-    read = time.perf_counter()
-    system = opening()
-    loaded = time.perf_counter()
-    asking = cast("Asking", system) if config.llm else None
-    if asking:
-        agree(asking, haystack, lambda: memories.plans(asking, haystack, scope, config))
-    spent = [asking.asker.spent] if asking else []
-    memory = memories.memory(system, haystack, scope, config, progress)
-    prepared = time.perf_counter()
-    spent += [asking.asker.spent] if asking else []
-    result = system.search(question, haystack, memory, config)
-    seconds = {"read": read - start, "load": loaded - read, "ingest": prepared - loaded}
-    seconds["total"] = time.perf_counter() - start
-    timing = result.trace.timing_ms | {stage: took * 1000.0 for stage, took in seconds.items()}
-    trace = replace(result.trace, timing_ms=timing)
-    if asking:
-        ingest, cost = spent[1] - spent[0], asking.asker.spent - spent[1]
-        trace = replace(trace, cost=cost.cost, ingest=ingest.cost)
-    corpus = haystack.corpus
-    around = nearby(corpus, result.hits, before, after) if before or after else ()
-    given = scope.filters.given | ({"speaker": config.speaker} if config.speaker else {})
-    whole = replace(
-        result,
-        trace=trace,
-        skipped=corpus.skipped,
-        warnings=(
-            *config.notes,
-            *_not_the_paper(config),
-            *corpus.warnings,
-            *haystack.warnings,
-            *(_filtered_away(result, haystack, scope) if scope.filters.given else ()),
-            *result.warnings,
-        ),
-        filters=given,
-    )
-    state = "-".join(filter(None, (system.fingerprint, memory.fingerprint)))
-    return Found(whole, tuple(around), tuple(hit.turn for hit in result.hits), state), corpus
 
 
 def _filtered_away(result: Result, haystack: Haystack, scope: Scope) -> Iterator[str]:

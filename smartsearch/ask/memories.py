@@ -37,7 +37,7 @@ _MEMORIES: WeakKeyDictionary[Haystack, dict[tuple[str, str], Memory]] = WeakKeyD
 class Held:
     """A memory on disk: of which system and paths, its statistics when it was last used, its size.
 
-    Without statistics it was begun and not ended. `asked` is which language model, and what it took.
+    An unfinished memory has no statistics. `asked` names the language model and what it cost.
     """
 
     system: str
@@ -67,7 +67,7 @@ def memory(
 
 
 def plans(system: Asking, haystack: Haystack, scope: Scope, config: Config) -> tuple[Plan, Plan]:
-    """What making that memory would send, nothing for one that is held, and what a question would."""
+    """What making the memory would send, nothing if it is held, and what a question would send."""
     folder = _folder(system, scope, config)
     making, question = system.plan(haystack, folder if folder and folder.exists() else None, config)
     held = _MEMORIES.get(haystack, {})
@@ -126,7 +126,7 @@ def _folder(system: System, scope: Scope, config: Config) -> Path | None:
 
 
 def _made(system: System, scope: Scope, config: Config) -> Path | None:
-    """The same, made; None where it cannot be."""
+    """Create that folder; None for no folder, or where it cannot be created."""
     if folder := _folder(system, scope, config):
         try:
             private.make(folder)

@@ -42,6 +42,21 @@ class Scope:
 
 
 @dataclass(frozen=True)
+class Request:
+    """A question on its way through the doors, where it is searched, and by which settings.
+
+    `before` and `after` are turns around each hit that are shown with it; `explain` shows the whole trace.
+    """
+
+    question: str
+    scope: Scope
+    config: Config
+    before: int = 0
+    after: int = 0
+    explain: bool = False
+
+
+@dataclass(frozen=True)
 class Written:
     """The choice of files and turns as it was written, by name; `7d` is still to be counted from a day."""
 

@@ -68,7 +68,8 @@ def measure(
         running = [Running(system, ready.haystack, config, scoring.store.path.parent) for system in opened]
 
         def ask(question: BenchQuestion, ready: Haystacked = ready, memory: Memory = memory) -> Result:
-            return ours.search(question.text, ready.haystack, memory, replace(config, now=question.day))
+            day = replace(config, now=question.day)
+            return systems.answer(ours, question.text, ready.haystack, memory, day)
 
         first.append(ask(asked[0]).trace.timing_ms["total"])
         for rival in running:

@@ -30,16 +30,15 @@ from smartsearch.bench.types import BenchQuestion
 from smartsearch.config import FIELDS, Config, check
 from smartsearch.errors import ConfigError, InputError, SmartsearchError, UsageError
 from smartsearch.llm import Spent
-from smartsearch.models import causal, profiles, store
+from smartsearch.models import profiles, store
 from smartsearch.models.loading import Ranker
 from smartsearch.models.tools import Tools
-from smartsearch.rank.hub.heads import NAME, UNTRAINED
 from smartsearch.rank.text import scored_texts
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems import baselines
-from smartsearch.systems.base import Asking, Card, Memory, Plan, Progress, System, quietly
-from smartsearch.types import Corpus, Result
+from smartsearch.systems.base import Asking, Card, Memory, Plan, Progress, Ranked, System, quietly
+from smartsearch.types import Corpus
 
 SHELF = "ce:"
 """How the name of a rival begins that is a cross-encoder."""
@@ -183,9 +182,9 @@ class Running:
         if isinstance(self.memory, baselines.Scored):
             return self.memory.score(question.text)
         config = replace(self._whole, now=question.day)
-        result = self.system.search(question.text, self._haystack, self.memory, config)
+        ranked = self.system.search(question.text, self._haystack, self.memory, config)
         scores = np.full(len(self._haystack.corpus.turns), np.nan)
-        for hit in result.hits:
+        for hit in ranked.hits:
             scores[hit.index] = -hit.rank
         return scores
 
@@ -218,9 +217,7 @@ def _registered(name: str, llm: bool, base: Config) -> Rival:
     if card.extra:
         extras.require(card.extra, f"the rival {name}")
     own |= {"system": system, "llm": llm and card.llm}
-    shown = (card.asking if own["llm"] or way in card.modelled else card).shown
-    if system == NAME and not causal.trained(base):
-        shown = UNTRAINED
+    shown = systems.shown(replace(base, **own))
     return Rival(
         f"{shown}{colon}{way}",
         lambda config, tools: systems.load(replace(config, **own), lambda _: tools),
@@ -255,7 +252,7 @@ class _Own:
 
         return baselines.Scored(score)
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """Nobody asks: its scores are read of its memory."""
         raise NotImplementedError
 

@@ -94,9 +94,7 @@ COMMANDS = {
     "cache": Command(
         "cache", "cache", "Show, fill or clear the vectors of turns that are kept for the next questions."
     ),
-    "memory": Command(
-        "memory", "memory", "Build, show or remove what a system such as xmemory keeps of your chats."
-    ),
+    "memory": Command("memory", "memory", "Build, show or remove what a system keeps of your chats."),
     "qrranker": Command(
         "qrranker", "qrranker", "Fetch a language model for --system qrranker, find its heads, train them."
     ),

@@ -122,7 +122,7 @@ def remember(question: str, turns: Sequence[Turn], *, exact: bool) -> None:
 def last(number: int) -> tuple[str, Place]:
     """The question of this terminal's last search, else of the last of all, and its hit of that number.
 
-    Raises UsageError where there is none.
+    Raises UsageError where there is no such hit.
     """
     try:
         files = sorted(_folder().iterdir(), key=lambda file: file.stat().st_mtime)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from smartsearch.ask.library import Library
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Request, Scope
 from smartsearch.cli import consent
 from smartsearch.cli.options import FilterOptions, QueryOptions
 from smartsearch.config import Config
@@ -169,13 +169,11 @@ class Session:
 
     def ranked(self, question: str) -> Sequence[Hit]:
         """What `smartsearch query` finds. Raises SmartsearchError."""
-        from smartsearch.ask.door import find
-        from smartsearch.cli.search import warm
+        from smartsearch.ask.door import Door
+        from smartsearch.cli.search import answered
 
-        told, _, _ = warm(question, self.scope, self.config)
-        if told is None:
-            told = find(question, self.scope, self.config, self._opening, self.library)
-        return told.result.hits
+        asked = Request(question, self.scope, self.config)
+        return answered(asked, lambda _: Door(self._opening, self.library)).result.hits
 
     def command(self, line: str) -> None:
         """Do what a line such as `/since 7d` says. Raises SmartsearchError."""

@@ -12,6 +12,7 @@ from smartsearch.config import FIELDS
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
 from smartsearch.output.plain import where
+from smartsearch.systems import SYSTEMS, card
 
 if TYPE_CHECKING:
     from smartsearch.ask.memories import Held
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.base import Asking, Kept, Plan
 
-memory = typer.Typer(help="Build, show or remove what a system such as xmemory keeps of your chats.")
+FIRST = next((name for name in SYSTEMS if card(name).keeps), "")
+"""The system that is meant where none is named."""
+memory = typer.Typer(help="Build, show or remove what a system keeps of your chats.")
 
 Paths = Annotated[
     list[str] | None, typer.Argument(metavar="PATH", help="Files, folders, @NAMES.", show_default=".")
 ]
 Named = Annotated[
     str,
-    typer.Option("--system", metavar="NAME", help="A system that keeps a memory.", show_default="xmemory"),
+    typer.Option("--system", metavar="NAME", help="A system that keeps a memory.", show_default=FIRST),
 ]
 Llm = Annotated[
     bool | None,
@@ -49,7 +52,7 @@ def start(context: typer.Context) -> None:
 @memory.command()
 def build(
     paths: Paths = None,
-    system: Named = "xmemory",
+    system: Named = FIRST,
     llm: Llm = None,
     yes: Agreed = False,
     json: AsJson = False,
@@ -86,7 +89,7 @@ def status(system: Named = "", json: AsJson = False) -> int:
 @memory.command(name="show")
 def show_parts(
     paths: Paths = None,
-    system: Named = "xmemory",
+    system: Named = FIRST,
     llm: Llm = None,
     yes: Agreed = False,
     json: AsJson = False,
@@ -100,7 +103,7 @@ def show_parts(
 
 
 @memory.command()
-def remove(paths: Paths = None, system: Named = "xmemory", json: AsJson = False) -> int:
+def remove(paths: Paths = None, system: Named = FIRST, json: AsJson = False) -> int:
     """Take what is kept of PATH off the disk, with any --glob; the chats themselves are not touched."""
     from smartsearch.ask import memories
 

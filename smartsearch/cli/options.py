@@ -14,7 +14,6 @@ import typer
 
 from smartsearch.ask.scope import Scope, Written
 from smartsearch.config import (
-    COUNT_OR_ALL,
     FIELDS,
     MODELS,
     PRESETS,
@@ -27,6 +26,7 @@ from smartsearch.config import (
 from smartsearch.errors import UsageError
 from smartsearch.output.show import FORMATS, View
 from smartsearch.runtime.extras import needs
+from smartsearch.settings import COUNT_OR_ALL
 from smartsearch.systems import SYSTEMS
 from smartsearch.transcripts.filters import Filters
 
@@ -88,7 +88,10 @@ def setting(name: str) -> Any:
     if isinstance(default, bool):
         shown = "on" if default else "off"
         return option(about["panel"], about["help"], f"--{dashed}/--no-{dashed}", show_default=shown)
-    extra: dict[str, Any] = {"choices": about["choices"], "metavar": about["metavar"] or None}
+    extra: dict[str, Any] = {
+        "choices": about["choices"] if isinstance(default, str) else (),
+        "metavar": about["metavar"] or None,
+    }
     if isinstance(default, int | float) and about["lowest"] >= 0 and name not in COUNTS:
         extra["min"] = about["lowest"]
         extra["metavar"] = about["metavar"] or "N"

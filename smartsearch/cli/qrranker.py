@@ -136,8 +136,8 @@ def detect(
     """
     place = outputs.Place(Path(out), overwrite=overwrite, inputs=[data] if data else [])
     from smartsearch.config import build
-    from smartsearch.models import causal
     from smartsearch.rank.hub.heads import Heads, written
+    from smartsearch.systems.qrranker import causal
 
     config = build({"qr_model": qr_model, "qr_candidates": qr_candidates, "threads": threads})
     reader, info = causal.opened(config, WHAT)
@@ -197,7 +197,7 @@ def train(
     folder = Path(out)
     place = outputs.Place(folder, overwrite=overwrite, ours=heads.are_in, inputs=[qr_model, data or qr_model])
     from smartsearch.config import build
-    from smartsearch.models import causal
+    from smartsearch.systems.qrranker import causal
 
     said = {"qr_model": qr_model, "qr_heads": qr_heads, "qr_candidates": qr_candidates, "threads": threads}
     config = build(said)

@@ -15,9 +15,9 @@ import typer
 
 from smartsearch import systems
 from smartsearch.ask import batch
-from smartsearch.ask.door import Found, Opening, find
+from smartsearch.ask.door import Door, Found, Opening
 from smartsearch.ask.library import STDIN_BYTES, Library, in_background
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Request, Scope
 from smartsearch.cli import consent, hits, words
 from smartsearch.cli.consent import ConsentOptions
 from smartsearch.cli.options import (
@@ -45,7 +45,6 @@ from smartsearch.transcripts.files import require
 from smartsearch.types import Result
 
 JSON_FORMATS = ("json", "jsonl")
-PLAIN = View()
 
 QUERY_EXAMPLES = """Examples:
 
@@ -101,33 +100,48 @@ def searched(
     view: View,
     progress: TalkOptions,
 ) -> Found:
-    """The answer to one question typed at a prompt, within its time limit.
-
-    The warm process gives it, if the options want one and there is one; else this one does.
-    """
+    """The answer to one question typed at a prompt, within its time limit."""
     if not question.strip():
         raise UsageError("QUESTION is missing", hint='smartsearch query "When did ...?" chats/')
     typed = [question, *(paths or [])]
     question, paths = words.asked(question, paths or [])
     if not (paths or view.quiet) and (other := words.near_path(typed)):
         stream.talk(other)
-    source = filters.scope(paths, config)
-    stdin = _standard_input(source.paths)
+    scope = filters.scope(paths, config)
+    stdin = _standard_input(scope.paths)
     if not (paths or view.quiet) and words.piped():
         stream.talk("standard input is not read: - as a PATH reads it")
+
+    def here(stdin: BinaryIO | None) -> Door:
+        tell, agree = saying(config, quiet=view.quiet), consent.agreeing(config)
+        return Door(loading(config, quiet=view.quiet), Library(stdin), tell, agree)
+
     with (
         deadline(config.timeout, lambda error: _stop(error, as_json=view.format in JSON_FORMATS)),
         stream.status("searching", wanted=progress.progress == "auto" and not consent.asked_for(config)),
     ):
-        question = _utf8(question)
-        told, cold, stdin = warm(question, source, config, view, stdin)
-        if told is not None:
-            return told
-        notes = (f"answered without the warm process: {cold}",) if cold else ()
-        library = Library(stdin)
-        tell, agree = saying(config, quiet=view.quiet), consent.agreeing(config)
-        opening, around = loading(config, quiet=view.quiet), (view.before, view.after)
-        return find(question, source, config, opening, library, *around, notes, tell, agree)
+        asked = Request(_utf8(question), scope, config, view.before, view.after, view.traced)
+        return answered(asked, here, stdin)
+
+
+def answered(asked: Request, here: Callable[[BinaryIO | None], Door], stdin: BinaryIO | None = None) -> Found:
+    """What the warm process answers, where one is wanted and there; else what the door of this process does.
+
+    `here` gives that door, with what is left of `stdin`.
+    """
+    config, cold = asked.config, ""
+    if config.daemon != "never" and not config.llm:  # its settings of a language model may be others
+        from smartsearch.serve.warm import client, wire
+
+        try:
+            day = replace(config, now=config.now or date.today().isoformat())  # its time zone may be another
+            told = client.ask(wire.Request(**vars(replace(asked, config=day))), stdin)
+            return Found(told.result, told.around)
+        except client.NotWarm as error:
+            if stdin is not None and error.piped:
+                stdin = io.BytesIO(error.piped + stdin.read(STDIN_BYTES))
+            cold = str(error)
+    return here(stdin).find(asked, (f"answered without the warm process: {cold}",) if cold else ())
 
 
 def _with_graph(config: Config, format: str) -> Config:
@@ -140,24 +154,6 @@ def _with_graph(config: Config, format: str) -> Config:
         hint = f"--format graphml goes with --system {makers}"
         raise UsageError(f"--system {config.system} makes no graph", hint=hint)
     return replace(config, graph=makes and format in ("graphml", "html"))
-
-
-def warm(
-    question: str, source: Scope, config: Config, view: View = PLAIN, stdin: BinaryIO | None = None
-) -> tuple[Found | None, str, BinaryIO | None]:
-    """What the warm process answers, if one is wanted and there; else why not, and the rest of `stdin`."""
-    if config.daemon == "never" or config.llm:  # its settings of a language model may be others
-        return None, "", stdin
-    from smartsearch.serve.warm import client, wire
-
-    try:
-        here = replace(config, now=config.now or date.today().isoformat())  # its time zone may be another
-        told = client.ask(wire.Request(question, source, here, view.before, view.after, view.traced), stdin)
-        return Found(told.result, told.around), "", stdin
-    except client.NotWarm as error:
-        if stdin is not None and error.piped:
-            stdin = io.BytesIO(error.piped + stdin.read(STDIN_BYTES))
-        return None, str(error), stdin
 
 
 def batch_command(
@@ -272,11 +268,11 @@ class _Asking:
     ) -> int:
         """Give each record to `put`; the exit code."""
         questions, source, config, quiet = self.questions, self.source, self.config, self.progress.quiet
+        tell, agree = saying(config, quiet=quiet), consent.agreeing(config, many=True)
         library = Library(_standard_input(source.paths))
-        system = loading(config, quiet=quiet)
+        door = Door(loading(config, quiet=quiet), library, tell, agree)
         complained: set[str] = set()
         spared: set[tuple[str, ...]] = set()
-        tell, agree = saying(config, quiet=quiet), consent.agreeing(config, many=True)
 
         def answer(question: batch.Question) -> Result:
             own, how = self.filters.written.own(question, source, config)
@@ -284,7 +280,7 @@ class _Asking:
                 out.spare(own.paths)
                 spared.add(own.paths)
             with deadline(config.timeout):
-                result = find(question.text, own, how, system, library, progress=tell, agree=agree).result
+                result = door.find(Request(question.text, own, how)).result
             if not quiet:
                 read = library.haystack(own)
                 general = (*config.notes, *read.corpus.warnings, *read.warnings)
@@ -360,7 +356,7 @@ def _standard_input(paths: Sequence[str]) -> BinaryIO | None:
 
 
 def saying(config: Config, *, quiet: bool) -> Progress:
-    """Says once that a system has to take in what is new before it can answer, and how much that is."""
+    """A progress callback that prints once how much the system must take in before it answers."""
     told = quiet
 
     def progress(_done: int, of: int) -> None:
@@ -375,7 +371,7 @@ def saying(config: Config, *, quiet: bool) -> Progress:
 
 
 def loading(config: Config, *, quiet: bool = True) -> Opening:
-    """Begin to load the system and its models in the background; what it has to tell first is said once."""
+    """Begin to load the system and its models in the background; its notice is printed once."""
     from smartsearch.models import loading
 
     opening, told = in_background(lambda: systems.load(config, loading.load_tools)), quiet

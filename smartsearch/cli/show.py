@@ -303,7 +303,7 @@ def _list(path: str, files: _Files, into: _Gathered, *, all: bool) -> None:
 
 
 def _open(text: str, place: Place, files: _Files, into: _Gathered, view: View, whole: str) -> None:
-    """The turns at one place, or that there are none."""
+    """The turns at one place, or a note that it has no turn."""
     if os.path.isdir(place.path):  # noqa: PTH112 - as it was typed
         raise InputError(f"{place.path} is a folder", hint="a place is in a file", kind="input")
     turns = files.near(place) if place.first and not whole else []
@@ -325,7 +325,7 @@ def _open(text: str, place: Place, files: _Files, into: _Gathered, view: View, w
 
 
 def _piped(hit: int | None, into: _Gathered) -> Iterator[Place]:
-    """The places that standard input brings. Raises InputError for what is none."""
+    """The places that standard input brings. Raises InputError for a line without a place."""
     if sys.stdin.isatty():
         stream.talk("reading hits from standard input; end it with Ctrl-D")
     from smartsearch.cli.hits import read_hits

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
-from smartsearch.config import Config, is_path
+from smartsearch.config import RANKERS, Config, is_path
 from smartsearch.errors import CacheError, ModelError, SmartsearchError
-from smartsearch.models import causal, manifest, profiles, store, vetting
+from smartsearch.models import manifest, profiles, store, vetting
 from smartsearch.models.profiles import SCORERS
 from smartsearch.models.store import ModelRef
 from smartsearch.runtime import extras
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 LEAST_ROOM, ROOM_A_CORE = 600 * 2**20, 32 * 2**20
 """Bytes of addresses that the shipped models and their libraries take, and more for each core's thread."""
-OTHERS: dict[str, Callable[[Config], Scorer]] = {"qr": causal.scorer}
-"""What gives each scorer of `RANKERS` that is no model of a profile; it loads nothing before it is asked."""
 _HINT = "a sentence-transformers CrossEncoder or a PyLate ColBERT, by hub id or folder"
 TOKENIZER = "wordpiece-30522 (bert-base-uncased)"
 """What tokens are counted with, whatever the profile, so that counts compare."""
@@ -56,7 +55,8 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
         if role in profile
     }
     scorers = {name: ranker.scorer for name, ranker in rankers.items()}
-    scorers |= {name: scorer(config) for name, scorer in OTHERS.items()}
+    others = {name: RANKERS[name].loads for name in config.rank if RANKERS[name].loads}
+    scorers |= {name: _other(loads, config) for name, loads in others.items()}
     wanted = _wanted(config, scorers)
     for name in wanted:
         if name in rankers:
@@ -66,7 +66,7 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
         scorers[name].begin()
     if profile["parser"].given and is_path(profile["parser"].name):
         vetting.check_parser(parser)
-    torch = any(ranker.needs_torch for ranker in rankers.values()) or any(name in OTHERS for name in wanted)
+    torch = any(ranker.needs_torch for ranker in rankers.values()) or bool(others)
     nlp = parse.load(str(parser), needs_torch=torch or profile["parser"].shipped is None)
     infos = {"parser": store.info("parser", profile["parser"], parser)}
     for name, ranker in rankers.items():
@@ -83,8 +83,16 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
     )
 
 
+def _other(loads: str, config: Config) -> Scorer:
+    """The scorer that the row of `RANKERS` loads, where it is no model of a profile."""
+    module, _, name = loads.partition(":")
+    scorer: Scorer = getattr(import_module(module), name)(config)
+    return scorer
+
+
 def _wanted(config: Config, there: Container[str]) -> list[str]:
     """The scorers that the config asks for. Raises ModelError where one is missing.
+
 
     Without a ColBERT alone the others answer.
     """

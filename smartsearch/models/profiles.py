@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from smartsearch.config import Config, is_path
+from smartsearch.config import RANKERS, Config, is_path
 from smartsearch.errors import ModelError, UsageError
 from smartsearch.models import manifest, store, trained
 from smartsearch.models.store import ModelRef
@@ -79,16 +79,20 @@ def profile_of(config: Config) -> Profile:
 
 
 def fingerprints(config: Config) -> dict[str, str]:
-    """What the models of the config's profile are, to the byte, by `parser`, `ce`, `colbert`, `qr` and, for
-    what was fitted to these rankers, `fusion`.
+    """What the models of the config's profile are, to the byte, by `parser` and the names of scorers.
+
+    `fusion` is what was fitted to these rankers.
 
     For whoever keeps scores: a model that was trained again in its old place is another. Those that are
     not on this machine are left out.
     """
-    models = profile_of(config) | ({"qrranker": ModelRef.typed(config.qr_model)} if config.qr_model else {})
+    models, roles = profile_of(config), {"parser": "parser", **SCORERS}
+    for name, row in RANKERS.items():
+        if row.model and (said := getattr(config, row.model)):
+            models[row.role], roles[name] = ModelRef.typed(said), row.role
     found = {
         name: store.fingerprint(role, models[role], folder)
-        for name, role in {"parser": "parser", **SCORERS, "qr": "qrranker"}.items()
+        for name, role in roles.items()
         if role in models and (folder := store.locate(role, models[role])) is not None
     }
     fitted = [manifest.FUSION, manifest.SET_ENCODER] if are_fused(config) else []
@@ -124,8 +128,8 @@ def missing(role: str, ref: ModelRef) -> ModelError:
         said, hint = f"the shipped {role} is not in {ref.shipped}", "install smartsearch-cli again"
     elif ref.given and not is_path(ref.name) and Path(ref.name).is_dir():
         hint = f"./{ref.name} if the folder is meant, or --profile embedded"
-    elif role == "qrranker" and ref.on_hub:
-        hint = f"smartsearch qrranker pull {ref.asked}, or the folder of a model"
+    elif role in (row.role for row in RANKERS.values() if row.role) and ref.on_hub:
+        hint = f"smartsearch {role} pull {ref.asked}, or the folder of a model"
     elif pulling or (ref.on_hub and role != "parser"):
         hint = f"smartsearch models pull {(pulling or [ref.asked])[0]}, or --profile embedded"
     else:

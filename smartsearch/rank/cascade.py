@@ -193,9 +193,9 @@ def the_best_go_deeper(task: Task, pool: Sequence[Candidate], share: int) -> Sco
 def the_first_are_read_as_a_list(task: Task, scored: Scored) -> Scored:
     """A listwise scorer reads the first few of the others' order, as many as its setting says."""
     for name in task.config.rank:
-        first = RANKERS[name].first if name in task.scorers else None
-        if first:
-            ours = fuse(task, scored).candidates[: first(task.config)]
+        count = RANKERS[name].first if name in task.scorers else ""
+        if count:
+            ours = fuse(task, scored).candidates[: getattr(task.config, count)]
             scored = scored.read(task, [candidate.index for candidate in ours], name)
     return scored
 

@@ -44,9 +44,12 @@ class Models:
 
     def _try(self, tools: Tools) -> None:
         import smartsearch.transcripts.corpus  # noqa: F401 - the readers, too
+        from smartsearch import systems
         from smartsearch.retrieve.grep import Haystack
-        from smartsearch.systems.smartsearch.pipeline import search
+        from smartsearch.systems.base import Empty
+        from smartsearch.systems.smartsearch import SmartSearch
 
         lines = ("I adopted a dog in Lisbon.", "What is it called?", "Pickle, after my grandmother's recipe.")
-        corpus = Corpus(tuple(Turn(line, "Mara") for line in lines))
-        search("When did Mara adpot the dog?", Haystack(corpus), replace(self._config, timeout=0), tools)
+        chat = Haystack(Corpus(tuple(Turn(line, "Mara") for line in lines)))
+        config = replace(self._config, timeout=0)
+        systems.answer(SmartSearch(tools), "When did Mara adpot the dog?", chat, Empty(), config)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from smartsearch.config import Config
 from smartsearch.errors import ConfigError
 from smartsearch.runtime import extras
+from smartsearch.types import STAGES, Result, paired
 
 if TYPE_CHECKING:
+    from smartsearch.config import Config
     from smartsearch.models.tools import Tools
-    from smartsearch.systems.base import Card, Module, System
+    from smartsearch.retrieve.grep import Haystack
+    from smartsearch.systems.base import Asking, Card, Memory, Module, System
 
 _BASELINES = "smartsearch.systems.baselines"
 SYSTEMS = {
@@ -34,6 +39,17 @@ SYSTEMS = {
 """By name, the module of each. The plain searches share one."""
 
 
+def settings() -> list[Any]:
+    """The `settings.py` of the systems that are folders and have one, in the table's order.
+
+    Each has a dataclass `Settings`, whose fields become settings of `Config`, and may have `RANKERS`.
+    """
+    modules = dict.fromkeys(SYSTEMS.values())
+    folders = {module: Path(__file__).with_name(module.rpartition(".")[2]) for module in modules}
+    own = [module for module, folder in folders.items() if (folder / "settings.py").is_file()]
+    return [import_module(f"{module}.settings") for module in own]
+
+
 def _module(name: str) -> Module:
     if name not in SYSTEMS:
         raise ConfigError(f"no system named {name!r}", hint=f"one of {', '.join(SYSTEMS)}")
@@ -42,8 +58,15 @@ def _module(name: str) -> Module:
 
 
 def card(name: str) -> Card:
-    """What the system of that name is. Raises ConfigError where there is none."""
+    """The card of the system of that name. Raises ConfigError for an unknown name."""
     return _module(name).card(name)
+
+
+def shown(config: Config) -> str:
+    """What the config's system is called in tables, before it is loaded. Raises ConfigError."""
+    named = getattr(_module(config.system), "shown", None)
+    own = card(config.system)
+    return str(named(config)) if named else (own.asking if config.llm else own).shown
 
 
 def check(config: Config) -> None:
@@ -63,3 +86,42 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     if extra := card(config.system).extra:
         extras.require(extra, f"--system {config.system}")
     return _module(config.system).load(config, tools)
+
+
+def answer(system: System, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    """What a loaded system finds among the turns of `corpus`, cut, ordered and told as `config` says.
+
+    Raises SmartsearchError.
+    """
+    from smartsearch.models.loading import tokenizer
+    from smartsearch.rank.truncate import truncate
+
+    began, question = time.perf_counter(), paired(question)
+    asker = cast("Asking", system).asker if config.llm else None
+    before = asker.spent if asker else None
+    ranked = system.search(question, corpus, memory, config)
+    found = time.perf_counter()
+    cut = replace(config, truncate="none") if system.card.uncut else config
+    kept, budget = truncate(ranked.hits, cut, tokenizer(), ranked.pinned)
+    if config.order == "time":
+        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
+    ended = time.perf_counter()
+    spent = {"truncate": (ended - found) * 1000.0, "total": (ended - began) * 1000.0}
+    trace = replace(
+        ranked.trace,
+        timing_ms=dict.fromkeys(STAGES, 0.0) | ranked.trace.timing_ms | spent,
+        cost=(asker.spent - before).cost if asker and before else ranked.trace.cost,
+    )
+    return Result(
+        question,
+        ranked.profile,
+        kept,
+        replace(budget, unread=ranked.unread),
+        trace,
+        config.cores,
+        warnings=(*ranked.warnings, *budget.warnings),
+        system=ranked.name or system.card.shown,
+        confidence=ranked.confidence,
+        weak=ranked.weak,
+        graph=ranked.graph,
+    )

@@ -6,17 +6,20 @@ Then `--system NAME` serves in `query`, `answer`, `batch`, `serve`, `mcp` and `b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from smartsearch.types import Graph, Hit, Trace
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
     from smartsearch.llm import Asker
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.types import Result
 
 Needs = Literal["none", "torch", "llm", "logprobs"]
 """What a system runs on beside numpy and onnxruntime: torch, a language model, or one that gives logprobs."""
@@ -28,7 +31,7 @@ Progress = Callable[[int, int], None]
 
 
 def quietly(_done: int, _of: int) -> None:
-    """Progress that nobody is told of."""
+    """Report no progress."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Card:
     transcripts are parsed for it and not scanned. `keeps` says that its memory is worth a folder in the
     user's cache. `graph` says that its answers have a graph where one is asked for. `llm` says that a
     language model takes its paper's place in it where the config asks for that: it is an `Asking` then.
-    `modelled` are those of its ways, values of the setting of its name, that run a model of their own.
+    `uncut`: no budget cuts what it finds.
     """
 
     name: str
@@ -52,11 +55,11 @@ class Card:
     keeps: bool = False
     graph: bool = False
     llm: bool = False
-    modelled: tuple[str, ...] = ()
+    uncut: bool = False
 
     @property
     def asking(self) -> Card:
-        """The same with a language model in it."""
+        """The card of this system when a language model runs in it."""
         return replace(self, needs="llm", fidelity="approximate")
 
     @property
@@ -67,9 +70,9 @@ class Card:
 
 @dataclass(frozen=True)
 class Plan:
-    """About what will be sent to a language model, at most but for bad replies, each asked for again.
+    """An estimate of what will be sent to a language model; retries after bad replies are not counted.
 
-    `unit` says what of, such as "9 episodes".
+    `unit` says for what, such as "9 episodes".
     """
 
     calls: int = 0
@@ -78,7 +81,7 @@ class Plan:
     unit: str = ""
 
     def times(self, n: int) -> Plan:
-        """The same so often."""
+        """The estimate for `n` of them."""
         return replace(
             self,
             calls=n * self.calls,
@@ -87,7 +90,7 @@ class Plan:
         )
 
     def __add__(self, other: Plan) -> Plan:
-        """Both, without a unit."""
+        """The sum of two estimates, without a unit."""
         return Plan(
             self.calls + other.calls,
             self.prompt_tokens + other.prompt_tokens,
@@ -124,6 +127,44 @@ class Empty:
     fingerprint = ""
 
 
+@dataclass(frozen=True)
+class Ranked:
+    """What a system found for a question: `systems.answer` makes a `Result` of it, cut and in order.
+
+    `hits` are turns of the corpus, best first, whatever the system's own unit is. `trace` has its steps, what
+    it ran, milliseconds by stage, and the system's own part. A cut by score keeps the hits whose index is
+    `pinned`. `unread` counts turns that were found and not read. `name` is what the system calls itself in
+    this answer, where its card does not say.
+    """
+
+    hits: Sequence[Hit]
+    trace: Trace
+    profile: str = ""
+    pinned: Set[int] = frozenset()
+    unread: int = 0
+    warnings: tuple[str, ...] = ()
+    confidence: float | None = None
+    weak: bool = False
+    graph: Graph | None = None
+    name: str = ""
+
+
+@dataclass
+class Clock:
+    """Milliseconds by stage: `with clock("parse"): ...`."""
+
+    spent: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        """Add what the block takes to `stage`."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.spent[stage] = self.spent.get(stage, 0.0) + (time.perf_counter() - start) * 1000.0
+
+
 class System(Protocol):
     """A memory system, its models loaded.
 
@@ -147,10 +188,10 @@ class System(Protocol):
         `progress` is called only where there are others. Raises SmartsearchError.
         """
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
-        """The turns among `corpus.indices` that answer `question`, best first, cut as `config` says.
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
+        """The turns among `corpus.indices` that answer `question`, all of them, best first.
 
-        Hits are turns of the corpus, whatever the system's own unit is. Raises SmartsearchError.
+        Raises SmartsearchError.
         """
 
 
@@ -165,8 +206,20 @@ class Asking(System, Protocol):
         """What `prepare` would send, with what `folder` holds, and what a question would after that."""
 
 
+def asker(config: Config) -> Asker | None:
+    """What asks the language model where the config has one. Raises LLMError."""
+    if not config.llm:
+        return None
+    from smartsearch import llm
+
+    return llm.asker(config)
+
+
 class Module(Protocol):
-    """What the module of a system holds."""
+    """What the module of a system holds.
+
+    It may have `shown(config)`, the name in tables where the card does not tell it.
+    """
 
     def card(self, name: str) -> Card:
         """What the system of that name is."""

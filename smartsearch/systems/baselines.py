@@ -5,8 +5,6 @@ As systems they answer questions; `bench --rival` ranks whole collections by the
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,16 +16,14 @@ from numpy.typing import NDArray
 
 from smartsearch.config import Config
 from smartsearch.errors import SmartsearchError
-from smartsearch.models.loading import tokenizer
 from smartsearch.models.tools import Tools
 from smartsearch.rank.fusion import order, rrf
 from smartsearch.rank.text import spoken_date
-from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
-from smartsearch.systems.base import Card, Memory, Needs, Progress
-from smartsearch.text.parse import without_torch
-from smartsearch.types import Corpus, Hit, Result, Scores, Trace, fold
+from smartsearch.systems.base import Card, Clock, Memory, Needs, Progress, Ranked
+from smartsearch.systems.pieces import stop_words, words
+from smartsearch.types import Corpus, Hit, Scores, Trace
 
 if TYPE_CHECKING:
     from smartsearch.systems.base import System
@@ -166,7 +162,7 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class Ranker:
+class Baselined:
     """A baseline as a system."""
 
     card: Card
@@ -176,43 +172,24 @@ class Ranker:
         """Its scorer over all turns."""
         return Scored(BASELINES[self.card.name].build(corpus.corpus))
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns with a score above zero, best first, ties in corpus order."""
         assert isinstance(memory, Scored)
-        start = time.perf_counter()
-        scores = memory.score(question)
-        found = [index for index in corpus.indices if scores[index] > 0]
-        found.sort(key=lambda index: -scores[index])
+        clock = Clock()
+        with clock("retrieve"):
+            scores = memory.score(question)
+            found = [index for index in corpus.indices if scores[index] > 0]
+            found.sort(key=lambda index: -scores[index])
         hits = [
             Hit(rank, corpus.corpus.turns[i], Scores(more={self.card.name: float(scores[i])}), index=i)
             for rank, i in enumerate(found, start=1)
         ]
-        kept, budget = truncate(hits, config, tokenizer())
-        if config.order == "time":
-            kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
-        spent = (time.perf_counter() - start) * 1000.0
-        trace = Trace(candidates=len(found), timing_ms={"retrieve": spent})
-        return Result(
-            question, "", kept, budget, trace, config.cores, warnings=budget.warnings, system=self.card.name
-        )
+        return Ranked(hits, Trace(candidates=len(found), timing_ms=clock.spent))
 
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """The baseline that the config names; it needs none of SmartSearch's models."""
-    return Ranker(card(config.system))
-
-
-def words(text: str) -> list[str]:
-    """The lower-cased words of a text: runs of letters, digits and underscores."""
-    return re.findall(r"\w+", fold(text))
-
-
-@lru_cache(maxsize=1)
-def stop_words() -> frozenset[str]:
-    """spaCy's English stop words."""
-    with without_torch():
-        from spacy.lang.en.stop_words import STOP_WORDS
-    return frozenset(STOP_WORDS)
+    return Baselined(card(config.system))
 
 
 @lru_cache(maxsize=200_000)

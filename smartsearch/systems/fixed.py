@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smartsearch.config import Config
-from smartsearch.models.loading import tokenizer
 from smartsearch.models.tools import Tools
-from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.base import Card, Empty, Memory, Progress
+from smartsearch.systems.base import Card, Clock, Empty, Memory, Progress, Ranked
 from smartsearch.text.literals import PHRASE
-from smartsearch.types import Hit, Result, Scores, Term, Trace, fold
+from smartsearch.types import Hit, Scores, Term, Trace, fold
 
 if TYPE_CHECKING:
     from smartsearch.systems.base import System
@@ -23,7 +20,9 @@ if TYPE_CHECKING:
 
 def card(_name: str) -> Card:
     """What it is as a system."""
-    return Card("fixed", "turns that contain the question, or a line of it, as it stands", whole=False)
+    return Card(
+        "fixed", "turns that contain the question, or a line of it, as it stands", whole=False, uncut=True
+    )
 
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
@@ -42,24 +41,24 @@ class Fixed:
         """Nothing."""
         return Empty()
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns in corpus order; `absent` are the lines that none contains."""
-        start = time.perf_counter()
+        clock = Clock()
         terms = [Term(line, PHRASE, 1.0) for line in question.splitlines() if line.strip()]
         found: dict[int, list[Term]] = {}
         anyhow: dict[Term, int] = {}
-        for term in terms:
-            places = corpus.turns_with(term.text)
-            anyhow[term] = len(places)
-            for index in places:
-                turn = corpus.corpus.turns[index]
-                if term.text == fold(term.text) or term.text in turn.spoken:
-                    found.setdefault(index, []).append(term)
+        with clock("retrieve"):
+            for term in terms:
+                places = corpus.turns_with(term.text)
+                anyhow[term] = len(places)
+                for index in places:
+                    turn = corpus.corpus.turns[index]
+                    if term.text == fold(term.text) or term.text in turn.spoken:
+                        found.setdefault(index, []).append(term)
         hits = [
             Hit(rank, corpus.corpus.turns[i], Scores(float(len(found[i]))), tuple(found[i]), index=i)
             for rank, i in enumerate(sorted(found), start=1)
         ]
-        kept, budget = truncate(hits, replace(config, truncate="none"), tokenizer())
         said = {term for inside in found.values() for term in inside}
         absent = tuple(term for term in terms if term not in said)
         cased = (
@@ -70,10 +69,7 @@ class Fixed:
         trace = Trace(
             terms=tuple(terms),
             candidates=len(hits),
-            timing_ms={"retrieve": (time.perf_counter() - start) * 1000.0},
+            timing_ms=clock.spent,
             absent=absent,
         )
-        warnings = (*cased, *budget.warnings)
-        return Result(
-            question, "", kept, budget, trace, config.cores, warnings=warnings, system=self.card.name
-        )
+        return Ranked(hits, trace, warnings=tuple(cased))

@@ -15,13 +15,13 @@ import torch
 
 from smartsearch.config import Config
 from smartsearch.errors import InputError, ModelError, SmartsearchError
-from smartsearch.models.causal import revision
 from smartsearch.rank.hub import heads as head_files
 from smartsearch.rank.hub.heads import Heads
 from smartsearch.rank.qrranker import QRRanker, Reader, enough_memory
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.runtime.outputs import Place
+from smartsearch.systems.qrranker.causal import revision
 from smartsearch.systems.qrranker.search import first_turns, texts
 from smartsearch.training.sources_written import held_out, written_chats
 from smartsearch.types import Corpus

@@ -17,8 +17,8 @@ from smartsearch.bench.store import Store
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.rank.text import PLAIN, SHOWN, Shown
-from smartsearch.systems.smartsearch.pipeline import search
 from tests.bench.conftest import group, scoring_of
+from tests.conftest import search
 
 CONFIG = Config(cascade=2)
 

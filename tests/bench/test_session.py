@@ -21,10 +21,11 @@ from smartsearch.config import Config, build
 from smartsearch.errors import InputError
 from smartsearch.rank.scorer import Scorer
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.base import Card
-from smartsearch.systems.smartsearch.pipeline import ranked, search
-from smartsearch.types import Budget, Hit, Result, Scores, Trace
+from smartsearch.systems.base import Card, Ranked
+from smartsearch.systems.smartsearch.pipeline import ranked
+from smartsearch.types import Hit, Scores, Trace
 from tests.bench.conftest import QUESTIONS, scoring_of, tools_with_parser
+from tests.conftest import search
 from tests.transcripts.build import lines, put
 
 CONFIG = Config()
@@ -246,7 +247,7 @@ class Stranger:
         assert (config.system, config.truncate, config.limit) == ("stranger", "none", 0)
         turns = list(enumerate(corpus.corpus.turns))[::-1][:2]
         hits = tuple(Hit(n, turn, Scores(), index=i) for n, (i, turn) in enumerate(turns, 1))
-        return Result(question, "", hits, Budget("none", 0, 0, 0.0, 0.0, 0), Trace(), system="stranger")
+        return Ranked(hits, Trace())
 
 
 @dataclass(frozen=True)

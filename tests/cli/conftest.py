@@ -13,7 +13,7 @@ import pytest
 
 from smartsearch.cli import app as cli
 from smartsearch.models import loading
-from tests.cli.fakes import fake_tools
+from tests.cli.fakes import LETTERS, fake_tools
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 QUESTION = "When did Mara join the support group?"
@@ -56,6 +56,7 @@ def chats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "talk.json").write_text(json.dumps(MESSAGES), encoding="utf-8")
     monkeypatch.chdir(folder)
     monkeypatch.setattr(loading, "load_tools", fake_tools)
+    monkeypatch.setattr(loading, "tokenizer", lambda: LETTERS)
     return folder
 
 

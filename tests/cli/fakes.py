@@ -21,6 +21,7 @@ from smartsearch.types import ModelInfo, Query, Term
 STOP = frozenset(
     ["when", "what", "who", "which", "did", "does", "the", "and", "for", "with", "was", "where", "how"]
 )
+LETTERS = Tokenizer("letters/4", lambda text: -(-len(text) // 4))
 
 
 def words(text: str) -> list[str]:
@@ -52,7 +53,7 @@ def fake_tools(config: Config, *, cache: bool = True) -> Tools:
             "ce": Scorer(lambda q, t: 1 / (1 + np.exp(3 - 2 * shared(q, t)))),
             "colbert": Scorer(lambda q, t: shared(q, t) / 3),
         },
-        Tokenizer("letters/4", lambda text: -(-len(text) // 4)),
+        LETTERS,
         {
             "ce": ModelInfo("crossencoder", "fake-ce", "abc123", "int8"),
             "colbert": ModelInfo("colbert", "fake-colbert", "def456", "int8"),
@@ -62,6 +63,7 @@ def fake_tools(config: Config, *, cache: bool = True) -> Tools:
 
 if __name__ == "__main__":
     loading.load_tools = fake_tools
+    loading.tokenizer = lambda: LETTERS
     client.PROGRAM = (sys.executable, __file__)
     sys.argv[0] = "smartsearch"
     cli.main()

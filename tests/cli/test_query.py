@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.ask.door import find
-from smartsearch.cli import search as search_cli
+from smartsearch.ask.door import Door
 from smartsearch.cli.options import PANELS
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
@@ -140,11 +139,12 @@ def test_what_is_given_for_one_side_wins_over_both(run: Run):
 @pytest.fixture
 def weak(monkeypatch: pytest.MonkeyPatch) -> None:
     def found(*arguments: object):
-        one = find(*arguments)
+        one = whole(*arguments)
         trace = replace(one.result.trace, absent=(Term("tesla", "NOUN", 2.0),))
         return replace(one, result=replace(one.result, weak=True, confidence=0.1, trace=trace))
 
-    monkeypatch.setattr(search_cli, "find", found)
+    whole = Door.find
+    monkeypatch.setattr(Door, "find", found)
 
 
 def test_a_weak_answer_is_told_and_a_script_can_tell_it(run: Run, weak: None):
@@ -389,7 +389,7 @@ def test_ctrl_c_is_130(run: Run, monkeypatch: pytest.MonkeyPatch):
     def interrupted(*arguments: object):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(search_cli, "find", interrupted)
+    monkeypatch.setattr(Door, "find", interrupted)
     assert run("query", QUESTION).code == 130
 
 

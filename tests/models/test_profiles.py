@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smartsearch.config import RANKERS, Config, Reads, build
+from smartsearch.config import RANKERS, Config, build
 from smartsearch.errors import ModelError, SmartsearchError
 from smartsearch.models import loading, manifest, profiles, store
 from smartsearch.output import record
@@ -19,8 +19,8 @@ from smartsearch.rank.scorer import Late, Scorer
 from smartsearch.rank.text import SHOWN
 from smartsearch.rank.windows import scored_windows
 from smartsearch.runtime import ending, extras
-from smartsearch.systems.smartsearch.pipeline import search
-from tests.conftest import haystack
+from smartsearch.settings import Reads
+from tests.conftest import haystack, search
 from tests.rank import tiny
 
 
@@ -279,7 +279,8 @@ def test_a_third_scorer_is_a_row_and_its_loading(tmp_path, monkeypatch, nlp):
     monkeypatch.setitem(RANKERS, "third", Reads(weight=9.0, head=True))
     with pytest.raises(ModelError, match="no third"):
         asked(rank=("ce", "colbert", "third"))
-    monkeypatch.setitem(loading.OTHERS, "third", lambda config: Scorer(Late(load)))
+    monkeypatch.setattr("tests.rank.tiny.third", lambda config: Scorer(Late(load)), raising=False)
+    monkeypatch.setitem(RANKERS, "third", Reads(weight=9.0, head=True, loads="tests.rank.tiny:third"))
     plain = asked()
     assert [hit.scores for hit in plain.hits] == [hit.scores for hit in before.hits]
     assert not loaded

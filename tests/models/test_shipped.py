@@ -15,10 +15,9 @@ from smartsearch.models import loading, manifest, profiles
 from smartsearch.rank.colbert import OnnxColbert
 from smartsearch.rank.crossencoder import OnnxCrossEncoder
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.training.sample import SAMPLE
 from smartsearch.transcripts import read
-from tests.conftest import FUZZ
+from tests.conftest import FUZZ, search
 
 pytestmark = pytest.mark.models
 ROOT = Path(__file__).parents[2]

@@ -14,8 +14,7 @@ import pytest
 from smartsearch.config import Config
 from smartsearch.errors import ModelError, UsageError
 from smartsearch.models import loading, profiles, trained
-from smartsearch.systems.smartsearch.pipeline import search
-from tests.conftest import haystack
+from tests.conftest import haystack, search
 from tests.rank import tiny
 
 

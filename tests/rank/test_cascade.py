@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from smartsearch.config import RANKERS, Config, Reads
+from smartsearch.config import RANKERS, Config
 from smartsearch.rank.cascade import Task, head, rank
 from smartsearch.rank.features import among
 from smartsearch.rank.fusion import Fusion
 from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.windows import windows
+from smartsearch.settings import Reads
 from smartsearch.types import Candidate, Term
 from tests.conftest import corpus
 from tests.waiting import HANG

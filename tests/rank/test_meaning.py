@@ -12,8 +12,8 @@ from smartsearch.rank.cache.vectors import quantised
 from smartsearch.rank.meaning import dense_search, read_ahead
 from smartsearch.rank.scorer import Scorer
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.types import Corpus, Query, Turn
+from tests.conftest import search
 from tests.test_pipeline import overlap, tools  # noqa: F401 - a fixture
 
 DEFAULT = Config()

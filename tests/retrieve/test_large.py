@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from smartsearch import transcripts
-from smartsearch.ask.door import find
+from smartsearch.ask.door import Door
 from smartsearch.ask.library import Library
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Request, Scope
 from smartsearch.config import Config, build
 from smartsearch.errors import InputError
 from smartsearch.retrieve.fields import dates
@@ -20,10 +20,10 @@ from smartsearch.retrieve.grep import Haystack, by_match_weight, grep, merge
 from smartsearch.retrieve.large import LargeHaystack
 from smartsearch.retrieve.likely import likelihood
 from smartsearch.systems.smartsearch import SmartSearch
-from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.transcripts.filters import Filters
 from smartsearch.types import Term
 from tests.cli.fakes import fake_tools
+from tests.conftest import search
 
 WORDS = ("dog", "flute", "rain", "New York", "York", "garden", "Ilya", "name", "train", "Été", "straße")
 TERMS = [
@@ -39,6 +39,10 @@ TERMS = [
 
 def system():
     return SmartSearch(fake_tools(Config()))
+
+
+def find(question, scope, config, opening, library, before=0, after=0):
+    return Door(opening, library).find(Request(question, scope, config, before, after))
 
 
 def ask(*given):

@@ -18,7 +18,7 @@ def found(question: str, **settings: object):
     config = Config(system="fixed", **settings)
     system = systems.load(config, tools)
     chat = haystack(*CHAT)
-    return system.search(question, chat, system.prepare(chat, None, lambda *_: None), config)
+    return systems.answer(system, question, chat, system.prepare(chat, None, lambda *_: None), config)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from smartsearch.systems.memorag import notes
 from smartsearch.types import Corpus
 from tests import conftest
 from tests.llm_server import llm_server, said, shape, status
-from tests.systems import xmemory
+from tests.systems import planted
 
 QUESTION = "How old is her pet?"
 CLUES = {"kind": "queries", "items": ["When did the flatmate adopt?"], "draft": "The dog Oscar is three."}
@@ -35,7 +35,7 @@ def server(running, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", running.url)
     monkeypatch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
-    monkeypatch.setattr(loading, "load_tools", xmemory.tools)
+    monkeypatch.setattr(loading, "load_tools", planted.tools)
     running.reply = replies
     return running.reset()
 
@@ -50,7 +50,7 @@ def replies(body):
 
 def made(turns, folder=None, **settings):
     config = Config(system="memorag", llm=True, **settings)
-    system = systems.load(config, xmemory.tools)
+    system = systems.load(config, planted.tools)
     haystack = Haystack(Corpus(tuple(turns)))
     return system, haystack, system.prepare(haystack, folder, quietly)
 
@@ -98,7 +98,7 @@ def test_what_is_told_before_is_what_is_sent(run, server):
 
 def test_notes_of_notes_until_they_fit_and_only_new_pieces_are_noted_again(server, tmp_path, monkeypatch):
     monkeypatch.setattr(notes, "PIECE", 200)
-    turns = xmemory.chat(*range(120))
+    turns = planted.chat(*range(120))
     load = partial(made, folder=tmp_path, memorag_context=2048, memorag_ratio=4)
     _, _, memory = load(turns)
     assert memory.statistics["notes"] > 1
@@ -107,10 +107,10 @@ def test_notes_of_notes_until_they_fit_and_only_new_pieces_are_noted_again(serve
     assert first > len(notes._pieces(turns)) >= 40
     assert load(turns)[2].fingerprint == memory.fingerprint
     assert notes_asked(server) == first
-    more = load([*turns, *xmemory.session(120)])[2]
+    more = load([*turns, *planted.session(120)])[2]
     assert 0 < more.built.new < first / 3
-    planned, question = load(xmemory.chat(*range(120)))[0].plan(
-        Haystack(Corpus(tuple(xmemory.chat(*range(120))))), None, Config()
+    planned, question = load(planted.chat(*range(120)))[0].plan(
+        Haystack(Corpus(tuple(planted.chat(*range(120))))), None, Config()
     )
     assert abs(planned.calls - first) <= first / 3
     assert (question.calls, question.prompt_tokens > memory.statistics["tokens"] / 2) == (1, True)
@@ -119,7 +119,7 @@ def test_notes_of_notes_until_they_fit_and_only_new_pieces_are_noted_again(serve
 def test_the_prefix_is_the_same_for_each_question(server):
     system, haystack, memory = made(conftest.corpus("Mara: I like flutes.").turns, memorag="long")
     for question in ("Who likes flutes?", "What does Mara like?"):
-        system.search(question, haystack, memory, Config(llm=True))
+        systems.answer(system, question, haystack, memory, Config(llm=True))
     one, other = (body["messages"] for body in server.requests)
     assert one[:-1] == other[:-1]
     assert "I like flutes." in one[1]["content"]
@@ -168,7 +168,7 @@ def test_the_question_is_no_part_of_what_the_memory_is_made_of(run, server):
     assert QUESTION not in said(note)
 
 
-@pytest.mark.parametrize(("tier", "llm"), [("gist", False), ("long", False), ("extractive", True)])
+@pytest.mark.parametrize(("tier", "llm"), [("gist", False), ("long", False), ("kv", True)])
 def test_a_memory_that_asks_goes_with_llm_and_no_other(tier, llm):
     with pytest.raises(ConfigError, match=f"--set memorag={tier} asks"):
-        systems.load(Config(system="memorag", memorag=tier, llm=llm), xmemory.tools)
+        systems.load(Config(system="memorag", memorag=tier, llm=llm), planted.tools)

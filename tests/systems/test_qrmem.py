@@ -18,9 +18,9 @@ from smartsearch.errors import UsageError
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import quietly
 from smartsearch.systems.baselines import bm25_turns
+from smartsearch.systems.pieces import segmented
 from smartsearch.systems.qrmem import rules
 from smartsearch.systems.qrmem.rules import Asked
-from smartsearch.systems.qrmem.segments import segmented
 from smartsearch.types import Corpus, Turn
 from tests.cli.fakes import fake_tools
 from tests.systems.test_systems import TALK, answered
@@ -47,7 +47,7 @@ def conversations(*said: str, speaker: str = "") -> Haystack:
 def found(haystack: Haystack, question: str = QUESTION, tools=fake_tools, **settings):
     config = Config(system="qrmem", pool=0, **settings)
     system = systems.load(config, tools)
-    return system.search(question, haystack, system.prepare(haystack, None, quietly), config)
+    return systems.answer(system, question, haystack, system.prepare(haystack, None, quietly), config)
 
 
 def texts(result) -> dict[str, int]:
@@ -126,7 +126,9 @@ def related(parser, question: str = "Who repairs the flute?", **settings):
     memory = segmented(haystack.corpus.turns, len)
     tools = replace(fake_tools(config), parser=parser)
     scope = rules.scope([0, 1], haystack, memory, 0)
-    return rules.related(Asked(parser.parse(question, config), haystack, memory, scope, config, tools))
+    return rules.related(
+        Asked(parser.parse(question, config), haystack, memory, scope, config, tools, config.qrmem)
+    )
 
 
 def test_the_graph_is_the_questions_own_and_each_part_adds_to_it(parser):

@@ -21,10 +21,10 @@ from smartsearch.llm import Asker, Client, Endpoint, rough_tokens
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Plan, quietly
 from smartsearch.systems.baselines import bm25_turns
+from smartsearch.systems.pieces import segmented
 from smartsearch.systems.qrmem import prompts
 from smartsearch.systems.qrmem.roles import REFLECTING, Roles
 from smartsearch.systems.qrmem.rules import Asked
-from smartsearch.systems.qrmem.segments import segmented
 from smartsearch.types import Corpus, Cost, Turn
 from tests.cli.fakes import fake_tools
 from tests.llm_server import Body, half, llm_server, says, shape, status
@@ -153,7 +153,7 @@ def server(running, monkeypatch, tmp_path):
 def found(haystack, question=QUESTION, *, cache=False, **settings):
     config = Config(system="qrmem", llm=True, pool=0, cache=cache, **settings)
     system = systems.load(config, fake_tools)
-    return system.search(question, haystack, system.prepare(haystack, None, quietly), config)
+    return systems.answer(system, question, haystack, system.prepare(haystack, None, quietly), config)
 
 
 def log(server) -> Counter:
@@ -174,7 +174,7 @@ def graph_of(server, haystack, question=QUESTION, **settings):
     memory = segmented(haystack.corpus.turns)
     tools = fake_tools(config)
     scope = dict(enumerate(memory.turns))
-    asked = Asked(tools.parser.parse(question, config), haystack, memory, scope, config, tools)
+    asked = Asked(tools.parser.parse(question, config), haystack, memory, scope, config, tools, config.qrmem)
     roles = Roles(Asker(Client(Endpoint(server.url, "tiny"), retries=0)), asked)
     return roles.related(), roles
 
@@ -257,7 +257,8 @@ def test_a_model_that_never_gives_json_leaves_the_rules_answer_under_the_rules_n
     assert (result.system, result.trace.own["fidelity"]) == ("qrmem-rule", "rule")
     assert any("no language model read" in said for said in result.trace.degraded)
     by_rule = systems.load(Config(system="qrmem", pool=0), fake_tools)
-    same = by_rule.search(
+    same = systems.answer(
+        by_rule,
         QUESTION,
         haystack,
         by_rule.prepare(haystack, None, quietly),
@@ -499,7 +500,7 @@ def test_what_is_told_beforehand_is_not_exceeded(server, way):
     nothing, planned = system.plan(haystack, None, config)
     assert nothing == Plan()
     assert not server.requests
-    system.search(QUESTION, haystack, system.prepare(haystack, None, quietly), config)
+    systems.answer(system, QUESTION, haystack, system.prepare(haystack, None, quietly), config)
     sent = sum(rough_tokens(message["content"]) for body in server.requests for message in body["messages"])
     assert planned.calls * 0.3 <= len(server.requests) <= planned.calls
     assert planned.prompt_tokens * 0.2 <= sent <= planned.prompt_tokens

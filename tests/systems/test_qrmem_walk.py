@@ -10,6 +10,7 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.rank.text import PLAIN
+from smartsearch.systems.pieces import segmented
 from smartsearch.systems.qrmem.graph import Fact, disambiguated, graph
 from smartsearch.systems.qrmem.navigate import (
     Ground,
@@ -19,7 +20,6 @@ from smartsearch.systems.qrmem.navigate import (
     in_segments,
     navigate,
 )
-from smartsearch.systems.qrmem.segments import segmented
 from smartsearch.systems.qrmem.sentences import Sentence, accepted, cloze, mentions, sentences
 from smartsearch.types import Query, Term, Turn
 

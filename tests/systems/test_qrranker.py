@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import pytest
 
-from smartsearch.models import causal
 from smartsearch.rank import qrranker as scorer
 from smartsearch.rank.hub import heads
 from smartsearch.rank.hub.heads import Heads
+from smartsearch.systems.qrranker import causal
 from tests.rank import causal_models
 
 TALK = (
@@ -259,9 +259,9 @@ def test_an_id_is_pulled_and_nothing_else(run):
 
 def test_with_a_memory_the_model_reads_what_the_episodes_are_about(ask, monkeypatch):
     from smartsearch.models import loading
-    from tests.systems import xmemory
+    from tests.systems import planted
 
-    monkeypatch.setattr(loading, "load_tools", xmemory.tools)
+    monkeypatch.setattr(loading, "load_tools", planted.tools)
     read = []
     before = scorer.context
 

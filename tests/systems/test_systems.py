@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from smartsearch import systems
-from smartsearch.ask.door import find
+from smartsearch.ask.door import Door
 from smartsearch.ask.library import Library
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Request, Scope
 from smartsearch.config import Config
 from smartsearch.errors import ConfigError
-from smartsearch.systems.base import Card, Empty
-from smartsearch.types import Budget, Hit, Result, Scores, Trace
+from smartsearch.systems.base import Card, Empty, Ranked
+from smartsearch.types import Hit, Scores, Trace
 from tests.cli.fakes import fake_tools
 
 PLAIN = ("bm25", "bm25_neighbours", "grep")
@@ -34,13 +34,8 @@ def talk(tmp_path):
 
 def answered(folder, question, library=None, **settings):
     config = Config(**settings)
-    return find(
-        question,
-        Scope((str(folder),)),
-        config,
-        lambda: systems.load(config, fake_tools),
-        library or Library(),
-    ).result
+    door = Door(lambda: systems.load(config, fake_tools), library or Library())
+    return door.find(Request(question, Scope((str(folder),)), config)).result
 
 
 def test_every_system_has_a_card():
@@ -91,7 +86,8 @@ def test_secrets_are_masked_and_filters_hold_whatever_the_system(talk):
     from smartsearch.transcripts.filters import Filters
 
     scope = Scope((str(talk),), Filters(only_speaker=("Ben",)))
-    found = find("the canoe the kitchen", scope, config, lambda: systems.load(config, fake_tools), Library())
+    door = Door(lambda: systems.load(config, fake_tools), Library())
+    found = door.find(Request("the canoe the kitchen", scope, config))
     assert {hit.turn.speaker for hit in found.result.hits} == {"Ben"}
 
 
@@ -127,9 +123,7 @@ class Stranger:
     def search(self, question, corpus, memory, config):
         index = max(corpus.indices, key=lambda i: len(corpus.corpus.turns[i].text))
         hit = Hit(1, corpus.corpus.turns[index], Scores(more={"length": 1.0}), index=index)
-        budget = Budget("none", 0, 0, 0.0, 0.0, 0)
-        trace = Trace(own={"longest": index})
-        return Result(question, "", (hit,), budget, trace, system=self.card.name)
+        return Ranked([hit], Trace(own={"longest": index}))
 
 
 def test_a_stranger_is_a_module_and_a_line(talk, monkeypatch):

@@ -22,7 +22,7 @@ from smartsearch.systems.xmemory import rule
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Corpus
 from tests.cli.fakes import fake_tools
-from tests.systems.xmemory import Statements, chat, tools
+from tests.systems.planted import Statements, chat, tools
 
 QUESTION = "Which seedlings and compost in the garden?"
 
@@ -37,7 +37,7 @@ def answer(turns, kept=None, question=QUESTION, **settings):
     system, haystack, memory = made(turns, **settings)
     if kept is not None:
         haystack = Haystack(haystack.corpus, kept)
-    return system.search(question, haystack, memory, Config(system="xmemory", **settings))
+    return systems.answer(system, question, haystack, memory, Config(system="xmemory", **settings))
 
 
 def test_hits_are_turns_of_the_topic_and_all_says_that_it_is_by_rule():
@@ -143,10 +143,10 @@ def test_a_memory_is_read_as_it_was_and_other_settings_have_their_own(tmp_path):
     assert again.fingerprint == first.fingerprint
     assert again.themes.theme == first.themes.theme
     assert again.statistics == first.statistics
-    fresh = system.search(QUESTION, haystack, first, Config(system="xmemory"))
-    assert [hit.index for hit in system.search(QUESTION, haystack, again, Config(system="xmemory")).hits] == [
-        hit.index for hit in fresh.hits
-    ]
+    fresh = systems.answer(system, QUESTION, haystack, first, Config(system="xmemory"))
+    assert [
+        hit.index for hit in systems.answer(system, QUESTION, haystack, again, Config(system="xmemory")).hits
+    ] == [hit.index for hit in fresh.hits]
     [before] = tmp_path.glob("*.sqlite")
     assert made(turns, tmp_path, xmemory_cap=8)[2].new == 30
     assert before not in tmp_path.iterdir()

@@ -24,8 +24,8 @@ from smartsearch.systems.xmemory import prompts, roles
 from smartsearch.systems.xmemory.store import Note, Store
 from smartsearch.types import Corpus, Turn
 from tests.llm_server import llm_server, said, says, shape, status
+from tests.systems.planted import chat, session, tools
 from tests.systems.test_xmemory import dies
-from tests.systems.xmemory import chat, session, tools
 
 SAMPLES = Path(__file__).parents[2] / "docs" / "samples"
 QUESTION = "Which seedlings and compost in the garden?"
@@ -109,7 +109,7 @@ def made(turns, folder=None, **settings):
 
 def answer(turns, **settings):
     system, haystack, memory = made(turns, **settings)
-    return system.search(QUESTION, haystack, memory, Config(system="xmemory", llm=True, **settings))
+    return systems.answer(system, QUESTION, haystack, memory, Config(system="xmemory", llm=True, **settings))
 
 
 def asked(server, role=""):
@@ -472,7 +472,9 @@ def test_secrets_are_masked_before_they_are_sent_and_in_what_is_kept(server):
         ),
     ]
     system, haystack, memory = made(turns, redact=True)
-    system.search("password: hunter2Xy9", haystack, memory, Config(system="xmemory", llm=True, redact=True))
+    systems.answer(
+        system, "password: hunter2Xy9", haystack, memory, Config(system="xmemory", llm=True, redact=True)
+    )
     assert asked(server)
     assert not [body for body in server.requests if "hunter2Xy9" in said(body)]
     assert any("[redacted: password]" in place.fact.text for place in memory.semantics.values())

@@ -8,13 +8,14 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.models.loading import load_tools
+from smartsearch.systems import pieces
 from smartsearch.systems.xmemory import rule
 from smartsearch.types import Turn
-from tests.systems.xmemory import Statements, chat, session
+from tests.systems.planted import Statements, chat, session
 
 
 def lengths(turns):
-    return [len(run) for run in rule.spans(turns)]
+    return [len(run) for run in pieces.spans(turns)]
 
 
 def said(texts, **fields):
@@ -23,10 +24,10 @@ def said(texts, **fields):
 
 def test_a_session_ends_an_episode_and_nothing_is_left_out():
     turns = chat(0, 1, 2)
-    runs = rule.spans(turns)
+    runs = pieces.spans(turns)
     assert [n for run in runs for n in run] == list(range(18))
     assert [len(run) for run in runs] == [6, 6, 6]
-    assert rule.spans([]) == []
+    assert pieces.spans([]) == []
 
 
 @pytest.mark.parametrize(
@@ -64,11 +65,11 @@ def test_an_episode_is_known_by_what_was_said_wherever_it_stands():
     turns = session(1)
     runs = [range(6), range(6, 12)]
     moved = [replace(turn, path="elsewhere", session="x") for turn in turns]
-    one, two = rule.keys([*turns, *moved], runs)
+    one, two = pieces.keys([*turns, *moved], runs)
     assert two == f"{one}-1"
-    assert rule.keys(session(2), [range(6)]) != [one]
+    assert pieces.keys(session(2), [range(6)]) != [one]
     changed = [*turns[:5], replace(turns[5], text="Oh yes!")]
-    assert rule.keys(changed, [range(6)]) != [one]
+    assert pieces.keys(changed, [range(6)]) != [one]
 
 
 def test_a_record_has_statements_with_their_days_and_where_they_stand():

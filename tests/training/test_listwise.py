@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from smartsearch.errors import ModelError, SmartsearchError, UsageError
-from smartsearch.models import causal
 from smartsearch.rank.hub import heads as head_files
 from smartsearch.rank.hub.heads import Heads
 from smartsearch.rank.qrranker import QRRanker, Reader
 from smartsearch.runtime.outputs import Place
+from smartsearch.systems.qrranker import causal
 from smartsearch.training import listwise
 from smartsearch.training.listwise import Plan, Sample
 from smartsearch.types import Corpus, Turn

@@ -19,9 +19,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from smartsearch import transcripts
-from smartsearch.ask.door import find
+from smartsearch.ask.door import Door
 from smartsearch.ask.library import Library
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Request, Scope
 from smartsearch.config import Config
 from smartsearch.errors import CacheError, InputError
 from smartsearch.output import record as record_of
@@ -337,12 +337,17 @@ def test_an_index_that_many_files_have_left_behind_is_said(folder):
 QUESTIONS = ("where is the dog in New York ?", "did Ilya rain ?", "a garden", "TV Été")
 
 
+def told(system, library, asked):
+    return record_of.result(Door(lambda: system, library).find(asked).result, asked.config)
+
+
 def answers(folder, question, **how):
     config = Config(pool=0, semantic="off", truncate="none")
     scope = Scope((str(folder),), filters=Filters(**how))
     libraries = Library(unparsed_above=0), Library(unparsed_above=1 << 40)
     system = SmartSearch(fake_tools(Config()))
-    found = [find(question, scope, config, lambda: system, library).result for library in libraries]
+    asked = Request(question, scope, config)
+    found = [Door(lambda: system, library).find(asked).result for library in libraries]
     return [
         replace(
             answer,
@@ -396,8 +401,7 @@ def test_whole_records_of_plain_reading_scan_and_index_differ_in_what_they_call_
                 pool=0, semantic="off", rank=(), fuzzy=False, lift=False, likely_turns=16, top_k=9, **way
             )
             plain, *others = (
-                record_of.result(find(question, scope, config, lambda: system, library).result, config)
-                for library, scope in kept
+                told(system, library, Request(question, scope, config)) for library, scope in kept
             )
             for other in others:
                 about = other.pop("estimates", [])

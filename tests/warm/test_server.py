@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from smartsearch.ask.door import find
+from smartsearch.ask.door import Door
 from smartsearch.ask.library import Library
-from smartsearch.ask.scope import Scope
+from smartsearch.ask.scope import Request, Scope
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cache.vectors import TokenVectors, quantised
@@ -65,7 +65,8 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
 @pytest.mark.parametrize("explain", [True, False])
 def test_the_answer_is_that_of_a_search_here_with_what_was_cut_if_that_is_shown(asked: Ask, explain: bool):
     config = Config(top_k=1, notes=("a project's file sets top_k = 1",))
-    here = find(QUESTION, WHERE, config, lambda: SmartSearch(fake_tools(config)), Library()).result
+    door = Door(lambda: SmartSearch(fake_tools(config)), Library())
+    here = door.find(Request(QUESTION, WHERE, config)).result
     told = asked(config, explain=explain).result
     assert told.hits == here.hits
     assert told.warnings[:1] == here.warnings[:1] == config.notes

@@ -22,12 +22,13 @@ from typing import Any
 from smartsearch import systems
 from smartsearch.ask import batch
 from smartsearch.ask.batch import FATAL
-from smartsearch.ask.door import find
+from smartsearch.ask.door import Door
 from smartsearch.ask.library import Library, in_background
 from smartsearch.ask.runs.records import answered, failed
 from smartsearch.ask.runs.staging import Staging
 from smartsearch.ask.runs.storage import shown
 from smartsearch.ask.runs.types import GRACE, TRIES, Answer, Input, Item, Setup
+from smartsearch.ask.scope import Request
 from smartsearch.errors import InputError, SearchTimeout
 from smartsearch.runtime import worker
 from smartsearch.runtime.work import Job, JobResult, peak_bytes
@@ -93,7 +94,7 @@ class Answerer:
             nonlocal config, memory
             source, config = self._setup.filters.own(question, self._setup.source, self._config)
             local = replace(source, paths=self._staging.local(source.paths))
-            found = find(question.text, local, config, self._system, self._library)
+            found = Door(self._system, self._library).find(Request(question.text, local, config))
             if found.memory:
                 memory = Input("\n".join(map(shown, source.paths)), found.memory, memory=True)
             return self._staging.restored(found.result)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from smartsearch import systems
 from smartsearch.ask.batch import question_of
-from smartsearch.ask.door import Found, find
-from smartsearch.ask.scope import Written
+from smartsearch.ask.door import Door, Found
+from smartsearch.ask.scope import Request, Written
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SmartsearchError
 from smartsearch.models import loading
@@ -60,7 +60,7 @@ class Answers:
         scope, config = self._written.own(asked, self._scope, self._config)
         config = replace(config, limit=0, budget=config.budget or ANY_WORDS)
         with confined(self._roots.paths):
-            found = find(asked.text, scope, config, self._system, self._shelf)
+            found = Door(self._system, self._shelf).find(Request(asked.text, scope, config))
         result = found.result
         most = min(arguments.limit, self._config.limit or arguments.limit)
         read = [result.hits[n] for n in worth_reading(result)]

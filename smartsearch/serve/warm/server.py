@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import smartsearch
 from smartsearch import systems
-from smartsearch.ask.door import find
+from smartsearch.ask.door import Door
 from smartsearch.ask.library import Library
 from smartsearch.config import MODELS, Config, check
 from smartsearch.errors import SmartsearchError
@@ -176,15 +176,8 @@ class Server:
             if wire.places(request.scope) != request.places:
                 raise _Unsuited("it sees other files than you do")
             system = systems.load(config, self._tools)
-            found = find(
-                request.question,
-                request.scope,
-                config,
-                lambda: system,
-                self._shelf if piped is None else Library(io.BytesIO(piped)),
-                request.before,
-                request.after,
-            )
+            library = self._shelf if piped is None else Library(io.BytesIO(piped))
+            found = Door(lambda: system, library).find(request)
         if piped is None and self._models.state == "ready":
             self._ahead = self._readable(config)
         return Answer(found.result if request.explain else _light(found.result), found.around)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 from smartsearch import types
-from smartsearch.ask.scope import Scope
+from smartsearch.ask import scope
 from smartsearch.config import Config
 from smartsearch.runtime import frames
 from smartsearch.transcripts.filters import Filters
@@ -37,19 +37,13 @@ Identity = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Request:
-    """A question as the command has it; `before`, `after` and `explain` say what of the answer is shown.
+class Request(scope.Request):
+    """A question as the command has it.
 
     `folder` is where relative paths begin, `places` what that folder and each path are, `piped` whether
     standard input follows: the client fills these in.
     """
 
-    question: str
-    scope: Scope
-    config: Config
-    before: int = 0
-    after: int = 0
-    explain: bool = False
     folder: str = ""
     places: tuple[Identity, ...] = ()
     piped: bool = False
@@ -75,15 +69,15 @@ class Failure:
 
 _KNOWN = {
     (kind.__module__, kind.__qualname__): kind
-    for kind in (Request, Answer, Failure, Filters, *vars(types).values(), Scope, Config)
+    for kind in (Request, Answer, Failure, Filters, *vars(types).values(), scope.Scope, Config)
     if is_dataclass(kind) and isinstance(kind, type)
 }
 """The classes of what records hold."""
 
 
-def places(scope: Scope) -> tuple[Identity, ...]:
-    """What the current folder and the paths of `scope` are: two processes that see others must not share."""
-    return tuple(_identity(path) for path in (".", *scope.paths) if path != "-")
+def places(where: scope.Scope) -> tuple[Identity, ...]:
+    """What the current folder and the paths of `where` are: two processes that see others must not share."""
+    return tuple(_identity(path) for path in (".", *where.paths) if path != "-")
 
 
 def _identity(path: str) -> Identity:

@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress
+from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked, asker
+from smartsearch.systems.memorag.settings import set_in
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.memorag.clues import Drafting
-    from smartsearch.types import Result, Turn
+    from smartsearch.types import Turn
 
 CARD = Card(
     "memorag",
     "A memory of all turns drafts clues to the answer; the clues are searched with the question.",
     paper="MemoRAG: Boosting Long Context Processing with Global Memory-Enhanced Retrieval Augmentation",
-    fidelity="rule",
+    needs="llm",
+    fidelity="approximate",
     keeps=True,
     llm=True,
-    modelled=("kv",),
 )
 ASKING = ("gist", "long")
 """Memories of a language model behind an endpoint."""
@@ -56,12 +57,9 @@ class System:
         turns = corpus.corpus.turns
         if self.remember is not None:
             return self.remember(turns, path, progress)
-        if self.asker is None:
-            from smartsearch.systems.memorag import extractive
-
-            return extractive.made(turns, path, self.tools.parser, self.config, progress)
         from smartsearch.systems.memorag import notes
 
+        assert self.asker is not None
         if self.tier == "long":
             return notes.long(turns, self.asker, self.config)
         return notes.gist(turns, path, self.asker, self.config, progress)
@@ -74,12 +72,11 @@ class System:
         path = folder / self._name if folder else None
         return plan(corpus.corpus.turns, path, self.asker, self.config, self.tier)
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns that clues of the memory and the question find."""
         from smartsearch.systems.memorag.search import search
 
-        drafting, config = cast("Drafting", memory), replace(config, memorag=self.tier)
-        return search(question, corpus, drafting, config, self.tools, self.card.shown)
+        return search(question, corpus, cast("Drafting", memory), config, self.tools, self.tier)
 
     @property
     def _name(self) -> str:
@@ -93,23 +90,21 @@ def card(name: str) -> Card:
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """MemoRAG with the models of the config's profile. Raises ConfigError, LLMError and ModelError."""
-    tier = ("gist" if config.llm else "extractive") if config.memorag == "auto" else config.memorag
-    asker, kv = _asker(config, tier), _kv(config) if tier == "kv" else None
+    own = set_in(config)
+    tier = "gist" if own.memorag == "auto" else own.memorag
+    model, kv = _asker(config, tier), _kv(config) if tier == "kv" else None
     loaded = tools(config)
-    card = CARD.asking if asker else replace(CARD, needs="torch", fidelity="approximate") if kv else CARD
-    settings: list[object] = [tier, config.memorag_ratio, 1]
-    if asker:
+    card = CARD if model else replace(CARD, needs="torch")
+    settings: list[object] = [tier, own.memorag_ratio, 1]
+    if model:
         from smartsearch.systems.memorag.notes import VERSION
 
-        endpoint = asker.endpoint
-        settings += [endpoint.url, endpoint.model, VERSION, config.memorag_context, config.redact]
+        where = model.endpoint
+        settings += [where.url, where.model, VERSION, own.memorag_context, config.redact]
     elif kv:
         settings += kv[1]
-    else:
-        parser = loaded.models.get("parser")
-        settings.append(parser and (parser.id, parser.revision))
     identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
-    return System(loaded, config, tier, identity, asker, kv and kv[0], card)
+    return System(loaded, config, tier, identity, model, kv and kv[0], card)
 
 
 def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:
@@ -121,13 +116,13 @@ def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:
     from smartsearch.runtime import extras
 
     extras.require("hub", "--set memorag=kv")
-    if not config.memorag_model:
+    if not set_in(config).memorag_model:
         raise ConfigError(
             "--set memorag=kv needs --set memorag_model", hint="a folder of `smartsearch memorag train`"
         )
     from smartsearch.systems.memorag import remembered
 
-    decoder = remembered.held(config.memorag_model, config.cores)
+    decoder = remembered.held(set_in(config).memorag_model, config.cores)
     return partial(remembered.made, decoder), [decoder.trained.digest, decoder.compressor.fingerprint]
 
 
@@ -136,11 +131,7 @@ def _asker(config: Config, tier: str) -> Asker | None:
     from smartsearch.errors import ConfigError
 
     if (tier in ASKING) != config.llm:
-        wanted = "leave out --llm" if config.llm else "add --llm, or --set memorag=extractive"
+        wanted = "leave out --llm" if config.llm else "add --llm, or --set memorag=kv"
         asks = "asks no" if config.llm else "asks a"
         raise ConfigError(f"--set memorag={tier} {asks} language model", hint=wanted)
-    if not config.llm:
-        return None
-    from smartsearch.llm import asker
-
     return asker(config)

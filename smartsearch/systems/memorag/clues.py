@@ -27,7 +27,8 @@ _LIGHT_KINDS = frozenset(("VERB", "TOKEN"))
 class Clues:
     """What a memory drafted: `items` of one kind and, if any, a `draft` of the answer.
 
-    `source` is what drafted them: a rule, a language model, or KV. `fault` says why there are none, if so.
+    `source` is what drafted them: a language model, KV, or of samples a rule. `fault` says why there are
+    none, if so.
     """
 
     kind: Kind = "answers"

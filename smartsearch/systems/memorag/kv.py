@@ -256,7 +256,7 @@ def is_ours(folder: Path) -> bool:
 
 
 def about(folder: Path) -> Trained:
-    """What a folder of trained memory tokens says it is of. Raises ModelError where it is none."""
+    """Read what a folder of trained memory tokens is for. Raises ModelError for any other folder."""
     try:
         said = json.loads((folder / ABOUT).read_bytes())
         if said["format"] != FORMAT:

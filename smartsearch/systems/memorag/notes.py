@@ -20,7 +20,8 @@ from smartsearch.llm import Asker, LLMError, Message, rough_tokens
 from smartsearch.systems.base import Plan, Progress
 from smartsearch.systems.memorag.clues import MOST, Built, Clues, Kind
 from smartsearch.systems.memorag.records import Records
-from smartsearch.systems.qrmem.segments import segmented
+from smartsearch.systems.memorag.settings import set_in
+from smartsearch.systems.pieces import segmented
 from smartsearch.types import Turn
 
 VERSION = 1
@@ -128,17 +129,15 @@ def gist(turns: Sequence[Turn], path: Path | None, asker: Asker, config: Config,
     failed = sum(records.get(_digest(text)) is None for text in pieces)
     built = Built(records.new, records.gone, failed)
     records.save()
-    about = f"notes by {asker.endpoint.model}, about 1:{config.memorag_ratio}"
+    about = f"notes by {asker.endpoint.model}, about 1:{set_in(config).memorag_ratio}"
     return Notes("\n".join(notes), first if len(notes) > 1 else notes, built, asker, about)
 
 
 def long(turns: Sequence[Turn], asker: Asker, config: Config) -> Notes:
     """All of the chats, for a context that holds them. Raises InputError for one that does not."""
-    text = "\n".join(turn.rendered for turn in turns)
+    text, most = "\n".join(turn.rendered for turn in turns), set_in(config).memorag_context
     if (tokens := rough_tokens(text)) > room(config):
-        said = (
-            f"the chats are about {tokens:,} tokens, more than the context holds ({config.memorag_context:,})"
-        )
+        said = f"the chats are about {tokens:,} tokens, more than the context holds ({most:,})"
         hint = "--set memorag=gist, fewer files, or SMARTSEARCH_MEMORAG_CONTEXT for a model that reads more"
         raise InputError(said, hint=hint, kind="context")
     return Notes(text, [], Built(), asker, f"all the chats in the context of {asker.endpoint.model}")
@@ -154,12 +153,16 @@ def plan(
     records = Records(path)
     pieces = _pieces(turns)
     lacking = [text for text in pieces if records.get(_digest(text)) is None]
+    ratio = set_in(config).memorag_ratio
     read = sum(map(rough_tokens, lacking))
-    written, share = read // config.memorag_ratio, sum(map(rough_tokens, pieces)) // config.memorag_ratio
+    written, share = (
+        read // ratio,
+        sum(map(rough_tokens, pieces)) // ratio,
+    )
     calls = len(lacking)
     while lacking and share > room(config):  # notes of notes
         calls += -(-share // PIECE)
-        read, share = read + share, share // config.memorag_ratio
+        read, share = read + share, share // ratio
         written += share
     making = Plan(calls, read + calls * FRAME, written, f"{len(lacking)} pieces") if calls else Plan()
     return making, Plan(1, min(share, room(config)) + FRAME, DRAFT)
@@ -167,7 +170,7 @@ def plan(
 
 def room(config: Config) -> int:
     """Tokens of the context that the memory may take."""
-    return max(config.memorag_context - DRAFT - FRAME, PIECE // 2)
+    return max(set_in(config).memorag_context - DRAFT - FRAME, PIECE // 2)
 
 
 def _pieces(turns: Sequence[Turn]) -> list[str]:
@@ -207,7 +210,7 @@ def _noted(
 
 def _words(text: str, config: Config) -> int:
     """Words of the note of a text."""
-    return max(len(text.split()) // config.memorag_ratio, 20)
+    return max(len(text.split()) // set_in(config).memorag_ratio, 20)
 
 
 def _note(asker: Asker, text: str, words: int) -> str:

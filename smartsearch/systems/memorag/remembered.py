@@ -30,7 +30,7 @@ from smartsearch.systems.memorag.clues import Built, Clues
 from smartsearch.systems.memorag.kv import KV, Compressor, Trained, about
 from smartsearch.systems.memorag.notes import DRAFT, Drafted
 from smartsearch.systems.memorag.records import written_whole
-from smartsearch.systems.xmemory.rule import keys
+from smartsearch.systems.pieces import keys
 from smartsearch.types import Turn
 
 enough_memory = partial(enough, hint="fewer files, a smaller model, or memory tokens of a higher ratio")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import replace
 from functools import partial
@@ -11,37 +10,38 @@ from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.fusion import order, rrf
 from smartsearch.rank.meaning import dense_search
-from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
 from smartsearch.retrieve.hops import Evidence
+from smartsearch.systems.base import Clock, Ranked
 from smartsearch.systems.memorag.clues import Clues, Drafting, clue_terms
+from smartsearch.systems.memorag.settings import set_in
 from smartsearch.systems.smartsearch import pipeline
-from smartsearch.types import Hit, HopTrace, Query, Result, Term, fold, paired
+from smartsearch.types import Hit, HopTrace, Query, Term, fold
 
 STEP = "clue"
 """What a clue's step is called among the hops."""
 
 
 def search(
-    question: str, haystack: Haystack, memory: Drafting, config: Config, tools: Tools, shown: str
-) -> Result:
-    """The turns that the memory's clues and the question find, ranked and cut as `config` says.
+    question: str, haystack: Haystack, memory: Drafting, config: Config, tools: Tools, tier: str
+) -> Ranked:
+    """The turns that the memory's clues and the question find, best first.
 
-    A clue is searched and never a hit. `shown` is what the system calls itself.
+    A clue is searched and never a hit. `tier` is the kind of the memory.
     """
-    began, question = time.perf_counter(), paired(question)
-    clues = memory.clues(question)
-    drafted = (time.perf_counter() - began) * 1000.0
-    only = config.memorag_clues == "only" and bool(clues.texts)
+    clock = Clock()
+    with clock("parse"):
+        clues = memory.clues(question)
+    only = set_in(config).memorag_clues == "only" and bool(clues.texts)
     find = alone if only else beside
     result = find(question, clues, haystack, config, tools)
-    trace = result.trace
-    spent = {stage: trace.timing_ms.get(stage, 0.0) + drafted for stage in ("parse", "total")}
-    wanted = clues.texts or config.memorag_clues == "with"
+    spent = result.trace.timing_ms
+    spent = spent | {"parse": spent.get("parse", 0.0) + clock.spent["parse"]}
+    wanted = clues.texts or set_in(config).memorag_clues == "with"
     fault = clues.fault or ("" if wanted else "the memory had no clue")
     noted = [f"{fault}: the question alone was searched"] if fault else []
     own = {
-        "memory": config.memorag,
+        "memory": tier,
         "about": memory.about,
         "fidelity": memory.fidelity,
         "clues": "only" if only else "with the question",
@@ -52,11 +52,11 @@ def search(
         "gone_pieces": memory.built.gone,
         "failed_pieces": memory.built.failed,
     }
-    trace = replace(trace, timing_ms=trace.timing_ms | spent, degraded=(*trace.degraded, *noted), own=own)
-    return replace(result, query=question, trace=trace, system=shown, confidence=None, weak=False)
+    trace = replace(result.trace, timing_ms=spent, degraded=(*result.trace.degraded, *noted), own=own)
+    return replace(result, trace=trace, confidence=None, weak=False)
 
 
-def beside(question: str, clues: Clues, haystack: Haystack, config: Config, tools: Tools) -> Result:
+def beside(question: str, clues: Clues, haystack: Haystack, config: Config, tools: Tools) -> Ranked:
     """What the question finds with all that the clues find beside it, ranked for the question."""
     widen = partial(_widened, clues, haystack, config, tools)
     return pipeline.search(question, haystack, config, tools, widen)
@@ -90,10 +90,9 @@ def _nearest(clue: str, query: Query, haystack: Haystack, config: Config, tools:
     return dense(config.semantic_top) if dense else []
 
 
-def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools: Tools) -> Result:
+def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools: Tools) -> Ranked:
     """What each clue finds in the question's place, in the order of the fused lists: the paper's way."""
-    whole = replace(config, truncate="none", limit=0, order="rank", compress=())
-    results = [pipeline.search(clue, haystack, whole, tools) for clue in clues.texts]
+    results = [pipeline.search(clue, haystack, config, tools) for clue in clues.texts]
     lists = [result.hits[: config.top_k] for result in results]
     best: dict[int, Hit] = {}
     for hit in (hit for hits in lists for hit in hits):
@@ -105,9 +104,6 @@ def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools
         replace(best[index], rank=rank, scores=replace(best[index].scores, rrf=fused[index]))
         for rank, index in enumerate(order(fused), start=1)
     ]
-    kept, budget = truncate(hits, config, tools.tokenizer)
-    if config.order == "time":
-        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
     steps = [
         HopTrace(step.hop, STEP if not n else step.kind, _of(clue, step.terms), step.found, step.total)
         for clue, result in zip(clues.texts, results, strict=True)
@@ -125,7 +121,7 @@ def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools
         timing_ms=timing,
         absent=(),
     )
-    return replace(results[0], hits=kept, budget=budget, trace=trace, warnings=budget.warnings)
+    return Ranked(hits, trace, config.profile)
 
 
 def _of(clue: str, terms: tuple[Term, ...]) -> tuple[Term, ...]:

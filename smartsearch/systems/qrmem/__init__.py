@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress
+from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked, asker
+from smartsearch.systems.qrmem.settings import set_in
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
     from smartsearch.llm import Asker
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.types import Result
 
 CARD = Card(
     "qrmem",
@@ -45,25 +44,25 @@ class QRMeM:
 
     def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
         """Nothing before the first question; then what one sends at most."""
+        from smartsearch.systems.pieces import segmented
         from smartsearch.systems.qrmem.plan import plan
-        from smartsearch.systems.qrmem.segments import segmented
 
         memory = segmented(corpus.corpus.turns)
-        return Plan(), plan(corpus, memory, config.qrmem_scope, self.way)
+        return Plan(), plan(corpus, memory, set_in(config).qrmem_scope, self.way)
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """The segments of all turns; the graph is the question's."""
-        from smartsearch.systems.qrmem.segments import segmented
+        from smartsearch.systems.pieces import segmented
 
         return segmented(corpus.corpus.turns)
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns of the segments that the walk over the question's graph reached."""
+        from smartsearch.systems.pieces import Segments
         from smartsearch.systems.qrmem.search import search
-        from smartsearch.systems.qrmem.segments import Segments
 
         assert isinstance(memory, Segments)
-        return search(question, corpus, memory, replace(config, qrmem=self.way), self.tools, self.asker)
+        return search(question, corpus, memory, config, self.tools, self.way, self.asker)
 
 
 def card(name: str) -> Card:
@@ -73,8 +72,4 @@ def card(name: str) -> Card:
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> QRMeM:
     """QRMeM with the models of the config's profile, and what it asks. Raises ModelError and LLMError."""
-    if not config.llm:
-        return QRMeM(tools(config), config.qrmem)
-    from smartsearch.llm import asker
-
-    return QRMeM(tools(config), config.qrmem, asker(config))
+    return QRMeM(tools(config), set_in(config).qrmem, asker(config))

@@ -66,7 +66,7 @@ class EntityGraph:
         return dict(at)
 
     def beside(self, names: Collection[str]) -> Iterator[tuple[str, Edge]]:
-        """The entities that an edge joins to one of `names` and that are none of them."""
+        """The entities that an edge joins to one of `names`, those in `names` left out."""
         for name in names:
             for edge in self._at.get(name, ()):
                 other = edge.ends[edge.ends[0] == name]

@@ -9,11 +9,11 @@ from typing import Any
 from smartsearch.llm import rough_tokens
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Plan
+from smartsearch.systems.pieces import Segments
 from smartsearch.systems.qrmem import prompts, rules
 from smartsearch.systems.qrmem.navigate import TRIALS, WINDOW
 from smartsearch.systems.qrmem.prompts import ASK, OPEN, RELATE, SUMMARY, UPDATE, Role
 from smartsearch.systems.qrmem.roles import MERGED, NAMES
-from smartsearch.systems.qrmem.segments import Segments
 from smartsearch.systems.qrmem.summaries import TOGETHER, windows
 
 

@@ -130,7 +130,7 @@ class Roles:
 
     def related(self) -> EntityGraph:
         """The question's graph: an edge is a description of what relates two, or, by rule, a sentence."""
-        question, way = {"question": self.asked.query.text}, self.asked.config.qrmem
+        question, way = {"question": self.asked.query.text}, self.asked.way
         parts = self._segments()
         if way != "no-open-entities":
             parts = self._over(
@@ -218,7 +218,7 @@ class Roles:
     def _segments(self) -> list[Part]:
         """The segments of the scope, with the names and the question's terms in their sentences."""
         asked = self.asked
-        opens = asked.config.qrmem != "no-open-entities"
+        opens = asked.way != "no-open-entities"
         places = {asked.place(turns[0]) for turns in asked.scope.values()}
         background = summaries(self._asked, windows(asked.haystack, asked.memory, places))
         parts = []
@@ -312,7 +312,7 @@ class Roles:
 
     def _judged(self, otherwise: Callable[[Sequence[int]], Verdict], segments: Sequence[int]) -> Verdict:
         data = {"question": self.asked.query.text, "pieces": self._pieces(segments)}
-        reflects = self.asked.config.qrmem in REFLECTING
+        reflects = self.asked.way in REFLECTING
         role: Role[Any] = prompts.JUDGE if reflects else prompts.JUDGE_ALONE
         [reply] = self._asked(role, [data])
         if reply is None:

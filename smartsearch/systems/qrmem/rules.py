@@ -14,12 +14,13 @@ from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.text import shown
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.base import Ranked
+from smartsearch.systems.pieces import Segments
 from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
 from smartsearch.systems.qrmem.navigate import Ground, Verdict
-from smartsearch.systems.qrmem.segments import Segments
 from smartsearch.systems.qrmem.sentences import ENTITIES, Sentence, accepted, cloze, mentions, sentences
 from smartsearch.systems.smartsearch import pipeline
-from smartsearch.types import Query, Result, fold
+from smartsearch.types import Query, fold
 
 ANSWERS = 0.5
 """The cross-encoder's score from which a turn counts as an answer: more likely than not."""
@@ -28,7 +29,7 @@ ANSWERS = 0.5
 @dataclass(frozen=True)
 class Asked:
     """A question with what is searched for it: `scope` has its segments, the nearest first, by their turns
-    that may be found."""
+    that may be found; `way` is the walk, a value of the setting `qrmem`."""
 
     query: Query
     haystack: Haystack
@@ -36,6 +37,7 @@ class Asked:
     scope: Mapping[int, tuple[int, ...]]
     config: Config
     tools: Tools
+    way: str = "kn"
 
     def place(self, index: int) -> tuple[str, str]:
         """The file and the conversation of a turn."""
@@ -43,15 +45,11 @@ class Asked:
         return turn.path, turn.conversation
 
 
-def nearest(question: str, haystack: Haystack, config: Config, tools: Tools) -> Result:
-    """What our own search finds: the best turn is its hit, the others, in order, are hidden behind it.
-
-    The cross-encoder is kept for what the walk reaches, and no tokens are counted but of the one.
-    """
+def nearest(question: str, haystack: Haystack, config: Config, tools: Tools) -> Ranked:
+    """What our own search finds; the cross-encoder is kept for what the walk reaches."""
     rankers = tuple(name for name in config.rank if name != "ce") or config.rank
     most = config.likely_turns if config.candidates else 0
-    wide = replace(config, rank=rankers, candidates=most, truncate="none", limit=1, order="rank", compress=())
-    return pipeline.search(question, haystack, wide, tools)
+    return pipeline.search(question, haystack, replace(config, rank=rankers, candidates=most), tools)
 
 
 def scope(
@@ -73,10 +71,10 @@ def related(asked: Asked) -> EntityGraph:
 
     Without an update no question is asked; without open entities only names are entities.
     """
-    config, query = asked.config, asked.query
+    query = asked.query
     placed = [(s, one) for s, turns in asked.scope.items() for i in turns for one in sentences_of(asked, i)]
-    open_ones = config.qrmem != "no-open-entities"
-    update = open_ones and config.qrmem != "no-update"
+    open_ones = asked.way != "no-open-entities"
+    update = open_ones and asked.way != "no-update"
     new = accepted(cloze(one) for _, one in placed) if update else set()
     return graph(
         [

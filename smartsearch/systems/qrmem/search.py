@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,14 +13,15 @@ from smartsearch.rank.cascade import Task, rank
 from smartsearch.rank.fusion import Ranking
 from smartsearch.rank.lift import promoted
 from smartsearch.rank.scorer import Scorer
-from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Found, Haystack, by_match_weight, grep, merge
+from smartsearch.systems.base import Clock, Ranked
+from smartsearch.systems.pieces import Segments
 from smartsearch.systems.qrmem import rules
 from smartsearch.systems.qrmem.graph import EntityGraph
 from smartsearch.systems.qrmem.navigate import TRIALS, Ground, Route, expand, in_segments, navigate
 from smartsearch.systems.qrmem.rules import Asked
-from smartsearch.systems.qrmem.segments import Segments
-from smartsearch.types import Graph, Hit, HopTrace, Link, Result, Term, Turn, paired
+from smartsearch.systems.qrmem.settings import set_in
+from smartsearch.types import Graph, Hit, HopTrace, Link, Term, Turn
 
 if TYPE_CHECKING:
     from smartsearch.llm import Asker
@@ -38,54 +38,49 @@ def search(
     memory: Segments,
     config: Config,
     tools: Tools,
+    way: str,
     asker: Asker | None = None,
-) -> Result:
-    """The turns of the segments that the walk reached, ranked and cut to the budget; with an `asker` a model
-    makes the graph and says what is lacking."""
-    began, question = time.perf_counter(), paired(question)
-    near = rules.nearest(question, haystack, config, tools)
-    query = tools.parser.parse(question, config)
-    found = [hit.index for hit in (*near.hits, *near.budget.hidden)]
-    scope = rules.scope(found, haystack, memory, config.qrmem_scope)
-    asked = Asked(query, haystack, memory, scope, config, tools)
-    scorers = {name: tools.scorers[name].once() for name in config.rank if name in tools.scorers}
-    roles = _roles(asker, asked)
-    made = roles.related() if roles else rules.related(asked)
-    entities = made.meant(term.text for term in query.terms)
-    route = Route(())
-    if scope:
-        route = walked(rules.ground(asked, made, scorers.get("ce")), entities, config.qrmem, roles)
+) -> Ranked:
+    """The turns of the segments that the walk reached, best first.
+
+    `way` is a value of `--set qrmem`. With an `asker` a model makes the graph and says what is lacking.
+    """
+    clock = Clock()
+    with clock("retrieve"):
+        near = rules.nearest(question, haystack, config, tools)
+        query = tools.parser.parse(question, config)
+        scope = rules.scope([hit.index for hit in near.hits], haystack, memory, set_in(config).qrmem_scope)
+        asked = Asked(query, haystack, memory, scope, config, tools, way)
+        scorers = {name: tools.scorers[name].once() for name in config.rank if name in tools.scorers}
+        roles = _roles(asker, asked)
+        made = roles.related() if roles else rules.related(asked)
+        entities = made.meant(term.text for term in query.terms)
+        route = Route(())
+        if scope:
+            route = walked(rules.ground(asked, made, scorers.get("ce")), entities, way, roles)
     by_rule = ["qrmem by rule: no language model read the segments"] if not roles or roles.failed else []
     name = RULE if by_rule else NAME
-    searched = time.perf_counter()
-    ranking = ranked(asked, route, scorers)
-    hops, first = _steps(asked, route, entities)
-    hits = _hits(asked, ranking, route, first, name)
-    walked_by = {made.facts[step.fact].sentence.turn for step in route.steps}
-    kept, budget = truncate(hits, config, tools.tokenizer, walked_by)
-    if config.order == "time":
-        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
-    ended = time.perf_counter()
-    timing = {"retrieve": searched - began, "rank": ended - searched, "total": ended - began}
+    with clock("rank"):
+        ranking = ranked(asked, route, scorers)
+        hops, first = _steps(asked, route, entities)
+        hits = _hits(asked, ranking, route, first, name)
     trace = replace(
         near.trace,
         terms=query.terms,
         hops=hops,
         candidates=len(hits),
-        timing_ms={stage: seconds * 1000.0 for stage, seconds in timing.items()} | dict(ranking.timing_ms),
+        timing_ms=clock.spent | dict(ranking.timing_ms),
         models=tuple(tools.models[name] for name in ("parser", *config.rank) if name in tools.models),
         degraded=(*near.trace.degraded, *by_rule),
         own=_own(asked, made, route, name) | (roles.own if roles else {}),
     )
-    return replace(
-        near,
-        hits=kept,
-        budget=budget,
-        trace=trace,
-        warnings=(*near.warnings, *(roles.warnings if roles else ()), *budget.warnings),
-        system=name,
-        confidence=None,
-        weak=False,
+    return Ranked(
+        hits,
+        trace,
+        config.profile,
+        frozenset(made.facts[step.fact].sentence.turn for step in route.steps),
+        warnings=(*near.warnings, *(roles.warnings if roles else ())),
+        name=name,
         graph=drawn(asked, made, route, entities) if config.graph else None,
     )
 
@@ -169,7 +164,7 @@ def _own(asked: Asked, made: EntityGraph, route: Route, name: str) -> dict[str, 
     """What the trace tells of QRMeM alone; no word of the transcripts."""
     return {
         "fidelity": "rule" if name == RULE else "approximate",
-        "mode": asked.config.qrmem,
+        "mode": asked.way,
         "segments": len(asked.memory.turns),
         "scope": len(asked.scope),
         "entities": len(made.entities),

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.pieces import Segments
 from smartsearch.systems.qrmem import prompts, rules
 from smartsearch.systems.qrmem.navigate import WINDOW
 from smartsearch.systems.qrmem.prompts import Data, Role, Text
-from smartsearch.systems.qrmem.segments import Segments
 
 TOGETHER = 12
 """Summaries of parts that are summed up at once."""

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Empty, Memory, Progress, quietly
+from smartsearch.systems.base import Card, Empty, Memory, Progress, Ranked
+from smartsearch.systems.qrranker.settings import set_in
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
     from smartsearch.models.tools import Tools
     from smartsearch.rank.qrranker import QRRanker
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.types import ModelInfo, Result
+    from smartsearch.types import ModelInfo
 
 CARD = Card(
     "qrranker",
@@ -33,25 +34,25 @@ class System:
 
     def __init__(self, tools: Tools, ranker: QRRanker, info: ModelInfo, config: Config) -> None:
         self.tools, self.ranker, self.info, self.config = tools, ranker, info, config
-        self.notice = ranker.notice(config.qr_candidates)
+        self.notice = ranker.notice(set_in(config).qr_candidates)
 
     @property
     def fingerprint(self) -> str:
         """Of its model and heads, and whether it has a memory."""
         import hashlib
 
-        said = repr((self.info, self.ranker.heads, self.config.qr_memory)).encode()
+        said = repr((self.info, self.ranker.heads, set_in(self.config).qr_memory)).encode()
         return hashlib.blake2b(said, digest_size=8).hexdigest()
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
-        """Nothing: every question reads the transcripts. With `qr_memory` what xMemory makes, not kept."""
-        if not self.config.qr_memory:
+        """Nothing: every question reads the transcripts. With `qr_memory` their episodes, not kept."""
+        if not set_in(self.config).qr_memory:
             return Empty()
-        from smartsearch.systems import xmemory
+        from smartsearch.systems.qrranker.search import Episodes
 
-        return xmemory.load(self.config, lambda _config: self.tools).prepare(corpus, None, quietly)
+        return Episodes(corpus.corpus.turns)
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns that SmartSearch finds, the first of them in the order of the heads."""
         from smartsearch.systems.qrranker.search import search
 
@@ -67,8 +68,16 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """QRRanker with the config's model. Raises ModelError where it has none, or no heads of it."""
     from dataclasses import replace
 
-    from smartsearch.models import causal
+    from smartsearch.systems.qrranker import causal
 
     rankers = tuple(name for name in config.rank if name != "qr")
     loaded = tools(replace(config, rank=rankers))
     return System(loaded, *causal.ranker(config, "--system qrranker"), config)
+
+
+def shown(config: Config) -> str:
+    """Its name in tables: another one where its heads were not trained. Raises ModelError."""
+    from smartsearch.rank.hub.heads import NAME, UNTRAINED
+    from smartsearch.systems.qrranker import causal
+
+    return NAME if causal.trained(config) else UNTRAINED

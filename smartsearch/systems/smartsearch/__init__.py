@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Empty, Memory, Progress
+from smartsearch.config import RANKERS
+from smartsearch.systems.base import Card, Empty, Memory, Progress, Ranked
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
-    from smartsearch.types import Result
 
 CARD = Card(
     "smartsearch",
@@ -36,8 +36,8 @@ class SmartSearch:
         """Nothing: every question reads the transcripts themselves."""
         return Empty()
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
-        """The turns that answer `question`, ranked and cut to the budget (paper 3)."""
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
+        """The turns that answer `question`, best first (paper 3)."""
         from smartsearch.systems.smartsearch.pipeline import search
 
         return search(question, corpus, config, self.tools)
@@ -51,5 +51,6 @@ def card(name: str) -> Card:
 def load(config: Config, tools: Callable[[Config], Tools]) -> SmartSearch:
     """SmartSearch with the models of the config's profile. Raises ModelError."""
     loaded = tools(config)
-    slow = loaded.scorers["qr"].notice(config.qr_candidates) if "qr" in config.rank else ""
-    return SmartSearch(loaded, slow)
+    firsts = {name: RANKERS[name].first for name in config.rank if RANKERS[name].first}
+    told = [loaded.scorers[name].notice(getattr(config, first)) for name, first in firsts.items()]
+    return SmartSearch(loaded, "; ".join(told))

@@ -1,11 +1,8 @@
-"""The paper on one page: parse, grep, hop, score, fuse, lift, cut (docs/paper.md)."""
+"""The paper on one page: parse, grep, hop, score, fuse, lift (docs/paper.md); `systems.answer` cuts."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
@@ -14,10 +11,10 @@ from smartsearch.rank.confidence import absent, confidence, is_weak, signals
 from smartsearch.rank.fusion import Ranking
 from smartsearch.rank.lift import lift
 from smartsearch.rank.meaning import dense_search
-from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, grepped, hopped, is_form
-from smartsearch.types import STAGES, Budget, Hit, Query, Result, Trace, paired
+from smartsearch.systems.base import Clock, Ranked
+from smartsearch.types import Hit, Query, Trace
 
 Widen = Callable[[Query, Evidence], Evidence]
 """Adds to what retrieval gathered for a question: the place of another system's own step."""
@@ -25,9 +22,9 @@ Widen = Callable[[Query, Evidence], Evidence]
 
 def search(
     question: str, haystack: Haystack, config: Config, tools: Tools, widen: Widen | None = None
-) -> Result:
-    """The turns of `haystack` that answer `question`, ranked and cut to the budget (paper 3)."""
-    clock, question = _Clock(), paired(question)
+) -> Ranked:
+    """The turns of `haystack` that answer `question`, best first (paper 3)."""
+    clock = Clock()
     degraded: list[str] = []
     with clock("parse"):
         query = tools.parser.parse(question, config)
@@ -38,11 +35,6 @@ def search(
         evidence = widen(query, evidence) if widen else evidence
     with clock("rank"):
         ranking = ranked(query, evidence, haystack, config, tools)
-    with clock("truncate"):
-        kept, budget = truncate(_hits(ranking, haystack), config, tools.tokenizer, ranking.pinned)
-        budget = replace(budget, unread=evidence.unread)
-    if config.order == "time":
-        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
     searched = any(step.kind == "semantic" for step in evidence.hops)
     ran = dict.fromkeys(["parser", *config.rank, *(["colbert"] if searched else [])])
     named = {
@@ -54,7 +46,7 @@ def search(
         hops=evidence.hops,
         candidates=len(evidence.candidates) + evidence.unread,
         fallback=query.fallback,
-        timing_ms=clock.stages() | dict(ranking.timing_ms),
+        timing_ms=clock.spent | dict(ranking.timing_ms),
         models=tuple(tools.models[name] for name in ran if name in tools.models),
         degraded=(*degraded, *evidence.notes, *ranking.degraded, *tools.notes()),
         absent=tuple(term for term in absent(query, evidence.counts) if term.text not in named["title"]),
@@ -66,16 +58,15 @@ def search(
     }
     sure = confidence(signals(query, trace.absent, ranking.scores), tools.confidence) if tells else None
     weak = is_weak(sure, query, trace.absent, near)
-    return Result(
-        question,
-        config.profile,
-        kept,
-        budget,
+    return Ranked(
+        _hits(ranking, haystack),
         trace,
-        config.cores,
-        warnings=_warnings(query, evidence, budget, weak),
-        confidence=sure,
-        weak=weak,
+        config.profile,
+        ranking.pinned,
+        evidence.unread,
+        _warnings(query, evidence, weak),
+        sure,
+        weak,
     )
 
 
@@ -101,7 +92,7 @@ def _hits(ranking: Ranking, haystack: Haystack) -> list[Hit]:
     ]
 
 
-def _warnings(query: Query, evidence: Evidence, budget: Budget, weak: bool) -> tuple[str, ...]:
+def _warnings(query: Query, evidence: Evidence, weak: bool) -> tuple[str, ...]:
     warnings = []
     fuzzy = [term for term in evidence.mended if not is_form(term)]  # a form of a word is no news
     for source in dict.fromkeys(term.source for term in fuzzy):
@@ -113,24 +104,4 @@ def _warnings(query: Query, evidence: Evidence, budget: Budget, weak: bool) -> t
         warnings.append("no turn contains a word of the question; these are the nearest in meaning")
     if query.fallback and not query.terms:
         warnings.append(f"the parser found no noun, name or verb in the question: {query.fallback}")
-    return (*warnings, *budget.warnings, *evidence.warnings)
-
-
-class _Clock:
-    """Milliseconds a stage, by name."""
-
-    def __init__(self) -> None:
-        self._start = time.perf_counter()
-        self._spent: dict[str, float] = dict.fromkeys(STAGES, 0.0)
-
-    @contextmanager
-    def __call__(self, stage: str) -> Iterator[None]:
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._spent[stage] += (time.perf_counter() - start) * 1000.0
-
-    def stages(self) -> dict[str, float]:
-        self._spent["total"] = (time.perf_counter() - self._start) * 1000.0
-        return dict(self._spent)
+    return (*warnings, *evidence.warnings)

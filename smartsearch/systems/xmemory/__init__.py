@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress
+from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked, asker
+from smartsearch.systems.xmemory.settings import set_in
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from smartsearch.retrieve.grep import Haystack
     from smartsearch.systems.xmemory.embed import Vectors
     from smartsearch.systems.xmemory.ingest import Author
-    from smartsearch.types import Result
 
 CARD = Card(
     "xmemory",
@@ -106,7 +106,7 @@ class System:
 
         return Writer(self.asker, self.tools.parser)
 
-    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Result:
+    def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns that themes, facts and episodes lead to."""
         from smartsearch.systems.xmemory.embed import embedded
         from smartsearch.systems.xmemory.ingest import XMemory
@@ -135,22 +135,14 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
             hint="--profile embedded",
             kind="model_unfit",
         )
-    asker = _asker(config)
+    model = asker(config)
     models = [(info.id, info.revision) for name, info in sorted(loaded.models.items()) if name != "ce"]
-    plastic = tuple(sorted({"split", "merge"} & set(config.xmemory_without)))
-    settings = [models, config.xmemory_cap, plastic, 1]
-    if asker:
+    plastic = tuple(sorted({"split", "merge"} & set(set_in(config).xmemory_without)))
+    settings = [models, set_in(config).xmemory_cap, plastic, 1]
+    if model:
         from smartsearch.systems.xmemory.prompts import VERSION
 
-        settings += [asker.endpoint.url, asker.endpoint.model, VERSION, config.redact]
+        settings += [model.endpoint.url, model.endpoint.model, VERSION, config.redact]
     identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
-    card = CARD.asking if asker else CARD
-    return System(loaded, vectors, identity, config.xmemory_cap, plastic, asker, card)
-
-
-def _asker(config: Config) -> Asker | None:
-    if not config.llm:
-        return None
-    from smartsearch import llm
-
-    return llm.asker(config)
+    card = CARD.asking if model else CARD
+    return System(loaded, vectors, identity, set_in(config).xmemory_cap, plastic, model, card)

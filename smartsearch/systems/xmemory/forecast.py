@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 from smartsearch.config import Config
 from smartsearch.llm import Asker, Message, rough_tokens
 from smartsearch.llm.asking import SAMPLES
+from smartsearch.systems import pieces
 from smartsearch.systems.base import Plan
-from smartsearch.systems.xmemory import prompts, roles, rule
+from smartsearch.systems.xmemory import prompts, roles
 from smartsearch.systems.xmemory.search import EPISODES, SEMANTICS
+from smartsearch.systems.xmemory.settings import set_in
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Turn
 
@@ -31,7 +33,7 @@ def ingest(turns: Sequence[Turn], store: Store) -> Plan:
     fresh = roles.unplaced(windows, store)
     found = store.notes("boundaries") | {key: roles.by_rule(turns, window) for key, window in fresh.items()}
     episodes = roles.runs(windows, found)
-    keys, held = rule.keys(turns, episodes), set(store.keys())
+    keys, held = pieces.keys(turns, episodes), set(store.keys())
     new = [turns[run.start : run.stop] for key, run in zip(keys, episodes, strict=True) if key not in held]
     placing = [prompts.boundary(turns[one.first : one.stop], one.start - one.first) for one in fresh.values()]
     telling = [(prompts.record(own), prompts.facts(own, "")) for own in new]
@@ -53,7 +55,7 @@ def question(turns: Sequence[Turn], config: Config, asker: Asker) -> Plan:
 
     It knows some facts at first, and in the end what the budget lets in.
     """
-    if not turns or "stage2" in config.xmemory_without:
+    if not turns or "stage2" in set_in(config).xmemory_without:
         return Plan()
     drafts = SAMPLES if "logprobs" in asker.client.unsupported else 1
     calls = drafts * (1 + 2 * min(EPISODES, len(turns)))

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from smartsearch.systems import pieces
 from smartsearch.systems.base import Progress
 from smartsearch.systems.xmemory import rule
 from smartsearch.systems.xmemory.rule import Episode, Semantic
@@ -49,7 +50,7 @@ class ByRule:
 
     def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
         """As `Author` says."""
-        return rule.spans(turns)
+        return pieces.spans(turns)
 
     def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
         """As `Author` says."""
@@ -173,7 +174,7 @@ def ingest(
     """
     progress = _onward(progress)
     runs = author.spans(turns, store, progress)
-    keys = rule.keys(turns, runs)
+    keys = pieces.keys(turns, runs)
     held = set(store.keys())
     gone, new = sorted(held - set(keys)), [n for n, key in enumerate(keys) if key not in held]
     for key in gone:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from smartsearch.llm import Asker, LLMError
 from smartsearch.systems.xmemory import prompts
 from smartsearch.systems.xmemory.ingest import XMemory
 from smartsearch.systems.xmemory.select import Choice, Gated, gate
-from smartsearch.types import Cost, Turn
+from smartsearch.types import Turn
 
 
 @dataclass
 class Reader:
     """One question over a memory of `turns`, of which it reads `most` words.
 
-    Once asked, `by` says what its uncertainty was taken from, `cost` what that took.
+    Once asked, `by` says what its uncertainty was taken from.
     """
 
     question: str
@@ -26,7 +26,6 @@ class Reader:
     most: int
     by: str = ""
     fault: str = ""
-    cost: Cost = field(default_factory=Cost)
 
     def gated(self, semantics: Sequence[int], choices: Sequence[Choice[int]]) -> Gated | None:
         """The episodes that make it surer than these facts alone do.
@@ -37,7 +36,6 @@ class Reader:
         if not choices:
             return None
         facts = dict.fromkeys(self.memory.semantics[one].fact.text for one in semantics)
-        before = self.asker.spent
         try:
             return gate(facts, list(map(self._offered, choices)), self, fits=self._fits)
         except LLMError as error:
@@ -45,8 +43,6 @@ class Reader:
                 raise
             self.by, self.fault = "", error.message
             return None
-        finally:
-            self.cost = (self.asker.spent - before).cost
 
     def __call__(self, read: Sequence[str]) -> float:
         """How unsure it is when it has read these. Raises LLMError."""

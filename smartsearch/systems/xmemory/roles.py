@@ -12,6 +12,7 @@ from functools import partial
 from itertools import groupby, pairwise
 
 from smartsearch.llm import Asker, LLMError
+from smartsearch.systems import pieces
 from smartsearch.systems.base import Progress
 from smartsearch.systems.xmemory import prompts, rule
 from smartsearch.systems.xmemory.prompts import Begins, Fact, Facts, Name, Record
@@ -58,7 +59,7 @@ def windows(turns: Sequence[Turn]) -> Iterator[Window]:
 def keyed(turns: Sequence[Turn]) -> dict[Window, str]:
     """All windows in order, each with what tells it from others wherever it stands."""
     return {
-        window: f"{window.start - window.first}-{rule.key_of(turns[window.first : window.stop])}"
+        window: f"{window.start - window.first}-{pieces.key_of(turns[window.first : window.stop])}"
         for window in windows(turns)
     }
 
@@ -231,6 +232,6 @@ def _line(text: str) -> str:
 
 def by_rule(turns: Sequence[Turn], window: Window) -> Note:
     """Where episodes begin by rule."""
-    found = rule.spans(turns[window.first : window.stop])
+    found = pieces.spans(turns[window.first : window.stop])
     before = window.start - window.first
     return Note([run.start - before for run in found if run.start >= before], "rule")

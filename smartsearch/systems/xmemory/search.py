@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +15,13 @@ from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.text import shown
-from smartsearch.rank.truncate import truncate
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
+from smartsearch.systems.base import Clock, Ranked
 from smartsearch.systems.xmemory.ingest import Embed, XMemory
 from smartsearch.systems.xmemory.select import Choice, Gated, edges, gate, representatives
-from smartsearch.types import Cost, Hit, Query, Result, Scores, Trace, fold, paired
+from smartsearch.systems.xmemory.settings import set_in
+from smartsearch.types import Hit, Query, Scores, Trace, fold
 
 if TYPE_CHECKING:
     from smartsearch.llm import Asker
@@ -98,61 +98,46 @@ def search(
     tools: Tools,
     embed: Embed,
     asker: Asker | None = None,
-) -> Result:
-    """The turns that the memory leads to, the likeliest first by the cross-encoder, cut as `config` says.
+) -> Ranked:
+    """The turns that the memory leads to, the likeliest first by the cross-encoder.
 
     With an `asker` its model is the reader whose uncertainty counts, else the cross-encoder is one.
     """
-    start, question = time.perf_counter(), paired(question)
-    query = tools.parser.parse(question, config)
-    parsed = time.perf_counter()
-    asked = embed([question])[0].astype(np.float64)
-    among = corpus.indices if isinstance(corpus.indices, range) else frozenset(corpus.indices)
-    allowed = [one for one in memory.order if _found(memory.semantics[one].turns, among)]
-    themes, semantics = stage_one(asked, memory, allowed, greedy="stage1" not in config.xmemory_without)
+    clock, without = Clock(), set_in(config).xmemory_without
+    with clock("parse"):
+        query = tools.parser.parse(question, config)
     judge = Judge(query, corpus, tools.scorers["ce"], config)
-    known = _turns(memory, semantics, among)
-    near = partial(read, query.text, corpus, tools.scorers["colbert"], config)
-    choices = ranked_episodes(memory, semantics, among, near)
-    reader, gated = _reader(query.text, memory, corpus, config, asker), None
-    if "stage2" in config.xmemory_without:
-        turns = [*known, *(turn for choice in choices for turn in choice.messages)]
-    else:
-        gated = reader.gated(semantics, choices) if reader else None
-        gated = gated or gate(known, choices, judge, fits=_fits(corpus, config))
-        turns = [*known, *_let_in(choices, gated)]
-    retrieved = time.perf_counter()
-    turns = list(dict.fromkeys(turns))
-    judge.read(turns)
-    turns.sort(key=lambda turn: (-judge.scores[turn], turn))
-    ranked = time.perf_counter()
+    with clock("retrieve"):
+        asked = embed([question])[0].astype(np.float64)
+        among = corpus.indices if isinstance(corpus.indices, range) else frozenset(corpus.indices)
+        allowed = [one for one in memory.order if _found(memory.semantics[one].turns, among)]
+        themes, semantics = stage_one(asked, memory, allowed, greedy="stage1" not in without)
+        known = _turns(memory, semantics, among)
+        near = partial(read, query.text, corpus, tools.scorers["colbert"], config)
+        choices = ranked_episodes(memory, semantics, among, near)
+        reader, gated = _reader(query.text, memory, corpus, config, asker), None
+        if "stage2" in without:
+            turns = [*known, *(turn for choice in choices for turn in choice.messages)]
+        else:
+            gated = reader.gated(semantics, choices) if reader else None
+            gated = gated or gate(known, choices, judge, fits=_fits(corpus, config))
+            turns = [*known, *_let_in(choices, gated)]
+    with clock("rank"):
+        turns = list(dict.fromkeys(turns))
+        judge.read(turns)
+        turns.sort(key=lambda turn: (-judge.scores[turn], turn))
     hits = [
         Hit(rank, corpus.corpus.turns[turn], Scores(more={"xmemory": judge.scores[turn]}), index=turn)
         for rank, turn in enumerate(turns, start=1)
     ]
-    kept, budget = truncate(hits, config, tools.tokenizer)
-    if config.order == "time":
-        kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
-    ends = time.perf_counter()
-    times = {
-        "parse": parsed - start,
-        "retrieve": retrieved - parsed,
-        "rank": ranked - retrieved,
-        "truncate": ends - ranked,
-        "total": ends - start,
-    }
     trace = Trace(
         candidates=len(turns),
-        timing_ms={stage: seconds * 1000.0 for stage, seconds in times.items()},
+        timing_ms=clock.spent,
         models=tuple(tools.models[name] for name in ("parser", "ce", "colbert") if name in tools.models),
         degraded=tuple(tools.notes()),
-        cost=reader.cost if reader else Cost(),
         own=told(memory, (len(themes), len(semantics), len(choices)), gated, config, reader),
     )
-    warnings, system = (*_replaced(memory, reader), *budget.warnings), "xmemory" if reader else "xmemory-rule"
-    return Result(
-        question, config.profile, kept, budget, trace, config.cores, warnings=warnings, system=system
-    )
+    return Ranked(hits, trace, config.profile, warnings=tuple(_replaced(memory, reader)))
 
 
 def _reader(
@@ -278,12 +263,13 @@ def told(
 ) -> dict[str, object]:
     """What the system says of itself and of this question, for the trace; `chosen` counts each level."""
     by = GATES[reader.by if reader else ""] if gated else "none"
+    without = set_in(config).xmemory_without
     own: dict[str, object] = {
         "fidelity": "approximate" if reader else "rule",
         **({"model": reader.asker.endpoint.model} if reader else {}),
         "embedder": "colbert, mean of its vectors",
         "gate": by,
-        **({"without": list(config.xmemory_without)} if config.xmemory_without else {}),
+        **({"without": list(without)} if without else {}),
         **memory.statistics,
         "new_episodes": memory.new,
         "gone_episodes": memory.gone,

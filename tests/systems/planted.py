@@ -1,4 +1,4 @@
-"""What the tests of xMemory share: models that know words only, and chats whose topics are planted."""
+"""What tests of several systems share: models that know words only, and chats whose topics are planted."""
 
 from __future__ import annotations
 

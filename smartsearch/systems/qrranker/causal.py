@@ -14,6 +14,7 @@ from smartsearch.rank.hub import heads
 from smartsearch.rank.hub.folder import described
 from smartsearch.rank.scorer import Late, Scorer
 from smartsearch.runtime import extras
+from smartsearch.systems.qrranker.settings import set_in
 from smartsearch.types import ModelInfo
 
 if TYPE_CHECKING:
@@ -31,25 +32,27 @@ def opened(config: Config, what: str = "--system qrranker") -> tuple[Reader, Mod
     (kind "package") where the extra is not installed.
     """
     extras.require("hub", what)
-    if not config.qr_model:
+    if not set_in(config).qr_model:
         raise ModelError(
             f"{what} needs a causal language model",
             hint="--set qr_model=./FOLDER or OWNER/NAME (docs/systems.md)",
             kind="model_missing",
         )
-    ref = ModelRef.typed(config.qr_model)
+    ref = ModelRef.typed(set_in(config).qr_model)
     folder = store.locate(ROLE, ref)
     if folder is None:
         raise profiles.missing(ROLE, ref)
     vetting.check(folder)
-    return _readable(folder, ref, config), ModelInfo(ROLE, ref.asked, revision(folder), config.qr_dtype)
+    return _readable(folder, ref, config), ModelInfo(
+        ROLE, ref.asked, revision(folder), set_in(config).qr_dtype
+    )
 
 
 def _readable(folder: Path, ref: ModelRef, config: Config) -> Reader:
     from smartsearch.rank.qrranker import Reader
 
     try:
-        return Reader(folder, ref.asked, config.cores, config.qr_dtype)
+        return Reader(folder, ref.asked, config.cores, set_in(config).qr_dtype)
     except SmartsearchError:
         raise
     except Exception as error:  # each library has errors of its own
@@ -71,12 +74,12 @@ def ranker(config: Config, what: str = "--rank qr") -> tuple[QRRanker, ModelInfo
     """The scorer of the config's model and heads: those of the file it names, of the one in the model's
     folder, or of the paper for the paper's own models.
 
-    Raises as `opened` does, and ModelError (model_heads) where there are none, or those of another model.
+    Raises as `opened` does, and ModelError (model_heads) for missing heads and for those of another model.
     """
     reader, info = opened(config, what)
     from smartsearch.rank.qrranker import QRRanker
 
-    folder = store.locate(ROLE, ModelRef.typed(config.qr_model))
+    folder = store.locate(ROLE, ModelRef.typed(set_in(config).qr_model))
     assert folder is not None
     path = _file(config, folder)
     name = info.id.partition("@")[0]
@@ -90,11 +93,12 @@ def ranker(config: Config, what: str = "--rank qr") -> tuple[QRRanker, ModelInfo
 
 
 def trained(config: Config) -> bool:
-    """Whether the heads that the config names say that they were trained; False where there are none.
+    """Whether the heads that the config names say that they were trained; False without heads.
 
-    No model is loaded. Raises ModelError where the file holds no heads.
+    No model is loaded. Raises ModelError for a file without heads.
     """
-    ref = ModelRef.typed(config.qr_model) if config.qr_model else None
+    model = set_in(config).qr_model
+    ref = ModelRef.typed(model) if model else None
     folder = store.locate(ROLE, ref) if ref else None
     path = _file(config, folder) if folder else None
     if path is None:
@@ -104,10 +108,13 @@ def trained(config: Config) -> bool:
 
 def _file(config: Config, folder: Path) -> Path | None:
     """The file of heads that is read, if any. Raises ModelError where a name is no path."""
-    if config.qr_heads:
-        if not is_path(config.qr_heads):
-            raise ModelError(f"{config.qr_heads!r} is no path", hint=f"--set qr_heads=./{config.qr_heads}")
-        return Path(config.qr_heads)
+    if named := set_in(config).qr_heads:
+        if not is_path(named):
+            raise ModelError(
+                f"{named!r} is no path",
+                hint=f"--set qr_heads=./{named}",
+            )
+        return Path(named)
     beside = folder / heads.FILE
     return beside if beside.is_file() else None
 

@@ -1,0 +1,46 @@
+"""The settings of MemoRAG (docs/systems.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from smartsearch.runtime.extras import needs
+from smartsearch.settings import finds
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `Config` has of MemoRAG."""
+
+    memorag: str = finds(
+        "auto",
+        "--system memorag: the memory that drafts clues, with --llm notes (gist, which auto is) or all the "
+        "chats (long), or a decoder's keys and values (kv).",
+        "Ranking",
+        choices=("auto", "gist", "long", "kv"),
+        rare=True,
+    )
+    memorag_model: str = finds(
+        "",
+        f"memorag=kv: a folder of `smartsearch memorag train`, as ./PATH; {needs('hub')}.",
+        "Ranking",
+        metavar="MODEL",
+        shown="-",
+        trusted=True,
+        rare=True,
+    )
+    memorag_clues: str = finds(
+        "with",
+        "--system memorag: clues are searched with the question, or only they, as in the paper.",
+        "Ranking",
+        choices=("with", "only"),
+        rare=True,
+    )
+    memorag_ratio: int = finds(8, lowest=2)  # words, or tokens, for one that is kept (paper: 2 to 16)
+    memorag_context: int = finds(16_384, lowest=2048)  # tokens that its language model reads
+
+
+def set_in(config: object) -> Settings:
+    """A `Config` as these settings, which every one has."""
+    return cast("Settings", config)

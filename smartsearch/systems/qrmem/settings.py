@@ -1,0 +1,34 @@
+"""The settings of QRMeM (docs/systems.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+from smartsearch.settings import COUNT_OR_ALL, finds
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `Config` has of QRMeM."""
+
+    qrmem: str = finds(
+        "kn",
+        "--system qrmem: walk by what is lacking (kn), widen the question (ges), entities alone (te), or kn "
+        "without a part.",
+        "Ranking",
+        choices=("kn", "ges", "te", "no-update", "no-open-entities", "no-reflection", "no-navigation"),
+        rare=True,
+    )
+    qrmem_scope: int = finds(  # 0: all
+        12,
+        "--system qrmem: segments its graph is made of, the best by our own search; `all` as in the paper.",
+        "Ranking",
+        metavar=COUNT_OR_ALL,
+        rare=True,
+    )
+
+
+def set_in(config: object) -> Settings:
+    """A `Config` as these settings, which every one has."""
+    return cast("Settings", config)
