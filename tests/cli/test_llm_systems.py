@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -237,17 +236,6 @@ def test_a_key_that_is_refused_ends_it(run: Run, server: LLMServer):
     server.reply = lambda body: status(401)
     ran = ask(run)
     assert (ran.code, ran.record["error"]["kind"]) == (2, "llm_refused")
-
-
-@pytest.mark.parametrize("system", ["qrmem"])
-def test_no_socket_is_opened_without_it_though_a_model_is_set_up(run: Run, server, monkeypatch, system: str):
-    def refused(*_arguments, **_options):
-        raise AssertionError("a socket was opened")
-
-    monkeypatch.setattr(socket, "socket", refused)
-    ran = run("query", QUESTION, "chat.txt", "--system", system, "--json", "--daemon", "never")
-    assert (ran.code, ran.record["system"]) == (0, f"{system}-rule")
-    assert "ingest_cost" not in ran.record
 
 
 def findings(run: Run, *options: str) -> list[tuple[str, str]]:
