@@ -118,7 +118,7 @@ def facts(turn: Turn) -> Facts:
 def speaks(name: str, speaker: str) -> bool:
     """Whether `name` is the speaker's, or one word of it, whatever the case and the accents."""
     wanted, whole = bare(name).strip(), bare(speaker)
-    return wanted in (whole, *whole.split())
+    return bool(wanted) and wanted in (whole, *whole.split())
 
 
 def has_role(role: str, turn_role: str) -> bool:

@@ -224,7 +224,7 @@ def test_a_profile_without_colbert_searches_with_what_it_has(tmp_path, monkeypat
     ours = store.ModelRef(str(tiny.onnx_folder(tmp_path / "ce", "crossencoder")), given=True)
     parser = profiles.PROFILES["embedded"]["parser"]
     monkeypatch.setitem(profiles.PROFILES, "one", {"parser": parser, "crossencoder": ours})
-    config = Config(profile="one", semantic="always")
+    config = Config(profile="one", semantic="always", first="match")
     tools = loading.load_tools(config)
     result = search("Where is the dog?", haystack("Mara: dog", "Ilya: rain"), config, tools)
     assert [m.role for m in result.trace.models] == ["parser", "crossencoder"]

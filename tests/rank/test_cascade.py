@@ -244,7 +244,7 @@ def test_words_and_static_vectors_choose_what_colbert_reads():
     some = [Candidate(i, (rare,) if i in (3, 8) else (), 1.0, 1) for i in range(10)]
     seen: list[int] = []
     scorers = {"ce": scorer(range(10), []), "colbert": scorer(range(10), seen)}
-    near = {5: 9.0, 6: 8.0} | dict.fromkeys((2, 4, 7, 9), -1.0)
+    near = {5: 9.0, 6: 8.0, 3: 1.0, 8: 1.0}  # 2 and 4, 7 and 9 stand beside what holds the word
     config = Config(candidates=3, colbert_turns=6)
     task = Task("q", some, TURNS, scorers, config, counts={"rare": 2})
     found = rank(replace(task, near=lambda turns: np.array([near.get(i, 0.0) for i in turns])))

@@ -160,8 +160,9 @@ def test_few_candidates_are_filled_up_by_meaning(parser):
 
     order, kinds = found(pool=3)
     assert order[0] == 0
-    assert sorted(order) == [0, 1, 2]
+    assert sorted(order) == [0, 1, 2, 4]  # the three nearest, beside what words found
     assert kinds[-1] == "semantic"
+    assert sorted(found(pool=3, first="match")[0]) == [0, 1, 2]  # ColBERT read for it
     assert found(pool=200)[0][0] == 0
     assert len(found(pool=200)[0]) == 5
     for settings in ({"pool": 0}, {"pool": 3, "first": "match", "rank": ("ce",)}):

@@ -35,7 +35,7 @@ def search(
         evidence = widen(query, evidence) if widen else evidence
     with clock("rank"):
         ranking = ranked(query, evidence, haystack, config, tools)
-    searched = any(step.kind == "semantic" for step in evidence.hops)
+    searched = config.first == "match" and any(step.kind == "semantic" for step in evidence.hops)
     ran = dict.fromkeys(["parser", *config.rank, *(["colbert"] if searched else [])])
     named = {
         kind: {t.source for s in evidence.hops if s.kind == kind for t in s.terms}
