@@ -64,10 +64,7 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
         scorer.begin()
     if profile["parser"].given and is_path(profile["parser"].name):
         vetting.check_parser(parser)
-    scorers = [*rankers.values(), *wanted]
-    torchless = all(isinstance(scorer, Ranker) and not scorer.needs_torch for scorer in scorers)
-    light = profile["parser"].shipped is not None and torchless
-    nlp = parse.load(str(parser), needs_torch=not light)
+    nlp = parse.load(str(parser))
     infos = {"parser": store.info("parser", profile["parser"], parser)}
     for name, ranker in rankers.items():
         if ranker.folder is not None:

@@ -26,7 +26,7 @@ from smartsearch.rank.truncate import truncate
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems.base import Card, Memory, Needs, Progress
-from smartsearch.text.parse import without_torch
+from smartsearch.text.parse import stop_words
 from smartsearch.types import Corpus, Hit, Result, Scores, Trace, fold
 
 if TYPE_CHECKING:
@@ -205,14 +205,6 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
 def words(text: str) -> list[str]:
     """The lower-cased words of a text: runs of letters, digits and underscores."""
     return re.findall(r"\w+", fold(text))
-
-
-@lru_cache(maxsize=1)
-def stop_words() -> frozenset[str]:
-    """spaCy's English stop words."""
-    with without_torch():
-        from spacy.lang.en.stop_words import STOP_WORDS
-    return frozenset(STOP_WORDS)
 
 
 @lru_cache(maxsize=200_000)

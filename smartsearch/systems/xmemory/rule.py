@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from smartsearch.systems.baselines import stop_words, words
+from smartsearch.systems.baselines import words
 from smartsearch.text.dates import with_dates
-from smartsearch.text.parse import Parser
+from smartsearch.text.parse import Parser, stop_words
 from smartsearch.types import Turn
 
 GAP_MINUTES = 30.0
