@@ -117,7 +117,7 @@ def _tags(wanted: Any) -> frozenset[str] | None:
 
 
 def _all(demands: Sequence[_Test]) -> _Test:
-    return lambda word: all(demand(word) for demand in demands)
+    return demands[0] if len(demands) == 1 else lambda word: all(demand(word) for demand in demands)
 
 
 def _demand(field: str, wanted: Any) -> _Test:
