@@ -21,6 +21,8 @@ _MASK = 2**64 - 1
 _MULTIPLIER = 0xC6A4A7935BD1E995
 _LONG = 100
 """Characters of a word whose shape is only that it is long."""
+_TAIL = 32
+"""Characters that hold any suffix but a row of dots."""
 _RUN = 4
 """Characters of one kind in a row that a shape keeps."""
 
@@ -136,13 +138,13 @@ class Tokenizer:
         before: list[Word] = []
         behind: list[Word] = []
         while rest and rest not in self._exceptions and not _plain(rest):
-            found = affixes.prefix.search(rest)
+            found = affixes.prefix.match(rest)  # each of its alternatives begins with ^
             first = found.end() - found.start() if found else 0
             if first and rest[first:] in self._exceptions:
                 before.append(self._word(rest[:first]))
                 rest = rest[first:]
                 break
-            found = affixes.suffix.search(rest[first:])
+            found = _at_end(affixes.suffix, rest[first:])
             last = found.end() - found.start() if found else 0
             if last and rest[:-last] in self._exceptions:
                 behind.append(self._word(rest[-last:]))
@@ -199,6 +201,13 @@ class Tokenizer:
             for row in self._torn.get(word.text, ()):
                 if all(i + k < len(words) and words[i + k].text == row[k] for k in range(1, len(row))):
                     yield i, row
+
+
+def _at_end(suffix: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The suffix of a text, without looking through all of it for each: only a row of dots is longer."""
+    at = max(0, len(text) - _TAIL)
+    found = suffix.search(text, at)
+    return suffix.search(text) if found and at and found.start() == at else found
 
 
 def hashed(text: str) -> int:
