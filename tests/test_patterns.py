@@ -31,7 +31,7 @@ EXCUSED = {
 
 
 MADE = {
-    *("text/redact/named.py: pattern", "text/redact/named.py: name", "text/tagging/rules.py: value"),
+    *("text/redact/named.py: pattern", "text/redact/named.py: name"),
     *(f"text/tagging/words.py: self._patterns['{name}']" for name in ("prefix", "suffix", "infix", "url")),
     "text/tagging/words.py: tables['unusual']",
 }
