@@ -10,6 +10,7 @@ COMMANDS = {
     "crossencoder": "rankers",
     "colbert": "rankers",
     **{name: name for name in ("data", "export", "evaluate", "overlap", "parser", "written", "causal")},
+    "parser_export": "parser_export",
     **{name: name for name in ("validate", "calibrate", "fusion", "set_encoder", "confidence", "static")},
 }
 """The file of each command."""

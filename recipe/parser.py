@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recipe import parser_export
 from recipe.parser_corpus import (
     Sentence,
     augment,
@@ -244,6 +245,7 @@ def package(nlp: Language, report: dict[str, Any], out: Path) -> None:
     nlp.config["paths"] = {**nlp.config["paths"], "train": None, "dev": None}  # this machine's
     nlp.to_disk(out)
     (out / "vocab" / "strings.json").write_text("[]\n", encoding="utf-8")
+    parser_export.write(nlp, out)
 
 
 def options(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -30,8 +30,12 @@ EXCUSED = {
 """What looks as if it took quadratic time, and why it does not."""
 
 
-MADE = {"text/redact/named.py: pattern", "text/redact/named.py: name"}
-"""Patterns that a function is given: found in the tables that it makes."""
+MADE = {
+    *("text/redact/named.py: pattern", "text/redact/named.py: name"),
+    *(f"text/tagging/words.py: self._patterns['{name}']" for name in ("prefix", "suffix", "infix", "url")),
+    "text/tagging/words.py: tables['unusual']",
+}
+"""Patterns that a function is given: found in the tables that it makes, or spaCy's own."""
 
 
 class Used(NamedTuple):

@@ -23,8 +23,8 @@ import numpy as np
 from measure import HERE, Cost, Failed, Json, cost, environment, interleaved, left_out, row, summary
 from worker import TOP, Worker
 
-from smartsearch.systems.baselines import stop_words
 from smartsearch.systems.baselines import words as words_of
+from smartsearch.text.parse import stop_words
 
 HEAVY = ("torch", "spacy", "onnxruntime", "numpy", "sentence_transformers", "transformers", "scipy")
 FULL_EVERY = 200

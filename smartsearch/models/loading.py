@@ -66,8 +66,7 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
         scorers[name].begin()
     if profile["parser"].given and is_path(profile["parser"].name):
         vetting.check_parser(parser)
-    torch = any(ranker.needs_torch for ranker in rankers.values()) or bool(others)
-    nlp = parse.load(str(parser), needs_torch=torch or profile["parser"].shipped is None)
+    nlp = parse.load(str(parser))
     infos = {"parser": store.info("parser", profile["parser"], parser)}
     for name, ranker in rankers.items():
         if ranker.folder is not None:

@@ -22,7 +22,8 @@ from smartsearch.rank.text import spoken_date
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.runtime import extras
 from smartsearch.systems.base import Card, Clock, Memory, Needs, Progress, Ranked
-from smartsearch.systems.pieces import stop_words, words
+from smartsearch.systems.pieces import words
+from smartsearch.text.parse import stop_words
 from smartsearch.types import Corpus, Hit, Scores, Trace
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from smartsearch.rank.windows import pieces
-from smartsearch.text.parse import without_torch
 from smartsearch.types import Turn, fold
 
 SEGMENT_TOKENS = 600
@@ -41,14 +40,6 @@ _TURNING = re.compile(
 def words(text: str) -> list[str]:
     """The lower-cased words of a text: runs of letters, digits and underscores."""
     return re.findall(r"\w+", fold(text))
-
-
-@lru_cache(maxsize=1)
-def stop_words() -> frozenset[str]:
-    """spaCy's English stop words."""
-    with without_torch():
-        from spacy.lang.en.stop_words import STOP_WORDS
-    return frozenset(STOP_WORDS)
 
 
 @dataclass(frozen=True)

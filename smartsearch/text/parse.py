@@ -1,4 +1,4 @@
-"""Question to weighted terms, and turns to entities and nouns: all that asks spaCy (paper 3.3)."""
+"""Question to weighted terms, and turns to entities and nouns: all that asks the parser (paper 3.3)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from functools import lru_cache
 from importlib import import_module
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,22 +17,24 @@ from smartsearch.config import Config
 from smartsearch.errors import ModelError
 from smartsearch.runtime.lean import module, standing_in
 from smartsearch.text.literals import COMPOUND, LONG, NUMBER, PHRASE, Literal, literals
+from smartsearch.text.tagging.pipeline import TABLES, Doc, Pipeline, Span, Token
 from smartsearch.types import Query, Term, fold
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc, Span, Token
 
 SHIPPED = Path(__file__).parents[1] / "models" / "en_smartsearch"
 HOP_LABELS = frozenset({"PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT"})
 """Entity labels that become terms of the next hop (paper 3.4: person, organisation, location, event)."""
 
 CACHED_CHARACTERS = 1 << 20
-"""Of the texts whose analysis is kept: about 130 bytes of memory each (a long-lived process sees many)."""
+"""Of the texts whose analysis is kept: about 30 bytes of memory each (a long-lived process sees many)."""
+TURNS = 64
+"""Turns that are read at once."""
 LONGEST = 20_000
-"""Characters of a question that spaCy reads: it refuses a million."""
+"""Characters of a question that the parser reads: spaCy refuses a million."""
 LONGEST_TURN = 100_000
-"""The same of a turn; spaCy takes some 10 KB of memory a character."""
+"""The same of a turn; spaCy takes some 10 KB of memory a character, the shipped parser less."""
 NAME = 4
 """Words that a name may have."""
 FIRST_PERSON = frozenset(("i", "we", "my", "our", "me", "us"))
@@ -40,13 +43,6 @@ STATED = 3
 SENTENCE_END = re.compile(r"(?:(?<=[.!?…。！？])|(?<=[.!?…。！？][\"'”’)\]*]))\s|\n")
 """The space behind a sentence, or the end of a line."""
 ARTICLES = frozenset(("a", "an", "the", "this", "that", "my", "our", "your", "his", "her", "their"))
-
-
-@contextmanager
-def without_torch() -> Iterator[None]:
-    """Keep spaCy from importing torch behind it: 0.9 s for a pipeline that does not use it."""
-    with standing_in({} if "spacy" in sys.modules else {"torch": None}):
-        yield
 
 
 @contextmanager
@@ -64,12 +60,24 @@ def without_commands() -> Iterator[None]:
         yield
 
 
-def load(name_or_path: str, *, needs_torch: bool = True) -> Language:
-    """The spaCy pipeline of that name or folder. Raises ModelError when it is missing or broken."""
+def load(name_or_path: str) -> Pipeline | Language:
+    """The pipeline of that name or folder: spaCy's, but the shipped one, which runs without spaCy.
+
+    Raises ModelError when it is missing, broken or lacks a part.
+    """
+    if Path(name_or_path) == SHIPPED:
+        try:
+            return Pipeline(SHIPPED)
+        except (OSError, ValueError, KeyError) as error:
+            raise ModelError(
+                f"the shipped parser is damaged: {error}",
+                hint="install smartsearch-cli again",
+                kind="model_damaged",
+            ) from error
     try:
-        with without_commands(), nullcontext() if needs_torch else without_torch():
+        with without_commands():
             import spacy
-        nlp = spacy.load(name_or_path, exclude=_as_in_spacy(Path(name_or_path)))
+        nlp = spacy.load(name_or_path)
     except (OSError, ValueError, ImportError) as error:
         raise ModelError(
             f"the spaCy pipeline {name_or_path!r} cannot be loaded: {str(error).splitlines()[0]}",
@@ -86,40 +94,36 @@ def load(name_or_path: str, *, needs_torch: bool = True) -> Language:
     return nlp
 
 
-def _as_in_spacy(folder: Path) -> list[str]:
-    """What of the shipped pipeline need not be read, because this very spaCy brings the same.
-
-    The tokenizer's 900 exceptions are English's own; to read them again takes a third of the loading.
-    """
-    from spacy.git_info import GIT_VERSION
-
-    if folder != SHIPPED:
-        return []
-    made_with = json.loads((folder / "meta.json").read_text(encoding="utf-8"))["spacy_git_version"]
-    return ["tokenizer"] if made_with == GIT_VERSION else []
+@lru_cache(maxsize=1)
+def stop_words() -> frozenset[str]:
+    """spaCy's English stop words."""
+    return frozenset(json.loads((SHIPPED / TABLES).read_text(encoding="utf-8"))["stops"])
 
 
 class Parser:
-    """A spaCy pipeline with what it already read: the same top turns come back hop after hop.
+    """A pipeline with what it already read: the same top turns come back hop after hop.
 
     `known` says whether a word, in lower case, is one of the language.
     """
 
-    def __init__(self, nlp: Callable[[str], Any], known: Callable[[str], bool] = bool) -> None:
+    def __init__(self, nlp: Pipeline | Language, known: Callable[[str], bool] = bool) -> None:
         self._nlp, self._known = nlp, known
         self._seen: dict[str, Doc] = {}
         self._characters = 0
 
-    def _doc(self, text: str) -> Doc:
-        read = text[:LONGEST_TURN]
-        doc = self._seen.get(read)
-        if doc is None:
-            self._characters += len(read)
+    def _docs(self, texts: Iterable[str]) -> Iterator[Doc]:
+        """The texts as read, in order; those that are new several at once."""
+        rest = (text[:LONGEST_TURN] for text in texts)
+        while some := list(islice(rest, TURNS)):
+            known = {text: doc for text in some if (doc := self._seen.get(text)) is not None}
+            new = [text for text in dict.fromkeys(some) if text not in known]
+            known.update(zip(new, self._nlp.pipe(new)))
+            self._characters += sum(map(len, new))
             if self._characters > CACHED_CHARACTERS:
                 self._seen.clear()
-                self._characters = len(read)
-            doc = self._seen[read] = self._nlp(read)
-        return doc
+                self._characters = sum(map(len, known))
+            self._seen.update(known)
+            yield from (known[text] for text in some)
 
     def parse(self, question: str, config: Config) -> Query:
         """Terms of the question in order of appearance, each once with its highest weight (paper 3.3).
@@ -145,13 +149,13 @@ class Parser:
     def entities(self, texts: Iterable[str]) -> list[str]:
         """Names of people, organisations, places and events in the turns, in order, each once."""
         spans = (
-            _trimmed(span) for text in texts for span in self._doc(text).ents if span.label_ in HOP_LABELS
+            _trimmed(span) for doc in self._docs(texts) for span in doc.ents if span.label_ in HOP_LABELS
         )
         return _unique(text for text in spans if text)
 
     def statements(self, text: str) -> list[str]:
         """The sentences of a turn with a verb and a name, a number or a first person; no questions."""
-        doc = self._doc(text)
+        (doc,) = self._docs([text])
         stated = []
         ends = [0, *(found.end() for found in SENTENCE_END.finditer(doc.text)), len(doc.text)]
         for start, end in pairwise(ends):
@@ -169,8 +173,8 @@ class Parser:
         """Surface nouns and proper nouns with the number of turns each stands in, most frequent first."""
         counts: dict[str, int] = {}
         surface: dict[str, str] = {}
-        for text in texts:
-            words = {fold(t.text): t.text for t in self._doc(text) if _is_noun(t)}
+        for doc in self._docs(texts):
+            words = {fold(t.text): t.text for t in doc if _is_noun(t)}
             for key, word in words.items():
                 counts[key] = counts.get(key, 0) + 1
                 surface.setdefault(key, word)

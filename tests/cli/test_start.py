@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -15,6 +16,8 @@ HEAVY = (
     *("spacy", "torch", "onnxruntime", "numpy", "tokenizers"),
     *("transformers", "sentence_transformers", "pylate"),
 )
+SAMPLES = Path(__file__).parents[2] / "docs" / "samples"
+UNUSED = ("spacy", "thinc", "srsly", "pydantic", "torch", "transformers", "sentence_transformers", "pylate")
 
 
 def imported(*arguments: str) -> set[str]:
@@ -45,6 +48,27 @@ def test_what_needs_no_model_imports_none_and_help_imports_no_command(arguments:
     assert not {name for name in modules if name.split(".")[0] in HEAVY}
     if len(arguments) == 1:
         assert {name for name in modules if name.startswith("smartsearch.")} <= LIGHT
+
+
+ASKED = """
+import atexit, sys
+atexit.register(lambda: print(*{name.split(".")[0] for name in sys.modules}, file=sys.stderr))
+from smartsearch.__main__ import main
+main()
+"""
+
+
+@pytest.mark.process
+def test_a_default_query_imports_neither_spacy_nor_torch():
+    ran = subprocess.run(
+        [sys.executable, "-c", ASKED, "query", "Where is the key?", str(SAMPLES)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    packages = set(ran.stderr.splitlines()[-1].split())
+    assert {"numpy", "onnxruntime", "tokenizers"} <= packages
+    assert packages.isdisjoint(UNUSED)
 
 
 CALLED = """

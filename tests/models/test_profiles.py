@@ -36,7 +36,7 @@ def no_hub(tmp_path, monkeypatch):
 @pytest.fixture
 def parsed(monkeypatch, nlp):
     """The parser of conftest in the place of the profile's."""
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name: nlp)
 
 
 def test_an_unknown_profile_names_the_known_ones():
@@ -262,7 +262,7 @@ def test_a_changed_byte_in_a_shipped_model_is_found(tmp_path, monkeypatch):
 
 def test_a_third_scorer_is_a_row_and_its_loading(tmp_path, monkeypatch, nlp):
     """It loads when it is named, is fused by RRF with the two, and its score stands beside theirs."""
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name: nlp)
     folders = {role: str(tiny.onnx_folder(tmp_path / role, role)) for role in ("crossencoder", "colbert")}
     turns = haystack("Mara: dog", "Ilya: a dog in the rain", "Mara: the dog, the dog")
     loaded = []

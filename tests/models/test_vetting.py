@@ -44,7 +44,7 @@ def planted(folder: Path, ran: Path) -> Path:
 def test_a_folder_runs_nothing_neither_asked_for_nor_named_as_a_hub_model(
     tmp_path: Path, ran: Path, monkeypatch, nlp, role: str, name: str
 ):
-    monkeypatch.setattr("smartsearch.text.parse.load", lambda name, needs_torch: nlp)
+    monkeypatch.setattr("smartsearch.text.parse.load", lambda name: nlp)
     monkeypatch.setitem(extras.EXTRAS, "hub", ())  # told as where torch is
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     folder = planted(tmp_path / "acme" / "x", ran)

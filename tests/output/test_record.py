@@ -7,7 +7,7 @@ from dataclasses import replace
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SearchTimeout
 from smartsearch.output import record
-from smartsearch.types import Budget, Dropped, Hit, Result, Scores, Term, Trace, Turn
+from smartsearch.types import STAGES, Budget, Dropped, Hit, Result, Scores, Term, Trace, Turn
 
 
 def answer(**changes: object) -> Result:

@@ -398,7 +398,15 @@ def test_whole_records_of_plain_reading_scan_and_index_differ_in_what_they_call_
     for n, question in enumerate(ASKED):
         for way in ({}, WAYS[n % len(WAYS)]):
             config = Config(
-                pool=0, semantic="off", first="match", rank=(), fuzzy=False, lift=False, likely_turns=16, top_k=9, **way
+                pool=0,
+                semantic="off",
+                first="match",
+                rank=(),
+                fuzzy=False,
+                lift=False,
+                likely_turns=16,
+                top_k=9,
+                **way,
             )
             plain, *others = (
                 told(system, library, Request(question, scope, config)) for library, scope in kept

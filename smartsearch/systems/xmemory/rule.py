@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from smartsearch.systems.pieces import first_line, stop_words, words
+from smartsearch.systems.pieces import first_line, words
 from smartsearch.text.dates import with_dates
-from smartsearch.text.parse import Parser
+from smartsearch.text.parse import Parser, stop_words
 from smartsearch.types import Turn
 
 MOST_STATEMENTS = 8
