@@ -117,7 +117,8 @@ def test_what_ran_is_listed_and_nothing_else(tools):
 
     assert roles("dog dog", rank=("ce",), semantic="off") == ["parser", "ce"]
     assert roles("dog", rank=(), semantic="off") == ["parser"]
-    assert roles("dog", rank=("ce",)) == ["parser", "ce", "colbert"]  # the dense fallback ran
+    assert roles("dog", rank=("ce",)) == ["parser", "ce"]
+    assert roles("dog", rank=("ce",), first="match") == ["parser", "ce", "colbert"]  # the dense fallback ran
 
 
 def test_mode_and_finds_only_turns_with_every_term(tools):

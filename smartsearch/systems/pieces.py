@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import cached_property
 
 from smartsearch.rank.windows import pieces
+from smartsearch.text.parse import stop_words
 from smartsearch.types import Turn, fold
 
 SEGMENT_TOKENS = 600
