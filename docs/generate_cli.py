@@ -38,8 +38,8 @@ Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between group
 is the same facts as tables: terms, hops, scores, what each rule of the cut dropped, the time by stage, the models.
 
 `--format html` prints one page, for `> answer.html` and a browser: the hits among the turns around them (one on each side unless `-A`, `-B` or
-`-C` say otherwise), their terms marked by hop, their scores; pictures of the ranked turns by date, by both rankers and of the
-cut; and what `--explain` tells. It runs no script and loads nothing: its policy (CSP) forbids both.
+`-C` say otherwise), their terms marked by hop, their scores with a meter each;
+and what `--explain` tells, with `--system qrmem` the steps of its graph. It runs no script and loads nothing: its policy (CSP) forbids both.
 Of a turn of more than 7,500 characters it shows the beginning and the surroundings of its terms. It holds what the transcripts say and
 where they lie on your disk: think before you send it to somebody.
 

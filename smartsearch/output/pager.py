@@ -29,7 +29,7 @@ _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 
 
 def command(env: Mapping[str, str]) -> str:
-    """The pager's command line; empty if the user wants none, it is not installed, or the terminal is dumb."""
+    """The pager's command line; empty if none is wanted or installed, or the terminal is dumb."""
     if env.get("TERM", "dumb") == "dumb":
         return ""
     chosen = next((env[name].strip() for name in VARIABLES if name in env), DEFAULT)
