@@ -99,7 +99,7 @@ added. Two runs over the same files with the same models and threads give the sa
 - `--format jsonl` prints each hit on a line of its own and nothing else.
 - `batch` prints the same record with `"id"` and `"asked"` in front, or `{"id": ..., "asked": {...}, "line": 3, "error": {...}}`. `asked` has a hash of the line's
   question, paths and filters, and the `settings` that are not as by default: by it `--resume` knows whose answer it is.
-- `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "segments": 0, "turns": 0, "bytes": 0,
+- `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "turns": 0, "bytes": 0,
   "limit": 0}]}`; `cache clear --json` the same for what was removed, without `limit`.
 - `index --json` prints `{"schema_version": 1, "index": [{"path": "", "new": 0, "changed": 0, "removed": 0, "unchanged": 0, "files": 0,
   "turns": 0, "bytes": 0, "seconds": 0}]}`; `index --status --json` and `--remove` `path`, `files`, `turns`, `bytes` and `state`: `ready`,

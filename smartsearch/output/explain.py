@@ -96,7 +96,7 @@ def drawn(answer: Result, config: Config) -> Iterator[RenderableType]:
 def _taken(graph: Graph) -> list[tuple[str, ...]]:
     """A row per entity that the walk took, in its order, with what links it to those taken before."""
     taken = sorted((n for n, node in enumerate(graph.nodes) if node.hop), key=lambda n: graph.nodes[n].hop)
-    rows = [("step", "entity", "segments", "linked by")] if taken else []
+    rows: list[tuple[str, ...]] = [("step", "entity", "segments", "linked by")] if taken else []
     for place, n in enumerate(taken):
         before = taken[:place]
         links = [link for link in graph.links if n in (link.one, link.other)]

@@ -199,7 +199,8 @@ def _place(turn: Turn) -> Markup:
 
 def _ranges(answer: Result) -> dict[str, Range]:
     """The scores that are shown, each with its lowest and highest value over all ranked turns."""
-    every = [one.scores for one in (*answer.hits, *answer.budget.hidden, *answer.budget.dropped)]
+    every = [hit.scores for hit in (*answer.hits, *answer.budget.hidden)]
+    every += [dropped.scores for dropped in answer.budget.dropped]
     order = "fused" if any(one.fused is not None for one in every) else "rrf"
     made = {}
     for name in ("ce", "colbert", order, "match"):
