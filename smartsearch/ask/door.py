@@ -70,19 +70,14 @@ def find(
 
     Raises SmartsearchError: nothing can be read, no such name, a model is missing, time is up.
     """
-    from smartsearch.transcripts.faults import IndexFault, NotByLine
-
     if systems.card(config.system).whole:
         library.read_whole(scope)
     with _noted(config):
-        try:
-            found, corpus = _found(question, scope, config, opening, library, before, after, progress, agree)
-        except NotByLine as error:
-            library.read_whole(scope)
-            found, corpus = _found(question, scope, config, opening, library, before, after, progress, agree)
-            if isinstance(error, IndexFault):
-                warnings = (error.message, *found.result.warnings)
-                found = replace(found, result=replace(found.result, warnings=warnings))
+        (found, corpus), fault = library.reading(
+            scope, lambda: _found(question, scope, config, opening, library, before, after, progress, agree)
+        )
+        if fault:
+            found = replace(found, result=replace(found.result, warnings=(fault, *found.result.warnings)))
     if notes:
         trace = found.result.trace
         trace = replace(trace, degraded=(*trace.degraded, *notes))

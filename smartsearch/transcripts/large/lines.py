@@ -16,6 +16,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,14 +24,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartsearch.errors import SmartsearchError
 from smartsearch.transcripts.faults import FormatError, NotByLine
+from smartsearch.transcripts.files import Limits, lines_suffix, load
 from smartsearch.transcripts.filters import Facts
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats import messages
 from smartsearch.transcripts.formats.jsontext import parse
 from smartsearch.transcripts.formats.keys import keys_of, said_of
 from smartsearch.transcripts.formats.own_calls import NAME, ids, possible
-from smartsearch.transcripts.onefile import or_whole
+from smartsearch.transcripts.onefile import check_lines
 from smartsearch.transcripts.registry import detect
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn, fold
@@ -74,6 +77,17 @@ class LineFile:
         if known.name != "messages" or not all(self._records):
             raise NotByLine(self.path)
 
+    @classmethod
+    def at(cls, path: str, limits: Limits) -> LineFile | None:
+        """The file at `path`; None where it cannot be read, or not by line."""
+        if not lines_suffix(path):
+            return None
+        with suppress(NotByLine), or_whole(path):
+            data = load(path, None, limits)
+            check_lines(data, limits)
+            return cls(path, data)
+        return None
+
     @cached_property
     def _head(self) -> Source:
         """The first lines that are JSON, as if they were the file."""
@@ -106,6 +120,17 @@ class LineFile:
     def speakers(self) -> set[str]:
         """The folded names of those who speak in the first lines."""
         return {fold(record.speaker) for record in self._records if isinstance(record, Turn)}
+
+
+@contextmanager
+def or_whole(path: str) -> Iterator[None]:
+    """Turn any error but our own into NotByLine: the file is read whole then, and the error is reported."""
+    try:
+        yield
+    except SmartsearchError:
+        raise
+    except Exception as error:
+        raise NotByLine(path) from error
 
 
 def _is_json(line: str) -> bool:
@@ -155,9 +180,12 @@ class MessageLines:
         return found if isinstance(found, Turn) else None
 
     def on_lines(self, first: int, last: int) -> list[Turn]:
-        """The turns on these lines (1-based) of files taken as one. Raises NotByLine."""
+        """The turns on these lines (1-based) of files taken as one; none where lines alone do not tell."""
         start, end = np.searchsorted(self._lines, [first - 1, last])
-        found = (self.turn(position) for position in range(int(start), int(end)))
+        try:
+            found = [self.turn(position) for position in range(int(start), int(end))]
+        except NotByLine:
+            return []
         return [turn for turn in found if turn is not None]
 
     def facts(self, positions: Places) -> Iterator[Facts | None]:
