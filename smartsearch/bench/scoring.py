@@ -1,4 +1,4 @@
-"""What a row needs of a question: candidates by retrieval and two scores a turn, computed once and kept.
+"""Computes and keeps what rows need of a question: candidates by retrieval and two scores per turn.
 
 Scores are looked up in the store first; only what is missing is computed, and it is put there question by
 question. Retrieval is the pipeline's own `gather`, a cascade its own `ranked`.
@@ -286,7 +286,7 @@ class Scoring:
 
 
 class _Kept:
-    """A scorer whose scores of turns are kept; all else it has is the scorer's."""
+    """A scorer with its scores kept in the store; it passes every other attribute on."""
 
     def __init__(self, scoring: Scoring, name: str, ready: Haystacked) -> None:
         self._scoring, self._name, self._ready = scoring, name, ready
@@ -296,7 +296,7 @@ class _Kept:
         return getattr(self._scorer, name)
 
     def __call__(self, question: str, texts: Sequence[str]) -> Floats:
-        raise NotImplementedError  # a turn is asked for, never a text
+        raise NotImplementedError  # scores are by turn, not by text
 
     def of_turns(self, question: str, indices: Sequence[int], show: Shown) -> Floats:
         """The score of each of these turns of the haystack, shape (n,)."""

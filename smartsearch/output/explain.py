@@ -1,4 +1,4 @@
-"""What every stage did, for `--explain`: lines of text for a pipe, the same as tables for a terminal."""
+"""Says what each stage did, for `--explain`: as lines for a pipe, as tables for a terminal."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ NAMES = {"ce": "cross-encoder", "colbert": "ColBERT", "fused": "fused", "rrf": "
 
 
 def page(answer: Result, around: Sequence[Nearby], config: Config) -> str:
-    """The page, the same for the same answer but for the times; `around` has one entry a hit, or none."""
+    """The page; only its times differ between runs. `around` has one entry per hit, or is empty."""
     made = (
         _hits(answer, around),
         _explained(answer, config),
@@ -173,7 +173,7 @@ def _text(turn: Turn, terms: Sequence[Term]) -> Markup:
 
 
 def _near(turn: Turn, rank: int | None) -> Markup:
-    """A turn of context, with a way to it where it is a hit itself."""
+    """A turn of context, with a link to its hit if it is one."""
     link = [" ", tag("a", f"→ hit {rank}", href=f"#hit-{rank}", class_="also")] if rank else []
     who = [tag("bdi", clipped(turn.speaker, NAME), class_="speaker"), " "] if turn.speaker else []
     return tag("p", *who, marked(turn.said, (), NEAR), *link, class_="near", dir="auto")
@@ -234,7 +234,7 @@ def _term(term: Term) -> Markup:
 
 
 def _explained(answer: Result, config: Config) -> _Section:
-    """What `--explain` tells, but for the scores, which stand beside the hits; and the settings."""
+    """The facts of `--explain` without the scores, which stand beside the hits; then the settings."""
     told = [_facts(one) for one in facts(answer, config) if one.title != "scores"]
     given = [
         tag("li", tag("code", f"{field.name} = {getattr(config, field.name)!r}"))
@@ -247,7 +247,7 @@ def _explained(answer: Result, config: Config) -> _Section:
 
 
 def _facts(one: Facts) -> Markup:
-    """A line with its name in front, or a table that scrolls where it is wider than its room."""
+    """A named line, or a table that scrolls if it is too wide."""
     if one.said:
         return tag("p", tag("strong", f"{one.title}: "), clipped(one.said, NOTE))
     rows = [

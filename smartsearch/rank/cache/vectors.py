@@ -1,7 +1,7 @@
 """Token vectors in int8, and MaxSim over them (paper 3.3).
 
-A byte a number and a scale a token: a quarter of float32. Sums of such integers are exact in float32, so a
-score does not depend on what else shares the matrix product, on threads or on the machine.
+A byte per number and a scale per token: a quarter of float32. Sums of such integers are exact in float32, so
+scores do not depend on the rest of the matrix product, on threads or on the machine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 STEPS = 127
-"""Of a number's magnitude; 127 * 127 * 1,040 dimensions still fit the 24 bits of a float32."""
+"""The largest int8 magnitude; 127 * 127 * 1,040 dimensions still fit the 24 bits of a float32."""
 TOKENS = 8192
 """Tokens in one matrix product: a few megabytes, which stay in the processor's cache."""
 RUN = 12
@@ -28,7 +28,7 @@ class TokenVectors(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """What it takes in memory."""
+        """Bytes in memory."""
         return self.values.nbytes + self.scales.nbytes
 
 
@@ -47,7 +47,7 @@ def unquantised(vectors: NDArray[Any]) -> TokenVectors:
 
 
 def sketch(vectors: TokenVectors) -> TokenVectors:
-    """A text's vectors as few: the mean of each run of RUN tokens, of length 1."""
+    """A text's sketch: the unit mean of each run of RUN tokens."""
     if not len(vectors.values):
         return vectors
     exact = vectors.values.astype(np.float32) * vectors.scales[:, None]
@@ -99,7 +99,7 @@ def stack_maxsim(
     stacks: Iterable[Stack],
     kept: Callable[[NDArray[Any]], TokenVectors] = quantised,
 ) -> Iterator[NDArray[np.float64]]:
-    """As `maxsim`, of the texts of each stack."""
+    """`maxsim` for the texts of each stack."""
     wanted = kept(question)
     columns = np.ascontiguousarray(wanted.values.astype(np.float32).T)
     scales = wanted.scales.astype(np.float64)
@@ -107,7 +107,7 @@ def stack_maxsim(
         products = stack.values.astype(np.float32) @ columns
         products *= stack.scales[:, None]
         best = np.maximum.reduceat(products, stack.starts, axis=0)
-        yield (best * scales).sum(axis=1)  # row by row: a product with BLAS may sum otherwise
+        yield (best * scales).sum(axis=1)  # row by row: BLAS may sum in another order
 
 
 def _parts(turns: Sequence[TokenVectors]) -> Iterator[list[int]]:

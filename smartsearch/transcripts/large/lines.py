@@ -39,19 +39,19 @@ from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn, fold
 
 HEAD_LINES = 20
-"""Lines that are parsed to know a file's format, its keys and its speakers: as many as any detector reads."""
+"""Lines parsed to learn a file's format, keys and speakers: as many as any detector reads."""
 
 BLOCK = 1 << 20
 """Bytes scanned at a time: what they become stays in the processor's cache."""
 FOLDED = 1 << 14
-"""Bytes folded at a time: those without anything but ASCII cost least."""
+"""Bytes folded at a time: pieces of pure ASCII cost least."""
 
 Places = NDArray[np.int64]
 _NAMED = rb'"%s"[ \t]*:[ \t]*("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})+")'
-"""What stands behind a key."""
+"""A key and the string that follows it."""
 _PLAIN = re.compile(r"[\w ]+")
 _RUN = re.compile(r"\w+")
-_SHORT = 8  # bytes; a longer line of blanks alone is no JSON, and told
+_SHORT = 8  # bytes; a longer line of blanks is reported as broken JSON
 _BLANK = np.isin(np.arange(256), list(b" \t\n\r\x0b\x0c"))
 
 
@@ -106,14 +106,14 @@ class LineFile:
 
     @property
     def name_keys(self) -> set[bytes]:
-        """Those of them that say who speaks."""
+        """The keys that name the speaker."""
         values = (item.value for item in self._head.json.items if isinstance(item.value, dict))
         known = (keys_of(value) for value in values)
         return {fold(key).encode() for keys in known for key in (*keys.speaker, *keys.after_role)}
 
     @property
     def said(self) -> str:
-        """What there is to say of the keys of its messages, or ""."""
+        """A warning of its messages' keys, or ""."""
         return said_of(item.value for item in self._head.json.items)
 
     @property
@@ -164,7 +164,7 @@ class MessageLines:
     def turn(self, position: int) -> Turn | None:
         """The turn on a line, None where there is none: broken, or without text.
 
-        Raises NotByLine where the line alone does not tell.
+        Raises NotByLine if the line needs others to be understood.
         """
         try:
             value = parse(self._data[self._starts[position] : self._ends[position]].decode())
@@ -223,7 +223,7 @@ class MessageLines:
         return np.flatnonzero(counts > 0)
 
     def _counts(self, needle: bytes) -> Places:
-        """How often `needle` stands on each line, or more often; in a key as often as it does."""
+        """An upper bound of the number of times `needle` stands on each line; exact inside keys."""
         counts = np.zeros(len(self), np.int64)
         for found in blocks(self._scanned, needle):
             lines = np.searchsorted(self._scanned_ends, found)
@@ -234,7 +234,7 @@ class MessageLines:
 
     @cached_property
     def _scanned(self) -> bytes:
-        """What is looked through, made in pieces of whole lines. Raises NotByLine where lines do not tell."""
+        """The text that is scanned, a line per line of the files. Raises NotByLine if a line needs others."""
         pieces, start = [], 0
         while start <= len(self._data):
             end = self._data.find(b"\n", start + FOLDED)
@@ -247,14 +247,14 @@ class MessageLines:
         return whole
 
     def _seen(self, piece: bytes) -> bytes:
-        """What is scanned for a piece of whole lines."""
+        """The scanned text of some whole lines."""
         if messages.as_written(piece):
             return folded(piece)
         lines = piece.split(b"\n")
         return b"\n".join(map(self._seen, lines)) if len(lines) > 1 else self._said(piece)
 
     def _said(self, line: bytes) -> bytes:
-        """What grep sees of the turn on a line, in one line; nothing where none is. Raises NotByLine."""
+        """The turn on a line as grep sees it, on one line; empty if there is no turn. Raises NotByLine."""
         try:
             value = parse(line.decode())
         except json.JSONDecodeError:
@@ -271,7 +271,7 @@ class MessageLines:
 
     @cached_property
     def _scanned_ends(self) -> Places:
-        """Where each line ends in what is scanned."""
+        """The end of each line in the scanned text."""
         return np.append(places(self._scanned, b"\n"), len(self._scanned))[self._lines]
 
 
@@ -282,7 +282,7 @@ def _named(data: bytes, keys: Iterable[bytes]) -> set[str]:
 
 
 def _not_blank(data: bytes, starts: Places, ends: Places) -> Places:
-    """The lines that are more than a few blanks."""
+    """The lines that hold more than a few blanks."""
     short = np.flatnonzero(ends - starts < _SHORT)
     full = np.ones(len(starts), bool)
     full[short] = False
@@ -310,7 +310,7 @@ def places(data: bytes, needle: bytes) -> Places:
 
 
 def blocks(data: bytes, needle: bytes) -> Iterator[Places]:
-    """Where `needle` begins in `data`, ascending, some at a time and never none of them.
+    """Where `needle` begins in `data`, ascending, in non-empty arrays.
 
     Places do not overlap, but where one block ends: then there may be one more.
     """
@@ -326,7 +326,7 @@ def blocks(data: bytes, needle: bytes) -> Iterator[Places]:
 def _places(text: Any, needle: bytes) -> Places:
     pieces = text.split(needle)
     count = len(pieces)
-    if (count - 1) * len(needle) == len(text):  # nothing but needles: then there are no offsets to be read
+    if (count - 1) * len(needle) == len(text):  # only needles: stringzilla has no offsets then
         return np.arange(count - 1) * len(needle)
     kind = np.uint64 if pieces.offsets_are_large else np.uint32
     raw = ctypes.string_at(pieces.offsets_address, count * kind().itemsize)
