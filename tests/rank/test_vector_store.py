@@ -199,6 +199,7 @@ class TestHowItIsWritten:
 
 
 class TestSeveralProcesses:
+    @pytest.mark.process
     def test_two_that_write_at_once_lose_nothing(self, root):
         program = "write(sys.argv[1], 40)"
         processes = [run(root, program, name) for name in ("one", "two")]
@@ -206,6 +207,7 @@ class TestSeveralProcesses:
         texts = [f"{name} {n}" for name in ("one", "two", "both") for n in range(40)]
         assert same(VectorStore(root, "m", LIMIT).get(texts), texts)
 
+    @pytest.mark.process
     def test_a_killed_one_leaves_what_it_had_written(self, root):
         program = """
 random.seed(7)
