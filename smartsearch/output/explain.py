@@ -94,17 +94,15 @@ def drawn(answer: Result, config: Config) -> Iterator[RenderableType]:
 
 
 def _taken(graph: Graph) -> list[tuple[str, ...]]:
-    """A row per entity that the walk took, in its order, with what links it to those taken before."""
+    """A row per entity that the walk took, in its order, with the sentences that relate it to others."""
     taken = sorted((n for n, node in enumerate(graph.nodes) if node.hop), key=lambda n: graph.nodes[n].hop)
-    rows: list[tuple[str, ...]] = [("step", "entity", "segments", "linked by")] if taken else []
-    for place, n in enumerate(taken):
-        before = taken[:place]
+    rows: list[tuple[str, ...]] = [("step", "entity", "segments", "said of it")] if taken else []
+    for n in taken:
         links = [link for link in graph.links if n in (link.one, link.other)]
-        links = [link for link in links if link.one in before or link.other in before]
         said = [[link.written] if link.written else [graph.turns[at] for at in link.turns] for link in links]
-        linked = " / ".join(one_line(turn.rendered) for some in said for turn in some)
+        sentences = dict.fromkeys(one_line(turn.rendered) for some in said for turn in some)
         node = graph.nodes[n]
-        rows.append((str(node.hop), one_line(node.text), f"{node.weight:.0f}", linked))
+        rows.append((str(node.hop), one_line(node.text), f"{node.weight:.0f}", " / ".join(sentences)))
     return rows
 
 

@@ -168,10 +168,10 @@ def test_the_graph_is_a_table_of_its_steps_with_the_sentences_that_led_there():
     links = (Link(0, 1, (0,)), Link(1, 2, (0, 1)), Link(0, 2, (1,)))
     graph = Graph(nodes, links, (Turn("Mara keeps <bees>.", "Ann"), Turn("Mara met Oona.")))
     outline = sound(page(replace(FULL, graph=graph)))
-    assert "stepentitysegmentslinked by1Mara22Oona1Ann: Mara keeps <bees>. / Mara met Oona." in outline.text
+    assert "said of it1Mara2Ann: Mara keeps <bees>. / Mara met Oona.2Oona1Ann: Mara keeps" in outline.text
     written = replace(graph, links=(Link(2, 1, (0,), Turn("Mara was taught by Oona")),))
     assert "2Oona1Mara was taught by Oona" in sound(page(replace(FULL, graph=written))).text
-    assert "linked by" not in page(replace(FULL, graph=Graph(nodes[:1], (), ())))
+    assert "said of it" not in page(replace(FULL, graph=Graph(nodes[:1], (), ())))
 
 
 @pytest.mark.parametrize(
