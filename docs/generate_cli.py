@@ -37,8 +37,8 @@ Context turns (`-A`, `-B`, `-C`) have `-` for `:`, and `--` stands between group
 is the same facts as tables: terms, hops, scores, what each rule of the cut dropped, the time by stage, the models.
 
 `--format html` prints one page, for `> answer.html` and a browser: the hits among the turns around them (one on each side unless `-A`, `-B` or
-`-C` say otherwise), their terms marked by hop, their scores; pictures of the ranked turns by date, by both rankers and of the
-cut; and what `--explain` tells. It runs no script and loads nothing: its policy (CSP) forbids both.
+`-C` say otherwise), their terms marked by hop, their scores with a meter each;
+and what `--explain` tells, with `--system qrmem` the steps of its graph. It runs no script and loads nothing: its policy (CSP) forbids both.
 Of a turn of more than 7,500 characters it shows the beginning and the surroundings of its terms. It holds what the transcripts say and
 where they lie on your disk: think before you send it to somebody.
 
@@ -98,7 +98,7 @@ added. Two runs over the same files with the same models and threads give the sa
 - `--format jsonl` prints each hit on a line of its own and nothing else.
 - `batch` prints the same record with `"id"` and `"asked"` in front, or `{"id": ..., "asked": {...}, "line": 3, "error": {...}}`. `asked` has a hash of the line's
   question, paths and filters, and the `settings` that are not as by default: by it `--resume` knows whose answer it is.
-- `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "segments": 0, "turns": 0, "bytes": 0,
+- `cache status --json` prints `{"schema_version": 1, "cache": [{"path": "", "models": 0, "turns": 0, "bytes": 0,
   "limit": 0}]}`; `cache clear --json` the same for what was removed, without `limit`.
 - `index --json` prints `{"schema_version": 1, "index": [{"path": "", "new": 0, "changed": 0, "removed": 0, "unchanged": 0, "files": 0,
   "turns": 0, "bytes": 0, "seconds": 0}]}`; `index --status --json` and `--remove` `path`, `files`, `turns`, `bytes` and `state`: `ready`,

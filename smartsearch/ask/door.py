@@ -69,18 +69,15 @@ class Door:
 
         Raises SmartsearchError: nothing can be read, no such name, a model is missing, time is up.
         """
-        from smartsearch.transcripts.faults import IndexFault, NotByLine
-
         if systems.card(asked.config.system).whole:
             self.library.read_whole(asked.scope)
         with _noted(asked.config):
-            try:
-                return self._found(asked, notes)
-            except NotByLine as error:
-                self.library.read_whole(asked.scope)
-                return self._found(asked, notes, (error.message,) if isinstance(error, IndexFault) else ())
+            found, fault = self.library.reading(asked.scope, lambda: self._found(asked, notes))
+        if fault:
+            found = replace(found, result=replace(found.result, warnings=(fault, *found.result.warnings)))
+        return found
 
-    def _found(self, asked: Request, notes: tuple[str, ...], faults: tuple[str, ...] = ()) -> Found:
+    def _found(self, asked: Request, notes: tuple[str, ...]) -> Found:
         scope, config = asked.scope, asked.config
         start = time.perf_counter()
         haystack = self.library.haystack(scope)
@@ -105,7 +102,6 @@ class Door:
             trace=replace(result.trace, timing_ms=timing, ingest=ingest, degraded=degraded),
             skipped=corpus.skipped,
             warnings=(
-                *faults,
                 *config.notes,
                 *_not_the_paper(config),
                 *corpus.warnings,

@@ -67,6 +67,20 @@ class Library:
         parts = [Haystack(part) if isinstance(part, Corpus) else part for part in read.parts]
         return LargeHaystack(parts, read.skipped, read.warnings, source.filters)
 
+    def reading(self, source: Scope, work: Callable[[], V]) -> tuple[V, str]:
+        """What `work` makes of `source`, and the fault of an index or "".
+
+        If a line needs others to be understood, or an index fails, `source` is read whole and `work` is
+        repeated.
+        """
+        from smartsearch.transcripts.faults import IndexFault, NotByLine
+
+        try:
+            return work(), ""
+        except NotByLine as error:
+            self.read_whole(source)
+            return work(), error.message if isinstance(error, IndexFault) else ""
+
     def read_whole(self, source: Scope) -> None:
         """From now on parse every line of `source`."""
         from smartsearch.retrieve.large import LargeHaystack

@@ -99,11 +99,11 @@ def cost(usage: Mapping[str, Usage], prices: Mapping[str, Price]) -> dict[str, f
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one question.
+    """The outcome of one question.
 
     `verdict` is None where no label could be read (unjudged) and where `error` says that the reader or
     the judge failed. `overlap` has the answer's words beside the reference's (overlap.py), None without an
-    answer, and where the right one is that nobody said.
+    answer, and if the right answer is that the transcripts do not say.
     """
 
     id: str
@@ -235,7 +235,7 @@ def measure(
 
 
 def _failures(outcome: Outcome, before: int) -> int:
-    """How many questions in a row the endpoint failed: one from the cache says nothing about it."""
+    """The number of questions in a row that the endpoint failed; answers from the cache do not count."""
     if outcome.error and outcome.error.kind != "llm_request":
         return before + 1
     asked = outcome.error or any(usage.new_calls for usage in outcome.usage.values())
@@ -270,7 +270,7 @@ def _side_by_side(
 ) -> Generator[tuple[int, Outcome | None], None, None]:
     """Item numbers and outcomes as they end. Takes items as workers come free; none once `stop` is set.
 
-    However it is left, requests on their way are waited for, so that what they cost is kept.
+    Leaving it waits for requests under way, so that their cost is counted.
     """
     numbered = enumerate(items)
     running: dict[Future[Outcome | None], int] = {}
@@ -289,7 +289,7 @@ def _side_by_side(
 
 
 class _Asker:
-    """Asks one question after the other of the same reader and judge; several threads may."""
+    """Asks the same reader and judge each question; thread-safe."""
 
     def __init__(self, reader: Client, judge: Client, protocol: Protocol, stop: threading.Event) -> None:
         self.clients = {READER: reader, JUDGE: judge}
@@ -372,7 +372,7 @@ Tokens = Mapping[str, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run will take, before anything is sent, cached or not; retries come on top.
+    """Calls, tokens and cost of a run, estimated before anything is sent; without cache and retries.
 
     `tokens` has the written ones as assumed; `cost` in USD, and `cost_limit` if every reply were as long as
     allowed; both None without prices.

@@ -1,8 +1,8 @@
 """Gold turns of LoCoMo-10 whose label is doubtful by our own reading: a second column, never the headline.
 
-`locomo_labels.tsv` names each by question and turn, with a kind and a reason. Read were all 138 questions
+`locomo_labels.tsv` names each by question and turn, with a kind and a reason. We read all 138 questions
 of which the shipped rankers lost a gold turn (466 gold turns, 63 doubtful), and 160 drawn at random from the
-other 1,398 (232, 13 doubtful). So it is not complete, and a figure without its turns flatters smartsearch.
+other 1,398 (232, 13 doubtful). The list is incomplete, and a figure without its turns flatters smartsearch.
 """
 
 from __future__ import annotations

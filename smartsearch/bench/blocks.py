@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from smartsearch.bench.types import Indices
 
 HITS = ("one", "two", "more")
-"""Blocks with so many gold turns."""
+"""Names of the counts of blocks with one, two and more gold turns."""
 COST = ("cover blocks", "cover tokens")
 
 

@@ -1,4 +1,4 @@
-"""Chunks of whole turns, in which retrieval is measured too (QRRanker paper, table 2)."""
+"""Packs whole turns into chunks, the unit of QRRanker's recall (its paper, table 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A benchmark's result: tables on a terminal, aligned columns in a pipe."""
+"""Prints a benchmark's result: tables on a terminal, aligned columns in a pipe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from smartsearch.output import stream, terminal
 from smartsearch.output.plain import aligned, one_line
 
 _WIDE = 140
-"""Columns of a terminal from which the table of rows fits in one piece."""
+"""From this width on, in columns, a terminal shows the table of rows in one piece."""
 
 
 def show(result: Json, color: str = "auto") -> None:
@@ -91,5 +91,5 @@ def draw_table(screen: Console, table: Table, bold: str = "") -> None:
 
 
 def _numeric(table: Table, column: int) -> bool:
-    """Whether a column holds figures, to stand at the right."""
+    """Whether a column holds figures, which are aligned right."""
     return all(row[column][:1] in "+-.[0123456789" or row[column] == "reference" for row in table.rows)

@@ -23,7 +23,7 @@ from smartsearch.types import Corpus, Hit, Scores, Turn
 
 KEPT, TOP_K, TAU, BUDGET = range(4)
 REASONS = ("kept", "top_k", "tau", "budget")
-"""What became of a ranked turn, by code. `tau` stands for every cut by score, the controls' too."""
+"""The fates of a ranked turn, by code. `tau` covers every cut by score, also the controls'."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def compressed(
 
 
 def text(turns: Sequence[Turn], how: Cut) -> str:
-    """What a reader gets of the turns kept, best first."""
+    """The text of the kept turns, best first, as a reader gets it."""
     written = writing(turns, how.compress)
     lines = []
     for turn in turns:

@@ -49,7 +49,7 @@ _OWN = ("smartsearch-bench", "20[0-9][0-9][0-9][0-9][0-9][0-9]-[0-9][0-9][0-9][0
 """The folder and the files that a benchmark writes."""
 
 Name = dict[str, str]
-"""What a gold item says of a turn or session, by field of `Turn`."""
+"""A gold item's values, by field of `Turn`."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class _Names:
                 self.places.setdefault((field, key[field]), []).append(place)
 
     def turn(self, item: object) -> list[int] | None:
-        """Places of the turns that `item` names, None where it is no name of a turn."""
+        """Places of the turns that `item` names; None if it names no turn."""
         if isinstance(item, dict):
             return self._named(self._name(item), ("turn", "line", "pointer"))
         if isinstance(item, bool) or not isinstance(item, int | str):
@@ -96,7 +96,7 @@ class _Names:
         return []
 
     def session(self, item: object) -> list[int] | None:
-        """Places of all turns of the sessions that `item` names, None where it is no name of a session."""
+        """Places of all turns of the sessions that `item` names; None if it names no session."""
         if isinstance(item, dict):
             return self._named(self._name(item), ("session",))
         if isinstance(item, bool) or not isinstance(item, int | str):
@@ -151,7 +151,7 @@ def _file(path: Path) -> Path:
 
 
 def _asked(file: Path, log: Log) -> list[_Asked]:
-    """The questions of a file; lines that are none are logged with their number."""
+    """The questions of a file; a line that is not a question is logged with its number."""
     asked: list[_Asked] = []
     lines: dict[str, int] = {}
     text = load(file).decode("utf-8-sig", "replace")
@@ -172,7 +172,7 @@ def _asked(file: Path, log: Log) -> list[_Asked]:
 
 
 def _line(line: str) -> _Asked | str:
-    """One line's question, or what is wrong with the line."""
+    """The question of a line, or the line's fault."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -192,7 +192,7 @@ def _line(line: str) -> _Asked | str:
 
 
 def _texts(value: object) -> tuple[str, ...] | None:
-    """A string or a list of strings; null is none of them, anything else None."""
+    """The strings of a string, a list or null (no strings); None for any other value."""
     listed = _listed(value)
     return tuple(listed) if all(isinstance(item, str) for item in listed) else None
 
@@ -247,7 +247,7 @@ def _excludes(file: Path) -> list[str]:
 
 
 def _label(file: Path, paths: tuple[str, ...], conversations: tuple[str, ...], taken: set[str]) -> str:
-    """A name for a haystack that no other of the dataset has."""
+    """A unique name for a haystack."""
     name = ": ".join(", ".join(part) for part in (paths, conversations) if part)
     name = name or file.parent.resolve().name
     label, number = name, 1
@@ -296,7 +296,7 @@ def _gold_sessions(asked: _Asked, names: _Names, sessions: list[int], log: Log) 
 
 
 def _listed(value: object) -> list[Any]:
-    """A list as it is, a single item as a list of one, null as none."""
+    """A list unchanged, a single item as a list of one, null as an empty list."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 

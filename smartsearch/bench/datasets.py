@@ -13,7 +13,7 @@ from smartsearch.bench.data_format import DataFormat, Log, counted, data_error, 
 from smartsearch.bench.types import Dataset, Group
 from smartsearch.errors import UsageError
 
-# The first that claims a path reads it, so the most particular stand first.
+# The first format that claims a path reads it, so the most specific ones come first.
 FORMATS: tuple[DataFormat, ...] = (
     data_locomo.FORMAT,
     data_longmemeval.FORMAT,
@@ -24,7 +24,7 @@ FORMATS: tuple[DataFormat, ...] = (
 
 @dataclass
 class _Count:
-    """What the first pass counts: all questions, and those taken."""
+    """Counts of the first pass: all questions, and those taken."""
 
     every: int
     all: int = 0
@@ -94,7 +94,7 @@ def _chosen(place: Path, name: str) -> DataFormat:
 
 
 def _outline(place: Path) -> str:
-    """What is there instead, in a few words."""
+    """A short description of what is at the path."""
     if place.is_dir():
         names = sorted(entry.name for entry in place.iterdir())
         more = ", ..." if len(names) > 6 else ""

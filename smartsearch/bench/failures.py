@@ -34,7 +34,7 @@ CLASSES = (NO_EVIDENCE, SEARCH_MISS, RANKING, INFERENCE, NOT_JUDGED, OK)
 
 NOT_RETRIEVED, CASCADE, KEPT_TURN = "not retrieved", "cascade", REASONS[KEPT]
 STAGES = (NOT_RETRIEVED, CASCADE, *REASONS[1:], KEPT_TURN)
-"""How far a gold turn came: the stage that lost it, in pipeline order, or that it was kept.
+"""The stage that lost a gold turn, in pipeline order, or `kept`.
 
 `cascade`: dropped, and the cross-encoder had never read it. The others are what the cut says.
 """
@@ -44,7 +44,7 @@ RULES = ("all", "any")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened to one question.
+    """The fate of one question.
 
     `gold` holds places in the corpus. `ranked` is what retrieval found, in its final order, as places of
     shape (n,); `fate` tells what became of each, shape (n,), as places in `cutting.REASONS`; `read` which

@@ -32,7 +32,7 @@ from smartsearch.bench import models
 from smartsearch.config import PRESETS, Config, names
 from smartsearch.errors import UsageError
 
-_READ = ("beside", "windows")  # of what ranks, all that the dense search heeds
+_READ = ("beside", "windows")  # the only settings of ranking that the dense search reads
 _PAPER = {name: value for name, value in PRESETS["paper"].items() if name in (*names("find"), *_READ)}
 _ALONE = _PAPER | {"hops": 1, "prf": False, "semantic": "off"}
 RETRIEVALS: dict[str, dict[str, object]] = {
@@ -55,7 +55,7 @@ COMPRESSED = {"C1": ("dates",), "C2": ("speakers",), "C1C2": ("dates", "speakers
 
 @dataclass(frozen=True)
 class Number:
-    """A number that a name may hold: the field it sets, what it is unsaid, and its bounds."""
+    """A number in a name: the field it sets, its default, and its bounds."""
 
     field: str
     default: float
@@ -84,7 +84,7 @@ class Retrieval:
     lemmas: bool = False
 
     def config(self, base: Config) -> Config:
-        """`base` as this retrieval has it."""
+        """`base` with this retrieval's changes."""
         changed = replace(base, **dict(self.changes))  # type: ignore[arg-type]
         return replace(changed, dates=True) if self.dates else changed
 
@@ -107,7 +107,7 @@ class Ranker:
 
     @property
     def crossencoder(self) -> str:
-        """The scorer whose scores a cut goes by; empty where no cross-encoder reads."""
+        """The cross-encoder whose scores a cut reads; empty without one."""
         return next((name for name, _ in self.scorers if not models.is_colbert(name)), "")
 
 
@@ -132,7 +132,7 @@ class Cut:
 
     @property
     def by_score(self) -> bool:
-        """Whether it looks at the cross-encoder's scores: nothing, then, for a ranking without them."""
+        """Whether it reads the cross-encoder's scores, which not every ranking has."""
         return self.kind in ("cumulative", "floor") or (self.kind == "adaptive" and self.alpha > 0)
 
 
@@ -169,7 +169,7 @@ def rows(retrievals: Sequence[str], rankers: Sequence[str], cuts: Sequence[str],
 
 
 def rival_rows(names: Sequence[str], cuts: Sequence[str]) -> list[Row]:
-    """Each rival under each cut that needs no score of the cross-encoder."""
+    """Each rival under each cut that reads no cross-encoder score."""
     plain = [c for c in dict.fromkeys(cut(name) for name in cuts) if not c.by_score]
     return [Row(NO_RETRIEVAL, Ranker(name, "rival"), c) for name in dict.fromkeys(names) for c in plain]
 
@@ -291,7 +291,7 @@ _HINT = "such as the rankings rrf:.7:60 and cascade:128, and the cuts B1:2000 an
 
 
 def _numbers(name: str, wanted: Sequence[Number]) -> dict[str, Any]:
-    """The numbers behind a name's first colon by field; those unsaid are the default."""
+    """The numbers after a name's first colon, by field; missing ones are the defaults."""
     given = name.split(":")[1:]
     if len(given) > len(wanted):
         said = f"{name!r}: {':'.join(given[len(wanted) :])!r} is one number too many"
@@ -314,7 +314,7 @@ def _written(value: float) -> str:
 
 
 def needs(rows: Sequence[Row]) -> Iterator[tuple[Retrieval, list[Ranker]]]:
-    """Each retrieval of the rows with its rankers, each once: what has to be computed."""
+    """Each retrieval of the rows with its rankers, each once."""
     wanted: dict[Retrieval, dict[Ranker, None]] = {}
     for row in rows:
         wanted.setdefault(row.retrieval, {})[row.ranker] = None

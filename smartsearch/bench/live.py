@@ -1,4 +1,4 @@
-"""Warm queries as a user asks them: the time of each stage, and whether the grid's row is what they get.
+"""Times warm queries as a user asks them, and checks that the grid's row gives the same order.
 
 A grid works on scores that may have been computed long ago. The same few questions are therefore also
 asked of the systems themselves: that is where times come from, and SmartSearch's order must be the grid's.
@@ -50,7 +50,7 @@ def measure(
     config = replace(config, system=OURS, lift=config.lift and row.ranker.kind == "cascade")
     tools = scoring.tools
     ours = systems.load(config, lambda _: tools)
-    rivals = [rival for rival in rivals if not rival.asks]  # a language model's time is not ours
+    rivals = [rival for rival in rivals if not rival.asks]  # a language model's time is not measured
     opened = [rival.open(config, tools) for rival in rivals]
     stages: dict[str, list[float]] = {}
     first: list[float] = []
@@ -104,7 +104,7 @@ def _middle(spent: Sequence[float]) -> dict[str, float]:
 
 
 def default_row(config: Config, like: str = "") -> grid.Row:
-    """The row of the grid that is what `search` does with `config`'s rankers, or `like` a preset."""
+    """The row of the grid that equals `search` with `config`'s rankers, or with preset `like`."""
     if like:
         retrieval, ranker, _ = presets.REFERENCES[like].split()
         return grid.Row(grid.retrieval(retrieval), grid.ranker(ranker, config), grid.cut("B0"))
@@ -134,7 +134,7 @@ def _same(
 def _cause(
     scored: Scored, scoring: Scoring, row: grid.Row, result: Result, found: Set[int]
 ) -> tuple[str, str]:
-    """What makes the two orders differ, and what to do: candidates, then scores, then the order alone."""
+    """Why the two orders differ, and a hint: candidates are compared first, then scores."""
     for hit in result.hits:
         if hit.index not in found:
             return f"turn {hit.index} is not among the row's {len(found)} candidates", _OURS

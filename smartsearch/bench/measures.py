@@ -1,4 +1,4 @@
-"""What is measured of a ranking and of a cut, question by question, and how it is summed up.
+"""Measures a ranking and a cut question by question, and sums the measures up.
 
 Every recall is a pair of counts a question, gold found and gold there is, so that micro (gold found /
 gold), macro (the mean of a question's share), any (questions with some of it) and all (with all of it)
@@ -39,7 +39,7 @@ class Gold:
     sessions: frozenset[int]
 
     def total(self, level: str) -> int:
-        """How much gold there is at a level of LEVELS."""
+        """The number of gold items at a level of LEVELS."""
         return {"turn": len(self.turns), "chunk": len(self.chunks), "session": len(self.sessions)}[level]
 
 
@@ -83,7 +83,7 @@ def of_cut(order: Indices, ranks: Floats, kept: Kept, gold: Gold, sessions: Indi
 
 
 def of_sound(ranks: Floats, kept: Kept, sound: NDArray[np.bool_]) -> dict[str, float]:
-    """The gold turns that no audit doubts (`sound`, shape (gold,)): how many are found, and kept."""
+    """How many undoubted gold turns (`sound`, shape (gold,)) are found and kept."""
     ranks = ranks[sound]
     fates = kept.fate[ranks[np.isfinite(ranks)].astype(np.int64) - 1]
     found = {f"turn@{depth}": float((ranks <= depth).sum()) for depth in (5, 10, TOP)}
@@ -171,7 +171,7 @@ def recall(found: Floats, total: Floats) -> Recall:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Holm's adjustment of p-values that were looked at together; NaN stays and does not count."""
+    """Holm's adjustment of a family of p-values; NaN stays and does not count."""
     order = sorted((i for i, value in enumerate(values) if not np.isnan(value)), key=lambda i: values[i])
     adjusted, worst = [float("nan")] * len(values), 0.0
     for step, i in enumerate(order):

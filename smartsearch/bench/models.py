@@ -1,4 +1,4 @@
-"""The models of the paper's rows R1 to R6 by hub id, and their loading; they need not be the profile's."""
+"""Loads the models of the paper's rows R1 to R6 by hub id, whatever the profile."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ TOOLS = (GREP, AND, SEMANTIC)
 
 SOLVED, NO_GOLD, NO_PATH, CAPPED = "", "no gold", "no path", "capped"
 REASONS = (NO_GOLD, NO_PATH, CAPPED)
-"""Why a question has no trace: nothing to find, no way to it, the search given up."""
+"""Reasons for no trace: no gold, no path to it, or too many expansions."""
 
 Entities = Callable[[Sequence[int]], list[str]]
 """The names found in some turns, given by their places."""
@@ -38,7 +38,7 @@ Semantic = Callable[[Sequence[str]], list[int]]
 
 @dataclass(frozen=True)
 class OracleOptions:
-    """Where the search ends and what an edge may find.
+    """Limits of the search and of an edge.
 
     `results` cuts what a grep edge finds to so many turns in corpus order, as `grep -m` does; 0 leaves
     it whole. `sources` are the turns of an edge, best match weight first, whose names become terms; 0 is
@@ -79,7 +79,7 @@ class OracleTrace:
 
 
 class Postings:
-    """Grep's answers in one haystack, one scan a term: made once for all questions asked of it."""
+    """Grep's answers in one haystack, cached for all its questions: one scan per term."""
 
     def __init__(self, haystack: Haystack, *, word_boundary: bool = False) -> None:
         self.haystack = haystack
@@ -208,7 +208,7 @@ class _Asked:
         self.found = cache(self._find)
         """The turns that a step finds."""
         self.names = cache(self._name)
-        """The folded names in the best turns of a step; who speaks is no name to search for."""
+        """The folded names in the best turns of a step, without those of speakers."""
 
     def _find(self, step: Step) -> int:
         if step.tool == SEMANTIC:

@@ -1,4 +1,4 @@
-"""An answer beside the reference by their words, without a judge."""
+"""Compares an answer with the reference by their words, without a judge."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from smartsearch.types import fold
 
 MEASURES = {"f1": "F1", "bleu1": "BLEU-1", "rouge_l": "ROUGE-L", "exact": "EM", "contained": "contains"}
-"""By key, how each is headed."""
+"""Headings by measure."""
 _WORD = re.compile(r"\w+")
 _ARTICLES = frozenset(("a", "an", "the"))
 
@@ -39,7 +39,7 @@ def overlap(answer: str, reference: str) -> dict[str, float]:
 
 
 def mean(values: Iterable[Mapping[str, float] | None]) -> dict[str, float | None]:
-    """The mean of each of MEASURES over those that there are; None without any."""
+    """The mean of each of MEASURES over the answers that have it; None without any."""
     known = [value for value in values if value is not None]
     return {name: float(np.mean([one[name] for one in known])) if known else None for name in MEASURES}
 

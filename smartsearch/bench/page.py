@@ -49,7 +49,7 @@ def plots(result: Json) -> str:
     curves = shown(result)
     if not curves:
         return ""
-    with suppress(CacheError, OSError):  # matplotlib keeps its list of fonts in our cache, not in the home
+    with suppress(CacheError, OSError):  # keep matplotlib's list of fonts in our cache
         folder = private.home("matplotlib")
         private.make(folder)
         os.environ.setdefault("MPLCONFIGDIR", str(folder))

@@ -11,11 +11,11 @@ from smartsearch.config import Config
 from smartsearch.errors import UsageError
 
 REFERENCE = "I3 cascade B2:0.01:60:4000+skip"
-"""What `smartsearch query` does by default: the row that others are compared with."""
+"""The row of `smartsearch query` with its defaults: others are compared with it."""
 PAPER = "IP rrf+plain B2:0.03:60:4000"
 REFERENCES = {"": REFERENCE, "paper": PAPER, "paper-locomo": "IP rrf+plain B1:2000"}
 REFERENCES["index-free"] = "IF3 ce+plain B2:0.03:60:4000"
-"""What `query` does by `--as`."""
+"""The row of `query` by its `--as`."""
 
 
 def ranking(row: str) -> str:
@@ -35,7 +35,7 @@ class Block:
 FIXED = ("B1:1000", "B1:2000", "B1:3000", "B1:4000")
 ADAPTIVE = tuple(f"B2:{alpha}:60:4000" for alpha in ("0", "0.01", "0.03", "0.05", "0.1"))
 SKIPPING = (REFERENCE.split()[2], "B1:2000+skip")
-"""Cuts that go on past a turn that does not fit, as `query` does; those of the paper stop there."""
+"""Cuts that skip a turn that does not fit, as `query` does; the paper's cuts stop there."""
 RANKERS = ("weight", "corpus", "ce", "colbert", "rrf", "rrf:0.5", "cascade", "zscore", "product")
 _DEFAULT = Block(("I3",), ("cascade", "weight", "colbert"), (*SKIPPING, "B1:2000"))
 _AS_PAPER = Block(("IP",), ("rrf+plain",), (ADAPTIVE[2], "B1:2000"))

@@ -1,11 +1,11 @@
-"""What reader and judge are asked, in our own words: the shape of each protocol, not a paper's wording."""
+"""Prompts of reader and judge, in our own words: each follows a protocol's shape, not its wording."""
 
 from __future__ import annotations
 
 from smartsearch.llm import Message
 
 FINAL = "Final answer:"
-"""What begins the last line of an answer in steps."""
+"""The beginning of the last line of an answer in steps."""
 
 _LINES = """You answer questions about past conversations. You are given lines from them, each as
 `[date] speaker: what was said`, the date being the day it was said. The lines are a selection: they need
@@ -95,5 +95,5 @@ def judgement(question: str, gold: str, answer: str, abstention: bool) -> list[M
 
 
 def nudge(reply: str) -> list[Message]:
-    """What follows a judge's `reply` that could not be read."""
+    """The messages after a judge's `reply` that could not be read."""
     return [{"role": "assistant", "content": reply or "(nothing)"}, {"role": "user", "content": _NUDGE}]

@@ -1,4 +1,4 @@
-"""Rank orders from scores there are already: each ranker of the grid over one question's candidates.
+"""Orders one question's candidates from kept scores, by each ranker of the grid.
 
 The same arithmetic as `rank.fusion`, over arrays, because a grid asks it a million times;
 a test holds the two together. A cascade is the search's own order (`scoring`).
@@ -18,7 +18,7 @@ from smartsearch.bench.types import Indices
 from smartsearch.rank.features import logit
 
 Vectors = Callable[[], NDArray[np.float32]]
-"""Unit vectors of the corpus, shape (turns, d): asked for by MMR alone."""
+"""Makes the unit vectors of the corpus, shape (turns, d); only MMR calls it."""
 
 
 def ordered(scored: Scored, retrieval: str, ranker: Ranker, vectors: Vectors) -> Indices:
@@ -53,7 +53,7 @@ def ordered(scored: Scored, retrieval: str, ranker: Ranker, vectors: Vectors) ->
 
 
 def _open(name: str, scores: Floats) -> Floats:
-    """Scores without an end on either side: a cross-encoder's are sigmoids."""
+    """Unbounded scores: the logits of a cross-encoder's sigmoids."""
     return scores if is_colbert(name) else logit(scores)
 
 

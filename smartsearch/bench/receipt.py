@@ -1,4 +1,4 @@
-"""Where a result comes from: code, machine, models, settings. Enough to run it again and to doubt it."""
+"""Records where a result comes from: code, machine, models, settings, command."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SOURCE = Path(smartsearch.__file__).parents[1]
 
 
 def receipt(command: Sequence[str], config: Config, models: Mapping[str, ModelInfo]) -> dict[str, Any]:
-    """Version, commit, date, command, machine, threads, models, and what is set otherwise."""
+    """Version, commit, date, command, machine, threads, models, and settings other than the defaults."""
     plain = Config()
     values = {name: (getattr(config, name), getattr(plain, name)) for name in FIELDS}
     changed = {name: value for name, (value, default) in values.items() if value != default}
@@ -40,7 +40,7 @@ def receipt(command: Sequence[str], config: Config, models: Mapping[str, ModelIn
 
 
 def machine() -> dict[str, Any]:
-    """This machine in a few words: processor, cores this process may use, memory, Python, system."""
+    """This machine: processor, cores this process may use, memory, Python, system."""
     return {
         "cpu": _processor(),
         "cores": Config().cores,
@@ -51,7 +51,7 @@ def machine() -> dict[str, Any]:
 
 
 def _git(*words: str) -> str:
-    """What git says of the checkout this package runs from; empty where it is installed."""
+    """git's output for the checkout this package runs from; empty if it is installed."""
     if not (_SOURCE / ".git").exists():
         return ""
     try:

@@ -1,4 +1,4 @@
-"""An outcome summed up as one JSON-able dict: the record that is kept, tabulated and plotted."""
+"""Sums an outcome up as one JSON-able dict: the record that is kept, tabulated and plotted."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
             "abstention": sum(outcome.abstention),
         },
         "passages_a_question": _mean(np.array(outcome.turns, dtype=np.float64)),
-        "agreement": _agreement(gold, outcome.scorer_ranks),
+        "agreement": _agreement(gold),
         "curves": _curves(outcome, gold["turn"]),
         "compared": _compared(outcome, gold, resampling),
         "per_question": _per_question(outcome, tables[outcome.spec.reference], gold),
@@ -83,7 +83,7 @@ def _joined(outcome: Outcome, retrieval: str, ranker: str, row: str) -> dict[str
 
 
 def _sound(table: Table) -> dict[str, Any]:
-    """A row's recalls over the gold that no audit doubts."""
+    """A row's recalls over undoubted gold."""
     names = [name for name in table if name != "gold"]
     recalls = _recalls(table, names, table["gold"], None)
     return {"gold": int(table["gold"].sum()), "recall": recalls}
@@ -161,7 +161,7 @@ def _compare(
 
 
 def _compared(outcome: Outcome, gold: Table, resampling: Resampling) -> dict[str, Any]:
-    """By system what it keeps at equal words beside the reference, its blocks, and its memories."""
+    """By system: gold kept at equal words and its difference from the reference, blocks, memories."""
     rows = {ranking(row.name): row for row in outcome.spec.compared}
     curves = {name: outcome.table("curve", row.retrieval.name, row.ranker.name) for name, row in rows.items()}
     base = ranking(outcome.spec.reference)
@@ -195,7 +195,7 @@ def _blocks(table: Table, base: Table) -> dict[str, Any]:
 
 
 def _memory(made: Sequence[Made]) -> dict[str, Any]:
-    """What a system's memories took, one a haystack: medians, sizes on average."""
+    """The cost of a system's memories, one per haystack: medians, and mean sizes."""
     seconds = [one.ingest.seconds for one in made if one.ingest]
     sizes: Mapping[str, float] = made[0].statistics
     return {
@@ -230,8 +230,8 @@ def _differences(
     }
 
 
-def _agreement(gold: Table, ranks: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """Spearman's correlation over questions, gold in the top 62 of either scorer, and gold ranks by both."""
+def _agreement(gold: Table) -> dict[str, Any]:
+    """Spearman's correlation over questions, and gold in the top 62 of either scorer."""
     values = gold["spearman"][~np.isnan(gold["spearman"])]
     if not len(values):
         return {}
@@ -244,7 +244,6 @@ def _agreement(gold: Table, ranks: Sequence[tuple[int, int]]) -> dict[str, Any]:
             "p95": _number(high),
         },
         **_recalls(gold, (f"union@{TOP}",), gold["turn"], None),
-        "gold_ranks": [list(pair) for pair in ranks],
     }
 
 
@@ -273,7 +272,7 @@ def _curves(outcome: Outcome, total: Floats) -> list[dict[str, Any]]:
 
 
 def _per_question(outcome: Outcome, table: Table, gold: Table) -> dict[str, list[Any]]:
-    """The reference row question by question, by column: where to look for what went wrong."""
+    """The reference row question by question, by column."""
     columns = {
         name: table[name] for name in ("candidates", "retrieved", "first", f"turn@{TOP}", "kept", "words")
     }

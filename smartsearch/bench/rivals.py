@@ -1,4 +1,4 @@
-"""The systems that run beside us: of the registry by name, any cross-encoder, or a Python file of the user's.
+"""Runs rival systems: of the registry by name, any cross-encoder, or a Python file of the user's.
 
 `ce:ID` is the usual search with a model off the shelf: BM25 with neighbours and dates, and the cross-encoder
 of that hub id or `./PATH` over its best 100. A file of the user's defines `NAME` and `build(corpus)`, which
@@ -41,9 +41,9 @@ from smartsearch.systems.base import Asking, Card, Memory, Plan, Progress, Ranke
 from smartsearch.types import Corpus
 
 SHELF = "ce:"
-"""How the name of a rival begins that is a cross-encoder."""
+"""The beginning of the name of a rival that is a cross-encoder."""
 RERANKED = 100
-"""Turns that it reads of BM25's list."""
+"""The number of BM25's best turns that it reads."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def load(names: Sequence[str], *, llm: bool = False, config: Config | None = Non
 
 @dataclass(frozen=True)
 class Ingest:
-    """What making a memory took: seconds, and of a language model."""
+    """The cost of making a memory: seconds, and use of a language model."""
 
     seconds: float
     spent: Spent
@@ -112,36 +112,36 @@ class Running:
 
     @property
     def memory(self) -> Memory:
-        """What the system makes of the turns before the first question."""
+        """The memory, made before the first question."""
         return self._made[0]
 
     @property
     def ingest(self) -> Ingest | None:
-        """What that took, in this run or in those that made it; None where nobody noted it."""
+        """The cost of the memory, in this run or in those that made it; None if it was not noted."""
         return self._made[1]
 
     @property
     def bytes(self) -> int:
-        """What the memory takes on disk once it is made."""
+        """Bytes of the finished memory on disk."""
         files = self._folder.rglob("*") if self._folder else ()
         return sum(path.stat().st_size for path in files if path.is_file())
 
     @property
     def spent(self) -> Spent:
-        """What was asked of a language model so far, by this system over any haystack."""
+        """The system's use of a language model so far, over all haystacks."""
         return cast("Asking", self.system).asker.spent if self.system.card.needs == "llm" else Spent()
 
     @cached_property
     def _made(self) -> tuple[Memory, Ingest | None]:
         """The memory and what it took, noted as it grows: who finds it made, or warm, knows all the same."""
         card, of = self.system.card, digest(self.system.fingerprint, self._code)
-        keeps = card.keeps  # one memory in the place of the other
+        keeps = card.keeps  # one memory replaces the other
         place = digest(card.name, card.needs, "" if keeps else of, corpus_digest(self._haystack.corpus))
         notes = self._root / f"{place}.json"
         known = taken = _noted(notes, of) if not self._folder or self._folder.exists() else None
         before, spent = known or Ingest(0.0, Spent()), self.spent
         if known is None:
-            baselines.embedder().forget()  # what one rival has embedded the next would have for nothing
+            baselines.embedder().forget()  # else a rival's embeddings would be free for the next
         began = time.perf_counter()
 
         def note(_done: int, _of: int) -> None:
@@ -159,7 +159,7 @@ class Running:
         return memory, taken
 
     def plans(self) -> tuple[Plan, Plan]:
-        """What making that will send to a language model, and what a question will."""
+        """Estimates of what the memory and a question will send to a language model."""
         folder = self._folder if self._folder and self._folder.exists() else None
         return cast("Asking", self.system).plan(self._haystack, folder, self._whole)
 
@@ -234,7 +234,7 @@ class _Own:
     build: Callable[[Corpus], Callable[[str], Any]]
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:  # noqa: ARG002
-        """Its scorer, with every answer checked: one number a turn."""
+        """Its scorer; checks that each answer has one number per turn."""
         turns, name = len(corpus.corpus.turns), self.card.name
         with _named(name):
             answer = self.build(corpus.corpus)
@@ -253,7 +253,7 @@ class _Own:
         return baselines.Scored(score)
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
-        """Nobody asks: its scores are read of its memory."""
+        """Unused: scores are read from its memory."""
         raise NotImplementedError
 
 
@@ -323,7 +323,7 @@ def _run(path: Path, name: str) -> ModuleType:
 
 @contextmanager
 def _named(name: str) -> Iterator[None]:
-    """Whatever goes wrong in a rival's code is an error that names the rival."""
+    """Turn any error in a rival's code into one that names the rival."""
     try:
         yield
     except SmartsearchError:

@@ -29,13 +29,11 @@ BUDGETS = (125, 250, 500, 750, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000)
 """Words at which the recall curve of every ranking is taken."""
 EQUAL = 2000
 """Words at which systems are compared, the paper's default."""
-SCATTERED = 4000
-"""Gold turns at most whose ranks by both scorers are kept for the plot."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What is run. `reference` names the row others are compared with. `audit`: also without doubtful gold.
+    """The parts of a run. Rows are compared with `reference`. `audit`: also without doubtful gold.
 
     Its lists are kept, and those of the rows `answered`, for who reads them.
     """
@@ -62,7 +60,7 @@ class Spec:
 
 @dataclass(frozen=True)
 class Made:
-    """One memory of a system: what it took, bytes on disk, and how large it is where it says so."""
+    """One memory of a system: its cost, bytes on disk, and its own statistics."""
 
     card: Card
     ingest: Ingest | None
@@ -72,13 +70,12 @@ class Made:
 
 @dataclass
 class Outcome:
-    """What came out, question by question in the order of `ids`.
+    """The results, question by question in the order of `ids`.
 
     `columns` holds measures by key: ("question",) what no row changes (gold by level, the scorers'
     agreement), ("ranking", retrieval, ranker), ("curve", retrieval, ranker), ("row", name), and ("sound",
     name) without doubtful gold. `turns` counts those searched, `without_dense` the questions whose
     haystack is too large for the dense fallback.
-    `scorer_ranks`: for gold turns that both scorers read, the rank by the cross-encoder and by ColBERT.
     `gold` and `ranked` (by ranking) hold turns by question, the best 100. `kept` has the ranked list of the
     reference row by question and what became of it, `read` which of it the cross-encoder has scored;
     `answered` the turns, best first, that rows leave to a reader, by row and question.
@@ -94,7 +91,6 @@ class Outcome:
     abstention: list[bool] = field(default_factory=list)
     turns: list[int] = field(default_factory=list)
     without_dense: int = 0
-    scorer_ranks: list[tuple[int, int]] = field(default_factory=list)
     gold: dict[str, list[int]] = field(default_factory=dict)
     ranked: dict[tuple[str, str], dict[str, list[int]]] = field(default_factory=dict)
     kept: dict[str, tuple[Indices, cutting.Kept]] = field(default_factory=dict)
@@ -119,7 +115,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Ready:
-    """A group as the rows see it: its turns ready to search, the chunk of each and what it costs a budget."""
+    """A group ready to search, with the chunk, words and tokens of each turn."""
 
     group: Group
     chunks: Indices
@@ -135,7 +131,7 @@ class Ready:
 
     @cached_property
     def lexicon(self) -> frozenset[str]:
-        """All of them."""
+        """The content words of all turns."""
         return frozenset().union(*self.said)
 
     def gold(self, question: BenchQuestion) -> Gold:
@@ -195,7 +191,7 @@ def _one(
     outcome.without_dense += turns > ranked.dense_turns
     scored = ranked.begin(question)
     totals = {level: float(gold.total(level)) for level in LEVELS}
-    outcome.add(("question",), totals | _agreement(scored, gold, outcome.scorer_ranks))
+    outcome.add(("question",), totals | _agreement(scored, gold))
     if len(gold.turns):
         outcome.gold[question.id] = gold.turns.tolist()
     for key, rows in ranked.by_ranking.items():
@@ -231,11 +227,8 @@ def _one(
                 outcome.answered[row.name, question.id] = order[kept.fate == cutting.KEPT].tolist()
 
 
-def _agreement(scored: Scored, gold: Gold, ranks: list[tuple[int, int]]) -> dict[str, float]:
-    """How far the two scorers agree over the turns both read, and the gold in the top 62 of either.
-
-    The ranks of gold turns by both are added to `ranks`.
-    """
+def _agreement(scored: Scored, gold: Gold) -> dict[str, float]:
+    """How far the two scorers agree over the turns both read, and the gold in the top 62 of either."""
     union = f"union@{measures.TOP}"
     nothing = {"spearman": float("nan"), union: float("nan")}
     plain = not {("ce", False), ("colbert", False)} <= scored.scores.keys()
@@ -247,8 +240,6 @@ def _agreement(scored: Scored, gold: Gold, ranks: list[tuple[int, int]]) -> dict
     for row, scores in enumerate((ce, colbert)):
         places[row, read[np.argsort(-scores[read], kind="stable")]] = np.arange(1, len(read) + 1)
     both = places[:, gold.turns]
-    read_by_both = both[:, np.isfinite(both).all(axis=0)].astype(int).T.tolist()
-    ranks += [(a, b) for a, b in read_by_both][: max(0, SCATTERED - len(ranks))]
     hit = (both <= measures.TOP).any(axis=0).sum()
     return {"spearman": measures.spearman(ce, colbert), union: float(hit)}
 
@@ -290,7 +281,7 @@ class _Rankings:
         return found[np.argsort(-scores[found], kind="stable")]
 
     def spent(self, question: BenchQuestion, row: Row) -> Spent:
-        """What a rival asked of a language model for a question, when it was asked."""
+        """The tokens and calls a rival spent on a question when it was first asked."""
         held = self._store.get("spent", self._key(question, row))
         return Spent() if held is None else Spent(*held.tolist())
 
@@ -300,7 +291,7 @@ class _Rankings:
         return digest(rival.fingerprint, self._scoring.identity, *asked, self._haystack.key)
 
     def crossencoder(self, scored: Scored, row: Row) -> Floats | None:
-        """The scores that the row's cut goes by, if any: NaN for what its cascade leaves out.
+        """The scores that the row's cut reads, if any: NaN for turns that its cascade does not read.
 
         They are calibrated where a search with the row's ranking has them so; the paper's controls are not.
         """

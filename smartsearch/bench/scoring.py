@@ -1,4 +1,4 @@
-"""What a row needs of a question: candidates by retrieval and two scores a turn, computed once and kept.
+"""Computes and keeps what rows need of a question: candidates by retrieval and two scores per turn.
 
 Scores are looked up in the store first; only what is missing is computed, and it is put there question by
 question. Retrieval is the pipeline's own `gather`, a cascade its own `ranked`.

@@ -1,4 +1,4 @@
-"""One benchmark from data to record: the grid, warm queries, oracle traces, failures, accuracy."""
+"""Runs one benchmark from data to record: the grid, warm queries, oracle traces, failures, accuracy."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from smartsearch.systems import base as systems
 from smartsearch.types import fold
 
 Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
-"""Begins a stage of so many steps, by its title; what it gives is called after each."""
+"""Begins a stage by its title and number of steps; the caller calls what it yields after each step."""
 
 
 ORACLES = (OracleOptions(), OracleOptions(results=100))
-"""Without a limit on what an edge finds, where AND can never be needed, and with one."""
+"""Without a limit on the turns of an edge, where AND is never needed, and with one."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Plan:
-    """A request whose names are known to be right: the data is open, the rows stand."""
+    """A checked request with its open data and its rows."""
 
     request: Request
     dataset: Dataset
@@ -115,7 +115,7 @@ def plan(request: Request, config: Config) -> Plan:
 
 
 def asking(planned: Plan, scoring: Scoring) -> dict[str, systems.Plan]:
-    """By rival about what it will send to a language model; nothing is sent yet."""
+    """An estimate per rival of what it will send to a language model; sends nothing."""
     found: dict[str, systems.Plan] = {}
     for rival in planned.spec.rivals:
         if rival.asks:

@@ -1,4 +1,4 @@
-"""What a benchmark has computed, kept in one SQLite file: an interrupted run loses nothing, a grid reuses it.
+"""Keeps what a benchmark computes in one SQLite file: an interrupted run loses nothing, a grid reuses it.
 
 An entry is keyed by everything its value depends on, so a changed model, question or transcript is never
 mistaken for the old one, and several datasets share a file.

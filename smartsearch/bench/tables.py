@@ -1,4 +1,4 @@
-"""The tables of a result in words: what the terminal, the page and the report of results show alike.
+"""Makes the tables of a result, for the terminal, the page and the report of results.
 
 A result is the record `session.signed` gives and a JSON file keeps; any number in it may be null.
 """
@@ -17,11 +17,11 @@ from smartsearch.bench.overlap import MEASURES
 Json = Mapping[str, Any]
 
 NONE = "-"
-"""A figure there is none of."""
+"""A missing figure."""
 SIGNIFICANT = 0.05
 """A difference gets a star where its p-value, adjusted over all rows (Holm), is below."""
 LOST = {"not retrieved": "not retrieved", "top_k": "top K", "tau": "tau", "budget": "budget"}
-"""Where a gold turn was lost, in the order of the pipeline, as it is headed."""
+"""Headings of where a gold turn was lost, in the order of the pipeline."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Table:
     caption: str = ""
 
     def only(self, columns: Sequence[str]) -> Table:
-        """The same with these columns alone."""
+        """The table with only these columns."""
         places = [self.head.index(name) for name in columns]
         rows = tuple(tuple(row[i] for i in places) for row in self.rows)
         return Table(self.title, tuple(columns), rows, self.caption)
@@ -81,7 +81,7 @@ def interval(recall: Json) -> str:
 
 
 def micro(row: Json, measure: str) -> float | None:
-    """The micro recall of a row, None where it was not measured."""
+    """The micro recall of a row, None if it was not measured."""
     value: float | None = row["recall"].get(measure, {}).get("micro")
     return value
 
@@ -113,7 +113,7 @@ def star(against: Json) -> str:
 
 
 _FOUND = {"retrieved": "retrieved", "turn@5": "R@5", "turn@10": "R@10", f"turn@{TOP}": f"top {TOP}"}
-"""Recalls before the cut, and how they are headed."""
+"""Headings of the recalls before the cut."""
 RANKED = ("row", "candidates", "first", *_FOUND.values())
 CUT = ("row", "kept", "95%", "words", "tokens", "difference")
 
@@ -165,11 +165,11 @@ PARTS = {
     "B2": "cut by score: alpha, most turns, most words; as `query` cuts",
     "+skip": "a turn that does not fit is left out, and the next are tried; without it the list ends there",
 }
-"""What the parts of a row's name are, by how they begin; `+skip` ends one."""
+"""Explanations of the parts of a row's name, by their beginning; `+skip` by its end."""
 
 
 def explained(result: Json) -> Iterator[str]:
-    """A line for each part that the names of rows are made of."""
+    """A line of explanation for each part of the rows' names."""
     parts = dict.fromkeys(part for row in result["rows"] for part in row["name"].split())
     known = {name: said for name, said in PARTS.items() if any(part.startswith(name) for part in parts)}
     known |= {"+skip": PARTS["+skip"]} if any(part.endswith("+skip") for part in parts) else {}
@@ -180,7 +180,7 @@ def explained(result: Json) -> Iterator[str]:
 
 
 def verdict(result: Json) -> Iterator[str]:
-    """What came of it in three lines: what we keep, what the best rival keeps, and the difference."""
+    """The result in three lines: our recall, the best rival's, and the difference."""
     base = reference(result)
     rivals = [row for row in result["rows"] if not row["retrieval"]]
     if base is None or not base["retrieval"]:
@@ -236,7 +236,7 @@ def losses(rows: Sequence[Json]) -> Table:
 
 
 def sound(result: Json) -> Table | None:
-    """Each row's recalls beside those without the gold that an audit doubts; None where none was asked."""
+    """Each row's recalls with and without doubtful gold; None without an audit."""
     rows = [row for row in result["rows"] if "sound" in row]
     if not rows:
         return None
@@ -302,7 +302,7 @@ def readings(row: Json) -> Table:
 
 
 def agreement(result: Json) -> Table | None:
-    """How far the two scorers agree; None where one of them did not run."""
+    """How far the two scorers agree; None if one of them did not run."""
     found = result.get("agreement") or {}
     if not found:
         return None
@@ -322,7 +322,7 @@ def _listed(values: Json, names: Sequence[str]) -> str:
 
 
 def latency(result: Json) -> Table | None:
-    """Milliseconds a stage, and of each rival, over warm queries; None where none were timed."""
+    """Milliseconds per stage and per rival over warm queries; None if none were timed."""
     found = result.get("latency")
     if not found or not found["stages"]:
         return None
@@ -373,7 +373,7 @@ def _traced(found: Json) -> Iterator[tuple[str, int, float | None]]:
 
 
 def failures(result: Json) -> Table | None:
-    """Questions by failure class under either rule; None where they were not told apart."""
+    """Questions by failure class under either rule; None if they were not classified."""
     found = result.get("failures")
     if not found:
         return None
@@ -395,7 +395,7 @@ def failures(result: Json) -> Table | None:
 
 
 def stages(result: Json) -> Table | None:
-    """How far the reference row's gold turns came, by category; None where it is not known."""
+    """Gold turns of the reference row by the stage that lost them and by category; None if unknown."""
     found = result.get("failures")
     if not found:
         return None
@@ -481,7 +481,7 @@ def proxy(result: Json) -> Table | None:
 
 
 def details(result: Json) -> Iterator[Table]:
-    """The tables that need more than rows, those there are."""
+    """The tables of the record's other parts, if it has them."""
     for make in (sound, stages, failures, agreement, latency, oracle, accuracy, proxy):
         table = make(result)
         if table is not None:
@@ -489,7 +489,7 @@ def details(result: Json) -> Iterator[Table]:
 
 
 def receipt(result: Json) -> Table:
-    """What the figures depend on, as the record has it: data, code, models, machine, command."""
+    """Data, code, models, machine and command of the record."""
     data = {key: result["dataset"][key] for key in ("name", "format", "path", "sha256")}
     told = {"data": data, "questions": result["questions"], "gold": result["gold"], **result["run"]}
     models = {f"model: {model['role']}": model for model in told.pop("models")}
@@ -504,7 +504,7 @@ def _told(value: object) -> str:
 
 
 def dropped(result: Json) -> Table | None:
-    """What the data names and its reader left out, by reason; None where nothing was."""
+    """What the reader left out of the data, by reason; None if nothing."""
     found = result["dataset"]["dropped"]
     lines = tuple((reason, number(len(what)), _some(what)) for reason, what in found.items())
     head = ("reason", "count", "which")

@@ -23,7 +23,7 @@ def traces(
     ways: Sequence[OracleOptions],
     step: Callable[[], None] = lambda: None,
 ) -> list[dict[str, Any]]:
-    """One summary a way, over whole turns. Names of a turn and near turns of a text are remembered."""
+    """One summary per set of options, over whole turns."""
     found: list[list[oracle.OracleTrace]] = [[] for _ in ways]
     for group in dataset.groups():
         ready = Haystacked(group.corpus, shown(scoring.config))

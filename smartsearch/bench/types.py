@@ -1,4 +1,4 @@
-"""The records a benchmark is made of: questions with gold turns, grouped by conversation."""
+"""Records of a benchmark: questions with gold turns, grouped by conversation."""
 
 from __future__ import annotations
 

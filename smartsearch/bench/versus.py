@@ -1,4 +1,4 @@
-"""Systems beside each other at equal words, as tables: gold kept, how dense it is, what it costs.
+"""Compares systems at equal words, as tables: gold kept, density of evidence, cost.
 
 Made of `compared` in the record (`results.summary`), which is empty where SmartSearch ran alone.
 """
@@ -25,13 +25,13 @@ from smartsearch.bench.tables import (
 )
 
 PAPERS = frozenset(ranked(row) for like, row in REFERENCES.items() if like)
-"""Rankings that are SmartSearch's paper's with its models: of `--as`."""
+"""Rankings of the paper: those of `--as`."""
 Systems = dict[str, tuple[Json, Json]]
-"""By ranking what `compared` has of a system, and its row."""
+"""A system's part of `compared` and its row, by ranking."""
 
 
 def compared(result: Json) -> Iterator[Table]:
-    """The tables, none where there is nothing to compare."""
+    """The tables, if there is something to compare."""
     found = result.get("compared")
     if found:
         rows = {row["name"]: row for row in result["rows"]}
@@ -72,7 +72,7 @@ def at_equal_words(result: Json, base: str, systems: Systems) -> Table:
 
 
 def evidence(systems: Systems) -> Table:
-    """How dense each system's context is, and how soon it covers the answer."""
+    """How dense evidence is in each system's context, and how soon it covers the answer."""
     lines = []
     for one, row in systems.values():
         found, memory = one["blocks"], one["memory"] or {"sizes": {}}
@@ -100,17 +100,17 @@ def by_category(systems: Systems) -> Table:
 
 
 def fidelity(result: Json, name: str) -> str:
-    """How near a ranking of ours is to SmartSearch's paper: as published only in its way with its models."""
+    """Whether our ranking is the paper's: faithful only with the paper's method and models."""
     return "faithful" if name in PAPERS and result["run"].get("profile") == "paper" else "approximate"
 
 
 def named(row: Json) -> str:
-    """What the system of a row is called."""
+    """The name of a row's system."""
     return f"smartsearch ({ranking(row)})" if row["retrieval"] else ranking(row)
 
 
 def _seconds(result: Json, name: str) -> str:
-    """The median of a system's warm queries; NONE where none was timed."""
+    """The median of a system's warm queries, or NONE."""
     timed = result.get("latency") or {"rivals": {}, "stages": {}, "ranking": ""}
     spent = {**timed["rivals"], timed["ranking"]: timed["stages"].get("total")}.get(name)
     return number(spent["p50"] / 1000, 2) if spent else NONE

@@ -11,7 +11,7 @@ from smartsearch.output import show, stream
 from smartsearch.runtime import ending
 
 if TYPE_CHECKING:
-    from smartsearch.rank.cache.vector_folder import Usage
+    from smartsearch.rank.cache.vector_store import Usage
 
 cache = typer.Typer(help="Show, fill or clear the vectors of turns that are kept for the next questions.")
 
@@ -32,19 +32,19 @@ def start(context: typer.Context) -> None:
 def status(json: AsJson = False) -> int:
     """Show where the cache lies, what it holds, and how many bytes it may take (0: it is off)."""
     from smartsearch.config import build
-    from smartsearch.rank.cache import vector_folder
+    from smartsearch.rank.cache import vector_store
 
     limit = build().cache_bytes
-    _print(vector_folder.usage(), json, limit=limit)
+    _print(vector_store.usage(), json, limit=limit)
     return ExitCode.FOUND
 
 
 @cache.command()
 def clear(json: AsJson = False) -> int:
     """Remove what the cache holds, and show what that was."""
-    from smartsearch.rank.cache import vector_folder
+    from smartsearch.rank.cache import vector_store
 
-    _print(vector_folder.clear(), json)
+    _print(vector_store.clear(), json)
     return ExitCode.FOUND
 
 
@@ -65,7 +65,7 @@ def fill(
     from smartsearch.config import build
     from smartsearch.errors import UsageError
     from smartsearch.models.loading import load_tools
-    from smartsearch.rank.cache import vector_folder
+    from smartsearch.rank.cache import vector_store
     from smartsearch.rank.meaning import read_ahead
 
     config = build()
@@ -81,13 +81,13 @@ def fill(
             left = read_ahead(haystack, colbert, AT_ONCE)
             tell(len(haystack) - left, len(haystack))
     ending.finish()  # what was read is written
-    _print(vector_folder.usage(), json, limit=config.cache_bytes)
+    _print(vector_store.usage(), json, limit=config.cache_bytes)
     return ExitCode.FOUND
 
 
 def _print(usage: Usage, as_json: bool, **more: object) -> None:
     import dataclasses
 
-    from smartsearch.rank.cache.vector_folder import home
+    from smartsearch.rank.cache.vector_store import home
 
     show.table("cache", [{"path": str(home()), **dataclasses.asdict(usage), **more}], as_json=as_json)

@@ -207,10 +207,10 @@ def _search(config: Config) -> Iterator[Finding]:
 
 
 def _cache(config: Config) -> Iterator[Finding]:
-    from smartsearch.rank.cache import vector_folder
+    from smartsearch.rank.cache import vector_store
 
     try:
-        home, held = vector_folder.home(), vector_folder.usage()
+        home, held = vector_store.home(), vector_store.usage()
     except CacheError as error:
         yield Finding("cache", "warning", f"{error.message}; searches go without", error.hint)
         return

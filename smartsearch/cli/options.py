@@ -344,7 +344,7 @@ class OutputOptions:
 
     format: str | None = option(
         OUTPUT,
-        "What is printed; html is a page with pictures, for a browser, graphml the graph of --system qrmem.",
+        "What is printed; html is a page for a browser, graphml the graph of --system qrmem.",
         "--format",
         choices=tuple(FORMATS),
         show_default="text",

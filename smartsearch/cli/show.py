@@ -210,16 +210,11 @@ class _Files:
 
     def near(self, place: Place) -> Sequence[Turn]:
         """The turns around a line of a large JSONL file, which is not parsed for it; none of any other."""
-        from smartsearch.transcripts.faults import NotByLine
-
         path = place.path
         if path not in self._lines:
             self._lines[path] = self._unparsed(path)
         lines = None if path in self._read else self._lines[path]
-        try:
-            near = lines.on_lines(place.first - REACH, place.last + REACH) if lines else []
-        except NotByLine:
-            return []
+        near = lines.on_lines(place.first - REACH, place.last + REACH) if lines else []
         self.said.append(near)
         return near
 

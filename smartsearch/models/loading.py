@@ -231,7 +231,7 @@ class Ranker:
 
 def _cache_home() -> Path | None:
     """Where ColBERT's vectors are kept, or None where there is no place for them."""
-    from smartsearch.rank.cache.vector_folder import home
+    from smartsearch.rank.cache.vector_store import home
 
     try:
         return home()

@@ -1,1 +1,1 @@
-"""All that is printed: JSON records, plain text, terminal text. The only code that knows rich or a stream."""
+"""Prints answers as JSON, plain text and terminal text. No other code uses rich or writes to a stream."""

@@ -1,4 +1,4 @@
-"""Hits as a person reads them: with the turns that make them readable, what is said again once. Pure."""
+"""Groups hits into blocks with the turns around them, and shows repeated turns once. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from smartsearch.output.marking import found
 from smartsearch.types import Hit, Nearby, Term, Turn, fold
 
 MOST_TURNS = 5
-"""Turns of one block that grows no more, where nobody asked for more context."""
+"""A block stops growing at so many turns, unless the user asked for more context."""
 SHORT = 5
-"""Words of a turn that cannot be read without the one before it."""
+"""A turn of so few words needs the turn before it to be understood."""
 ENOUGH = 0.6
-"""The share of the room after which a folded turn may end with a sentence."""
+"""A folded turn may end at a sentence once it fills this share of its room."""
 _ENDED = re.compile(r"([.!?]) ")
 HOPPED = 0.1
-"""What a term found on the way counts beside one of the question, where a long turn is folded."""
+"""Weight of a term found in a turn, beside 1 for a term of the question, when a long turn is folded."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Block:
 
     @property
     def best(self) -> Hit:
-        """The hit that the others are shown with."""
+        """The best hit of the block."""
         return self.hits[self.at]
 
 
@@ -61,12 +61,12 @@ def blocks(hits: Sequence[Hit], around: Sequence[Nearby] = (), *, whole: bool = 
 
 
 def _key(hit: Hit, number: int) -> int:
-    """Where a hit stands in the corpus; a number of its own where that is not known."""
+    """The hit's index in the corpus, or a unique negative number where it has none."""
     return hit.index if hit.index >= 0 else -2 - 2 * number
 
 
 def _once(hits: Sequence[Hit]) -> tuple[list[Hit], dict[int, int]]:
-    """The hits without those that repeat a better one, and how often each says it."""
+    """The hits that repeat no better hit, each with the number of hits that say the same."""
     first: dict[tuple[str, str], Hit] = {}
     times: dict[int, int] = {}
     for hit in hits:
@@ -85,7 +85,7 @@ def _window(key: int, hit: Hit, around: Nearby | None, whole: bool) -> dict[int,
 
 
 def _asks(before: Turn, turn: Turn) -> bool:
-    """Whether `turn` is hardly to be understood without the one before it."""
+    """Whether `turn` needs the turn before it to be understood."""
     return before.text.rstrip().endswith("?") or len(turn.said.split()) < SHORT
 
 

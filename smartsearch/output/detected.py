@@ -1,4 +1,4 @@
-"""The formats there are, and what files were taken for: as words that come as they are known, and as JSON."""
+"""Prints the known formats and the formats of files, as text while files are read or as JSON."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from smartsearch.types import Skipped
 
 WIDEST = 100
-"""Columns of running text at most."""
+"""The widest line of running text, in columns."""
 GOES_WITH_OTHERS = "goes with others"
 
 
 @dataclass(frozen=True)
 class Detected:
-    """What one file was taken for and what came of reading it; `known` is None where no format claims it."""
+    """A file's format and what reading it gave; `known` is None if no format recognises the file."""
 
     path: str
     known: Format | None = None
@@ -116,7 +116,7 @@ def _explained(one: Detected) -> str:
 
 @dataclass
 class _Total:
-    """What all files hold together."""
+    """The totals over all files."""
 
     files: int = 0
     failed: int = 0

@@ -1,4 +1,4 @@
-"""What every stage did, for `--explain`: lines of text for a pipe, the same as tables for a terminal."""
+"""Says what each stage did, for `--explain`: as lines for a pipe, as tables for a terminal."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from smartsearch.config import Config
-from smartsearch.output.cut import ceiling
 from smartsearch.output.plain import aligned, one_line, where
 from smartsearch.output.record import budget
-from smartsearch.types import STAGES, Dropped, Hit, Result, Scores, Term
+from smartsearch.types import STAGES, Dropped, Graph, Hit, Result, Scores, Term
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,6 +42,7 @@ def _facts(answer: Result, config: Config) -> Iterator[Facts]:
         for h in trace.hops
     ]
     yield Facts("hops", [("hop", "kind", "new", "turns", "terms"), *hops] if hops else [], headed=True)
+    yield Facts("graph", _taken(answer.graph) if answer.graph else [], headed=True)
     yield Facts(answer.system, said=", ".join(f"{name} {value}" for name, value in trace.own.items()))
     yield Facts("candidates", said=f"{'about ' if trace.estimates else ''}{trace.candidates}")
     others = tuple(dict.fromkeys(name for hit in answer.hits for name in hit.scores.more))
@@ -93,6 +93,19 @@ def drawn(answer: Result, config: Config) -> Iterator[RenderableType]:
             yield Padding(table, (0, 0, 1, 2))
 
 
+def _taken(graph: Graph) -> list[tuple[str, ...]]:
+    """A row per entity that the walk took, in its order, with the sentences that relate it to others."""
+    taken = sorted((n for n, node in enumerate(graph.nodes) if node.hop), key=lambda n: graph.nodes[n].hop)
+    rows: list[tuple[str, ...]] = [("step", "entity", "segments", "said of it")] if taken else []
+    for n in taken:
+        links = [link for link in graph.links if n in (link.one, link.other)]
+        said = [[link.written] if link.written else [graph.turns[at] for at in link.turns] for link in links]
+        sentences = dict.fromkeys(one_line(turn.rendered) for some in said for turn in some)
+        node = graph.nodes[n]
+        rows.append((str(node.hop), one_line(node.text), f"{node.weight:.0f}", " / ".join(sentences)))
+    return rows
+
+
 def _term(term: Term) -> tuple[str, ...]:
     source = f"for {one_line(term.source)}" if term.source else ""
     return (one_line(term.text), term.kind, f"{term.weight:.2f}", f"hop {term.hop}", source)
@@ -121,7 +134,9 @@ def _name(hit: Hit | Dropped) -> str:
 def _cut(answer: Result, config: Config) -> Iterator[Facts]:
     cut = budget(answer.budget, config)
     rules = f"top_k {cut['top_k']}, alpha {cut['alpha']:g}, tau {cut['tau']:.4f}, " if cut["top_k"] else ""
-    yield Facts("cut", said=f"{cut['truncate']}, {rules}{ceiling(answer, config)}, fill {cut['fill']}")
+    room = f"{answer.budget.words or 'any number of'} words"
+    room += f", {config.tokens} tokens" if config.tokens else ""
+    yield Facts("cut", said=f"{cut['truncate']}, {rules}{room}, fill {cut['fill']}")
     used = f"{cut['used_words']} words, {cut['used_tokens']} tokens ({cut['tokenizer']})"
     yield Facts("used", said=used)
     yield Facts("dropped", said=", ".join(f"{reason} {count}" for reason, count in cut["dropped"].items()))

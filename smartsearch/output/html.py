@@ -12,9 +12,6 @@ from pathlib import Path
 
 from smartsearch import __version__
 from smartsearch.config import Config
-from smartsearch.output import charts, network
-from smartsearch.output.charts import Scale, scale
-from smartsearch.output.cut import DIGITS, Ranked, decided, duration, ranked
 from smartsearch.output.explain import Facts, facts
 from smartsearch.output.marking import hop_class, marked
 from smartsearch.output.markup import Markup, join, tag
@@ -29,16 +26,16 @@ NEAR = 400
 """Characters shown of a turn that is there only as context."""
 QUIET = ("threads", "timeout", "offline", "cache", "cache_size", "daemon")
 """Settings that do not change an answer."""
+DIGITS = {"ce": 4, "colbert": 2, "fused": 3, "rrf": 5, "match": 2}
+"""Decimal places of each score."""
+Range = tuple[float, float]
 NAMES = {"ce": "cross-encoder", "colbert": "ColBERT", "fused": "fused", "rrf": "rrf", "match": "match weight"}
 
 
 def page(answer: Result, around: Sequence[Nearby], config: Config) -> str:
-    """The page, the same for the same answer but for the times; `around` has one entry a hit, or none."""
-    rows = ranked(answer)
+    """The page; only its times differ between runs. `around` has one entry per hit, or is empty."""
     made = (
-        _hits(answer, around, rows),
-        _graph(answer),
-        _pictures(answer, rows),
+        _hits(answer, around),
         _explained(answer, config),
         _skipped(answer),
     )
@@ -98,7 +95,7 @@ def _header(answer: Result, sections: Sequence[_Section]) -> Markup:
         f"{counted(len(answer.hits), 'turn')} of {counted(answer.trace.candidates, 'candidate')}",
         f"{counted(len(conversations), 'session')}",
         f"{cut.used_words:,} words, {cut.used_tokens:,} tokens",
-        duration(answer.trace.timing_ms.get("total", 0.0)),
+        _duration(answer.trace.timing_ms.get("total", 0.0)),
     ]
     links = [tag("a", section.title, href=f"#{section.key}") for section in sections]
     weak = [weakness(answer)] if answer.weak and answer.hits else []
@@ -113,19 +110,25 @@ def _header(answer: Result, sections: Sequence[_Section]) -> Markup:
     )
 
 
+def _duration(milliseconds: float) -> str:
+    """`5.78 s`, `224 ms`, `0.4 ms`."""
+    if milliseconds >= 1000.0:
+        return f"{milliseconds / 1000.0:.2f} s"
+    return f"{milliseconds:.0f} ms" if milliseconds >= 10.0 else f"{milliseconds:.1f} ms"
+
+
 def _footer() -> Markup:
     said = f"Made by smartsearch {__version__}. The page holds all it shows and asks the network for nothing."
     return tag("footer", tag("p", said))
 
 
-def _hits(answer: Result, around: Sequence[Nearby], rows: Sequence[Ranked]) -> _Section:
+def _hits(answer: Result, around: Sequence[Nearby]) -> _Section:
     if not answer.hits:
         return _section("answer", "Nothing was found", tag("p", "No turn answers the question."))
-    columns = _columns(rows)
+    ranges = _ranges(answer)
     at = {hit.index: hit.rank for hit in answer.hits if hit.index >= 0}
     shown = [
-        _hit(hit, around[n] if around else Nearby(hit.index), columns, at)
-        for n, hit in enumerate(answer.hits)
+        _hit(hit, around[n] if around else Nearby(hit.index), ranges, at) for n, hit in enumerate(answer.hits)
     ]
     hops = sorted({term.hop for hit in answer.hits for term in hit.terms})
     legend = [tag("mark", f"hop {hop}", class_=hop_class(hop)) for hop in hops]
@@ -134,7 +137,7 @@ def _hits(answer: Result, around: Sequence[Nearby], rows: Sequence[Ranked]) -> _
     return _section("answer", "Answer", said, tag("ol", *items, class_="hits"))
 
 
-def _hit(hit: Hit, around: Nearby, columns: Mapping[str, Scale], at: Mapping[int, int]) -> Markup:
+def _hit(hit: Hit, around: Nearby, ranges: Mapping[str, Range], at: Mapping[int, int]) -> Markup:
     turn, name = hit.turn, f"hit-{hit.rank}-name"
     first = around.index - len(around.before)
     before = [_near(other, at.get(first + n)) for n, other in enumerate(around.before)]
@@ -150,7 +153,7 @@ def _hit(hit: Hit, around: Nearby, columns: Mapping[str, Scale], at: Mapping[int
     )
     said = tag("div", tag("p", _text(turn, hit.terms), class_="said", dir="auto"), class_="own")
     talk = tag("div", *before, said, *after, class_="talk")
-    facts = tag("div", _bars(hit.scores, columns), _why(hit), class_="why")
+    facts = tag("div", _scores(hit.scores, ranges), _why(hit), class_="why")
     return tag(
         "article",
         title,
@@ -170,7 +173,7 @@ def _text(turn: Turn, terms: Sequence[Term]) -> Markup:
 
 
 def _near(turn: Turn, rank: int | None) -> Markup:
-    """A turn of context, with a way to it where it is a hit itself."""
+    """A turn of context, with a link to its hit if it is one."""
     link = [" ", tag("a", f"→ hit {rank}", href=f"#hit-{rank}", class_="also")] if rank else []
     who = [tag("bdi", clipped(turn.speaker, NAME), class_="speaker"), " "] if turn.speaker else []
     return tag("p", *who, marked(turn.said, (), NEAR), *link, class_="near", dir="auto")
@@ -194,19 +197,27 @@ def _place(turn: Turn) -> Markup:
     )
 
 
-def _columns(rows: Sequence[Ranked]) -> dict[str, Scale]:
-    """The scores that are shown, each with the range it has over all ranked turns."""
-    names = ("ce", "colbert", decided(rows), "match")
-    return {name: scale(getattr(row.scores, name) for row in rows) for name in names}
+def _ranges(answer: Result) -> dict[str, Range]:
+    """The scores that are shown, each with its lowest and highest value over all ranked turns."""
+    every = [hit.scores for hit in (*answer.hits, *answer.budget.hidden)]
+    every += [dropped.scores for dropped in answer.budget.dropped]
+    order = "fused" if any(one.fused is not None for one in every) else "rrf"
+    made = {}
+    for name in ("ce", "colbert", order, "match"):
+        values = [value for one in every if (value := getattr(one, name)) is not None]
+        made[name] = (min(values, default=0.0), max(values, default=0.0))
+    return made
 
 
-def _bars(scores: Scores, columns: Mapping[str, Scale]) -> Markup:
+def _scores(scores: Scores, ranges: Mapping[str, Range]) -> Markup:
+    """Each score as a number and as a meter over its range."""
     rows = []
-    for name, over in columns.items():
+    for name, (low, high) in ranges.items():
         value: float | None = getattr(scores, name)
         shown = "not read" if value is None else f"{value:.{DIGITS[name]}f}"
-        drawn = "" if value is None else charts.bar(over.share(value), f"fill {name}")
-        rows.append(tag("div", tag("dt", NAMES[name]), tag("dd", tag("span", shown), drawn)))
+        share = 1.0 if value is None or high <= low else (value - low) / (high - low)
+        meter = "" if value is None else tag("meter", value=share, aria_hidden="true")
+        rows.append(tag("div", tag("dt", NAMES[name]), tag("dd", tag("span", shown), meter)))
     return tag("dl", *rows, class_="scores")
 
 
@@ -222,33 +233,8 @@ def _term(term: Term) -> Markup:
     return tag("span", tag("bdi", clipped(term.text, 60)), class_=f"term {hop_class(term.hop)}", title=said)
 
 
-def _pictures(answer: Result, rows: Sequence[Ranked]) -> _Section | None:
-    cut = answer.budget
-    made = (charts.timeline(rows), charts.rankers(rows, cut.tau), charts.cutting(rows, cut.tau))
-    drawn = [_picture(one) for one in made if one is not None]
-    if not drawn:
-        return None
-    present = {row.fate for row in rows}
-    key = [tag("li", charts.sample(fate), said) for fate, said in charts.FATES.items() if fate in present]
-    return _section(
-        "pictures",
-        "Pictures",
-        tag("div", *drawn, class_="pictures"),
-        tag("ul", *key, class_="key", aria_label="Marks"),
-    )
-
-
-def _graph(answer: Result) -> _Section | None:
-    made = network.picture(answer.graph) if answer.graph else None
-    return _section("graph", "Graph", _picture(made)) if made else None
-
-
-def _picture(one: charts.Picture) -> Markup:
-    return tag("figure", tag("h3", one.title), one.svg, tag("figcaption", one.caption))
-
-
 def _explained(answer: Result, config: Config) -> _Section:
-    """What `--explain` tells, but for the scores, which stand beside the hits; and the settings."""
+    """The facts of `--explain` without the scores, which stand beside the hits; then the settings."""
     told = [_facts(one) for one in facts(answer, config) if one.title != "scores"]
     given = [
         tag("li", tag("code", f"{field.name} = {getattr(config, field.name)!r}"))
@@ -261,7 +247,7 @@ def _explained(answer: Result, config: Config) -> _Section:
 
 
 def _facts(one: Facts) -> Markup:
-    """A line with its name in front, or a table that scrolls where it is wider than its room."""
+    """A named line, or a table that scrolls if it is too wide."""
     if one.said:
         return tag("p", tag("strong", f"{one.title}: "), clipped(one.said, NOTE))
     rows = [

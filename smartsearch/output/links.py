@@ -28,7 +28,7 @@ _UNSAFE = re.compile(r"[^\x21-\x7e]")
 
 
 def supported(env: Mapping[str, str]) -> bool:
-    """Whether the terminal that `env` describes shows links; FORCE_HYPERLINK settles it."""
+    """Whether the terminal that `env` describes shows links; FORCE_HYPERLINK overrules the guess."""
     forced = env.get("FORCE_HYPERLINK", "")
     if forced:
         return forced != "0"
@@ -89,6 +89,6 @@ def _number(text: str) -> int:
 
 
 def _version(text: str) -> tuple[int, ...]:
-    """`3.4a` as (3, 4); newer than all for what has no number, as tmux calls its own main branch."""
+    """`3.4a` as (3, 4); a version without a number (tmux's main branch) counts as the newest."""
     numbers = re.findall(r"\d+", text)[:2]
     return tuple(map(int, numbers)) if numbers else (99,)

@@ -49,11 +49,11 @@ class State:
 
     @property
     def hit(self) -> Hit | None:
-        """The hit that is chosen, if there is any."""
+        """The chosen hit, or None."""
         return self.hits[self.chosen] if self.hits else None
 
     def found(self, hits: Sequence[Hit], stage: str) -> None:
-        """Show other hits; the chosen turn stays chosen where it is among them."""
+        """Show other hits; the chosen turn stays chosen if it is among them."""
         before = self.hit.index if self.hit and self.chosen else -1
         self.hits, self.stage, self.message = hits, stage, ""
         self.chosen = next((n for n, hit in enumerate(hits) if hit.index == before), 0)
@@ -66,7 +66,7 @@ class State:
             self.chosen = min(max(self.chosen + by, 0), len(self.hits) - 1)
 
     def close(self) -> bool:
-        """Back from a chat to the list; False where none was open."""
+        """Close the open chat; False if none was open."""
         was = bool(self.opened)
         self.opened, self.top = (), None
         return was
@@ -100,7 +100,7 @@ def _joined(lines: Sequence[Line]) -> Fragments:
 
 
 def _list(state: State, width: int, height: int) -> Iterator[Line]:
-    """A line a hit, the chosen one always among those that fit."""
+    """A line per hit, scrolled so that the chosen one is visible."""
     first = max(0, state.chosen - height + 1)
     for n, hit in enumerate(state.hits[first : first + height], start=first):
         turn = hit.turn
@@ -112,7 +112,7 @@ def _list(state: State, width: int, height: int) -> Iterator[Line]:
 
 
 def _around_match(text: str, hit: Hit, room: int) -> str:
-    """The part of a long text that has its first match, as long as there is room for."""
+    """The part of a long text around its first match that fits the room."""
     found = _pattern(hit).search(text) if hit.terms else None
     if len(text) > room and found and found.end() > room:
         text = "…" + text[max(found.start() - _LEADING, 0) :]
@@ -145,7 +145,7 @@ def _turn(turn: Turn, hit: Hit | None, width: int) -> Iterator[Line]:
 
 
 def _chat(state: State, width: int, height: int) -> list[Line]:
-    """The lines of the open chat that are shown; at first those around the turn that was asked for."""
+    """The visible lines of the open chat; at first those around the hit."""
     lines: list[Line] = []
     begins = 0
     for n, turn in enumerate(state.opened):

@@ -1,4 +1,4 @@
-"""A turn's text on a page: cut to what a reader can take in, its search terms marked by hop."""
+"""Cuts a turn's text to a readable length and marks its search terms by hop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ START = 800
 REACH = 300
 """Characters shown on both sides of a term in a long turn."""
 MARKS = 5000
-"""Terms marked in one turn; a longer text of nothing but terms is no use to anybody."""
+"""The most terms marked in one turn."""
 COLOURS = 5
 """Hops that have a colour of their own; later ones share the last."""
 
@@ -46,7 +46,7 @@ def pieces(length: int, spans: Sequence[Span], keys: Sequence[str], most: int = 
     A longer text gives its beginning, then the surroundings of each key's first span, then of the
     other spans while there is room.
     """
-    if length <= most * 5 // 4:  # to leave a few words out saves nobody time
+    if length <= most * 5 // 4:  # leaving a few words out saves no reading
         return [(0, length)]
     first: dict[str, Span] = {}
     for key, span in zip(keys, spans, strict=True):
@@ -73,7 +73,7 @@ def _merged(spans: Sequence[Span]) -> list[Span]:
 
 
 def marked(text: str, terms: Sequence[Term], most: int = MOST) -> Markup:
-    """`text` as HTML, terms in `mark`, and what was left out said in its place."""
+    """`text` as HTML with terms in `mark`; a note stands for each part left out."""
     places = found(text, terms)
     chosen = pieces(len(text), [span for span, _ in places], [term.text for _, term in places], most)
     return join(_parts(text, places, chosen))

@@ -14,7 +14,7 @@ VOID = ("meta",)
 Attribute = str | float | None
 
 _HARMLESS = re.compile(r"[A-Za-z0-9 .,:;()/#%_-]*")
-"""What stands for itself: most of what a page is made of, and not worth five passes."""
+"""Text that needs no escaping: most of a page, so it skips the five passes below."""
 
 
 class Markup(str):

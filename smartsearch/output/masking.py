@@ -1,4 +1,4 @@
-"""The last exit: where masking is wanted, nothing is printed but through here, and without its secrets.
+"""Masks secrets in all that is printed, if masking is on.
 
 Standard output and standard error are replaced while a command runs, so that no command, error or library can
 forget it. What programs read is masked value by value, before it is written as JSON.
@@ -26,7 +26,7 @@ class Masked:
         self.bare = bare
 
     def write(self, text: str) -> int:
-        """Write `text` as it may leave. Returns its length."""
+        """Write `text` masked; return its length."""
         self.bare.write(shown(text))
         return len(text)
 
@@ -35,28 +35,28 @@ class Masked:
 
 
 def through(stream: Any) -> Any:
-    """The stream, or where masking is wanted one that masks what it is given."""
+    """The stream, wrapped to mask what is written if masking is on."""
     return stream if _masks is None else Masked(stream)
 
 
 def bare(stream: TextIO) -> TextIO:
-    """The stream itself, for what was masked by its values."""
+    """The unwrapped stream, for output whose values are masked already."""
     return stream.bare if isinstance(stream, Masked) else stream
 
 
 def shown(value: Shown) -> Shown:
-    """A text, a record or rows as they may leave: as they are, or where masking is wanted masked."""
+    """A text, record or rows, masked if masking is on."""
     return value if _masks is None else _masks(value).of(value)
 
 
 def wanted() -> bool:
-    """Whether masking is wanted."""
+    """Whether masking is on."""
     return _masks is not None
 
 
 @contextmanager
 def during(on: bool, typed: Sequence[str] = ()) -> Iterator[None]:
-    """Mask all that is printed while the block runs, if it is `on`.
+    """Mask all that is printed while the block runs, if `on`.
 
     What was `typed` is known: a secret of an option or of the question is masked in what else is said.
     """

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from smartsearch.types import Skipped, Turn
 
 SPEAKERS = 4
-"""Names that are listed before the rest becomes a number."""
+"""The most names listed; the rest are counted."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A place without a turn: as it was asked for, what is said of it, and the turn that comes closest."""
+    """A place that has no turn: as asked for, the reason, and the nearest turn."""
 
     place: str
     reason: str
@@ -94,7 +94,7 @@ def days(span: Span) -> str:
 
 
 def markdown(opened: Opened) -> Iterator[str]:
-    """A heading a session and each turn as a quote; what was asked for has its place in bold."""
+    """A heading per session and a quote per turn; the place of a turn asked for is bold."""
     for n, excerpt in enumerate(opened.excerpts):
         yield ("\n" if n else "") + f"# {unmarked(header(excerpt.turns[0]))}"
         for turn, asked in zip(excerpt.turns, excerpt.asked, strict=True):
@@ -109,7 +109,7 @@ def markdown(opened: Opened) -> Iterator[str]:
 
 
 def context(opened: Opened) -> Iterator[str]:
-    """The block for a prompt, as `query` has it: turns that are only near are marked so."""
+    """The block for a prompt as in `query`: nearby turns are marked."""
     for n, excerpt in enumerate(opened.excerpts):
         if n:
             yield ""

@@ -1,12 +1,11 @@
-"""What is longer than the screen goes through a pager, on a terminal only, as git does it.
+"""Shows output that is longer than the screen in a pager, on a terminal only, as git does.
 
-The command is the user's own: $SMARTSEARCH_PAGER, $PAGER, else `less`. No configuration file sets it, so that
-none that comes with somebody else's folder can have a command run.
+$SMARTSEARCH_PAGER, else $PAGER, else `less` is run. No configuration file sets it: a file in somebody else's
+folder must not run commands.
 """
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import re
@@ -14,25 +13,23 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, redirect_stdout, suppress
 
-from smartsearch.output import masking, stream
+from smartsearch.output import masking
 from smartsearch.output.plain import cells
 
 VARIABLES = ("SMARTSEARCH_PAGER", "PAGER")
 DEFAULT = "less"
 GIVEN = {"LESS": "FRX", "LV": "-c"}
-"""For less: leave if all fits, keep colours, keep the text on the screen. For lv: colours."""
+"""Options where the user sets none. less: leave if all fits, keep colours and the text. lv: keep colours."""
 NONE = ("", "cat")
 _SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 
 
 def command(env: Mapping[str, str]) -> str:
-    """The pager's command line, empty for none: not wanted, not installed, or a terminal that cannot."""
+    """The pager's command line; empty if none is wanted or installed, or the terminal is dumb."""
     if env.get("TERM", "dumb") == "dumb":
         return ""
     chosen = next((env[name].strip() for name in VARIABLES if name in env), DEFAULT)
@@ -42,110 +39,62 @@ def command(env: Mapping[str, str]) -> str:
 
 @contextmanager
 def paged(wanted: bool = True, env: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Let what the block writes to standard output go through the pager once it is more than a screen.
+    """Hold what the block prints, and show it in the pager if it is more than a screen, else as it is.
 
-    In a pipe, and where there is no pager, nothing is different. A pager that is left early ends the block
-    early and is no error.
+    Outside a terminal, and without a pager, the block prints directly.
     """
     env = os.environ if env is None else env
     chosen = command(env) if wanted and sys.stdout.isatty() else ""
     if not chosen:
         yield
         return
-    screen = _Screen(chosen, env)
+    terminal = masking.bare(sys.stdout)
+    held = _Held(terminal.fileno())
     try:
-        with contextlib.redirect_stdout(masking.through(screen)):
+        with redirect_stdout(masking.through(held)):
             yield
-    except stream.PipeClosed:
-        if not screen.left:
-            raise
     except KeyboardInterrupt:
-        screen.forget()
+        held.truncate(0)
         raise
     finally:
-        screen.finish()
+        text, size = held.getvalue(), shutil.get_terminal_size()
+        if rows(text, size.columns) < size.lines or not _shown(text, chosen, {**GIVEN, **env}):
+            with suppress(BrokenPipeError):
+                terminal.write(text)
+                terminal.flush()
 
 
-class _Screen(io.TextIOBase):
-    """Standard output that waits until it is more than a screen, and then is a pager's input."""
+class _Held(io.StringIO):
+    """Text that waits for the end of the block; the block sees a terminal."""
 
     encoding = "utf-8"
 
-    def __init__(self, chosen: str, env: Mapping[str, str]) -> None:
-        self._terminal = masking.bare(sys.stdout)
-        self._chosen, self._env = chosen, {**GIVEN, **env}
-        size = shutil.get_terminal_size()
-        self._columns, self._rows = size.columns, size.lines
-        self._held: list[str] = []
-        self._used = 0
-        self._pager: subprocess.Popen[bytes] | None = None
-        self._before: Any = None
-        self.left = False
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
 
     def isatty(self) -> bool:
         return True
 
-    def writable(self) -> bool:
-        return True
-
     def fileno(self) -> int:
-        return self._terminal.fileno()
+        return self._descriptor
 
-    def write(self, text: str) -> int:
-        """Hold `text`, or give it to the pager. Raises PipeClosed when the pager has been left."""
-        if self._pager is not None:
-            self._give(text)
-            return len(text)
-        self._held.append(text)
-        self._used += rows(text, self._columns)
-        if self._used >= self._rows:
-            self._start()
-        return len(text)
 
-    def forget(self) -> None:
-        """What is held is not wanted any more."""
-        self._held.clear()
-
-    def finish(self) -> None:
-        """Show what is held, and wait for the reader of the pager."""
-        if self._pager is None:
-            with contextlib.suppress(BrokenPipeError):
-                self._terminal.write("".join(self._held))
-                self._terminal.flush()
-            return
-        assert self._pager.stdin is not None
-        with contextlib.suppress(OSError):
-            self._pager.stdin.close()
-        self._pager.wait()
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    def _start(self) -> None:
-        """Start the pager with what is held. Ctrl-C is the pager's own from now on, until it ends."""
-        self._terminal.flush()
-        try:
-            self._pager = subprocess.Popen(self._chosen, shell=True, stdin=subprocess.PIPE, env=self._env)
-        except OSError:
-            self._used = -sys.maxsize
-            return
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, lambda *_: None)
-        held, self._held = "".join(self._held), []
-        self._give(held)
-
-    def _give(self, text: str) -> None:
-        assert self._pager is not None
-        assert self._pager.stdin is not None
-        try:
-            self._pager.stdin.write(text.encode("utf-8", "replace"))
-            self._pager.stdin.flush()
-        except OSError:
-            self.left = True
-            raise stream.PipeClosed from None
+def _shown(text: str, chosen: str, env: Mapping[str, str]) -> bool:
+    """Show `text` in the pager until its user leaves it; False if it does not start."""
+    sys.stdout.flush()
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C is the pager's own until it ends
+    try:
+        subprocess.run(chosen, shell=True, input=text.encode("utf-8", "replace"), env=env, check=False)
+    except OSError:
+        return False
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return True
 
 
 def rows(text: str, columns: int) -> int:
-    """Rows that `text` takes on a screen so many columns wide: line ends and what wraps."""
+    """Rows that `text` takes on a screen so many columns wide, with the lines that wrap."""
     lines = _SEQUENCE.sub("", text).split("\n")
     wrapped = sum(max(cells(line) - 1, 0) // columns for line in lines)
     return len(lines) - 1 + wrapped

@@ -14,7 +14,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters but tab and newline: in a transcript they could drive the terminal it is shown on."""
 
 ABSENT = 3
-"""Words that are told as absent."""
+"""The most absent words listed."""
 
 _JOINED = (
     "[\u0600-\u08ff\u0900-\u109f\u1780-\u18af\u2190-\u2bff\u3030\u303d"
@@ -31,7 +31,7 @@ What joins emoji to one, or letters of scripts that join, is none of them; alone
 """
 
 BREAKS = re.compile("\r\n|[\u2028\u2029]")
-"""Ends of lines that are no `\\n`; some readers see a new line where another sees none."""
+"""Line ends other than `\\n`, which readers treat differently."""
 
 
 def safe(text: str) -> str:
@@ -41,7 +41,7 @@ def safe(text: str) -> str:
 
 
 def shown_path(path: str) -> str:
-    """A file's name on one line, with all that could deceive about it spelt out."""
+    """A file's name on one line, with deceptive characters spelt out."""
     return one_line(UNSEEN.sub(lambda match: escaped(match[0]), path))
 
 
@@ -87,20 +87,20 @@ def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterat
 
 
 def told(answer: Result) -> tuple[str, ...]:
-    """What every door tells beside the hits: that they are weak, warnings, and what was left undone."""
+    """The notes beside the hits: that they are weak, warnings, and stages left out."""
     weak = [weakness(answer)] if answer.weak and answer.hits else []
     return (*weak, *answer.warnings, *answer.trace.degraded)
 
 
 def weakness(answer: Result) -> str:
-    """What there is to say of a weak answer."""
+    """The note of a weak answer."""
     return f"{unsaid(answer) or 'nothing answers this well'}: these are the nearest"
 
 
 def unsaid(answer: Result) -> str:
-    """The weightiest words of the question that nothing says, in words; empty where all are said.
+    """A note of the question's weightiest words that no turn contains; empty if all are found.
 
-    One that other words were searched for is no news: if they are no forms of it, a warning names them.
+    A warning names a word that others were searched for, unless they are forms of it.
     """
     mended = {term.source for term in answer.trace.terms if term.kind == "FUZZY"}
     absent = [term for term in answer.trace.absent if term.text not in mended]
@@ -111,7 +111,7 @@ def unsaid(answer: Result) -> str:
 
 
 def files(hits: Sequence[Hit]) -> list[str]:
-    """The paths of the hits that hold a term, or of all where none does; best first, each once."""
+    """The paths of hits that hold a term, or of all hits if none does; best first, each once."""
     matching = [hit for hit in hits if hit.terms] or hits
     return list(dict.fromkeys(shown_path(hit.turn.path) for hit in matching))
 

@@ -1,4 +1,4 @@
-"""Opened turns for a person at a terminal: a heading a session, a bar beside what was asked for."""
+"""Prints opened turns on a terminal: a heading per session, a bar beside the turns asked for."""
 
 from __future__ import annotations
 

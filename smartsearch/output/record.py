@@ -119,7 +119,7 @@ def budget(cut: Budget, config: Config) -> Json:
 
 
 def hit(found: Hit, nearby: Nearby | None = None) -> Json:
-    """One ranked turn: where it stands, what it says, how it scored and why it is here."""
+    """One ranked turn: its place, text, scores and matching terms."""
     turn = found.turn
     record: Json = {
         "rank": found.rank,
@@ -141,7 +141,7 @@ def hit(found: Hit, nearby: Nearby | None = None) -> Json:
 
 
 def place(turn: Turn) -> Json:
-    """Where a turn stands: file, line or pointer, and the source's own ids."""
+    """A turn's place: file, line or pointer, and the source's own ids."""
     return {
         "path": turn.path,
         "line": turn.line,
@@ -167,7 +167,7 @@ def neighbour(turn: Turn) -> Json:
 
 
 def scores(given: Scores) -> Json:
-    """A turn's scores; null where that scorer did not see it."""
+    """A turn's scores; null if the scorer did not see the turn."""
     return {
         "match": _round(given.match),
         "ce": None if given.ce is None else _round(given.ce),

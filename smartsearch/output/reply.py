@@ -1,4 +1,4 @@
-"""A model's reply to standard output as it comes, the turns it cites, and the prompt it was given."""
+"""Prints a model's reply as it streams, the turns it cites, and the prompt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN = 160
 
 @dataclass(frozen=True)
 class Prompt:
-    """What is sent: the messages, and the turns in them, the first of which is number 1."""
+    """The messages that are sent, and their turns, numbered from 1."""
 
     messages: tuple[Message, ...]
     turns: tuple[Turn, ...]
@@ -36,18 +36,18 @@ class Prompt:
 
     @property
     def tokens(self) -> int:
-        """About how many tokens all of it has: one for four characters."""
+        """An estimate of its tokens: one per four characters."""
         return sum(rough_tokens(message["content"]) for message in self.messages)
 
     @property
     def files(self) -> int:
-        """Of how many files the turns are."""
+        """The number of files of the turns."""
         return len({turn.path for turn in self.turns})
 
 
 @dataclass(frozen=True)
 class Cited:
-    """The numbers a reply cites, in the order they first stand in it: of turns sent, and of none."""
+    """The numbers a reply cites, in order of first appearance: those of turns sent, then others."""
 
     known: tuple[int, ...]
     unknown: tuple[int, ...]
@@ -55,7 +55,7 @@ class Cited:
 
 @dataclass(frozen=True)
 class Searched:
-    """What was searched for, as `query` would show it."""
+    """The question, as `query` shows it."""
 
     answer: Result
     around: Sequence[Nearby]
@@ -79,7 +79,7 @@ def live(waiting: str, *, wanted: bool, silent: bool = False) -> Iterator[Callab
                 return
             spinner.close()
             begun = True
-            if masking.wanted():  # a secret comes in pieces
+            if masking.wanted():  # a secret may be split between pieces
                 lines, end, held = (held + piece).rpartition("\n")
                 piece = lines + end
             _put(_shown(piece))
@@ -105,7 +105,7 @@ def _put(text: str) -> None:
 
 
 def _shown(piece: str) -> str:
-    """A piece as a terminal may have it: a model can be talked into control characters."""
+    """A piece made safe for a terminal: a transcript may make a model print control characters."""
     return safe(piece.replace("\r", ""))
 
 
@@ -150,7 +150,7 @@ _HEAD = {"schema_version": record.SCHEMA_VERSION, "tool_version": __version__}
 
 
 def unanswered(of: Searched) -> record.Json:
-    """The record of a question that no model was asked, for want of turns."""
+    """The record when no turns were found, so that no model was asked."""
     return {
         **_HEAD,
         "answer": "",

@@ -1,4 +1,4 @@
-"""One answer in the format asked for, to standard output; warnings and skipped files to standard error."""
+"""Prints one answer in the chosen format, and warnings and skipped files on standard error."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 FEW, FEWEST = 5, 3
-"""Blocks that a terminal shows where no number was asked for; where the answer is weak."""
+"""Blocks that a terminal shows without -n; of a weak answer."""
 SCREEN = 40
-"""Lines that these take at most, on however high a screen."""
+"""The most lines of these blocks, on a screen of any height."""
 PIPED = {"text": 10, "md": 10, "json": 20, "jsonl": 20}
-"""Hits that a pipe gets where no number was asked for, by format; the others fill a budget."""
+"""Hits printed to a pipe without -n, by format; the other formats fill a budget."""
 NOTES = 3
-"""Lines of warnings that a terminal is given at most."""
+"""The most lines of warnings on a terminal."""
 
 
 @dataclass(frozen=True)
@@ -46,24 +46,24 @@ class View:
     pager: bool = True
     quiet: bool = False
     named: tuple[str, ...] = ()
-    """Paths as they were typed: what is wrong with one of these is told by itself."""
+    """Paths as typed: a fault of one of these is reported by itself."""
     asked: bool = True
     few: bool = False
     none: bool = False
-    """Whether no hit is shown, as though there were none."""
+    """Whether no hit is shown, whatever was found."""
 
     @property
     def traced(self) -> bool:
-        """Whether what the cut left out is shown too."""
+        """Whether turns that the cut left out are shown too."""
         return self.explain or self.format == "html"
 
     @property
     def screen(self) -> bool:
-        """Whether a person reads blocks and not lines."""
+        """Whether hits are shown as blocks, not lines."""
         return self.format == "text" and not self.files and sys.stdout.isatty()
 
     def most(self, limit: int) -> int:
-        """Most hits of an answer, 0 for all: `limit`, or the format's own where no number was asked for."""
+        """The most hits of an answer, 0 for all: `limit`, or without it the format's own."""
         return limit if self.screen or self.files or not self.few else PIPED.get(self.format, 0)
 
 
@@ -153,7 +153,7 @@ def complain(
 
 
 def left_out(skipped: Sequence[Skipped], named: Sequence[str]) -> Iterator[str]:
-    """What could not be read: a line each of what the user named, one line for what lay in folders."""
+    """Files that could not be read: a line per path that the user named, one line for the rest."""
     found = [one for one in skipped if one.path not in named]
     for one in skipped if len(found) < 2 else [one for one in skipped if one.path in named]:
         yield f"left out: {one.path}: {one.reason}"
@@ -167,7 +167,7 @@ def left_out(skipped: Sequence[Skipped], named: Sequence[str]) -> Iterator[str]:
 
 
 def _explain(answer: Result, config: Config, view: View) -> None:
-    """Tables where a person reads the list, else lines that begin with `# `."""
+    """The facts as tables on a terminal, else as lines that begin with `# `."""
     from smartsearch.output import explain
 
     if not (sys.stdout.isatty() and view.format == "text"):
@@ -200,7 +200,7 @@ def _text(answer: Result, around: Sequence[Nearby], _config: Config, view: View)
 
 
 def _screen(answer: Result, around: Sequence[Nearby], view: View) -> list[Hit]:
-    """Draw the best blocks, as many as are wanted and, where nobody said how many, as fit on the screen."""
+    """Draw the best blocks: as many as -n says, else as many as fit on the screen."""
     from smartsearch.output import terminal
     from smartsearch.output.blocks import blocks
 
@@ -228,13 +228,13 @@ FORMATS = {
     "html": _html,
     "graphml": _graphml,
 }
-"""What writes an answer in each format of `--format`. A new format is a line here."""
+"""The printer of each format of `--format`. A new format is a line here."""
 WHOLE = ("json", "jsonl", "html", "graphml")
 """Formats that programs read: no line of `--explain` follows."""
 
 
 def link_template(choice: str) -> str | None:
-    """The template of the links that places are to be, empty for `file://`; None for no links."""
+    """The template of links to places, empty for `file://`; None for no links."""
     if not stream.linked(choice):
         return None
     from smartsearch.output.links import TEMPLATE
@@ -243,7 +243,7 @@ def link_template(choice: str) -> str | None:
 
 
 def linked(text: str, path: str, template: str | None, line: int = 0) -> str:
-    """`text` as a link to a file, where there is a template of links."""
+    """`text` as a link to a file, if there is a template."""
     if template is None:
         return text
     from smartsearch.output import links

@@ -19,7 +19,7 @@ from smartsearch.output.plain import one_line, safe
 
 
 class PipeClosed(Exception):
-    """Whoever read our standard output has gone; nothing is wrong."""
+    """The reader of our standard output has closed it, which is no error."""
 
 
 def prepare() -> None:
@@ -81,14 +81,14 @@ def _flush(stream: TextIO) -> None:
 
 
 def talk(text: str) -> None:
-    """Say something to the person: standard error, never in the way of the data or of the exit code."""
-    with contextlib.suppress(OSError):  # a pipe that nobody reads, a disk that is full
+    """Print a message on standard error; a failure to print it is ignored."""
+    with contextlib.suppress(OSError):  # a closed pipe, a full disk
         sys.stderr.write(f"smartsearch: {safe(text)}\n")
         sys.stderr.flush()
 
 
 def can_ask() -> bool:
-    """Whether a person is there to be asked."""
+    """Whether a person can be asked: both streams are a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -105,7 +105,7 @@ def warn(text: str) -> None:
 
 
 def warn_of(texts: Sequence[str], most: int) -> None:
-    """Warn of several things: on a terminal of the first few, and how many more there are."""
+    """Print warnings; a terminal gets the first few and the number of the others."""
     shown = texts if len(texts) <= most or not sys.stderr.isatty() else texts[: most - 1]
     for text in shown:
         warn(text)
@@ -114,9 +114,9 @@ def warn_of(texts: Sequence[str], most: int) -> None:
 
 
 def fail(error: SmartsearchError, *, as_json: bool) -> None:
-    """Report an error: as a record on standard output where JSON was asked for, else in words."""
+    """Report an error: as a record on standard output for JSON, else in words."""
     if as_json:
-        with contextlib.suppress(UsageError):  # standard output cannot be written: said in words
+        with contextlib.suppress(UsageError):  # standard output cannot be written
             write_json(record.error(error))
             return
     said = [one_line(part) for part in re.split(r"\n(?=  )", error.message)]  # as `listed` makes them
@@ -124,7 +124,7 @@ def fail(error: SmartsearchError, *, as_json: bool) -> None:
 
 
 def coloured(choice: str, env: Mapping[str, str] | None = None) -> bool:
-    """Whether to colour standard output: the option, else the environment, else whether it is a terminal.
+    """Whether to colour standard output: by the option, else the environment, else the terminal.
 
     NO_COLOR comes first, then CLICOLOR_FORCE and FORCE_COLOR, then CLICOLOR=0 and TERM=dumb.
     """
@@ -139,7 +139,7 @@ def coloured(choice: str, env: Mapping[str, str] | None = None) -> bool:
 
 
 def linked(choice: str, env: Mapping[str, str] | None = None) -> bool:
-    """Whether places are links (OSC 8): the option, else where the terminal is known to have them."""
+    """Whether places are links (OSC 8): by the option, else by the kind of terminal."""
     if choice != "auto" or not sys.stdout.isatty():
         return choice == "always"
     from smartsearch.output.links import supported
@@ -148,7 +148,7 @@ def linked(choice: str, env: Mapping[str, str] | None = None) -> bool:
 
 
 def show_cursor() -> None:
-    """Give a terminal its cursor back: a spinner hides it and a process that is ended cannot."""
+    """Show the cursor again, which a spinner hides; a process that is ended cannot do so itself."""
     if sys.stderr.isatty():
         sys.stderr.write("\x1b[?25h")
 
@@ -175,13 +175,13 @@ def status(said: str, *, wanted: bool) -> Iterator[None]:
 
 
 def first_time(done: int, of: int, seconds: float) -> str:
-    """What there is to say of the reading of `of` new turns, `done` of them in so many seconds."""
+    """The progress message of reading `of` new turns, `done` of them in so many seconds."""
     left = f", {seconds:.0f} of {seconds * of / done:.0f} s" if done else ""
     return f"reading {of:,} turns for the first time{left}; the next question finds them read"
 
 
 LOG_SECONDS = 30.0
-"""How often a long run says how far it is where nobody looks at a screen."""
+"""Seconds between progress lines outside a terminal."""
 
 
 @contextmanager

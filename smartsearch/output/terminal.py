@@ -24,15 +24,15 @@ MATCH = "bold yellow"
 FIRST, LINES, OTHERS, BEFORE, AFTER = 6, 4, 2, 1, 2
 """Lines of the best hit, of other blocks' best, of their further hits, of turns before and after."""
 MARKED = 5
-"""Hits of a lower rank are marked where they are the best of a block; else they are there as context."""
+"""Only a block's best hit is marked beyond this rank; other hits of lower rank are context."""
 TITLE, PLACE = 30, 60
 """Characters of a chat's name, and of where a turn stands."""
 FRAME = 4
 """Lines of a screen that the footer, what is said above, and the prompt before and after take."""
 WIDEST = 120
-"""Columns that text is drawn on at most: longer lines are hard to read."""
+"""The widest text, in columns: longer lines are hard to read."""
 NARROWEST = 20
-"""Columns that are drawn on at least."""
+"""The narrowest text, in columns."""
 
 
 class Screen(Console):
@@ -50,12 +50,12 @@ class Screen(Console):
                 yield segment
 
     def on_broken_pipe(self) -> None:
-        """Nobody reads any more: rich would end the process with an error."""
+        """Raise, so that our own handling of a closed pipe applies; rich would exit with an error."""
         raise stream.PipeClosed
 
 
 def console(*, colour: bool, linked: bool = False) -> Screen:
-    """Standard output with or without colour and links, whatever it is connected to."""
+    """A console on standard output with or without colour and links."""
     known = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     drawn: Literal["auto", "standard"] | None = "standard" if colour or linked else None
     screen = Screen(

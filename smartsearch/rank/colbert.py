@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.rank.cache.vector_files import VectorFiles
+from smartsearch.rank.cache.vector_store import VectorStore
 from smartsearch.rank.cache.vectors import STEPS, TokenVectors, maxsim, quantised, unquantised
 from smartsearch.rank.hub.folder import check, described
 from smartsearch.rank.onnx import FILES, MAX_CHARACTERS, OnnxModel, Trained
@@ -33,7 +33,7 @@ SAMPLE = "[8 May 2023, 13:56] Mara: Ilya's flatmate adopted a dog, didn't he? It
 class VectorCache:
     """The token vectors of texts seen last, up to a size in bytes; behind them files on disk, if given."""
 
-    def __init__(self, limit: int = CACHE_BYTES, files: VectorFiles | None = None) -> None:
+    def __init__(self, limit: int = CACHE_BYTES, files: VectorStore | None = None) -> None:
         self._limit = limit
         self._files = files
         self._bytes = 0
@@ -58,7 +58,7 @@ class VectorCache:
 
     @staticmethod
     def _through(
-        files: VectorFiles, texts: list[str], encode: Callable[[list[str]], list[TokenVectors]]
+        files: VectorStore, texts: list[str], encode: Callable[[list[str]], list[TokenVectors]]
     ) -> dict[str, TokenVectors]:
         """Vectors of each text from disk, or encoded and put there."""
         found = files.get(texts) if texts else {}
@@ -97,7 +97,7 @@ class OnnxColbert:
         self.before = Trained.of(config).before
         self._skip = np.asarray(config["skiplist_ids"], dtype=np.int64)
         identity = self._identity(folder, file) if cache else ""
-        self._files = VectorFiles(cache, identity, limit) if cache else None
+        self._files = VectorStore(cache, identity, limit) if cache else None
         self._cache = VectorCache(files=self._files)
         self._asked: tuple[str | None, NDArray[np.float32]] = None, np.zeros((0, 0), np.float32)
 

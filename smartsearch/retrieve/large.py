@@ -56,8 +56,8 @@ T = TypeVar("T")
 class LargeHaystack(Haystack):
     """Parts in corpus order, a parsed haystack or unparsed lines each, as one.
 
-    Where filters ask for something, only the turns that pass may be found. Raises NotByLine where lines do
-    not tell, and InputError for a name that no turn has.
+    With filters only the turns that pass are found. Raises InputError for a name that no turn has, and what
+    `Library.reading` mends where a line needs others to be understood.
     """
 
     def __init__(

@@ -14,10 +14,10 @@ _TAG = re.compile(
     r"<(?:(?P<comment>!--)|(?P<end>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]*)"
     r"(?:(?:[^<>\"'a-zA-Z0-9]|\"[^\"<]*\"|'[^'<]*')(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)?>|[!?][^<>]*>)"
 )
-"""No part goes past the next `<`, so that a text is looked at once however many tags in it are torn."""
+"""No part goes past the next `<`, so that a text is read once however many tags are torn."""
 
 _ENDLESS = re.compile(r"&#[0-9]{100,};?")
-"""A number that is no character, and that Python refuses to read from 4,301 digits on."""
+"""A number too long to be a character; Python refuses to read 4,301 digits."""
 
 _PARAGRAPHS = {
     *("address", "article", "aside", "blockquote", "center", "dl", "fieldset", "figcaption", "figure"),
@@ -27,14 +27,14 @@ _PARAGRAPHS = {
 _BLOCKS = _PARAGRAPHS | {"br", "dd", "div", "dt", "li", "tr"}
 _HIDDEN = ("script", "style", "head", "title", "template")
 _ENDS = {name: re.compile(rf"</{name}\b[^<>]*>", re.I) for name in _HIDDEN}
-"""How what is not shown ends, by the tag that it begins with."""
+"""The end of content that is not shown, by the tag that begins it."""
 _COMMENT_ENDS = re.compile("-->")
 _SPACES = re.compile(r"\s+")
 
 
 _ATTRIBUTE = re.compile(r"""([a-zA-Z-]{1,40})\s{0,8}=\s{0,8}("[^"<]*"|'[^'<]*'|[^\s"'<>=]+)""")
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
-"""Elements that hold nothing, and so have no end tag."""
+"""Elements without content, which have no end tag."""
 
 
 class Element(NamedTuple):
@@ -137,13 +137,13 @@ def pieces(html: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _behind(html: str, what: re.Pattern[str], at: int) -> int:
-    """Where the text goes on after the pattern `what`: at the end where it does not come."""
+    """The position after the next match of `what`, or the end of the text."""
     found = what.search(html, at)
     return found.end() if found else len(html)
 
 
 class _Text:
-    """Lines as they come; those of preformatted text keep their spaces."""
+    """Collects lines; preformatted text keeps its spaces."""
 
     def __init__(self, mail: bool) -> None:
         self._lines: list[str] = []
@@ -152,7 +152,7 @@ class _Text:
         self._mail = mail
 
     def add(self, data: str) -> None:
-        """Take up what stands between two tags."""
+        """Add the text between two tags."""
         lines = unescaped(data).split("\n") if self._pre else [_SPACES.sub(" ", unescaped(data))]
         for n, piece in enumerate(lines):
             if n:
@@ -161,7 +161,7 @@ class _Text:
                 self._line.append(piece)
 
     def tag(self, name: str, *, end: bool) -> None:
-        """Take up what a tag does to the lines."""
+        """Apply a tag to the lines."""
         if name in _BLOCKS:
             self._break(even_if_empty=self._mail and name == "br")
         if self._mail and name in _PARAGRAPHS and not end:

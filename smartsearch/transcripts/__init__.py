@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from smartsearch.text.times import to_iso
     from smartsearch.transcripts.corpus import Lines, Parts, Watch, read, read_large
-    from smartsearch.transcripts.faults import FormatError, NotByLine
+    from smartsearch.transcripts.faults import FormatError
     from smartsearch.transcripts.files import Limits
     from smartsearch.transcripts.format import Format
     from smartsearch.transcripts.registry import FORMATS, detect
@@ -18,7 +18,6 @@ __all__ = [
     "FormatError",
     "Limits",
     "Lines",
-    "NotByLine",
     "Parts",
     "Source",
     "Watch",
@@ -30,7 +29,7 @@ __all__ = [
 
 _MODULES = {
     "corpus": ("Lines", "Parts", "Watch", "read", "read_large"),
-    "faults": ("FormatError", "NotByLine"),
+    "faults": ("FormatError",),
     "files": ("Limits",),
     "format": ("Format",),
     "registry": ("FORMATS", "detect"),

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from smartsearch.errors import CacheError, InputError, listed
 from smartsearch.runtime.private import home
 from smartsearch.transcripts.explained import Explained
-from smartsearch.transcripts.faults import NotByLine
-from smartsearch.transcripts.files import ANY, Limits, Reals, Selection, find, lines_suffix, load, size
+from smartsearch.transcripts.files import ANY, Limits, Reals, Selection, find, lines_suffix, size
 from smartsearch.transcripts.format import Format
-from smartsearch.transcripts.onefile import Gathered, check_lines, or_whole, read_file
+from smartsearch.transcripts.onefile import Gathered, read_file
 from smartsearch.transcripts.registry import by_name
 from smartsearch.types import Corpus, Skipped, Turn
 
@@ -97,10 +95,10 @@ class Lines(Protocol):
     def __len__(self) -> int: ...
 
     def turn(self, position: int) -> Turn | None:
-        """The turn at a position, None where there is none. Raises NotByLine."""
+        """The turn at a position, None where there is none. Raises what `Library.reading` mends."""
 
     def facts(self, positions: Places) -> Iterator[Facts | None]:
-        """What filters ask of the turns at these positions, None where none is. Raises NotByLine."""
+        """What filters ask of the turns at these positions, None where none is. Raises as `turn` does."""
 
     def with_word(self, text: str) -> Places:
         """Positions whose turn can contain `text` (case-folded), ascending: every one that does."""
@@ -190,7 +188,7 @@ def _in_parts(
     found: Sequence[str | Skipped], limits: Limits, known: Mapping[str, IndexedFile], watch: Watch | None
 ) -> Parts:
     """Each file as an index has it (`known`), else by line if that can be, else parsed."""
-    from smartsearch.transcripts.large.lines import MessageLines
+    from smartsearch.transcripts.large.lines import LineFile, MessageLines
 
     gathered, held = Gathered(), 0
     parts: list[Corpus | Lines] = []
@@ -221,7 +219,7 @@ def _in_parts(
             gathered.said.extend((entry, said) for said in indexed.said)
             if indexed.runs:
                 ready.append(indexed)
-        elif (file := _line_file(entry, limits)) is not None:
+        elif (file := LineFile.at(entry, limits)) is not None:
             if gathered.turns or ready or held > _SCANNED_TOGETHER:
                 close()
             held = held + len(file.data) if files else len(file.data)
@@ -266,25 +264,10 @@ def _one(
 
 def by_line(path: str) -> MessageLines | None:
     """A JSONL file of messages, unparsed; None for any other file."""
-    file = _line_file(path, Limits())
-    if file is None:
-        return None
-    from smartsearch.transcripts.large.lines import MessageLines
+    from smartsearch.transcripts.large.lines import LineFile, MessageLines
 
-    return MessageLines([file])
-
-
-def _line_file(path: str, limits: Limits) -> LineFile | None:
-    """A JSONL file of messages, unparsed; None for any other, and for one that cannot be read."""
-    if not lines_suffix(path):
-        return None
-    from smartsearch.transcripts.large.lines import LineFile
-
-    with suppress(NotByLine), or_whole(path):
-        data = load(path, None, limits)
-        check_lines(data, limits)
-        return LineFile(path, data)
-    return None
+    file = LineFile.at(path, Limits())
+    return None if file is None else MessageLines([file])
 
 
 def _nothing_read(skipped: Sequence[Skipped]) -> InputError:

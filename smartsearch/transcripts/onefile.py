@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePath
@@ -15,7 +14,7 @@ from typing import BinaryIO
 from smartsearch.errors import SmartsearchError
 from smartsearch.transcripts.decode import STORE, decode
 from smartsearch.transcripts.explained import GLANCED, Explained, explained
-from smartsearch.transcripts.faults import FormatError, NotByLine
+from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Limits, lines_suffix, load, neighbour
 from smartsearch.transcripts.format import Format
 from smartsearch.transcripts.large.density import check_values
@@ -102,20 +101,6 @@ def _failed(error: Exception, known: Format | None, turns: int) -> str:
     where = f"the reader of {known.name} failed" if known else "it could not be read"
     after = f" after {turns:,} turn{'s' if turns > 1 else ''}" if turns else ""
     return f"{where}{after} ({type(error).__name__}{f': {said}' if said else ''}); please report it"
-
-
-@contextmanager
-def or_whole(path: str) -> Iterator[None]:
-    """What goes wrong in the block becomes NotByLine: the file is read whole then, and reported.
-
-    Our own errors pass.
-    """
-    try:
-        yield
-    except SmartsearchError:
-        raise
-    except Exception as error:
-        raise NotByLine(path) from error
 
 
 def _read(path: str, stdin: BinaryIO | None, forced: Format | None, limits: Limits, into: Gathered) -> None:
@@ -224,7 +209,11 @@ def _beside(path: str, limits: Limits, kept: dict[str, str | None], name: str) -
         if len(kept) >= _KEPT:
             del kept[next(iter(kept))]
         kept[key] = None
-        with suppress(NotByLine), or_whole(path):
+        try:
             data = neighbour(path, name, limits)
             kept[key] = None if data is None else decode(data).text
+        except SmartsearchError:
+            raise
+        except Exception:  # whatever is wrong with it, the file beside it can be read
+            return None
     return kept[key]

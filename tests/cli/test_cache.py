@@ -10,8 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from smartsearch.rank.cache.vector_files import VectorFiles
-from smartsearch.rank.cache.vector_folder import home
+from smartsearch.rank.cache.vector_store import VectorStore, home, path_in
 from smartsearch.rank.cache.vectors import TokenVectors, quantised
 from smartsearch.rank.scorer import Scorer
 from smartsearch.runtime import ending
@@ -28,15 +27,15 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def kept(root: Path, *models: str) -> int:
     """Three turns of each model on disk; the bytes they take."""
     for model in models:
-        VectorFiles(root, model, 2**30).put({text: vectors(text) for text in ("a", "b", "c")})
+        VectorStore(root, model, 2**30).put({text: vectors(text) for text in ("a", "b", "c")})
         ending.finish()
-    return sum(path.stat().st_size for path in root.glob("*/*.vectors"))
+    return path_in(root).stat().st_size
 
 
 def test_status_tells_place_and_size(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SMARTSEARCH_CACHE_SIZE", "5")
     size = kept(root, "one", "two")
-    row = {"path": str(root), "models": 2, "segments": 2, "turns": 6, "bytes": size, "limit": 5 * 2**20}
+    row = {"path": str(root), "models": 2, "turns": 6, "bytes": size, "limit": 5 * 2**20}
     assert run("cache", "status", "--json").record == {"schema_version": 1, "cache": [row]}
     lines = run("cache", "status").out.splitlines()
     assert [line.split() for line in lines] == [list(row), [str(value) for value in row.values()]]
@@ -46,10 +45,11 @@ def test_status_tells_place_and_size(run: Run, root: Path, monkeypatch: pytest.M
 
 def test_clear_removes_all_and_says_what(run: Run, root: Path):
     size = kept(root, "one", "two")
-    (root / "one" / "x.part").touch()
-    row = {"path": str(root), "models": 2, "segments": 2, "turns": 6, "bytes": size}
+    (root / "one").mkdir()  # as former versions left it
+    (root / "one" / "x.vectors").touch()
+    row = {"path": str(root), "models": 2, "turns": 6, "bytes": size}
     assert run("cache", "clear", "--json").record["cache"] == [row]
-    assert [path.name for path in root.rglob("*")] == ["lock"]
+    assert sorted(path.name for path in root.rglob("*")) == ["lock", "store"]
     assert run("cache", "clear", "--json").record["cache"][0]["bytes"] == 0
 
 
@@ -62,6 +62,7 @@ def test_where_there_is_no_cache_nothing_is_made(run: Run, root: Path):
 
 def test_only_our_files_are_removed(run: Run, root: Path):
     kept(root, "one")
+    (root / "one").mkdir()
     (root / "one" / "notes.txt").write_text("mine")
     run("cache", "clear")
     assert [path.name for path in (root / "one").iterdir()] == ["notes.txt"]
@@ -74,7 +75,7 @@ def test_another_users_cache_is_an_error(run: Run, root: Path, monkeypatch: pyte
         ran = run("cache", command, "--json")
         assert (ran.code, json.loads(ran.out)["error"]["kind"]) == (2, "cache")
         assert "XDG_CACHE_HOME" in run("cache", command).err
-    assert len(list(root.glob("*/*.vectors"))) == 1
+    assert path_in(root).exists()
 
 
 def test_without_a_command_there_is_help(run: Run):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -231,11 +233,10 @@ import fakes
 from dataclasses import replace
 from smartsearch.cli import app as cli
 from smartsearch.models import loading
-from smartsearch.rank.cache.vector_files import VectorFiles
-from smartsearch.rank.cache.vector_folder import home
+from smartsearch.rank.cache.vector_store import VectorStore, home
 from tests.rank.tiny import vectors
 signal.signal(signal.SIGINT, signal.default_int_handler)
-files = VectorFiles(home(), "m", 2**30)
+files = VectorStore(home(), "m", 2**30)
 def colbert(question, texts):
     files.put({{text: vectors(text) for text in texts}})
     {then}
@@ -268,7 +269,8 @@ def test_vectors_are_kept_however_the_process_ends(folder: Path, then: str, code
         check=False,
     )
     assert ran.returncode == code
-    assert len(list(folder.glob("cache/smartsearch/colbert/m/*.vectors"))) == 1
+    with closing(sqlite3.connect(folder / "cache/smartsearch/colbert/store/vectors.sqlite")) as kept:
+        assert kept.execute("SELECT count(*) FROM batches WHERE model = 'm'").fetchone() == (1,)
 
 
 needs_terminal = pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a Unix terminal")

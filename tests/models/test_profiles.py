@@ -13,7 +13,7 @@ from smartsearch.config import RANKERS, Config, build
 from smartsearch.errors import ModelError, SmartsearchError
 from smartsearch.models import loading, manifest, profiles, store
 from smartsearch.output import record
-from smartsearch.rank.cache.vector_folder import usage
+from smartsearch.rank.cache.vector_store import usage
 from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.scorer import Late, Scorer
 from smartsearch.rank.text import SHOWN
@@ -202,7 +202,7 @@ def test_vectors_are_kept_on_disk_only_where_that_is_asked_for(tmp_path, monkeyp
 
 
 def test_what_could_not_be_kept_is_in_the_answer(tmp_path, monkeypatch, parsed):
-    monkeypatch.setattr("smartsearch.rank.cache.vector_files.FREE", 2**62)
+    monkeypatch.setattr("smartsearch.rank.cache.vector_store.FREE", 2**62)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     config = Config(colbert=str(tiny.onnx_folder(tmp_path / "colbert", "colbert")), rank=("colbert",))
     tools = loading.load_tools(config)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
@@ -14,9 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartsearch.config import Config
-from smartsearch.output import charts, html
-from smartsearch.output.cut import ranked
-from smartsearch.types import Budget, Hit, HopTrace, Nearby, Result, Scores, Skipped, Term, Trace, Turn
+from smartsearch.output import html
+from smartsearch.types import (
+    Budget,
+    Graph,
+    Hit,
+    HopTrace,
+    Link,
+    Nearby,
+    Result,
+    Scores,
+    Skipped,
+    Term,
+    Trace,
+    Turn,
+)
 from tests.output.samples import FULL, KITE, Outline, answer, dropped, hit, turn
 
 HOSTILE = [
@@ -108,7 +119,7 @@ def test_sections_headings_and_what_they_hold():
         == 1
     )
     sections = [given["id"] for name, given in outline.elements if name == "section"]
-    assert sections == ["answer", "pictures", "explained", "skipped"]
+    assert sections == ["answer", "explained", "skipped"]
     for said in (
         "Who flew the kite?",
         "2 turns of 7 candidates",
@@ -145,44 +156,28 @@ def test_a_hit_stands_among_the_turns_around_it_and_these_lead_to_their_own_plac
     assert links == ["#hit-3"]
 
 
-def test_every_picture_has_a_name_and_marks_for_every_fate():
-    text = page(FULL)
-    outline = sound(text)
-    named = [given for name, given in outline.elements if name == "svg" and given.get("role") == "img"]
-    assert len(named) == 3
-    assert all(given["aria-label"] for given in named)
-    hidden = [given for name, given in outline.elements if name == "svg" and given.get("role") != "img"]
-    assert all(given["aria-hidden"] == "true" for given in hidden)
-    timeline = text[text.index("Hits over time") : text.index("The rankers against each other")]
-    marks = Counter(re.findall(r'class="fate-(\w+)"', timeline))
-    assert marks == {"shown": 2, "hidden": 1, "tau": 1, "budget": 1, "top_k": 2}
+def test_a_meter_beside_a_score_is_its_place_among_all_ranked_turns():
+    outline = sound(page(FULL))
+    meters = [given["value"] for name, given in outline.elements if name == "meter"]
+    assert meters[::4] == ["1", "0.5"]  # of the cross-encoder: .8 and .5, between .2 and .8
+    assert set(outline.values("aria-hidden")) == {"true"}
 
 
-def test_tau_parts_what_stayed_from_what_fell():
-    made = charts.cutting(ranked(FULL), 0.4)
-    assert made
-    line = float(re.search(r'class="tau" x1="48" x2="388" y1="([\d.]+)"', made.svg)[1])
-    marks = re.findall(r'class="fate-(\w+)" cx="[\d.]+" cy="([\d.]+)"', made.svg)
-    assert all((float(y) < line) is (fate != "tau") for fate, y in marks)  # upwards is less
-
-
-def test_the_timeline_has_time_to_the_right_and_the_best_at_the_top():
-    times = ("2024-01-01", "2024-01-11T00:00", "2024-01-06", "")
-    made = charts.timeline(ranked(answer(*(hit(n, 0.8, time=time) for n, time in enumerate(times, 1)))))
-    assert made
-    mark = r'#hit-(\d)" tabindex="-1"><circle class="fate-shown" cx="([\d.]+)" cy="([\d.]+)"'
-    marks = {int(n): (float(x), float(y)) for n, x, y in re.findall(mark, made.svg)}
-    assert marks[1][0] < marks[3][0] < marks[2][0]
-    assert marks[1][1] < marks[2][1] < marks[3][1]
-    assert all(day in made.svg for day in ("2024-01-01", "2024-01-06", "2024-01-11"))
-    assert "1 without a date left out" in made.caption
-    assert charts.timeline(ranked(answer(hit(1, 0.8, time="")))) is None
+def test_the_graph_is_a_table_of_its_steps_with_the_sentences_that_led_there():
+    nodes = (Term("bees", "ENTITY", 1.0, 0), Term("Mara", "ENTITY", 2.0, 1), Term("Oona", "ENTITY", 1.0, 2))
+    links = (Link(0, 1, (0,)), Link(1, 2, (0, 1)), Link(0, 2, (1,)))
+    graph = Graph(nodes, links, (Turn("Mara keeps <bees>.", "Ann"), Turn("Mara met Oona.")))
+    outline = sound(page(replace(FULL, graph=graph)))
+    assert "said of it1Mara2Ann: Mara keeps <bees>. / Mara met Oona.2Oona1Ann: Mara keeps" in outline.text
+    written = replace(graph, links=(Link(2, 1, (0,), Turn("Mara was taught by Oona")),))
+    assert "2Oona1Mara was taught by Oona" in sound(page(replace(FULL, graph=written))).text
+    assert "said of it" not in page(replace(FULL, graph=Graph(nodes[:1], (), ())))
 
 
 @pytest.mark.parametrize(
     "time", ["2024", "99999-01-01", "soon", "2024-02-30", "0001-01-01", "9999-12-31T23:59:59+14:00"]
 )
-def test_odd_dates_break_no_picture(time: str):
+def test_odd_dates_break_no_page(time: str):
     sound(page(answer(hit(1, 0.8, time=time), hit(2, 0.7, time="2024-05-01T10:00:00+02:00"))))
 
 
@@ -190,21 +185,12 @@ def test_odd_dates_break_no_picture(time: str):
     "scores",
     [Scores(2.0), Scores(2.0, 0.5), Scores(2.0, None, 9.0), Scores(2.0, 0.0, 0.0), Scores(2.0, 1.0, -3.0)],
 )
-def test_a_ranker_that_did_not_run_leaves_its_picture_out(scores: Scores):
+def test_a_ranker_that_did_not_run_has_no_score(scores: Scores):
     bare = Budget("adaptive", 4000, 60, 0.0, 0.0, 9)
     text = page(answer(replace(hit(1, None), scores=scores), budget=bare))
     sound(text)
     both = scores.ce is not None and scores.colbert is not None
-    assert ("The rankers against each other" in text) is both
     assert ("not read" in text) is not both
-
-
-def test_many_candidates_are_drawn_as_far_as_they_can_be_told_apart():
-    many = answer(hit(1, 0.8), fell=[dropped(n, "top_k", 0.3, time="2024-05-01") for n in range(2, 5000)])
-    text = page(many)
-    sound(text)
-    assert "the best 600 of 4,999 are drawn" in text
-    assert len(text) < 400_000
 
 
 def test_nothing_found_is_a_page_too():
@@ -217,7 +203,6 @@ def test_nothing_found_is_a_page_too():
     )
     outline = sound(page(empty))
     assert "Nothing was found" in outline.text
-    assert "pictures" not in outline.values("id")
 
 
 def everywhere(said: str) -> tuple[Result, list[Nearby]]:
@@ -228,9 +213,9 @@ def everywhere(said: str) -> tuple[Result, list[Nearby]]:
     trace = Trace((term,), (HopTrace(1, "entity", (term,), 1, 1),), 2, said, {}, (), (said,))
     fell = replace(dropped(2, "tau", 0.1), turn=own)
     skipped = (Skipped(said, said, said),)
-    whole = answer(
-        found, fell=[fell], query=said, profile=said, trace=trace, skipped=skipped, warnings=(said,)
-    )
+    graph = Graph((Term(said, "ENTITY", 1.0, 1), term), (Link(0, 1, (0,), own),), (own,))
+    whole = answer(found, fell=[fell], query=said, profile=said, trace=trace, skipped=skipped, graph=graph)
+    whole = replace(whole, warnings=(said,))
     return whole, [Nearby(1, (own,), (own,))]
 
 

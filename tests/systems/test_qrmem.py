@@ -202,8 +202,8 @@ def test_the_graph_is_printed_and_drawn(run, talk):
     assert place.endswith("talk.txt:4")
     assert text == "Ben: And the paddles hang in the kitchen."
     page = run("query", "Where are the paddles", talk, "--system", "qrmem", "--format", "html").out
-    assert "<title>Ben - paddles: Ben: And the paddles hang in the kitchen.</title>" in page
-    assert "<svg" not in run("query", "the zeppelin", talk, "--system", "grep", "--format", "html").out
+    assert "<td>paddles</td><td>1</td><td>Ben: And the paddles hang in the kitchen.</td>" in page
+    assert "said of it" not in run("query", "the zeppelin", talk, "--system", "grep", "--format", "html").out
     for form in ("graphml", "html"):
         masked = run("query", "token", talk, "--system", "qrmem", "--format", form, "--redact").out
         assert "[redacted: " in masked

@@ -537,7 +537,7 @@ def test_the_graph_says_what_the_model_wrote_and_masks_it(server, run, tmp_path)
     said = run(*asked, "--format", "graphml").out
     assert f'<data key="written">Ben hung the paddles. {secret}</data>' in said
     page = run(*asked, "--format", "html").out
-    assert f"<title>Ben - paddles: Ben hung the paddles. {secret}</title>" in page
+    assert f"<td>paddles</td><td>1</td><td>Ben hung the paddles. {secret}</td>" in page
     for shape_of in ("graphml", "html"):
         masked = run(*asked, "--format", shape_of, "--redact").out
         assert "hung the paddles" in masked

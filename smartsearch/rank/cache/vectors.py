@@ -1,7 +1,7 @@
 """Token vectors in int8, and MaxSim over them (paper 3.5).
 
-A byte a number and a scale a token: a quarter of float32. Sums of such integers are exact in float32, so a
-score does not depend on what else shares the matrix product, on threads or on the machine.
+A byte per number and a scale per token: a quarter of float32. Sums of such integers are exact in float32, so
+scores do not depend on the rest of the matrix product, on threads or on the machine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 STEPS = 127
-"""Of a number's magnitude; 127 * 127 * 1,040 dimensions still fit the 24 bits of a float32."""
+"""The largest int8 magnitude; 127 * 127 * 1,040 dimensions still fit the 24 bits of a float32."""
 TOKENS = 8192
 """Tokens in one matrix product: a few megabytes, which stay in the processor's cache."""
 
@@ -26,7 +26,7 @@ class TokenVectors(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """What it takes in memory."""
+        """Bytes in memory."""
         return self.values.nbytes + self.scales.nbytes
 
 

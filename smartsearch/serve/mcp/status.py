@@ -96,10 +96,10 @@ def _indexes(roots: Sequence[str]) -> list[Json]:
 
 
 def _cache(config: Config) -> Json:
-    from smartsearch.rank.cache import vector_folder
+    from smartsearch.rank.cache import vector_store
 
     try:
-        return {**asdict(vector_folder.usage()), "limit": config.cache_bytes}
+        return {**asdict(vector_store.usage()), "limit": config.cache_bytes}
     except (CacheError, OSError) as error:
         return {"state": str(error)}
 

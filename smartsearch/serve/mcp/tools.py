@@ -24,7 +24,6 @@ from smartsearch.serve.mcp.roots import Location, Locations, Roots, where
 from smartsearch.serve.models import Models
 from smartsearch.serve.warm.shelf import Shelf
 from smartsearch.text.redact import redacted_turns
-from smartsearch.transcripts.faults import NotByLine
 from smartsearch.transcripts.nearby import nearby, runs
 from smartsearch.transcripts.opening import confined
 from smartsearch.types import Corpus, Hit, Scores, Turn
@@ -168,17 +167,13 @@ class Answers:
         scope = replace(self._scope.unfiltered, paths=(path,), indexed=False)
 
         def near() -> list[Wanted]:
-            if path not in corpora:
-                corpora[path] = self._shelf.haystack(scope).corpus
-            at = self._found(corpora[path].turns, replace(place, path=path), name)
-            return _around(corpora[path], at, around, name)
+            corpus = corpora[path] if path in corpora else self._shelf.haystack(scope).corpus
+            at = self._found(corpus.turns, replace(place, path=path), name)
+            wanted = _around(corpus, at, around, name)
+            corpora[path] = corpus
+            return wanted
 
-        try:
-            return near()
-        except NotByLine:
-            del corpora[path]
-            self._shelf.read_whole(scope)
-            return near()
+        return self._shelf.reading(scope, near)[0]
 
     def _found(self, turns: Sequence[Turn], place: Location, name: str) -> int:
         """Which of a file's turns is meant. Raises InputError `stale_id`, `no_turn`."""

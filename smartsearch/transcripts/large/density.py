@@ -1,7 +1,7 @@
-"""How much memory the lines and values of a file would take, told from its bytes before they are read.
+"""Estimates from a file's bytes how much memory its lines and values would take.
 
 A file takes about four times its size in memory, but not where its values are nearly empty: `[],` is three
-bytes and a list of sixty. What parses JSON ends the process where memory runs out, so it is asked before.
+bytes and a list of sixty. The JSON parser ends the process when memory runs out, so this is checked first.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from smartsearch.transcripts.faults import FormatError
 
 VALUE = 64
-"""Bytes of memory that a line or a value takes if there is nothing in it."""
+"""Bytes of memory that an empty line or value takes."""
 ROOM = 1 << 29
 """Bytes of memory that such lines and values may take in any case; in a large file four times its size."""
 _RECORD = 3  # values that a record on a line of its own counts for
@@ -24,7 +24,7 @@ def check_values(data: bytes) -> None:
     values = lines = max(data.count(b"\n"), data.count(b"\r"))
     if lines <= room < len(data) and data.lstrip()[:1] in (b"[", b"{"):
         values = _RECORD * lines + _values(data)
-        if values > room:  # lines may be indented, and commas said
+        if values > room:  # lines may be indented, and strings hold commas
             values = _RECORD * (data.count(b"\n{") + data.count(b"\n[")) + _values(_unsaid(data))
     if values > room:
         raise FormatError(f"{values:,} lines or values are more than fit in memory", kind="too_large")
@@ -35,5 +35,5 @@ def _values(data: bytes) -> int:
 
 
 def _unsaid(data: bytes) -> bytes:
-    """JSON without what stands in its strings, where commas and brackets are no values."""
+    """JSON without the contents of its strings, whose commas and brackets are not values."""
     return _STRING.sub(b"", data.replace(b"\\\\", b"").replace(b'\\"', b""))

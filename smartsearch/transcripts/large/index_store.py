@@ -34,10 +34,10 @@ from smartsearch.types import Turn, fold
 
 SCHEMA = 3
 STAMP = f"{SCHEMA} {smartsearch.__version__} {unicodedata.unidata_version}"
-"""What has to be equal between who wrote an index and who reads it: layout, readers, case folding."""
+"""Writer and reader of an index must agree on this: layout, readers, case folding."""
 NAME, DAMAGED = "index.sqlite", "damaged"
 APART = "apart "
-"""Before the state of a file that needs those beside it: it is noted, and every question reads it."""
+"""Marks the state of a file that needs files beside it: it is not indexed, and each question reads it."""
 FIELDS = (
     *("text", "speaker", "time", "caption", "role", "line", "pointer", "conversation", "session", "turn"),
     "title",
@@ -45,9 +45,9 @@ FIELDS = (
 _FACTS = [FIELDS.index(name) for name in Facts._fields]
 GRAM = 3
 PAD = "\n\n"
-"""Behind each text, so that a trigram begins at every character."""
+"""Appended to each text, so that a trigram begins at every character."""
 MANY = 128
-"""Trigrams beyond which a term of one or two letters may be anywhere."""
+"""A term of one or two letters with more trigrams than this may be in any turn."""
 WAIT = 5.0
 """Seconds that a reader waits for a writer that is recovering the database."""
 TABLES = """
@@ -75,13 +75,13 @@ def folder_of(root: str) -> Path:
 
 
 def state_of(path: str) -> str:
-    """What tells a file's states apart: inode, bytes, times of content and entry. Raises OSError."""
+    """A file's state: inode, bytes, times of content and entry. Raises OSError."""
     found = os.stat(file_of(path))  # noqa: PTH116 - the path as it is
     return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
 
 
 def connect(path: Path, *, write: bool = False) -> sqlite3.Connection:
-    """The database at `path`, with no transaction open. Raises IndexFault where it is none of ours."""
+    """Open the database at `path`. Raises IndexFault if it is missing or not this user's."""
     try:
         facts = path.lstat()
         if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid():
@@ -106,7 +106,7 @@ def stamped(database: sqlite3.Connection) -> bool:
 
 @contextmanager
 def faults(folder: Path, root: str) -> Iterator[None]:
-    """What goes wrong in the database while the block runs, as IndexFault; nobody reads it any more then."""
+    """Turn database errors of the block into IndexFault, and mark a damaged database as unusable."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -118,12 +118,12 @@ def faults(folder: Path, root: str) -> Iterator[None]:
 
 
 def damaged(root: str) -> str:
-    """What to say of an index that cannot be used any more."""
+    """The message for a damaged index."""
     return f"the index of {root} is damaged and was left aside; `{command(root)}` makes it anew"
 
 
 def command(root: str) -> str:
-    """What to type to bring the index of a root up to date."""
+    """The command that updates the index of a root."""
     return f"smartsearch index {shlex.quote(root)}"
 
 
@@ -139,12 +139,12 @@ def record(turn: Turn) -> bytes:
 
 
 def sealed(data: bytes, file: int, row: int) -> bytes:
-    """A record with a checksum in front, of itself and of where it stands."""
+    """A record after a checksum of itself, its file and its row."""
     return zlib.crc32(data, zlib.crc32(b"%d %d" % (file, row))).to_bytes(4, "big") + data
 
 
 def turn_of(stored: bytes, file: int, row: int, path: str) -> Turn:
-    """The turn of a sealed record. Raises ValueError where it is not as it was written."""
+    """The turn of a sealed record. Raises ValueError if the checksum fails."""
     return Turn(**dict(zip(FIELDS, _opened(stored, file, row))), path=path)
 
 
@@ -168,12 +168,12 @@ def _opened(stored: bytes, file: int, row: int) -> list[Any]:
 
 
 def indexed_text(turn: Turn) -> str:
-    """The text that a turn is found by."""
+    """A turn's text as the index holds it."""
     return _plain(fold(turn.spoken)) + PAD
 
 
 def needle_of(text: str) -> str:
-    """What stands in the indexed text of every turn that contains `text`, and of no other."""
+    """`text` as it stands in the indexed text of exactly the turns that contain it."""
     return _plain(fold(text)).strip()
 
 
@@ -195,7 +195,7 @@ def rows_with(database: sqlite3.Connection, text: str) -> Rows | None:
 
 
 def _matching(database: sqlite3.Connection, wanted: str) -> Rows:
-    """The rows as one text: a Python object a row costs more than finding them."""
+    """The matching rows, fetched as one text: a Python object per row costs more than the search."""
     asked = "SELECT group_concat(rowid, ' ') FROM words WHERE words MATCH ?"
     (found,) = database.execute(asked, (wanted,)).fetchone()
     rows: Rows = np.fromstring(found, dtype=np.int64, sep=" ") if found else np.zeros(0, np.int64)
@@ -207,7 +207,7 @@ def _quoted(gram: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """`text` with what SQLite takes for something else replaced, as it is in words and in terms alike."""
+    """`text` without characters that SQLite misreads; replaced alike in turns and in terms."""
     if text.isascii():
         return text.replace("\x00", " ")
     known = text.encode("utf-8", "replace").decode()
@@ -224,7 +224,7 @@ def sizes(folder: Path) -> int:
 
 
 def unlink(folder: Path, keep: str = "") -> None:
-    """Remove the files of an index but `keep`; its lock stays for who waits for it. Raises OSError."""
+    """Remove the files of an index except `keep` and the lock, which others may wait for. Raises OSError."""
     for path in _ours(folder):
         if path.name != keep:
             path.unlink(missing_ok=True)

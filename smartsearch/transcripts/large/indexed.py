@@ -1,4 +1,4 @@
-"""Turns that come from an index instead of their files (docs/decisions/0012).
+"""Reads turns from an index instead of their files (docs/decisions/0012).
 
 `opened` are the indexes of some paths. Each knows of a file whether it is still as it was indexed, and
 `IndexedTurns` are the turns of some such files. All of it is one state of the database: what a build does
@@ -28,7 +28,7 @@ from smartsearch.transcripts.opening import allowed
 from smartsearch.types import Skipped, Turn
 
 FEW = 1024
-"""Turns that are looked at one by one whether they contain a text, or only its trigrams."""
+"""Up to so many matches are checked for the text itself; beyond, its trigrams are enough."""
 
 Run = tuple[int, int]
 """The first row and the number of rows of turns that follow each other."""
@@ -36,7 +36,7 @@ Run = tuple[int, int]
 
 @dataclass(frozen=True)
 class IndexedFile:
-    """A file as an index has it: where its turns are, and what reading it said."""
+    """A file in an index: the rows of its turns, and what reading it reported."""
 
     index: Index
     number: int
@@ -56,7 +56,7 @@ class IndexedFile:
 
     @property
     def said(self) -> list[str]:
-        """What there was to warn of."""
+        """The warnings of reading it."""
         return list(orjson.loads(self.facts[2]))
 
 
@@ -94,15 +94,15 @@ class Index:
 
     @property
     def command(self) -> str:
-        """What to type to bring it up to date."""
+        """The command that updates it."""
         return store.command(self.root)
 
     def holds(self, real: str) -> bool:
-        """Whether a file, by its real path, lies below the root, so that it should be here."""
+        """Whether a file, by its real path, lies below the root."""
         return real == self.root or real.startswith(f"{self.root.rstrip(os.sep)}{os.sep}")
 
     def apart(self, real: str) -> bool:
-        """Whether a file, by its real path, is none that an index could hold."""
+        """Whether a file, by its real path, cannot be indexed."""
         held = self._files.get(real)
         return held is not None and held[1].startswith(store.APART)
 
@@ -207,7 +207,7 @@ class IndexedTurns:
 
 @dataclass(frozen=True)
 class Opened:
-    """The indexes that some paths lie in, the innermost first, and what to say of unusable ones."""
+    """The indexes that hold some paths, the innermost first, and warnings of unusable ones."""
 
     indexes: tuple[Index, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -233,7 +233,7 @@ def opened(paths: Sequence[str]) -> Opened:
 
 
 def _tried(root: str) -> Index | str | None:
-    """The index of a root, or why it cannot be used; None where there is none."""
+    """The index of a root, or the reason it is unusable; None if there is no index."""
     try:
         folder = store.folder_of(root)
         if not (folder / store.NAME).exists():

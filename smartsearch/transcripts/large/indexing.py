@@ -1,4 +1,4 @@
-"""Making an index, bringing it up to date, and removing it: what `smartsearch index` does."""
+"""Makes, updates and removes an index, for `smartsearch index`."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SETTLED = 2.0
 """Seconds a file must have been left alone before it is read: a second change within one tick of the clock
 (2 s on FAT) of the first does not show."""
 COMMIT_SECONDS = 2.0
-"""After which the files done so far are committed: a killed build loses no more."""
+"""Seconds between commits: a killed build loses no more."""
 TRANSIENT = ("unreadable", "too_large")
-"""What is tried again by every question, for it may be otherwise then."""
+"""Faults that may pass; each question reads such a file again."""
 
 
 @dataclass
 class Built:
-    """What a build found and did: files by what became of them, and the whole index after it."""
+    """The result of a build: files by outcome, and the totals of the index."""
 
     path: str
     new: int = 0
@@ -60,7 +60,7 @@ class Held:
 
 
 Step = Callable[[int, int], None]
-"""Told how many files are done, of how many."""
+"""Receives the number of files done and of all files."""
 
 
 def build(path: str, step: Step = lambda *_: None, wait: Callable[[], None] = lambda: None) -> Built:
@@ -74,7 +74,10 @@ def build(path: str, step: Step = lambda *_: None, wait: Callable[[], None] = la
     folder = store.folder_of(root)
     try:
         make(folder)
-        with _alone(folder, wait), confined([root]):  # who may read the index may read no more than its root
+        with (
+            _alone(folder, wait),
+            confined([root]),
+        ):  # readers of the index must not learn more than readers of its root
             built = _build(path, root, folder, found, step)
     except (OSError, sqlite3.Error) as error:
         raise CacheError(f"the index of {path} cannot be written: {error}") from error
@@ -106,7 +109,7 @@ def _build(path: str, root: str, folder: Path, found: Sequence[str | Skipped], s
 
 
 def _opened(folder: Path, root: str) -> sqlite3.Connection:
-    """The database to write to, made anew where there is none that can be used."""
+    """The database to write to; a missing or unusable one is made anew."""
     if (folder / store.NAME).exists() and not (folder / store.DAMAGED).exists():
         with contextlib.suppress(IndexFault, sqlite3.Error):
             database = store.connect(folder / store.NAME, write=True)
@@ -137,7 +140,7 @@ def _tuned(database: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _discard(folder: Path) -> None:
-    """Away with a database that nobody may open meanwhile."""
+    """Remove a database, marked damaged meanwhile so that no reader opens it."""
     (folder / store.DAMAGED).touch(mode=0o600)
     store.unlink(folder, keep=store.DAMAGED)
 
@@ -153,7 +156,7 @@ class _Build:
         self._known = {os.fsdecode(path): (number, state) for path, number, state in known}
 
     def run(self, found: Sequence[str | Skipped], step: Step) -> Built:
-        """Update what changed, remove what is gone, and say so."""
+        """Index changed files, remove those that are gone, and return the result."""
         skipped = [entry for entry in found if isinstance(entry, Skipped)]
         self._built.skipped += [entry for entry in skipped if entry.kind != "folder_link"]
         paths = [path for path in found if isinstance(path, str) and os.path.realpath(path) == path]
@@ -188,7 +191,7 @@ class _Build:
         self._database.execute("BEGIN IMMEDIATE")
 
     def _done(self, path: str) -> bool:
-        """Index a file unless it is known as it is; False where it was changed a moment ago."""
+        """Index a file unless it is unchanged; False if it was changed a moment ago."""
         try:
             state = store.state_of(path)
             held = self._known.get(path)
@@ -226,7 +229,7 @@ class _Build:
         self._built.skipped.append(Skipped(path, "not_alone", said))
 
     def _note(self, path: str, state: str) -> None:
-        """Keep in mind that a file is none for an index, so that nobody is told to index it."""
+        """Mark a file as not indexable."""
         asked = "INSERT INTO files VALUES (NULL, ?, ?, 0, '[]', '[]', '[]')"
         number = self._database.execute(asked, (os.fsencode(path), state)).lastrowid or 0
         self._known[path] = (number, state)
@@ -255,7 +258,7 @@ class _Build:
         self._append(number, kept, read.turns[kept:], records[kept:])
 
     def _keep(self, number: int, records: Sequence[bytes]) -> int:
-        """How many turns at a file's beginning are what they were; the rows of the others are removed."""
+        """The number of unchanged turns at a file's beginning; removes the rows of the others."""
         old = self._rows(number)
         same = sum(1 for _ in takewhile(bool, (stored[4:] == new for (_, stored), new in zip(old, records))))
         self._forget(number, old[same:])
@@ -307,7 +310,7 @@ class _Build:
         built.files, built.turns = _counts(self._database)
         if self._written > built.turns // 2:
             self._database.execute("INSERT INTO words (words) VALUES ('optimize')")
-        self._database.execute("PRAGMA busy_timeout = 0")  # who still reads an older state holds it up
+        self._database.execute("PRAGMA busy_timeout = 0")  # a reader of an older state delays it
         self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         built.bytes = store.sizes(self._folder)
         return built

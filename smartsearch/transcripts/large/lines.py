@@ -16,6 +16,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,32 +24,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartsearch.errors import SmartsearchError
 from smartsearch.transcripts.faults import FormatError, NotByLine
+from smartsearch.transcripts.files import Limits, lines_suffix, load
 from smartsearch.transcripts.filters import Facts
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats import messages
 from smartsearch.transcripts.formats.jsontext import parse
 from smartsearch.transcripts.formats.keys import keys_of, said_of
 from smartsearch.transcripts.formats.own_calls import NAME, ids, possible
-from smartsearch.transcripts.onefile import or_whole
+from smartsearch.transcripts.onefile import check_lines
 from smartsearch.transcripts.registry import detect
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn, fold
 
 HEAD_LINES = 20
-"""Lines that are parsed to know a file's format, its keys and its speakers: as many as any detector reads."""
+"""Lines parsed to learn a file's format, keys and speakers: as many as any detector reads."""
 
 BLOCK = 1 << 20
 """Bytes scanned at a time: what they become stays in the processor's cache."""
 FOLDED = 1 << 14
-"""Bytes folded at a time: those without anything but ASCII cost least."""
+"""Bytes folded at a time: pieces of pure ASCII cost least."""
 
 Places = NDArray[np.int64]
 _NAMED = rb'"%s"[ \t]*:[ \t]*("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})+")'
-"""What stands behind a key."""
+"""A key and the string that follows it."""
 _PLAIN = re.compile(r"[\w ]+")
 _RUN = re.compile(r"\w+")
-_SHORT = 8  # bytes; a longer line of blanks alone is no JSON, and told
+_SHORT = 8  # bytes; a longer line of blanks is reported as broken JSON
 _BLANK = np.isin(np.arange(256), list(b" \t\n\r\x0b\x0c"))
 
 
@@ -74,6 +77,17 @@ class LineFile:
         if known.name != "messages" or not all(self._records):
             raise NotByLine(self.path)
 
+    @classmethod
+    def at(cls, path: str, limits: Limits) -> LineFile | None:
+        """The file at `path`; None where it cannot be read, or not by line."""
+        if not lines_suffix(path):
+            return None
+        with suppress(NotByLine), or_whole(path):
+            data = load(path, None, limits)
+            check_lines(data, limits)
+            return cls(path, data)
+        return None
+
     @cached_property
     def _head(self) -> Source:
         """The first lines that are JSON, as if they were the file."""
@@ -92,20 +106,31 @@ class LineFile:
 
     @property
     def name_keys(self) -> set[bytes]:
-        """Those of them that say who speaks."""
+        """The keys that name the speaker."""
         values = (item.value for item in self._head.json.items if isinstance(item.value, dict))
         known = (keys_of(value) for value in values)
         return {fold(key).encode() for keys in known for key in (*keys.speaker, *keys.after_role)}
 
     @property
     def said(self) -> str:
-        """What there is to say of the keys of its messages, or ""."""
+        """A warning of its messages' keys, or ""."""
         return said_of(item.value for item in self._head.json.items)
 
     @property
     def speakers(self) -> set[str]:
         """The folded names of those who speak in the first lines."""
         return {fold(record.speaker) for record in self._records if isinstance(record, Turn)}
+
+
+@contextmanager
+def or_whole(path: str) -> Iterator[None]:
+    """Turn any error but our own into NotByLine: the file is read whole then, and the error is reported."""
+    try:
+        yield
+    except SmartsearchError:
+        raise
+    except Exception as error:
+        raise NotByLine(path) from error
 
 
 def _is_json(line: str) -> bool:
@@ -139,7 +164,7 @@ class MessageLines:
     def turn(self, position: int) -> Turn | None:
         """The turn on a line, None where there is none: broken, or without text.
 
-        Raises NotByLine where the line alone does not tell.
+        Raises NotByLine if the line needs others to be understood.
         """
         try:
             value = parse(self._data[self._starts[position] : self._ends[position]].decode())
@@ -155,9 +180,12 @@ class MessageLines:
         return found if isinstance(found, Turn) else None
 
     def on_lines(self, first: int, last: int) -> list[Turn]:
-        """The turns on these lines (1-based) of files taken as one. Raises NotByLine."""
+        """The turns on these lines (1-based) of files taken as one; none where lines alone do not tell."""
         start, end = np.searchsorted(self._lines, [first - 1, last])
-        found = (self.turn(position) for position in range(int(start), int(end)))
+        try:
+            found = [self.turn(position) for position in range(int(start), int(end))]
+        except NotByLine:
+            return []
         return [turn for turn in found if turn is not None]
 
     def facts(self, positions: Places) -> Iterator[Facts | None]:
@@ -195,7 +223,7 @@ class MessageLines:
         return np.flatnonzero(counts > 0)
 
     def _counts(self, needle: bytes) -> Places:
-        """How often `needle` stands on each line, or more often; in a key as often as it does."""
+        """An upper bound of the number of times `needle` stands on each line; exact inside keys."""
         counts = np.zeros(len(self), np.int64)
         for found in blocks(self._scanned, needle):
             lines = np.searchsorted(self._scanned_ends, found)
@@ -206,7 +234,7 @@ class MessageLines:
 
     @cached_property
     def _scanned(self) -> bytes:
-        """What is looked through, made in pieces of whole lines. Raises NotByLine where lines do not tell."""
+        """The text that is scanned, a line per line of the files. Raises NotByLine if a line needs others."""
         pieces, start = [], 0
         while start <= len(self._data):
             end = self._data.find(b"\n", start + FOLDED)
@@ -219,14 +247,14 @@ class MessageLines:
         return whole
 
     def _seen(self, piece: bytes) -> bytes:
-        """What is scanned for a piece of whole lines."""
+        """The scanned text of some whole lines."""
         if messages.as_written(piece):
             return folded(piece)
         lines = piece.split(b"\n")
         return b"\n".join(map(self._seen, lines)) if len(lines) > 1 else self._said(piece)
 
     def _said(self, line: bytes) -> bytes:
-        """What grep sees of the turn on a line, in one line; nothing where none is. Raises NotByLine."""
+        """The turn on a line as grep sees it, on one line; empty if there is no turn. Raises NotByLine."""
         try:
             value = parse(line.decode())
         except json.JSONDecodeError:
@@ -243,7 +271,7 @@ class MessageLines:
 
     @cached_property
     def _scanned_ends(self) -> Places:
-        """Where each line ends in what is scanned."""
+        """The end of each line in the scanned text."""
         return np.append(places(self._scanned, b"\n"), len(self._scanned))[self._lines]
 
 
@@ -254,7 +282,7 @@ def _named(data: bytes, keys: Iterable[bytes]) -> set[str]:
 
 
 def _not_blank(data: bytes, starts: Places, ends: Places) -> Places:
-    """The lines that are more than a few blanks."""
+    """The lines that hold more than a few blanks."""
     short = np.flatnonzero(ends - starts < _SHORT)
     full = np.ones(len(starts), bool)
     full[short] = False
@@ -282,7 +310,7 @@ def places(data: bytes, needle: bytes) -> Places:
 
 
 def blocks(data: bytes, needle: bytes) -> Iterator[Places]:
-    """Where `needle` begins in `data`, ascending, some at a time and never none of them.
+    """Where `needle` begins in `data`, ascending, in non-empty arrays.
 
     Places do not overlap, but where one block ends: then there may be one more.
     """
@@ -298,7 +326,7 @@ def blocks(data: bytes, needle: bytes) -> Iterator[Places]:
 def _places(text: Any, needle: bytes) -> Places:
     pieces = text.split(needle)
     count = len(pieces)
-    if (count - 1) * len(needle) == len(text):  # nothing but needles: then there are no offsets to be read
+    if (count - 1) * len(needle) == len(text):  # only needles: stringzilla has no offsets then
         return np.arange(count - 1) * len(needle)
     kind = np.uint64 if pieces.offsets_are_large else np.uint32
     raw = ctypes.string_at(pieces.offsets_address, count * kind().itemsize)
