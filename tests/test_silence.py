@@ -81,6 +81,7 @@ print(asked)
 """
 
 
+@pytest.mark.torch
 def test_a_model_that_is_trained_is_looked_up_nowhere(home: Path, tmp_path: Path):
     ran = subprocess.run(
         [sys.executable, "-c", SAVING],
