@@ -569,6 +569,33 @@ KINDS: dict[str, tuple[int, Callable[[Path, int], Made]]] = {
 }
 
 
+LONG = (
+    "files of OpenCode's",
+    "a store of OpenCode's, sessions",
+    "a folder, files far down",
+    "an archive, folders",
+    "an archive, members that are named",
+    "Slack, messages among groups",
+    "Slack, messages among channels",
+    "Discord, channels",
+    "Zulip, files and people",
+    "X, files and accounts",
+    "Google Chat, people and messages",
+    "WhatsApp, people",
+    "SpecStory, blocks without an end",
+    "a chat with an assistant, sessions",
+    "a page of Gemini's, records",
+    "Element, people",
+    "a mail, parameters",
+    "mails in threads",
+)
+"""Left to `make test-all`: a tenth of a second and more, by ways that others go too."""
+
+
+def marks_of(kind: str) -> list[pytest.MarkDecorator]:
+    return [*[NEEDS_311] * (" store " in kind), *[pytest.mark.fuzz] * (kind in LONG)]
+
+
 def test_folders_in_folders_are_each_looked_up_once(tmp_path: Path) -> None:
     """By their whole paths, of which the system allows some thousand characters."""
     paths = [files(tmp_path / str(n), 1, "x/" * n) for n in (20, 40, 80)]
@@ -580,9 +607,7 @@ def test_folders_in_folders_are_each_looked_up_once(tmp_path: Path) -> None:
     assert max(cost["lstat"] for cost in costs) < 3 * 80
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=NEEDS_311 if " store " in kind else ()) for kind in KINDS]
-)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=marks_of(kind)) for kind in KINDS])
 def test_more_of_a_kind_costs_no_more_for_each(tmp_path: Path, kind: str) -> None:
     n, make = KINDS[kind]
     assert not grows(tmp_path, make, n)
