@@ -130,7 +130,7 @@ def each_growth(sample: Path) -> Iterator[tuple[str, Callable[[int], str]]]:
             dump = json.dumps if whole else lambda all_lines: lines(*all_lines)
             yield f"{path}", lambda n, place=place, dump=dump: dump(grown_at(value, place, n))
         return
-    yield "all", lambda n: f"{text}\n" * max(n // 10, n * 60 // (len(text) + 1))
+    yield "all", lambda n: f"{text}\n" * (max(4, 4_000 // len(text)) * n // 64)
     rows = text.split("\n")
     for at, row in enumerate(rows[:30]):
         before, behind = rows[:at], rows[at + 1 :]
