@@ -74,6 +74,12 @@ class Automaton:
         tree = parser.parse(pattern, flags)
         self.flags = tree.state.flags
         self.alphabet = sorted(set(_ANY) | set(self._mentioned(tree)))
+        both = self.flags & re.IGNORECASE
+        self.cases = {c: {c, c.lower(), c.upper()} if both else {c} for c in self.alphabet}
+        self.kinds: dict[str, set[str]] = {}
+        for c, cases in self.cases.items():
+            for k in cases:
+                self.kinds.setdefault(k, set()).add(c)
         self.chars: list[frozenset[str]] = []
         self.sets: dict[str, frozenset[str]] = {}
         self.edges: Counter[tuple[int, int]] = Counter()
@@ -112,11 +118,12 @@ class Automaton:
 
     def _state(self, items: list) -> _Part:
         if (known := str(items)) not in self.sets:
-            both = self.flags & re.IGNORECASE
+            (op, av), *others = items
+            single = op is sre.LITERAL and not others
             self.sets[known] = frozenset(
-                c
-                for c in self.alphabet
-                if any(_in(items, k) for k in ({c, c.lower(), c.upper()} if both else c))
+                self.kinds.get(chr(av), ())
+                if single
+                else (c for c in self.alphabet if any(_in(items, k) for k in self.cases[c]))
             )
         self.chars.append(self.sets[known])
         number = len(self.chars) - 1
@@ -245,6 +252,13 @@ def _reach(starts: set, after: object) -> set:
     return seen
 
 
+def _returns(ways: list[tuple], after: object) -> bool:
+    """Whether steps lead from a start to its end; taken together the pairs tell mostly that none do."""
+    if _reach({start for start, _ in ways}, after).isdisjoint({end for _, end in ways}):
+        return False
+    return any(end in _reach({start}, after) for start, end in ways)
+
+
 def _word(chars: frozenset[str]) -> str:
     return min(chars, key=lambda c: (not c.isprintable(), unicodedata.category(c), c))
 
@@ -297,7 +311,8 @@ def _pairs(auto: Automaton, pair: tuple[int, int], loop: frozenset[int]) -> Iter
 
 def _twice(auto: Automaton, loop: frozenset[int]) -> bool:
     """EDA: whether a text leads from a state back to it in two ways."""
-    for n in loop:
+    together = _reach({(n, n) for n in loop}, lambda pair: _pairs(auto, pair, loop))
+    for n in loop if any(one != other for one, other in together) else ():
         ways = _reach({(n, n)}, lambda pair: _pairs(auto, pair, loop))
         if any(
             one != other and (n, n) in _reach({(one, other)}, lambda p: _pairs(auto, p, loop))
@@ -317,7 +332,7 @@ def _shared(auto: Automaton, reach: dict, one: frozenset[int], other: frozenset[
             if auto.chars[a2] & auto.chars[m2] & auto.chars[b2]:
                 yield a2, m2, b2
 
-    return any((p, q, q) in _reach({(p, p, q)}, steps) for p in one for q in other)
+    return _returns([((p, p, q), (p, q, q)) for p in one for q in other], steps)
 
 
 def _begins(auto: Automaton, reach: dict, loop: frozenset[int]) -> bool:
@@ -337,4 +352,4 @@ def _begins(auto: Automaton, reach: dict, loop: frozenset[int]) -> bool:
                     if m2 in between and char in auto.chars[m2]:
                         yield char, m2, b2
 
-    return any((char, q, q) in _reach({(char, -1, q)}, steps) for q in loop for char in auto.chars[q])
+    return _returns([((char, -1, q), (char, q, q)) for q in loop for char in auto.chars[q]], steps)

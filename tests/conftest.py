@@ -30,6 +30,7 @@ with contextlib.suppress(ValueError):  # not in the main thread
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts deaf to it
 
 HERE = Path(__file__).parent
+fsync = os.fsync
 SLOW = {
     "process": (
         *("cli/test_process.py", "cli/test_serve.py", "mcp/test_server.py"),
@@ -92,10 +93,12 @@ def apart(tmp_path_factory):
     """No test reads or writes the user's own cache, or meets a warm process that its developer has running.
 
     Certificates, which a client of a language model reads, 25 ms a client, are left out: no test speaks TLS.
+    Nothing waits for the disk: no test cuts the power.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.getbasetemp()))
+        patch.setattr(os, "fsync", lambda file: None)
         patch.setattr(ssl.SSLContext, "load_verify_locations", lambda *given, **named: None)
         yield
 
@@ -103,7 +106,7 @@ def apart(tmp_path_factory):
 def pytest_collection_finish():
     """What was collected stays to the end: to look through it for garbage costs 5% of all work."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(200_000, 50, 1000)
 
 
 UMASK = os.umask(0o022)
@@ -142,9 +145,23 @@ def config():
 
 
 @pytest.fixture
-def mapped():
+def zone(monkeypatch):
+    """Sets the time zone of this process until the test ends: in the environment alone nobody reads it."""
+
+    def be(name: str) -> None:
+        monkeypatch.setenv("TZ", name)
+        time.tzset()
+
+    yield be
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.fixture
+def mapped(monkeypatch):
     """Maps a file and gives what writes into it; skips where the file system never tells of such a change."""
 
+    monkeypatch.setattr(os, "fsync", fsync)  # which tells the time of a change
     with contextlib.ExitStack() as stack:
 
         def held(path: Path) -> Callable[[int, bytes], None]:

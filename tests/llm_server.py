@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -27,9 +27,15 @@ class LLMServer(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    addresses: ClassVar[set[Any]] = set()
+    """Those that a test had: replies are kept by address, and no test may find another's."""
 
     def __init__(self, reply: Callable[[Body], str | Action]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        while self.server_address in self.addresses:
+            self.server_close()
+            super().__init__(("127.0.0.1", 0), _Handler)
+        self.addresses.add(self.server_address)
         self.reply = reply
         self.script: list[Action] = []
         self.requests: list[Body] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import date
 
 import pytest
@@ -18,13 +17,9 @@ NOW = date(2023, 5, 17)
 
 
 @pytest.fixture(autouse=True)
-def athens(monkeypatch):
+def athens(zone):
     """+03:00 in summer."""
-    monkeypatch.setenv("TZ", "Europe/Athens")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
+    zone("Europe/Athens")
 
 
 def passed(turns, **given):

@@ -153,13 +153,6 @@ def test_edge_cases_do_not_raise(tools, lines):
         assert len(result.hits) <= 60
 
 
-def test_the_same_question_twice_gives_the_same_result(tools):
-    hay = haystack(*CHAT)
-    results = [search("Mara dog", hay, Config(), tools) for _ in range(2)]
-    timeless = [dataclasses.replace(r, trace=dataclasses.replace(r.trace, timing_ms={})) for r in results]
-    assert timeless[0] == timeless[1]
-
-
 def test_the_dense_search_reads_a_long_turn_whole(tools):
     """The scorer sees 800 characters of a text, as the models see 128 tokens."""
     short = {"colbert": Scorer(lambda q, texts: overlap(q, [text[:800] for text in texts]))}

@@ -81,6 +81,7 @@ print(asked)
 """
 
 
+@pytest.mark.torch
 def test_a_model_that_is_trained_is_looked_up_nowhere(home: Path, tmp_path: Path):
     ran = subprocess.run(
         [sys.executable, "-c", SAVING],
@@ -94,7 +95,7 @@ def test_a_model_that_is_trained_is_looked_up_nowhere(home: Path, tmp_path: Path
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("command", [pytest.param("query", marks=pytest.mark.quick), "batch", "bench"])
+@pytest.mark.parametrize("command", ["query", "batch", "bench"])
 def test_only_our_files_are_left_in_a_home(home: Path, tmp_path: Path, command: str):
     asked = tmp_path / "questions.jsonl"
     asked.write_text(json.dumps({"id": 1, "question": QUESTION}) + "\n", encoding="utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import time
 from datetime import date
 
 import pytest
@@ -135,12 +134,8 @@ def test_only_relative_dates_depend_on_the_day_of_the_question():
 
 
 @pytest.fixture
-def lisbon(monkeypatch):
-    monkeypatch.setenv("TZ", "Europe/Lisbon")  # +01:00 in summer, +00:00 in winter
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
+def lisbon(zone):
+    zone("Europe/Lisbon")  # +01:00 in summer, +00:00 in winter
 
 
 @pytest.mark.usefixtures("lisbon")

@@ -259,13 +259,15 @@ def test_standard_output_is_no_file(run: Run, questions: Path):
     assert not Path("-").exists()
 
 
-def test_lines_of_text_are_questions_told_in_one_line(run: Run, questions: Path):
+@pytest.mark.parametrize(
+    "more", [(), pytest.param(("--out", "run", "--workers", "1"), marks=pytest.mark.process)]
+)
+def test_lines_of_text_are_questions_told_in_one_line(run: Run, questions: Path, more: tuple[str, ...]):
     questions.write_text(f"{QUESTION}\n\nWhat did Ilya adopt?\n")
-    for more in ((), ("--out", "run", "--workers", "1")):
-        ran = run("batch", str(questions), *more)
-        assert (ran.code, ran.err.count("questions.jsonl: lines of text: each is a question")) == (0, 1)
-        out = ran.out or Path("run/answers-00001-of-00001.jsonl").read_text()
-        assert [json.loads(line)["id"] for line in out.splitlines()] == [1, 3]
+    ran = run("batch", str(questions), *more)
+    assert (ran.code, ran.err.count("questions.jsonl: lines of text: each is a question")) == (0, 1)
+    out = ran.out or Path("run/answers-00001-of-00001.jsonl").read_text()
+    assert [json.loads(line)["id"] for line in out.splitlines()] == [1, 3]
 
 
 @pytest.mark.parametrize("resumed", [False, True])

@@ -153,6 +153,7 @@ def test_an_error_where_the_settings_cannot_be_read_is_masked(run: Run, planted:
     assert ERROR not in ran.out + ran.err
 
 
+@pytest.mark.process
 def test_a_run_folder_keeps_masked_records_and_goes_on_by_its_ids(run: Run, planted: Path, monkeypatch):
     monkeypatch.setenv("SMARTSEARCH_REDACT", "1")
     ran = run("batch", "q.jsonl", FOLDER, "--out", "run/", "--workers", "1")

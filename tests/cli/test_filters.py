@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,8 +39,8 @@ def test_only_what_passes_is_found(run: Run, options: list[str], expected: set[s
     assert texts(run, *options) == expected
 
 
-def test_what_was_asked_for_stands_in_the_record(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("TZ", "UTC")
+def test_what_was_asked_for_stands_in_the_record(run: Run, zone: Callable[[str], None]):
+    zone("UTC")
     given = ["--since", "may", "--now", "2024-05-17", "--speaker", "mara", "--only-speaker", "Mara"]
     assert run(*ASK, *given, "--conversation", "chat").record["filters"] == {
         "conversation": ["chat"],

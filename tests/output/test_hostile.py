@@ -157,6 +157,17 @@ def test_no_way_out_carries_what_drives_a_terminal(way: str):
     assert [a for a in ATTACKS if "http://evil" in "".join(re.findall(r"\x1b\]8;[^\x1b]*", shown[a]))] == []
 
 
+def test_what_is_opened_is_wrapped_within_the_screen(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    turn = Turn("word " * 60, "Mara", path="chat.txt", line=1)
+    held = Opened((("chat.txt:1", (Excerpt((turn,), (True,)),)),), tuple(outline([turn])), (), (), ())
+    drawn = printed(lambda: reading.show(held, View(color="always", hyperlinks="never", pager=False)))
+    said = [line for line in re.sub(r"\x1b\[[\d;]*m", "", drawn).splitlines() if "word" in line]
+    assert len(said) > 8
+    assert [line for line in said if not line.startswith(reading.BAR)] == []  # as if it was wrapped again
+    assert max(map(len, said)) <= 40
+
+
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=30))
 def test_whatever_the_text(attack: str):
     for way in WAYS:

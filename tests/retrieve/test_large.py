@@ -88,21 +88,15 @@ def test_turns_and_their_neighbours_are_those_of_the_parsed_corpus(large, parsed
     assert large.speakers == parsed.speakers
 
 
-@pytest.mark.parametrize("text", ["dog", "York", "new york", "name", "ÉTÉ", "straße", "nowhere", " ", "user"])
 @pytest.mark.parametrize("word_boundary", [False, True])
-def test_the_same_turns_contain_a_text(large, parsed, text, word_boundary):
-    expected = parsed.turns_with(text, word_boundary=word_boundary)
-    assert large.turns_with(text, word_boundary=word_boundary) == expected
-    if not word_boundary:
-        assert large.has(text) is bool(expected)
-
-
-@pytest.mark.parametrize("mode", ["or", "and"])
-@pytest.mark.parametrize("word_boundary", [False, True])
-def test_a_search_finds_what_grep_finds(large, parsed, mode, word_boundary):
-    terms = TERMS if mode == "or" else TERMS[2:4]
-    how = {"mode": mode, "word_boundary": word_boundary}
-    assert large.searching(10_000)(terms, **how) == grep(parsed, terms, **how)
+def test_the_same_turns_contain_a_text(large, parsed, word_boundary):
+    for text in ("dog", "York", "new york", "name", "ÉTÉ", "straße", "nowhere", " ", "user"):
+        expected = parsed.turns_with(text, word_boundary=word_boundary)
+        assert large.turns_with(text, word_boundary=word_boundary) == expected, text
+        assert word_boundary or large.has(text) is bool(expected), text
+    for mode, terms in (("or", TERMS), ("and", TERMS[2:4])):
+        how = {"mode": mode, "word_boundary": word_boundary}
+        assert large.searching(10_000)(terms, **how) == grep(parsed, terms, **how)
 
 
 def test_terms_add_up_over_the_steps(large, parsed):

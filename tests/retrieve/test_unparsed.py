@@ -1,6 +1,6 @@
 """Generated collections, searched unparsed and parsed: whatever stands in a chat, both find the same turns.
 
-16 of them as a rule, 1,000 in `make test-all`.
+10 of them as a rule, 1,000 in `make test-all`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from smartsearch.transcripts.faults import NotByLine
 from smartsearch.types import fold
 from tests.conftest import FUZZ
 
-COLLECTIONS = range(1000 if FUZZ >= 100 else 16)
+COLLECTIONS = range(1000 if FUZZ >= 100 else 10)
 WORDS = (
     *("dog", "flute", "New York", "name", "content", "file", "plan", "role", "image", "tool_calls"),
     *("Été", "e\u0301te\u0301", "STRASSE", "straße", "ẞ", "İstanbul", "ﬁn", "Kelvin", "ſo", "ΣΊΣΥΦΟΣ"),

@@ -106,6 +106,7 @@ def test_notes_of_notes_until_they_fit_and_only_new_pieces_are_noted_again(serve
     first = notes_asked(server)
     assert first > len(notes._pieces(turns)) >= 40
     assert load(turns)[2].fingerprint == memory.fingerprint
+    assert isinstance(memory.fingerprint, str)
     assert notes_asked(server) == first
     more = load([*turns, *planted.session(120)])[2]
     assert 0 < more.built.new < first / 3

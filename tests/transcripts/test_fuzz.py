@@ -29,7 +29,7 @@ from tests.conftest import FUZZ
 HERE = Path(__file__).parent / "samples"
 DOCS = Path(__file__).parents[2] / "docs" / "samples"
 SAMPLES = sorted(path for top in (HERE, DOCS) for path in top.rglob("*") if path.is_file())
-TRIES = FUZZ
+TRIES = FUZZ if FUZZ >= 100 else max(FUZZ // 3, 1)
 JUNK: tuple[Any, ...] = (None, 5, -1.5, True, "x", "", [], {}, [[]], {"text": 3}, "\ud83d", 10**30)
 WRITTEN = """¶|¶¶|\r|\u200e|\u202f|\ufeff|<|>|[|]|{|}|null,|: | - | -- |\t|\x00|x|"|```|---|**Jo:** |\xa0
 Maya: |## User|[18:40] |8 May 2023|5/8/23, 1:56 PM - |[99.99.99, 99:99:99] |٣١/١٢/٢٠٢٣|0/0/0, 0:0
@@ -205,7 +205,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 
 OTHERS = (None, True, 5, -1.5, "x", [], ["x"], [[]], {}, {"id": []})
-"""Of which each key takes two of ten in `make test`, and all in `make test-all`."""
+"""Of which each key takes one of ten in `make test`, and all in `make test-all`."""
 
 
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if s.suffix in (".json", ".jsonl")], ids=name_of)
@@ -217,7 +217,7 @@ def test_every_key_is_survived_with_every_type_of_value(sample: Path) -> None:
     chance = random.Random(name_of(sample))
     for holder, key in places(value):
         kept = holder[key]
-        for other in chance.sample(OTHERS, min(TRIES // 6, len(OTHERS))):
+        for other in chance.sample(OTHERS, min(max(FUZZ // 10, 1), len(OTHERS))):
             holder[key] = other
             changed = json.dumps(value) if whole else "\n".join(map(json.dumps, value))
             survives(known, Source(str(sample), changed, lambda _, lists=changed: lists))

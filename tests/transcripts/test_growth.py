@@ -29,7 +29,7 @@ from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.files import Selection
 from smartsearch.transcripts.formats import telegram_html
 from tests.transcripts.build import lines, put
-from tests.transcripts.test_fuzz import each_sample, is_one_document, records
+from tests.transcripts.test_fuzz import each_sample, is_one_document
 from tests.transcripts.test_fuzz import put as put_sample
 from tests.transcripts.test_stores import cursor, opencode
 from tests.transcripts.work import growth, working
@@ -66,20 +66,6 @@ def renamed(value: Any, n: int) -> Any:
     return f"{value}{n}" if isinstance(value, str) and value.isalnum() else value
 
 
-def several(sample: Path, times: int) -> str:
-    """A sample with its lines, or its longest list of records, so many times, each with ids of its own."""
-    text = sample.read_text(encoding="utf-8")
-    if sample.suffix == ".jsonl":
-        found = [json.loads(line) for line in text.splitlines() if line]
-        return lines(*(renamed(one, n) for n in range(times) for one in found))
-    value = json.loads(text) if is_one_document(sample) else None
-    longest = max(records(value), key=len, default=None)
-    if longest is None:
-        return f"{text}\n" * times
-    longest[:] = [renamed(one, n) for n in range(times) for one in longest]
-    return json.dumps(value)
-
-
 @pytest.fixture
 def read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is looked at once in a file, however large it is, is left out: how much of it was explained."""
@@ -89,20 +75,6 @@ def read_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def format_of(sample: Path) -> str:
     known = read_one(str(sample))[1]
     return known.name if known else "auto"
-
-
-@pytest.mark.fuzz
-@each_sample
-@pytest.mark.usefixtures("read_alone")
-def test_a_file_with_more_records_costs_no_more_for_each(tmp_path: Path, sample: Path) -> None:
-    def make(folder: Path, n: int) -> str:
-        folder.mkdir()
-        path = put_sample(folder, sample, b"")
-        path.write_text(several(sample, n), encoding="utf-8")
-        return str(path)
-
-    text = sample.read_text(encoding="utf-8")
-    assert not grows(tmp_path, make, max(4, 4_000 // len(text)), format_of(sample))
 
 
 Place = tuple[Any, ...]
@@ -158,6 +130,7 @@ def each_growth(sample: Path) -> Iterator[tuple[str, Callable[[int], str]]]:
             dump = json.dumps if whole else lambda all_lines: lines(*all_lines)
             yield f"{path}", lambda n, place=place, dump=dump: dump(grown_at(value, place, n))
         return
+    yield "all", lambda n: f"{text}\n" * (max(4, 4_000 // len(text)) * n // 64)
     rows = text.split("\n")
     for at, row in enumerate(rows[:30]):
         before, behind = rows[:at], rows[at + 1 :]
@@ -569,6 +542,33 @@ KINDS: dict[str, tuple[int, Callable[[Path, int], Made]]] = {
 }
 
 
+LONG = (
+    "files of OpenCode's",
+    "a store of OpenCode's, sessions",
+    "a folder, files far down",
+    "an archive, folders",
+    "an archive, members that are named",
+    "Slack, messages among groups",
+    "Slack, messages among channels",
+    "Discord, channels",
+    "Zulip, files and people",
+    "X, files and accounts",
+    "Google Chat, people and messages",
+    "WhatsApp, people",
+    "SpecStory, blocks without an end",
+    "a chat with an assistant, sessions",
+    "a page of Gemini's, records",
+    "Element, people",
+    "a mail, parameters",
+    "mails in threads",
+)
+"""Left to `make test-all`: a tenth of a second and more, by ways that others go too."""
+
+
+def marks_of(kind: str) -> list[pytest.MarkDecorator]:
+    return [*[NEEDS_311] * (" store " in kind), *[pytest.mark.fuzz] * (kind in LONG)]
+
+
 def test_folders_in_folders_are_each_looked_up_once(tmp_path: Path) -> None:
     """By their whole paths, of which the system allows some thousand characters."""
     paths = [files(tmp_path / str(n), 1, "x/" * n) for n in (20, 40, 80)]
@@ -580,9 +580,7 @@ def test_folders_in_folders_are_each_looked_up_once(tmp_path: Path) -> None:
     assert max(cost["lstat"] for cost in costs) < 3 * 80
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=NEEDS_311 if " store " in kind else ()) for kind in KINDS]
-)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=marks_of(kind)) for kind in KINDS])
 def test_more_of_a_kind_costs_no_more_for_each(tmp_path: Path, kind: str) -> None:
     n, make = KINDS[kind]
     assert not grows(tmp_path, make, n)

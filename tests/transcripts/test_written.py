@@ -29,7 +29,7 @@ from smartsearch.transcripts.corpus import read_one
 from smartsearch.types import Turn
 from tests.conftest import FUZZ
 
-CHATS = FUZZ if FUZZ < 100 else 3 * FUZZ
+CHATS = FUZZ // 2 + 1 if FUZZ < 100 else 3 * FUZZ
 """Of each layout; `make test-all` sets SMARTSEARCH_FUZZ to 100."""
 NAMES = ("Maya Reis", "Jonas", "Dr. Okoro", "Zoë", "田中", "Ана Петрова", "O'Neil", "Ana-Lena K.", "ليلى")
 WRITTEN = """
