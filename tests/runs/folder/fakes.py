@@ -14,13 +14,15 @@ from typing import Any
 from smartsearch.ask import door
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
+from smartsearch.models import loading
 from smartsearch.models.tools import Tools
 from smartsearch.runtime import ending
 from smartsearch.transcripts import corpus
-from tests.cli.fakes import FakeParser, fake_tools
+from tests.cli.fakes import LETTERS, FakeParser, fake_tools
 
 
 def tools(config: Config) -> Tools:
+    loading.tokenizer = lambda: LETTERS
     return fake_tools(config)
 
 
