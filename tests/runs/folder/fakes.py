@@ -22,6 +22,7 @@ from tests.cli.fakes import LETTERS, FakeParser, fake_tools
 
 
 def tools(config: Config) -> Tools:
+    """The fake models, and what they count tokens with."""
     loading.tokenizer = lambda: LETTERS
     return fake_tools(config)
 
@@ -35,7 +36,7 @@ class SlowParser(FakeParser):
 def slow(config: Config) -> Tools:
     from dataclasses import replace
 
-    return replace(fake_tools(config), parser=SlowParser())  # type: ignore[arg-type]
+    return replace(tools(config), parser=SlowParser())  # type: ignore[arg-type]
 
 
 def ends(text: str) -> None:
@@ -74,7 +75,7 @@ def poisoned(config: Config) -> Tools:
         read(path, *rest)
 
     corpus.read_file = poison
-    return replace(fake_tools(config), parser=PoisonParser())  # type: ignore[arg-type]
+    return replace(tools(config), parser=PoisonParser())  # type: ignore[arg-type]
 
 
 def clocked(config: Config) -> Tools:
@@ -87,7 +88,7 @@ def clocked(config: Config) -> Tools:
 
     corpus.read_file = slowly
     door.time = SimpleNamespace(perf_counter=lambda: 3600 * hours[0])  # type: ignore[assignment]
-    return fake_tools(config)
+    return tools(config)
 
 
 class HoldingParser(FakeParser):
@@ -100,7 +101,7 @@ def holding_back(config: Config) -> Tools:
     """What is asked ends with a path, that is made when the process ends by itself."""
     from dataclasses import replace
 
-    return replace(fake_tools(config), parser=HoldingParser())  # type: ignore[arg-type]
+    return replace(tools(config), parser=HoldingParser())  # type: ignore[arg-type]
 
 
 def missing(config: Config) -> Tools:
