@@ -254,7 +254,8 @@ class Core:
     rrf_k: int = ranks(60)
     speaker_rank: float = ranks(0.5)  # of its rank: where a preferred speaker's turn moves
     cascade: int = ranks(112)  # what `candidates` -1 means with both rankers
-    colbert_turns: int = ranks(192)  # turns ColBERT reads unless `candidates` is 0 (docs/decisions/0002)
+    colbert_turns: int = ranks(320)  # turns ColBERT reads unless `candidates` is 0 (docs/decisions/0002)
+    wanted: int = ranks(0)  # hits that somebody will look at; 0: `limit`, or all
 
     # Truncate (paper 3.6)
     truncate: str = cuts(

@@ -171,7 +171,7 @@ PAPER = {
 }
 """Paper 3.3 to 3.6 and paper table 5, by hand: what `--as paper` has to be, whatever the defaults become."""
 NOT_THE_PAPERS = """
-min_length min_length_propn fuzzy_cutoff fuzzy_words semantic_top likely_turns
+min_length min_length_propn fuzzy_cutoff fuzzy_words semantic_top likely_turns wanted
 weight_date weight_speaker now speaker_rank cascade colbert_turns limit redact
 qrmem qrmem_scope graph xmemory_without xmemory_cap qr_model qr_heads qr_candidates qr_memory qr_dtype
 memorag memorag_clues memorag_model memorag_ratio memorag_context
@@ -231,7 +231,8 @@ entity_source hop_sources hop_terms hop_characters hop_speakers beside windows c
 weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
 typed lift semantic semantic_below semantic_top first likely_turns pool
 dates weight_date now speaker weight_speaker rank fuse weight_ce weight_colbert rrf_k
-speaker_rank candidates cascade colbert_turns truncate budget tokens fill alpha min_score top_k order limit
+speaker_rank candidates cascade colbert_turns wanted
+truncate budget tokens fill alpha min_score top_k order limit
 compress
 qrmem qrmem_scope graph xmemory_without xmemory_cap qr_candidates qr_memory qr_dtype
 memorag memorag_clues memorag_ratio memorag_context threads timeout

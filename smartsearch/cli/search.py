@@ -81,7 +81,7 @@ def query(
     question, paths = fixed.asked(question, paths or [])
     view = out.view(few=not (search.sets("limit") or fixed))
     view = replace(view, quiet=progress.quiet, named=tuple(paths or ()))
-    config = replace(_with_graph(config, view.format), limit=view.most(config.limit))
+    config = replace(_with_graph(config, view.format), limit=view.most(config.limit), wanted=view.wanted)
     found = searched(question, paths, config, filters, view, progress)
     missed = out.strict and found.result.weak
     numbered = show.show(found.result, found.around, config, replace(view, none=missed and view.files))

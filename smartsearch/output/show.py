@@ -62,6 +62,11 @@ class View:
         """Whether hits are shown as blocks, not lines."""
         return self.format == "text" and not self.files and sys.stdout.isatty()
 
+    @property
+    def wanted(self) -> int:
+        """How many hits a screen shows at most, where it shows what fits; 0 elsewhere."""
+        return PIPED["json"] if self.few and self.screen and not self.explain else 0
+
     def most(self, limit: int) -> int:
         """The most hits of an answer, 0 for all: `limit`, or without it the format's own."""
         return limit if self.screen or self.files or not self.few else PIPED.get(self.format, 0)

@@ -35,9 +35,10 @@ _STAGE = {"ce": "crossencoder"}
 """What the time of a scorer is called in traces, if not by its name."""
 FOLLOWED = 20
 """The turns after so many of the best by ColBERT are ranked too: a reply may share no word with it."""
-FEW, FEW_READ = 20, 48
-"""Where at most so many hits are wanted, the cross-encoder reads so many turns; of the others its score is
-guessed (docs/decisions/0002)."""
+FEW = 20
+"""Where at most so many hits are wanted, fewer turns are read."""
+FEW_TURNS, FEW_READ = 128, 48
+"""So many by ColBERT, and by the cross-encoder, whose score of others is guessed (docs/decisions/0002)."""
 STATIC = "static"
 """The score of the first stage, among a turn's scores (rank/static.py)."""
 RRF_K = 30
@@ -250,7 +251,8 @@ def _pool(task: Task, ordered: Sequence[Candidate]) -> Sequence[Candidate]:
     """The candidates that a scorer reads, as given: the first by `ordered`, where there are more."""
     config = task.config
     if task.wide and task.deep:
-        most = None if config.candidates == 0 else config.colbert_turns
+        turns = min(FEW_TURNS, config.colbert_turns) if _few(task) else config.colbert_turns
+        most = None if config.candidates == 0 else turns
     else:
         most = (config.candidates if config.candidates > 0 else None) if task.names else 0
     chosen = {c.index for c in ordered[:most]}
@@ -265,10 +267,10 @@ def _share(config: Config, pool: int) -> int:
 
 
 def _few(task: Task) -> bool:
-    """Whether so few hits are wanted that the cross-encoder need not read all that it might."""
+    """Whether so few hits are wanted that the scorers need not read all that they might."""
     config, guesses = task.config, task.fusion is not None and bool(task.fusion.line)
     both = set(task.names) == set(SCORERS) and config.fuse == "learned"
-    return guesses and both and 0 < config.limit <= FEW and config.candidates < 0
+    return guesses and both and 0 < (config.wanted or config.limit) <= FEW and config.candidates < 0
 
 
 def _after_best(scores: Mapping[int, float], following: Callable[[int], int]) -> list[int]:

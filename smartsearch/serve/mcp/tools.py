@@ -57,11 +57,11 @@ class Answers:
         paths = [self._roots.resolve(path) for path in arguments.paths]
         asked = question_of(0, 0, {"question": arguments.question, "paths": paths, **arguments.narrowed})
         scope, config = self._written.own(asked, self._scope, self._config)
-        config = replace(config, limit=0, budget=config.budget or ANY_WORDS)
+        most = min(arguments.limit, self._config.limit or arguments.limit)
+        config = replace(config, limit=0, wanted=most, budget=config.budget or ANY_WORDS)
         with confined(self._roots.paths):
             found = Door(self._system, self._shelf).find(Request(asked.text, scope, config))
         result = found.result
-        most = min(arguments.limit, self._config.limit or arguments.limit)
         read = [result.hits[n] for n in worth_reading(result)]
         best = {hit.rank for hit in sorted(read, key=lambda hit: hit.rank)[:most]}
         shown = [n for n, hit in enumerate(result.hits) if hit.rank in best]
