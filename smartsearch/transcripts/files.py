@@ -23,14 +23,14 @@ from smartsearch.types import Skipped
 SUFFIXES = (
     *(".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown", ".log"),
     *(".mbox", ".eml", ".emlx", ".msg", ".vtt", ".srt", ".sbv", ".docx", ".weechatlog", ".html", ".htm"),
+    *(".csv", ".tsv"),
 )
 """Of the files in a folder or an archive; `.gz` and `.zst` may follow them."""
 _NAMES = (
-    *("direct-messages*.js", "*messages.csv", "KakaoTalk*.csv", "sms-*.xml"),
+    *("direct-messages*.js", "sms-*.xml"),
     *("state.vscdb", "opencode.db"),
 )
-"""Chats in files of kinds of which most are none: X's messages, LinkedIn's and Discord's, a Mac's KakaoTalk,
-those of SMS Backup & Restore; SQLite stores."""
+"""Chat files with ambiguous suffixes: X's messages, those of SMS Backup & Restore; SQLite stores."""
 
 _PATIENCE = 1.0
 """Seconds in which whoever writes into a named pipe begins, once it is open here."""

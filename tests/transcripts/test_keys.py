@@ -76,6 +76,14 @@ def test_columns_are_named_by_the_first_row(tmp_path: Path, name: str, mark: str
     assert (found.turns[0].line, found.turns[0].turn) == (2, "k1")
 
 
+def test_a_table_in_a_folder_is_read_or_told(tmp_path: Path) -> None:
+    put(tmp_path, "trip.csv", "date,sender,text\n2024-02-06,Orla,It cracked\n")
+    put(tmp_path, "goods.tsv", "article\tprice\nkiln\t90\n")
+    found = read([str(tmp_path)])
+    assert told(found) == [("Orla", "It cracked", "2024-02-06")]
+    assert [Path(entry.path).name for entry in found.skipped] == ["goods.tsv"]
+
+
 def test_what_is_not_named_goes_by_the_usual_keys(tmp_path: Path) -> None:
     path = put(
         tmp_path, "a.jsonl", lines({"who": "Orla", "text": "a", "ts": 1707210600, "room": "kilns", "part": 2})
