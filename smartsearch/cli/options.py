@@ -490,6 +490,7 @@ USED = (
         "files_with_matches",
         "explain",
         "strict",
+        "fast",
         "fixed_strings",
         "quiet",
         "since",

@@ -77,6 +77,9 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
 
     fusion, sure = _fusion(config), _fitted(config, "confidence")
     static = _static() if config.first == "static" else None
+    if static:
+        own = store.info("static", ModelRef("shipped:static"), manifest.STATIC.parent)
+        infos["static"] = replace(own, precision="int8")
     return Tools(
         parse.Parser(nlp, is_word), scorers, tokenizer(), infos, fusion, notes, sure, is_word, static
     )
