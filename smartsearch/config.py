@@ -408,7 +408,7 @@ _PAPER: dict[str, Any] = {
     # rank (paper 3.5)
     **{"profile": "paper", "parser": "", "crossencoder": "", "colbert": "", "rank": ("ce", "colbert")},
     **{"candidates": 0, "beside": (), "windows": False, "calibrate": False, "lift": False},
-    **{"fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
+    **{"fast": False, "fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
     # truncate (paper 3.6)
     **{"truncate": "adaptive", "alpha": 0.03, "top_k": 60, "budget": 4000, "tokens": 0},
     **{"fill": "stop", "order": "rank", "compress": (), "min_score": 0.0},
