@@ -216,7 +216,7 @@ class Core:
     )
     fast: bool = ranks(
         False,
-        "Answer by words and static vectors alone, as --rank none: a third of a second, ranked less well.",
+        "Quick: words and static vectors, no network; ranked less well, as --rank none.",
         "Ranking",
     )
     fuse: str = ranks(  # learned where the profile has weights for it, else rrf
