@@ -63,7 +63,7 @@ added. Two runs over the same files with the same models and threads give the sa
  "candidates": 0,         turns that retrieval found, before ranking and the cut
  "estimates": [""],       only over large collections where not all of those turns were read: which of `candidates`, `budget` (its
                           `dropped`) and `hops` count unread ones, of which a few may hold no term; bounds from above
- "confidence": 0,         the chance that a hit answers, 0 to 1; null: the system does not tell
+ "confidence": 0,         the chance that a hit answers, 0 to 1; null: nothing tells, as with `--fast` or one ranker
  "weak": false,           the confidence is too low to count on, or a code, number, quoted phrase or name stands nowhere
  "absent": [""],          words of the question that no turn has
  "budget": {"truncate": "", "words": 0, "used_words": 0, "tokens": 0, "used_tokens": 0, "tokenizer": "",
@@ -94,7 +94,8 @@ added. Two runs over the same files with the same models and threads give the sa
 - `load` is the time spent waiting for the models after the transcripts were read; both happen at once.
 - A hit with an image has a `caption`. With `-A`, `-B` or `-C` a hit has
   `"context": {"before": [...], "after": [...]}`, turns of the same session with `line`, `pointer`, `turn`, `speaker`,
-  `time` and `text`. With `--explain` the record has `dropped_hits`: `rank`, `reason`, place and `scores` of each turn that was cut.
+  `time` and `text`. With `--explain` the record has `dropped_hits`: `rank`, `reason`, place and `scores` of each turn that was cut; and the
+  first ten hits have `met`: `asked`, a word of the question, `said`, another of the turn that stands for it, and their `cosine`.
 - `--format jsonl` prints each hit on a line of its own and nothing else.
 - `batch` prints the same record with `"id"` and `"asked"` in front, or `{"id": ..., "asked": {...}, "line": 3, "error": {...}}`. `asked` has a hash of the line's
   question, paths and filters, and the `settings` that are not as by default: by it `--resume` knows whose answer it is.

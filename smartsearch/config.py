@@ -214,6 +214,11 @@ class Core:
         "Ranking",
         metavar=f"{','.join(RANKERS)}|none",
     )
+    fast: bool = ranks(
+        False,
+        "Quick: words and static vectors, no network; ranked less well, as --rank none.",
+        "Ranking",
+    )
     fuse: str = ranks(  # learned where the profile has weights for it, else rrf
         "learned",
         "How the rankers' scores become one order: learned weights, or the paper's rrf.",
@@ -404,7 +409,7 @@ _PAPER: dict[str, Any] = {
     # rank (paper 3.5)
     **{"profile": "paper", "parser": "", "crossencoder": "", "colbert": "", "rank": ("ce", "colbert")},
     **{"candidates": 0, "beside": (), "windows": False, "calibrate": False, "lift": False},
-    **{"fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
+    **{"fast": False, "fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
     # truncate (paper 3.6)
     **{"truncate": "adaptive", "alpha": 0.03, "top_k": 60, "budget": 4000, "tokens": 0},
     **{"fill": "stop", "order": "rank", "compress": (), "min_score": 0.0},
@@ -444,6 +449,9 @@ def check(config: Config) -> Config:
             raise ConfigError(f"{name} is {value}", hint=f"a number from {lowest} up")
     if not 0.0 <= config.alpha < 1.0:
         raise ConfigError(f"alpha is {config.alpha}", hint="a share of the best score, 0 up to 1")
+    if config.min_score and "ce" not in config.rank:
+        said = "min_score is a chance that only the cross-encoder tells, and it does not run"
+        raise ConfigError(said, hint="leave out --min-score, or --fast and --rank")
     if config.min_score > 1.0:
         raise ConfigError(f"min_score is {config.min_score}", hint="a chance, 0 to 1")
     if config.now and not _is_day(config.now):
@@ -462,16 +470,19 @@ def build(
     """One Config from all sources; `given` holds what the command line said, None meaning unsaid.
 
     A `preset` goes over files and environment. Raises ConfigError for an unknown key of the user's file, a
-    value of the wrong type, or one out of range; what is wrong in a project's file is left out, and a note of
-    the config.
+    value of the wrong type, or one out of range, UsageError where `given` disagrees with itself; what is
+    wrong in a project's file is left out, and a note of the config.
     """
     user, project, outer = _outer_layers(env, folder, home)
-    over = outer.values | _preset_values(preset)
-    over |= {name: value for name, value in (given or {}).items() if value is not None}
-    values = user.values | project.values | over
+    said = {name: value for name, value in (given or {}).items() if value is not None}
+    if said.get("fast") and said.get("rank"):
+        both = f"--fast runs no ranker, and --rank names {written(said['rank'])}"
+        raise UsageError(both, hint="give one of them")
+    over = _over(outer.values, _preset_values(preset), said)
+    values = _over(user.values, project.values, over)
     values |= {name: anchored(values[name]) for name in MODELS if name in values}
     config = check(dataclasses.replace(Config(), **values))
-    before = dataclasses.replace(Config(), **user.values)
+    before = dataclasses.replace(Config(), **_over(user.values))
     sets = [
         f"{name} = {said if len(said) <= SHOWN else f'{said[:SHOWN]}...'}"
         for name in (*names("find", "rank", "cut"), "timeout")
@@ -480,6 +491,15 @@ def build(
     ]
     told = [f"{project.where} sets {', '.join(sets)}"] if sets else []
     return dataclasses.replace(config, notes=(*told, *project.faults))
+
+
+def _over(*layers: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of all layers, later ones over earlier: a layer that names rankers undoes `fast` below."""
+    values: dict[str, Any] = {}
+    for layer in layers:
+        values |= {"fast": False} if layer.get("rank") else {}
+        values |= layer
+    return values | ({"rank": ()} if values.get("fast") else {})
 
 
 def written(value: object) -> str:
@@ -530,6 +550,7 @@ def settings(
     """
     config = build(env=env, folder=folder, home=home)
     origins = {name: one.origin(name) for one in _outer_layers(env, folder, home) for name in one.values}
+    origins |= {"rank": origins["fast"]} if config.fast else {}
     return [
         Setting(name, getattr(config, name), field.default, origins.get(name, "default"))
         for name, field in FIELDS.items()

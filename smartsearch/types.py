@@ -208,10 +208,20 @@ class Scores:
 
 
 @dataclass(frozen=True)
+class Met:
+    """A word of the question, the other word that stands for it in a turn, and the cosine of the two."""
+
+    asked: str
+    said: str
+    cosine: float
+
+
+@dataclass(frozen=True)
 class Hit:
     """A ranked turn with its scores and the terms and hop that explain why it is here.
 
-    `index` is its place in `Corpus.turns`, `also` holds turns that say nearly the same (compress.py).
+    `index` is its place in `Corpus.turns`, `also` holds turns that say nearly the same (compress.py), `met`
+    what stands in it for words of the question, where that was asked for.
     """
 
     rank: int
@@ -221,6 +231,7 @@ class Hit:
     hop: int = 1
     index: int = -1
     also: tuple[Turn, ...] = ()
+    met: tuple[Met, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -288,7 +299,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """A model that ran: `role` (parser, crossencoder, colbert), id, revision or hash, precision."""
+    """A model that ran: `role` (parser, static, crossencoder, colbert), id, revision or hash, precision."""
 
     role: str
     id: str

@@ -43,6 +43,43 @@ def test_values_are_read_as_their_type(tmp_path):
     assert made(tmp_path, env={"SMARTSEARCH_RANK": "none"}).rank == ()
 
 
+BOTH = ("ce", "colbert")
+
+
+@pytest.mark.parametrize(
+    ("user", "project", "env", "given", "preset", "rank"),
+    [
+        ("", "", {}, {"fast": True}, "", ()),
+        ("fast = true", "", {}, {}, "", ()),
+        ("fast = true", "", {}, {"fast": False}, "", BOTH),
+        ("fast = true", "rank = 'ce'", {}, {}, "", ("ce",)),
+        ("rank = 'ce'", "", {"SMARTSEARCH_FAST": "1"}, {}, "", ()),
+        ("", "fast = true", {}, {"rank": ("colbert",)}, "", ("colbert",)),
+        ("", "fast = true\nrank = 'ce'", {}, {}, "", ()),
+        ("fast = true", "", {}, {}, "paper", BOTH),
+        ("", "", {}, {"fast": True}, "paper", ()),
+    ],
+)
+def test_of_fast_and_rankers_the_one_that_is_said_last_counts(
+    tmp_path, user, project, env, given, preset, rank
+):
+    config = made(tmp_path, given, env, project, user, preset=preset)
+    assert (config.rank, config.fast) == (rank, not rank)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"fast": True, "rank": ("ce",)}, UsageError, "--fast runs no ranker, and --rank names ce"),
+        ({"fast": True, "min_score": 0.5}, ConfigError, "only the cross-encoder tells"),
+    ],
+)
+def test_what_no_ranker_can_do_is_refused(tmp_path, given, error, message):
+    with pytest.raises(error, match=message):
+        made(tmp_path, given)
+    assert made(tmp_path, {"fast": True, "rank": ()}).rank == ()
+
+
 @pytest.mark.parametrize(
     ("layer", "text", "message"),
     [
@@ -165,7 +202,7 @@ PAPER = {
     **{"semantic": "fallback", "semantic_below": 5, "first": "match"},
     **{"profile": "paper", "parser": "", "crossencoder": "", "colbert": "", "rank": ("ce", "colbert")},
     **{"candidates": 0, "fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
-    **{"beside": (), "windows": False, "calibrate": False, "lift": False},
+    **{"beside": (), "windows": False, "calibrate": False, "lift": False, "fast": False},
     **{"truncate": "adaptive", "alpha": 0.03, "top_k": 60, "budget": 4000, "fill": "stop", "order": "rank"},
     **{"tokens": 0, "compress": (), "min_score": 0.0},
 }
@@ -231,9 +268,8 @@ entity_source hop_sources hop_terms hop_characters hop_speakers beside windows c
 weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
 typed lift semantic semantic_below semantic_top first likely_turns pool
 dates weight_date now speaker weight_speaker rank fuse weight_ce weight_colbert rrf_k
-speaker_rank candidates cascade colbert_turns wanted
-truncate budget tokens fill alpha min_score top_k order limit
-compress
+speaker_rank fast candidates cascade colbert_turns wanted truncate budget tokens fill alpha min_score top_k
+order limit compress
 qrmem qrmem_scope graph xmemory_without xmemory_cap qr_candidates qr_memory qr_dtype
 memorag memorag_clues memorag_ratio memorag_context threads timeout
 """

@@ -58,6 +58,29 @@ def test_the_trace_tells_every_stage(tools):
     assert result.budget.tau == pytest.approx(0.01 * max(h.scores.ce for h in result.hits))
 
 
+@pytest.mark.parametrize(("rank", "tells"), [(("ce", "colbert"), True), (("ce",), False), ((), False)])
+def test_how_sure_an_answer_is_is_told_only_where_both_rankers_tell(tools, rank, tells):
+    sure = dataclasses.replace(tools, confidence={"bias": -9.0})
+    result = search("When did Mara adopt a dog", haystack(*CHAT), Config(rank=rank), sure)
+    assert (result.confidence is not None, result.weak) == (tells, tells)
+    nowhere = search("Who mended FC-311?", haystack(*CHAT), Config(rank=rank), sure)
+    assert nowhere.weak
+
+
+@pytest.mark.parametrize(
+    ("first", "roles"), [("static", ["parser", "static"]), ("match", ["parser", "colbert"])]
+)
+def test_the_models_that_ran_are_named(tools, first, roles):
+    models = {**tools.models, "static": ModelInfo("static", "fake", "0", "int8")}
+    config = Config(rank=(), first=first)
+    result = search(
+        "When did Mara adopt a dog", haystack(*CHAT), config, dataclasses.replace(tools, models=models)
+    )
+    assert [model.role for model in result.trace.models] == roles
+    assert result.hits
+    assert result.budget.tau == result.budget.alpha == 0.0
+
+
 def test_the_limit_shows_fewer_and_drops_none(tools):
     result = search("Mara dog", haystack(*CHAT), Config(limit=1, truncate="none"), tools)
     assert len(result.hits) == 1

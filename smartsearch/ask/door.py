@@ -119,6 +119,8 @@ class Door:
             shown = (*result.hits, *result.budget.hidden)
             said = runs(corpus, (hit.index for hit in shown if hit.index >= 0))
             result, around = redacted_result(result, around, said)
+        explained = getattr(system, "explained", None) if asked.explain else None
+        result = explained(result) if explained else result  # of what is shown: no word of a secret
         state = "-".join(filter(None, (system.fingerprint, memory.fingerprint)))
         return Found(result, tuple(around), sources, state)
 

@@ -1,7 +1,7 @@
 """`smartsearch live`: questions one after another, hits as one types, the chat behind a hit with Enter.
 
-Words are matched at each key; the whole search runs when the typing pauses, in the warm process where there
-is one. What is drawn is made in output/live.py.
+Words and static vectors order the turns at each key; the whole search runs when the typing pauses, in the
+warm process where there is one. What is drawn is made in output/live.py.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,7 +33,7 @@ from smartsearch.output import masking, stream
 from smartsearch.output.live import State
 from smartsearch.output.plain import where
 from smartsearch.transcripts.filters import Filters
-from smartsearch.types import Hit, Scores, Term, Turn
+from smartsearch.types import Hit, Query, Scores, Term, Turn
 
 if TYPE_CHECKING:
     from prompt_toolkit import Application
@@ -128,16 +130,32 @@ class Session:
         return self.library.haystack(self.scope)
 
     def matched(self, question: str) -> list[Hit]:
-        """The turns that hold most of the words typed so far, newest first among equals."""
+        """The best turns by the words typed so far and by static vectors; of equals the newest first."""
+        from smartsearch.rank.cascade import Task, first
+        from smartsearch.rank.meaning import dense_search
+        from smartsearch.rank.static import WHOLE
         from smartsearch.retrieve.grep import by_match_weight
+        from smartsearch.text.parse import stop_words
 
         haystack = self.read()
-        terms = [Term(word, "TOKEN", 1.0) for word in dict.fromkeys(re.findall(r"\w\S*", question.lower()))]
-        found = by_match_weight(haystack.searching(MOST)(terms)) if terms else []
+        said = dict.fromkeys(re.findall(r"\w\S*", question.lower()))
+        terms = [Term(word, "TOKEN", 1.0) for word in [w for w in said if w not in stop_words()] or said]
+        if not terms:
+            return []
+        search = haystack.searching(MOST)
+        found = search(terms)
+        counts = search.counts or Counter(key for inside in found.values() for key in inside)
+        tools = getattr(self._opening(), "tools", None)
+        static = tools.static if tools and len(haystack) <= WHOLE else None
+        dense = dense_search(Query(question, tuple(terms)), haystack, self.config, {}, static)
+        found |= {index: {} for index in (dense(MOST) if dense else ()) if index not in found}
         turns = haystack.corpus.turns
-        best = sorted(found, key=lambda c: turns[c.index].time, reverse=True)
-        best.sort(key=lambda c: -c.weight)
-        shown = self._shown([c.index for c in best[:MOST]])
+        newest = sorted(by_match_weight(found), key=lambda c: turns[c.index].time, reverse=True)
+        newest.sort(key=lambda c: -c.weight)
+        near = partial(static, question, haystack) if static else None
+        task = Task(question, newest, haystack.corpus, {}, self.config, counts=counts, near=near)
+        best = first(task)[0][:MOST]
+        shown = self._shown([c.index for c in best])
         return [
             Hit(rank, turn, Scores(c.weight), c.terms, 1, c.index)
             for rank, (c, turn) in enumerate(zip(best, shown), start=1)
@@ -286,12 +304,12 @@ def _told(session: Session) -> Callable[[Callable[[], Any]], bool]:
 
 
 def _typed(session: Session, asked: Any, app: Any) -> None:
-    """Match words at once; search when no key follows for a moment."""
+    """Order by words and static vectors at once; search when no key follows for a moment."""
     question = asked.text.strip()
     session.state.close()
     if question.startswith("/"):
         return
-    _told(session)(lambda: session.state.found(session.matched(question), "by words" if question else ""))
+    _told(session)(lambda: session.state.found(session.matched(question), "found" if question else ""))
 
     async def later() -> None:
         await asyncio.sleep(PAUSE)

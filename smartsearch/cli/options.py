@@ -351,7 +351,7 @@ class OutputOptions:
     )
     json: bool = option(OUTPUT, "The same as --format json.", "--json", default=False)
     files_with_matches: bool = option(
-        OUTPUT, "Only the paths of files with a hit, best first.", "--files-with-matches", "-l", default=False
+        OUTPUT, "Only paths of files with a hit, best first.", "--files-with-matches", "-l", default=False
     )
     after: int | None = context("Turns of context after each hit.", "--after-context", "-A")
     before: int | None = context("Turns of context before each hit.", "--before-context", "-B")
@@ -490,6 +490,7 @@ USED = (
         "files_with_matches",
         "explain",
         "strict",
+        "fast",
         "fixed_strings",
         "quiet",
         "since",

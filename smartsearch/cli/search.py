@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn
 
 import typer
 
@@ -37,12 +37,15 @@ from smartsearch.config import Config
 from smartsearch.errors import ExitCode, InputError, SearchTimeout, UsageError
 from smartsearch.output import record, show, stream
 from smartsearch.output.show import View
-from smartsearch.runtime import ending, outputs
+from smartsearch.runtime import ending
 from smartsearch.runtime.deadline import deadline
 from smartsearch.runtime.extras import needs
 from smartsearch.systems.base import Progress, System
 from smartsearch.transcripts.files import require
 from smartsearch.types import Result
+
+if TYPE_CHECKING:
+    from smartsearch.runtime import outputs
 
 JSON_FORMATS = ("json", "jsonl")
 
@@ -235,6 +238,8 @@ def batch_command(
     if Path(out).exists() and any(Path(name).is_file() and Path(out).samefile(name) for name in named):
         raise UsageError(f"--out {out} is one of the inputs", hint="another file")
     asking.resumed = resume
+    from smartsearch.runtime import outputs
+
     with outputs.Lines(Path(out), batch.done_in, batch.is_ours, resume=resume, overwrite=overwrite) as lines:
         batch.check_settings(lines.held, asking.asked, str(lines.path if overwrite else out))
         lines.spare([*source.paths, questions])

@@ -77,6 +77,9 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
 
     fusion, sure = _fusion(config), _fitted(config, "confidence")
     static = _static() if config.first == "static" else None
+    if static:
+        own = store.info("static", ModelRef("shipped:static"), manifest.STATIC.parent)
+        infos["static"] = replace(own, precision="int8")
     return Tools(
         parse.Parser(nlp, is_word), scorers, tokenizer(), infos, fusion, notes, sure, is_word, static
     )
@@ -279,8 +282,14 @@ def _static() -> Static:
     from smartsearch.rank.static import Static
 
     def pieces(texts: Sequence[str]) -> list[list[int]]:
-        short = [text[:MAX_CHARACTERS] for text in texts]
-        return [one.ids for one in _shipped_tokenizer().encode_batch(short, add_special_tokens=False)]
+        """Those of each text; a word that stands in many texts is cut once."""
+        rows = [text[:MAX_CHARACTERS].split() for text in texts]
+        known: dict[str, list[int]] = {word: [] for row in rows for word in row}
+        cut = _shipped_tokenizer().encode(list(known), is_pretokenized=True, add_special_tokens=False)
+        of_word = list(known.values())
+        for piece, number in zip(cut.ids, cut.word_ids, strict=True):
+            of_word[number].append(piece)
+        return [[piece for word in row for piece in known[word]] for row in rows]
 
     try:
         return Static(manifest.STATIC, pieces)

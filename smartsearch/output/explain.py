@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from smartsearch.config import Config
 from smartsearch.output.plain import aligned, one_line, where
 from smartsearch.output.record import budget
-from smartsearch.types import STAGES, Dropped, Graph, Hit, Result, Scores, Term
+from smartsearch.types import STAGES, Dropped, Graph, Hit, Met, Result, Scores, Term
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -49,6 +49,7 @@ def _facts(answer: Result, config: Config) -> Iterator[Facts]:
     names = ("rank", "match", "ce", "colbert", "rrf", "fused", *others, "hop", "turn")
     rows = [_scores(hit, others) for hit in answer.hits]
     yield Facts("scores", [names, *rows] if rows else [], headed=True)
+    yield Facts("met", [(str(hit.rank), ", ".join(map(_met, hit.met))) for hit in answer.hits if hit.met])
     yield from _cut(answer, config)
     yield from (Facts("degraded", said=one_line(said)) for said in trace.degraded)
     spent = ", ".join(f"{stage} {trace.timing_ms.get(stage, 0.0):.1f}" for stage in STAGES)
@@ -117,6 +118,11 @@ def _scores(hit: Hit, others: Sequence[str]) -> tuple[str, ...]:
     own = (f"{s.match:.2f}", _ce(s), _number(s.colbert, 3), f"{s.rrf:.5f}", _number(s.fused, 3))
     more = (_number(s.more.get(name), 4) for name in others)
     return (str(hit.rank), *own, *more, str(hit.hop), _name(hit))
+
+
+def _met(words: Met) -> str:
+    """`instrument ~ accordion .71`: a word of the question, what stands for it, and how near they are."""
+    return f"{one_line(words.asked)} ~ {one_line(words.said)} {f'{words.cosine:.2f}'.lstrip('0')}"
 
 
 def _ce(scores: Scores) -> str:

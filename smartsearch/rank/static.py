@@ -9,8 +9,10 @@ vectors began as ColBERT's own of each piece alone; recipe/static.py trained the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -20,7 +22,7 @@ from numpy.typing import NDArray
 
 from smartsearch.rank.text import body
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.types import Turn
+from smartsearch.types import Met, Turn, fold
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -35,6 +37,11 @@ WHOLE = 30_000
 """Turns of a haystack that are all scored: a second and a half on one core the first time, a tenth later."""
 SAMPLE = 4_000
 """Of a larger one the turns, evenly apart, that say how rare a piece is."""
+TOLD, TOLD_FROM = 3, 0.15
+"""The most words of a turn that are told to stand for words of the question, and the least that each counts:
+its cosine times the weight of the question's word."""
+_WORD = re.compile(r"\w+|[^\w\s]")
+"""What the pieces of a text never cross."""
 
 
 @dataclass(frozen=True)
@@ -52,28 +59,39 @@ class Static:
 
     def __init__(self, file: Path, tokens: Tokens) -> None:
         with np.load(file, allow_pickle=False) as kept:
-            weights: dict[str, Any] = {name: kept[name].astype(np.float32) for name in kept.files}
-        self.vectors: Floats = weights.pop("vectors") * weights.pop("scale")[:, None]
-        self._weights = weights
+            self._small, self._scale = kept["vectors"], kept["scale"].astype(np.float32)
+            others = [name for name in kept.files if name not in ("vectors", "scale")]
+            self._weights: dict[str, Any] = {name: kept[name].astype(np.float32) for name in others}
         self._tokens = tokens
         self._held: WeakKeyDictionary[Haystack, Pieces] = WeakKeyDictionary()
+        self._last: WeakKeyDictionary[Haystack, tuple[str, Floats]] = WeakKeyDictionary()
 
     def __call__(self, question: str, haystack: Haystack, turns: Sequence[int]) -> Floats:
         """The score of each of `turns`, shape (turns,), higher is better; they are indices that ascend."""
+        if not len(turns):
+            return np.zeros(0, np.float32)
+        whole = len(haystack.corpus.turns) <= WHOLE
+        asked, scores = self._last.get(haystack, ("", np.zeros(0, np.float32)))
+        if not whole or asked != question:
+            scores = self._scored(question, haystack, None if whole else turns)
+        if not whole:
+            return scores
+        self._last[haystack] = question, scores
+        chosen: Floats = scores[np.asarray(turns)]
+        return chosen
+
+    def _scored(self, question: str, haystack: Haystack, turns: Sequence[int] | None) -> Floats:
+        """The score of each of `turns`, of all without them."""
+        every = range(len(haystack.corpus.turns))
         asked = np.array(self._tokens([question])[0], dtype=np.int64)
-        if not len(asked) or not len(turns):
-            return np.zeros(len(turns), np.float32)
-        held = self._held.get(haystack)
-        if len(haystack.corpus.turns) <= WHOLE:
-            every = held or self._pieces(haystack, range(len(haystack.corpus.turns)))
-            self._held[haystack] = every
-            scores = self.scores(asked, every, every.flat, len(every.starts))
-            chosen: Floats = scores[np.asarray(turns)]
-            return chosen
-        apart = -(-len(haystack) // SAMPLE)
-        sample = held or self._pieces(haystack, haystack.indices[::apart])
-        self._held[haystack] = sample
-        return self.scores(asked, self._pieces(haystack, turns), sample.flat, len(sample.starts))
+        if not len(asked):
+            return np.zeros(len(every if turns is None else turns), np.float32)
+        if haystack not in self._held:
+            known = every if turns is None else haystack.indices[:: -(-len(haystack) // SAMPLE)]
+            self._held[haystack] = self._pieces(haystack, known)
+        held = self._held[haystack]
+        over = held if turns is None else self._pieces(haystack, turns)
+        return self.scores(asked, over, held.flat, len(held.starts))
 
     def scores(self, asked: Ints, over: Pieces, seen: Ints, count: int) -> Floats:
         """The score of each turn of `over` for the pieces `asked`, shape (turns,).
@@ -82,9 +100,11 @@ class Static:
         """
         w = self._weights
         vectors, shares = self.asked(asked)
-        similar = vectors @ self.vectors.T + w["told"]
-        best = np.stack([np.maximum.reduceat(row[over.flat], over.starts) for row in similar], axis=1)
-        having = np.bincount(seen, minlength=len(self.vectors))[asked]
+        stands = np.bincount(over.flat, minlength=len(self._small)) > 0
+        kinds, place = np.flatnonzero(stands), np.cumsum(stands) - 1
+        similar, flat = vectors @ self.vectors(kinds).T + w["told"][kinds], place[over.flat]
+        best = np.stack([np.maximum.reduceat(row[flat], over.starts) for row in similar], axis=1)
+        having = np.bincount(seen, minlength=len(self._small))[asked]
         shares = shares * np.log1p(count / np.maximum(having, 0.5)) ** w["rarity"]
         near = [shifted(best, over.stretches, by) * part for by, part in zip((-1, 1), w["near"], strict=True)]
         mean = np.maximum(best, np.maximum(*near)) @ (shares / shares.sum())
@@ -98,13 +118,49 @@ class Static:
 
     def asked(self, pieces: Ints) -> tuple[Floats, Floats]:
         """A question's pieces as unit vectors, shape (pieces, dimensions), and what each weighs."""
-        w, own = self._weights, self.vectors[pieces]
+        w, own = self._weights, self.vectors(pieces)
         none = np.zeros_like(own[:1])
         before, after = np.concatenate((none, own[:-1])), np.concatenate((own[1:], none))
         seen = np.concatenate((own, before, after, np.broadcast_to(own.mean(axis=0), own.shape)), axis=1)
         hidden = np.maximum(seen @ w["layer"] + w["bias"], 0)
         weights = 1 / (1 + np.exp(-(w["asked"][pieces] + hidden @ w["weigh"])))
         return unit(own @ w["turned"] + hidden @ w["back"]), weights
+
+    def vectors(self, pieces: Ints) -> Floats:
+        """The vectors of some pieces, of length one, shape (pieces, dimensions)."""
+        found: Floats = self._small[pieces] * self._scale[pieces, None]
+        return found
+
+    def met(self, question: str, texts: Sequence[str]) -> list[tuple[Met, ...]]:
+        """For each text its words that stand for other words of the question, what counts most first."""
+        words, pieces, starts = self._words(question)
+        if not words:
+            return [()] * len(texts)
+        vectors, weights = self.asked(pieces)
+        sizes = np.diff(np.append(starts, len(pieces)))[:, None]
+        shares = np.maximum.reduceat(weights, starts)
+
+        def of(text: str) -> Iterator[Met]:
+            others, theirs, begins = self._words(text)
+            if not others:
+                return
+            near = np.maximum.reduceat(vectors @ self.vectors(theirs).T, begins, axis=1)
+            near = np.add.reduceat(near, starts, axis=0) / sizes
+            counts = near.max(axis=1) * shares
+            for n in np.argsort(-counts)[: sum(counts >= TOLD_FROM)]:
+                at = near[n].argmax()
+                if fold(words[n]) != fold(others[at]) and words[n][0].isalnum() and others[at][0].isalnum():
+                    yield Met(words[n], others[at], float(near[n, at]))
+
+        return [tuple(islice(of(text), TOLD)) for text in texts]
+
+    def _words(self, text: str) -> tuple[list[str], Ints, Ints]:
+        """The words of a text, their pieces in a row, and where each word begins in it."""
+        words = _WORD.findall(text)
+        known = [(word, row) for word, row in zip(words, self._tokens(words), strict=True) if len(row)]
+        sizes = np.array([0, *(len(row) for _, row in known)])
+        flat = np.array([piece for _, row in known for piece in row], dtype=np.int64)
+        return [word for word, _ in known], flat, np.cumsum(sizes)[:-1]
 
     def _pieces(self, haystack: Haystack, turns: Sequence[int]) -> Pieces:
         corpus = haystack.corpus

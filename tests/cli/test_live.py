@@ -1,6 +1,7 @@
 """`smartsearch live`, driven by keys on a screen that nobody sees."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -13,8 +14,11 @@ from smartsearch.cli import live
 from smartsearch.cli.options import FilterOptions
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
+from smartsearch.models import loading
 from smartsearch.output import live as drawing
+from smartsearch.systems.smartsearch import SmartSearch
 from smartsearch.types import Hit, Scores, Term, Turn
+from tests.cli.fakes import fake_tools
 from tests.waiting import HANG
 
 CHAT = """\
@@ -79,10 +83,23 @@ def texts(fragments):
     return "".join(text for _, text in fragments)
 
 
-def test_words_are_matched_as_they_are_typed(session):
-    assert [hit.index for hit in session.matched("sail boat")] == [0, 2, 1]  # both words, then the newest
+def test_each_key_orders_the_turns_by_words_and_static_vectors(session, monkeypatch):
+    static = loading._static()
+    system = SmartSearch(replace(fake_tools(session.config), static=static))
+    monkeypatch.setattr(session, "_opening", lambda: system)
+    cut, tokens = [], static._tokens
+    monkeypatch.setattr(static, "_tokens", lambda texts: cut.extend(texts) or tokens(texts))
+    assert session.matched("sail boat")[0].index == 0
     assert session.matched("caf")[0].turn.text == "the café opens at nine"
+    (first, *_) = session.matched("where to drink coffee")  # no word of it stands anywhere
+    assert (first.index, first.terms) == (3, ())
     assert session.matched("") == session.matched("?") == []
+    assert len(cut) == 4 + 3  # the turns once, each question once
+
+
+def test_without_static_vectors_the_words_order_them_alone(session):
+    session.config = replace(session.config, first="match")
+    assert [hit.index for hit in session.matched("the sail boat")] == [0, 2, 1]  # then the newest
 
 
 def test_after_a_pause_the_ranked_hits_stand_there_and_leaving_prints_the_place(session):
@@ -190,7 +207,7 @@ def test_masked_secrets_stay_masked_and_open_their_chat(session, folder):
     key = "sk-" + "a1B2" * 12
     (folder / "chat.txt").write_text(f"{CHAT}[2025-04-07] Ana: the key is {key}\n", encoding="utf-8")
     session.config = Config(redact=True)
-    session.state.found(session.matched("key"), "by words")
+    session.state.found(session.matched("key"), "found")
     session.open()
     assert session.state.hit.turn.text == session.state.opened[-1].text == "the key is [redacted: api key]"
     assert session.chosen.text == f"the key is {key}"

@@ -119,6 +119,24 @@ def test_a_page_shows_each_hit_among_its_neighbours_unless_told_otherwise(run: R
     )
 
 
+def test_a_fast_query_tells_which_words_met_and_none_of_a_secret(
+    run: Run, chats: Path, monkeypatch: pytest.MonkeyPatch
+):
+    said = "Mara: I play the accordion, password: violin7-Cello!\n"
+    (chats / "chat.txt").write_text(said, encoding="utf-8")
+    static = loading._static()
+    monkeypatch.setattr(loading, "load_tools", lambda config: replace(fake_tools(config), static=static))
+    asked = ["query", "which instrument", "chat.txt", "--fast"]
+    ran = run(*asked, "--json", "--explain", "--redact")
+    (hit,) = ran.record["hits"]
+    assert (ran.code, ran.record["confidence"], hit["scores"]["ce"]) == (0, None, None)
+    assert ("violin" in hit["text"], "static" in hit["scores"]) == (False, True)
+    (met,) = hit["met"]
+    assert (met["asked"], met["said"], list(met)[2:]) == ("instrument", "accordion", ["cosine"])
+    assert "#   1  instrument ~ violin7 ." in run(*asked, "--explain").out
+    assert "met" not in run(*asked, "--json").record["hits"][0]
+
+
 def test_explain_adds_nothing_to_a_page(run: Run):
     pages = [run("query", QUESTION, "--format", "html", *more).out for more in ([], ["--explain"])]
     assert len({re.sub(r"[\d.]+", "", page) for page in pages}) == 1

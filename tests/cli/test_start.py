@@ -59,15 +59,17 @@ main()
 
 
 @pytest.mark.process
-def test_a_default_query_imports_neither_spacy_nor_torch():
+@pytest.mark.parametrize(("options", "networks"), [([], True), (["--fast"], False)])
+def test_a_query_imports_neither_spacy_nor_torch_and_a_fast_one_no_network(options, networks):
     ran = subprocess.run(
-        [sys.executable, "-c", ASKED, "query", "Where is the key?", str(SAMPLES)],
+        [sys.executable, "-c", ASKED, "query", "Where is the key?", str(SAMPLES), *options],
         capture_output=True,
         text=True,
         check=True,
     )
     packages = set(ran.stderr.splitlines()[-1].split())
-    assert {"numpy", "onnxruntime", "tokenizers"} <= packages
+    assert {"numpy", "tokenizers"} <= packages
+    assert ("onnxruntime" in packages) == networks
     assert packages.isdisjoint(UNUSED)
 
 

@@ -34,7 +34,7 @@ from smartsearch.output.show import View
 from smartsearch.transcripts import FORMATS
 from smartsearch.transcripts.outline import outline
 from smartsearch.transcripts.places import Excerpt
-from smartsearch.types import Budget, Dropped, Hit, Nearby, Result, Scores, Skipped, Term, Trace, Turn
+from smartsearch.types import Budget, Dropped, Hit, Met, Nearby, Result, Scores, Skipped, Term, Trace, Turn
 
 ATTACKS = (
     *("\x1b[2J", "\x1b]0;title\x07", "\x1b]8;;http://evil\x1b\\click\x1b]8;;\x1b\\", "\x1bP0;1|17/AB\x1b\\"),
@@ -62,7 +62,10 @@ def answer(attack: str) -> Result:
     return Result(
         f"question {attack}",
         "embedded",
-        (Hit(1, turn, Scores(2.0, 0.5, 0.1, 0.01), (term,), index=0), Hit(2, turn, Scores(1.0))),
+        (
+            Hit(1, turn, Scores(2.0, 0.5, 0.1, 0.01), (term,), index=0, met=(Met(attack, attack, 0.5),)),
+            Hit(2, turn, Scores(1.0)),
+        ),
         Budget("none", 0, 0, 0.0, 0.0, 4, dropped=(Dropped(3, "tau", turn),)),
         Trace((term,), degraded=(attack,), absent=(term,)),
         skipped=(Skipped(f"path {attack}", "bad", attack),),

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from smartsearch.config import Config
 from smartsearch.errors import InputError, SearchTimeout
-from smartsearch.output import record
-from smartsearch.types import STAGES, Budget, Dropped, Hit, Result, Scores, Term, Trace, Turn
+from smartsearch.output import explain, record
+from smartsearch.types import STAGES, Budget, Dropped, Hit, Met, Result, Scores, Term, Trace, Turn
 
 
 def answer(**changes: object) -> Result:
@@ -79,6 +79,16 @@ def test_a_caption_is_shown_where_there_is_one():
     turn = Turn("look", "Ann", caption="a red kite")
     assert record.hit(Hit(1, turn, Scores(1.0)))["caption"] == "a red kite"
     assert "caption" not in record.hit(Hit(1, Turn("look"), Scores(1.0)))
+
+
+def test_words_that_met_are_told_where_they_were_asked_for():
+    met = Hit(1, Turn("an accordion", "Ann"), Scores(1.0), met=(Met("instrument", "accordion", 0.71),))
+    value = record.hit(met)
+    assert list(value)[-1] == "met"
+    assert value["met"] == [{"asked": "instrument", "said": "accordion", "cosine": 0.71}]
+    told = list(explain.lines(replace(answer(), hits=(met,)), Config()))
+    assert "  1  instrument ~ accordion .71" in told[told.index("met:") :]
+    assert "met:" not in list(explain.lines(answer(), Config()))
 
 
 def test_lone_surrogates_become_replacement_characters():

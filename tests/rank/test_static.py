@@ -83,8 +83,52 @@ def test_of_a_large_haystack_only_the_turns_asked_for_are_cut_into_pieces(scorer
     assert len(cut) == 1 + 5 + 3 + 1 + 1  # the sample is kept
 
 
+def test_a_question_is_scored_once_and_only_the_pieces_that_stand_somewhere_are_looked_at(
+    scorer: Static, monkeypatch
+):
+    some, cut, rows = hay("rain", "hound", "dog", "rain"), [], []
+    vectors = scorer.vectors
+    monkeypatch.setattr(scorer, "_tokens", lambda texts: cut.extend(texts) or tokens(texts))
+    monkeypatch.setattr(scorer, "vectors", lambda pieces: rows.append(len(pieces)) or vectors(pieces))
+    first = scorer("dog", some, some.indices)
+    assert scorer("dog", some, [1, 2]).tolist() == first[1:3].tolist()
+    assert (len(cut), rows) == (1 + 4, [1, 3])
+    scorer("tea", some, [1])
+    assert (len(cut), rows[2:]) == (1 + 4 + 1, [1, 3])
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "met"),
+    [
+        ("the dog?", "A hound!", [("dog", "hound", 0.8)]),
+        ("DOG", "dog, hound", []),  # the word itself is there
+        ("dog tea", "hound soup rain", [("dog", "hound", 0.8)]),
+        ("?", "hound", []),
+        ("dog", "", []),
+    ],
+)
+def test_words_that_stand_for_others_are_told_whole(scorer: Static, question, said, met):
+    (found,) = scorer.met(question, [said])
+    assert [(one.asked, one.said, round(one.cosine, 1)) for one in found] == met
+
+
+def test_a_word_is_cut_as_in_its_text():
+    from smartsearch.models.loading import _shipped_tokenizer, _static
+
+    texts = [
+        "Hey  there, Caf\u00e9s!",
+        "50\u20ac a\u200bb \U0001f600x Cafe\u0301s",
+        "",
+        "hey there xylographers'",
+    ]
+    whole = _shipped_tokenizer().encode_batch(texts, add_special_tokens=False)
+    assert _static()._tokens(texts) == [one.ids for one in whole]
+
+
 def test_the_shipped_vectors_know_what_a_word_means():
     from smartsearch.models.loading import _static
 
     some = hay("The bus leaves at nine.", "She plays the accordion.", "Soup again.", sessions="abc")
     assert _static()("which instrument does she play", some, range(3)).argmax() == 1
+    ((met, *_),) = _static().met("which instrument does she play", [some.corpus.turns[1].text])
+    assert (met.asked, met.said, met.cosine > 0.5) == ("instrument", "accordion", True)

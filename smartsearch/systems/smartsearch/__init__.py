@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from smartsearch.config import Config
     from smartsearch.models.tools import Tools
     from smartsearch.retrieve.grep import Haystack
+    from smartsearch.types import Result
 
 CARD = Card(
     "smartsearch",
@@ -21,6 +23,8 @@ CARD = Card(
     fidelity="approximate",
     whole=False,
 )
+EXPLAINED = 10
+"""Hits of which is told what stands in them for words of the question."""
 
 
 class SmartSearch:
@@ -41,6 +45,15 @@ class SmartSearch:
         from smartsearch.systems.smartsearch.pipeline import search
 
         return search(question, corpus, config, self.tools)
+
+    def explained(self, answer: Result) -> Result:
+        """`answer` with what stands in its first hits for words of the question, by static vectors."""
+        if self.tools.static is None:
+            return answer
+        first, rest = answer.hits[:EXPLAINED], answer.hits[EXPLAINED:]
+        met = self.tools.static.met(answer.query, [hit.turn.said for hit in first])
+        told = (replace(hit, met=words) for hit, words in zip(first, met, strict=True))
+        return replace(answer, hits=(*told, *rest))
 
 
 def card(name: str) -> Card:

@@ -8,6 +8,7 @@ from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cascade import Task, fuse, score
 from smartsearch.rank.confidence import absent, confidence, is_weak, signals
+from smartsearch.rank.features import SCORERS
 from smartsearch.rank.fusion import Ranking
 from smartsearch.rank.lift import lift
 from smartsearch.rank.meaning import dense_search
@@ -36,7 +37,7 @@ def search(
     with clock("rank"):
         ranking = ranked(query, evidence, haystack, config, tools)
     searched = config.first == "match" and any(step.kind == "semantic" for step in evidence.hops)
-    ran = dict.fromkeys(["parser", *config.rank, *(["colbert"] if searched else [])])
+    ran = dict.fromkeys(["parser", config.first, *config.rank, *(["colbert"] if searched else [])])
     named = {
         kind: {t.source for s in evidence.hops if s.kind == kind for t in s.terms}
         for kind in ("date", "title")
@@ -52,7 +53,8 @@ def search(
         absent=tuple(term for term in absent(query, evidence.counts) if term.text not in named["title"]),
         estimates=("candidates", "budget", "hops") if evidence.unread else (),
     )
-    tells = config.typed and config.calibrate and tools.confidence
+    both = set(SCORERS) <= set(config.rank)  # for whose scores it was fitted
+    tells = config.typed and config.calibrate and both and tools.confidence
     near = {term.source for term in evidence.mended} | {
         word for said in named["date"] for word in said.split()
     }

@@ -47,7 +47,7 @@ class Rules:
     def _test(self, asked: dict[str, Any]) -> int:
         """The number of a test of a word; the same one for the same demands."""
         asked = {field: wanted for field, wanted in asked.items() if field not in ("OP", "POS")}
-        written = json.dumps(asked, sort_keys=True)
+        written = repr(sorted(asked.items()))
         number = self._numbers.get(written)
         if number is None:
             number = self._numbers[written] = len(self._tests)
