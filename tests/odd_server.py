@@ -19,7 +19,7 @@ from smartsearch.models import loading
 from smartsearch.models.tools import Tools
 from smartsearch.rank.scorer import Scorer
 from smartsearch.serve.warm import server, wire
-from tests.cli.fakes import fake_tools
+from tests.cli.fakes import LETTERS, fake_tools
 
 SLEEP = float(os.environ.get("TEST_SLEEP", "600"))
 
@@ -62,6 +62,7 @@ def odd_tools(config: Config) -> Tools:
 
 if __name__ == "__main__":
     loading.load_tools = odd_tools
+    loading.tokenizer = lambda: LETTERS
     mcp_cli.LOADER = "tests.odd_server:noisy_tools"
     server.HUNG = float(os.environ.get("TEST_HUNG", server.HUNG))
     wire.ALIVE_EVERY = float(os.environ.get("TEST_ALIVE", wire.ALIVE_EVERY))

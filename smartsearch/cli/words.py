@@ -96,10 +96,12 @@ def asked(question: str, paths: Sequence[str]) -> tuple[str, list[str]]:
 
 def near_path(words: Sequence[str]) -> str:
     """How to search what the last word of a question without paths may be the mistyped name of."""
+    word = words[-1] if len(words) > 1 else ""
+    if len(word) < SHORT_NAME:
+        return ""
     from rapidfuzz.distance import OSA
 
-    word = words[-1] if len(words) > 1 else ""
-    there = sorted(os.listdir()) if len(word) >= SHORT_NAME else ()  # noqa: PTH208 - names, no paths
+    there = sorted(os.listdir())  # noqa: PTH208 - names, no paths
     names = [name for name in there if OSA.distance(word, name.split(".")[0]) <= 1]
     if not names:
         return ""
