@@ -58,8 +58,8 @@ AHEAD_BYTES = 2**30
 """The memory of this process up to which it reads ahead, if it may hold any."""
 AHEAD_SHARE = 0.9
 """The share of what it may hold up to which it does so otherwise."""
-TIMES = 12
-"""How many times the size of their files transcripts take in memory while they are searched."""
+TIMES = 40
+"""How many times the size of their files transcripts take in memory at most, while they are searched."""
 
 
 class Files:

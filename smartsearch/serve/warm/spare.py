@@ -18,7 +18,7 @@ from smartsearch.runtime import private, xdg
 from smartsearch.serve.warm import client, place, wire
 from smartsearch.serve.warm.wire import Request
 
-BYTES = 400 * 2**20
+BYTES = 400 * 10**6
 """The memory that it may hold."""
 TOLD = (
     "a process stays behind, so that the next questions are faster, until it is idle for 15 minutes; "
