@@ -93,11 +93,14 @@ def started(terminals: dict[str, bool], tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_many_that_leave_one_at_once_leave_one_and_say_so_once(started: list):
     said: list[str] = []
+    dead = place.place(Config(), make=True).socket
+    dead.touch()
     with ThreadPoolExecutor(20) as pool:
         list(pool.map(lambda _: spare.leave(ASKED, said.append), range(20)))
     spare.leave(ASKED, said.append)
     spare.leave(replace(ASKED, config=Config(profile="paper")), said.append)  # one an installation
     assert (len([*filter(None, started)]), said) == (1, [spare.TOLD])
+    assert not dead.exists()
 
 
 def test_what_was_said_is_not_said_again_and_who_hears_nothing_is_left_nothing(

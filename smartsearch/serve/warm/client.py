@@ -197,6 +197,7 @@ def launch(spot: place.Spot, config: Config, left: Request | None = None) -> sub
     }
     given = [f"{name}={value}" for name, value in options.items() if value]
     try:
+        spot.socket.unlink(missing_ok=True)  # of one that was killed: nobody is to ask it meanwhile
         with open(_log(spot.log), "ab") as log, tempfile.TemporaryFile() as stdin:
             if left is not None:
                 stdin.write(wire.packed(left))
