@@ -338,7 +338,8 @@ class Core:
     cache_size: int = runs(1024, trusted=True)  # MiB of vectors at most; 0 = none
     daemon: str = runs(
         "auto",
-        "Ask the warm process of `smartsearch serve`: auto, if one runs; always, and start one; never.",
+        "Ask the warm process of `smartsearch serve`: auto, if one runs, and at a terminal leave one behind; "
+        "always, and start one first; never.",
         "Run",
         choices=("auto", "always", "never"),
         trusted=True,

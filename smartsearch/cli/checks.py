@@ -281,16 +281,19 @@ def _warm(config: Config) -> Iterator[Finding]:
     if holder is None:
         stale = spot.socket.exists()
         said = "none runs" + (", a dead one left its socket, which is no harm" if stale else "")
-        yield Finding(
-            "server", "ok", said, "`smartsearch serve` keeps the models loaded for the next questions"
+        hint = (
+            "a question at a terminal leaves one behind" if config.daemon == "auto" else "`smartsearch serve`"
         )
+        yield Finding("server", "ok", said, f"{hint}, which keeps the models loaded for the next questions")
         return
     told = client.status(spot.socket)
     if told is None:
         said = f"pid {holder.get('pid')} runs and does not answer"
         yield Finding("server", "warning", said, "smartsearch serve --stop")
     else:
-        yield Finding("server", "ok", f"pid {holder.get('pid')} is {told.get('state')}, {spot.socket}")
+        held = f", {told['rss_bytes'] / 1e6:.0f} MB" if "rss_bytes" in told else ""
+        said = f"pid {holder.get('pid')} is {told.get('state')}{held}, {spot.socket}"
+        yield Finding("server", "ok", said, "smartsearch serve --stop")
 
 
 PROBED = 30.0

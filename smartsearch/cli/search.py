@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn
 
@@ -124,16 +125,24 @@ def searched(
         stream.status("searching", wanted=progress.progress == "auto" and not consent.asked_for(config)),
     ):
         asked = Request(_utf8(question), scope, config, view.before, view.after, view.traced)
-        return answered(asked, here, stdin)
+        return answered(asked, here, stdin, quiet=view.quiet)
 
 
-def answered(asked: Request, here: Callable[[BinaryIO | None], Door], stdin: BinaryIO | None = None) -> Found:
+def answered(
+    asked: Request,
+    here: Callable[[BinaryIO | None], Door],
+    stdin: BinaryIO | None = None,
+    *,
+    quiet: bool = False,
+) -> Found:
     """What the warm process answers, where one is wanted and there; else what the door of this process does.
 
-    `here` gives that door, with what is left of `stdin`.
+    `here` gives that door, with what is left of `stdin`. At a terminal that leaves a warm process behind when
+    this one ends.
     """
     config, cold = asked.config, ""
-    if config.daemon != "never" and not config.llm:  # its settings of a language model may be others
+    asks = config.daemon == "always" or (config.daemon == "auto" and config.cache)  # it keeps what it reads
+    if asks and not config.llm:  # its settings of a language model may be others
         from smartsearch.serve.warm import client, wire
 
         try:
@@ -144,7 +153,13 @@ def answered(asked: Request, here: Callable[[BinaryIO | None], Door], stdin: Bin
             if stdin is not None and error.piped:
                 stdin = io.BytesIO(error.piped + stdin.read(STDIN_BYTES))
             cold = str(error)
-    return here(stdin).find(asked, (f"answered without the warm process: {cold}",) if cold else ())
+    found = here(stdin).find(asked, (f"answered without the warm process: {cold}",) if cold else ())
+    if sys.stdout.isatty() and config.daemon == "auto":
+        from smartsearch.serve.warm import spare, wire
+
+        if spare.wanted(left := wire.Request(**vars(asked))):
+            ending.add(partial(spare.leave, left, None if quiet else stream.talk))
+    return found
 
 
 def _with_graph(config: Config, format: str) -> Config:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from smartsearch import __version__
 from smartsearch.cli.options import ModelOptions, Settings
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, UsageError
@@ -88,17 +87,15 @@ def serve(
 
 
 def _serve(config: Config, idle: float) -> None:
-    from smartsearch.serve.warm import place
+    from smartsearch.serve.warm import place, spare
 
     os.umask(0o077)
     spot = place.place(config, make=True)
-    wanted = os.environ.pop(place.WANTED, str(spot.socket))
-    if wanted != str(spot.socket):  # its folder went meanwhile: nobody would find this one there
+    wanted = os.environ.pop(place.WANTED, "")
+    if wanted not in ("", str(spot.socket)):  # its folder went meanwhile: nobody would find this one there
         raise UsageError(f"{wanted} cannot be made any more", hint="start it again", kind="output")
-    about = {"pid": os.getpid(), "version": __version__, "profile": config.profile, "since": time.time()}
-    about["install"] = place.install()
     try:
-        lock = place.hold(spot.lock, about)
+        lock = place.hold(spot.lock, place.about(config, os.getpid()))
     except OSError as error:
         raise UsageError(f"{spot.lock}: {error.strerror}", hint="room on that disk", kind="output") from error
     if lock is None:
@@ -106,6 +103,7 @@ def _serve(config: Config, idle: float) -> None:
         raise UsageError(
             f"a warm process with these models runs already, pid {pid}", hint="smartsearch serve --stop"
         )
+    left = spare.question() if wanted else None
     from smartsearch import systems
     from smartsearch.models import loading
     from smartsearch.serve.models import Models
@@ -115,8 +113,10 @@ def _serve(config: Config, idle: float) -> None:
     systems.load(config, models)
     files = server.Files(config)
     os.chdir("/")
-    serving = server.Server(config, models, files.changed)
+    serving = server.Server(config, models, files.changed, most=spare.BYTES if left else 0)
     serving.heed_signals()
+    if left is not None and not serving.look(left):
+        return
     with _listening(spot) as listener:
         until = f"ends after {idle:g} s without a question" if idle else "ends with Ctrl-C"
         stream.talk(f"ready: profile {config.profile}, pid {os.getpid()}, {until}, {spot.socket}")
@@ -142,20 +142,11 @@ def _listening(spot: Spot) -> Iterator[socket.socket]:
                 listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits for commands
 
 
-def _running() -> list[tuple[Spot, dict[str, object]]]:
-    """The warm processes of this user, of whatever version and models."""
-    from smartsearch.serve.warm import place
-
-    home = place.folder()
-    spots = [place.named(home, path.stem) for path in sorted(home.glob("*.lock"))]
-    return [(spot, about) for spot in spots if (about := place.holder(spot.lock)) is not None]
-
-
 def _status(*, as_json: bool) -> int:
-    from smartsearch.serve.warm import client
+    from smartsearch.serve.warm import client, place
 
     rows: list[dict[str, object]] = []
-    for spot, about in _running():
+    for spot, about in place.running():
         told = client.status(spot.socket) if spot.socket.exists() else {"state": "loading"}
         known = told or {"state": "silent"}
         since = about.get("since")
@@ -185,7 +176,7 @@ def stop_all(*, others: bool = False) -> int:
     """
     from smartsearch.serve.warm import place
 
-    running = _running()
+    running = place.running()
     own = [one for one in running if others or one[1].get("install") == place.install()]
     for _, about in running if others else ():
         told = [f"{name} {about.get(name) or '?'}" for name in ("pid", "version", "profile", "install")]

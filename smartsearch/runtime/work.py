@@ -7,6 +7,7 @@ hears no signal: there a watch ends the process.
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
 import signal
@@ -120,6 +121,16 @@ def resident_bytes() -> int:
         return pages * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):  # pragma: no cover - not Linux
         return peak_bytes()
+
+
+def release() -> None:
+    """Give memory that nothing uses back to the system."""
+    import ctypes
+    import gc
+
+    gc.collect()
+    with contextlib.suppress(OSError, AttributeError):  # not glibc
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def peak_bytes() -> int:

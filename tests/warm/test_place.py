@@ -77,7 +77,9 @@ def test_the_name_changes_with_what_changes_answers(tmp_path: Path, monkeypatch:
     names.append(place.key(others[-1]))
     monkeypatch.setattr("smartsearch.__version__", "9")
     names.append(place.key(base))
-    assert len(set(names)) == 6
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    names.append(place.key(base))
+    assert len(set(names)) == 7
     monkeypatch.undo()
     assert place.key(Config(threads=2, limit=3, daemon="never")) == names[0]
 
@@ -96,5 +98,26 @@ def test_a_lock_tells_of_its_holder_as_long_as_that_lives(tmp_path: Path):
         assert place.holder(lock) == {"pid": 7}
         assert place.hold(lock, {"pid": 8}) is None
         assert place.holder(lock) == {"pid": 7}
+        process.kill()
+    assert place.holder(lock) is None
+
+
+def test_who_starts_another_hands_it_the_lock(tmp_path: Path):
+    """So that nobody holds it for no moment, in which a third would start one more."""
+    lock, program = tmp_path / "a.lock", (
+        "import os, sys; from pathlib import Path; from smartsearch.serve.warm import place\n"
+        "place.hold(Path(sys.argv[1]), {'pid': 7}); print('held', flush=True); sys.stdin.read()"
+    )  # fmt: skip
+    held = place.hold(lock, {"pid": None, "version": "long"})
+    assert held is not None
+    command, pipes = [sys.executable, "-c", program, str(lock)], {"stdin": subprocess.PIPE, "stdout": -1}
+    env = os.environ | {place.LOCK: str(held)}
+    with subprocess.Popen(command, env=env, pass_fds=(held,), **pipes) as process:
+        os.close(held)
+        assert place.holder(lock) is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        assert place.holder(lock) == {"pid": 7}
+        assert place.hold(lock, {"pid": 8}) is None
         process.kill()
     assert place.holder(lock) is None

@@ -18,6 +18,7 @@ from smartsearch.ask.door import Door
 from smartsearch.ask.library import Library
 from smartsearch.ask.scope import Request, Scope
 from smartsearch.config import Config
+from smartsearch.errors import SmartsearchError
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cache.vectors import TokenVectors, quantised
 from smartsearch.rank.scorer import Scorer
@@ -159,6 +160,48 @@ def test_nothing_is_read_ahead_beyond_the_memory_for_it(reading, monkeypatch: py
     assert ahead.read == 0
 
 
+def keeping(config: Config) -> Tools:
+    """Fake models whose ColBERT makes vectors of turns."""
+    made = fake_tools(config)
+    colbert = replace(made.scorers["colbert"], vectors=Ahead(lambda read: None).vectors)
+    return replace(made, scorers={**made.scorers, "colbert": colbert})
+
+
+def test_one_that_may_hold_little_forgets_transcripts_and_ends_where_that_is_not_enough(
+    reading, monkeypatch: pytest.MonkeyPatch
+):
+    server, _ = reading(lambda server, read: None)
+    server._most, shelf = 100, server._shelf
+    holds = {"bytes": 100}
+    monkeypatch.setattr("smartsearch.serve.warm.server.resident_bytes", lambda: holds["bytes"])
+    assert server._fits()
+    assert (server._ahead is None, server._shelf is shelf) == (False, True)
+    holds["bytes"] = 101
+    monkeypatch.setattr("smartsearch.serve.warm.server.release", lambda: holds.update(bytes=99))
+    assert server._fits()
+    assert (server._ahead is None, server._shelf is shelf) == (True, False)
+    holds["bytes"] = 101
+    monkeypatch.setattr("smartsearch.serve.warm.server.release", lambda: None)
+    assert list(server._asked(idle=0)) == []
+
+
+@pytest.mark.parametrize(("most", "read"), [(0, 3), (10_000, 3), (500, None)])
+def test_what_a_question_left_is_read_ahead_unless_it_is_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, read: int | None
+):
+    monkeypatch.setattr("smartsearch.serve.warm.shelf.SETTLED", -1.0)
+    (tmp_path / "chat.txt").write_text("Mara: my dog\nIlya: a dog\nMara: the garden\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    left = client.here(wire.Request("", WHERE, Config()))
+    server = Server(Config(), Models(Config(), keeping), most=most)
+    assert server.look(left) is (read is not None)
+    assert (server._ahead and len(server._ahead[0])) == read
+    monkeypatch.chdir(tmp_path)
+    if read is None:
+        with pytest.raises(SmartsearchError, match=r"^$"):
+            server._answer(left, None)
+
+
 @pytest.mark.parametrize(
     ("config", "wanted"),
     [(Config(), True), (Config(semantic="off"), False), (Config(typed=False), False)],
@@ -169,16 +212,11 @@ def test_what_was_asked_by_meaning_is_read_ahead(
     monkeypatch.setattr("smartsearch.serve.warm.shelf.SETTLED", -1.0)
     seen: list[object] = []
 
-    def tools(config: Config) -> Tools:
-        made = fake_tools(config)
-        colbert = replace(made.scorers["colbert"], vectors=Ahead(lambda read: None).vectors)
-        return replace(made, scorers={**made.scorers, "colbert": colbert})
-
     class Spied(Server):
         def _readable(self, config: Config) -> object:
             seen.append(super()._readable(config))
             return seen[-1]
 
     monkeypatch.setattr("tests.warm.test_server.Server", Spied)
-    asked(config, Models(Config(), tools))
+    asked(config, Models(Config(), keeping))
     assert [found and len(found[0]) for found in seen] == [3 if wanted else None]

@@ -69,18 +69,18 @@ def ask(request: Request, stdin: BinaryIO | None) -> Answer:
         if len(piped) > wire.PIPED_BYTES:
             raise NotWarm
         with _reached(spot, request.config) as connection:
-            here = replace(
-                request, folder=_folder(), places=wire.places(request.scope), piped=stdin is not None
-            )
-            return _asked(connection, here, piped)
+            return _asked(connection, replace(here(request), piped=stdin is not None), piped)
     except NotWarm as cold:
         raise NotWarm(str(cold), piped) from cold
 
 
-def _folder() -> str:
-    """The current folder. Raises NotWarm where it was removed: another process cannot go there."""
+def here(request: Request) -> Request:
+    """A question as asked in the current folder.
+
+    Raises NotWarm where that was removed: another process cannot go there.
+    """
     try:
-        return str(Path.cwd())
+        return replace(request, folder=str(Path.cwd()), places=wire.places(request.scope))
     except OSError:
         raise NotWarm from None
 
@@ -176,10 +176,17 @@ def _reason(told: object) -> str:
     return str(told.get("reason", nothing)) if isinstance(told, dict) else nothing
 
 
-def launch(spot: place.Spot, config: Config) -> subprocess.Popen[bytes]:
-    """Start a server in the background; who wants to ask it waits until it listens. Raises OSError."""
-    import subprocess
+def launch(spot: place.Spot, config: Config, left: Request | None = None) -> subprocess.Popen[bytes] | None:
+    """Start a server in the background, which nobody waits for here; None where one runs or starts already.
 
+    With `left`, the question that leaves it behind, it is a spare one (cli/serve.py). Raises OSError.
+    """
+    import subprocess
+    import tempfile
+
+    lock = place.hold(spot.lock, place.about(config))
+    if lock is None:
+        return None
     options = {
         "--system": config.system,
         "--profile": config.profile,
@@ -189,23 +196,36 @@ def launch(spot: place.Spot, config: Config) -> subprocess.Popen[bytes]:
         "--threads": str(config.cores),
     }
     given = [f"{name}={value}" for name, value in options.items() if value]
-    with open(_log(spot.log), "ab") as log:
-        return subprocess.Popen(
-            [*PROGRAM, "serve", *given],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=log,
-            env={**os.environ, place.WANTED: str(spot.socket)},
-            start_new_session=True,
-        )
+    try:
+        spot.socket.unlink(missing_ok=True)  # of one that was killed: nobody is to ask it meanwhile
+        with open(_log(spot.log), "ab") as log, tempfile.TemporaryFile() as stdin:
+            if left is not None:
+                stdin.write(wire.packed(left))
+                stdin.seek(0)
+            process = subprocess.Popen(
+                [*PROGRAM, "serve", *given],
+                stdin=stdin,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                env={**os.environ, place.WANTED: str(spot.socket), place.LOCK: str(lock)},
+                pass_fds=(lock,),
+                start_new_session=True,
+            )
+        place.describe(lock, place.about(config, process.pid))
+        return process
+    finally:
+        os.close(lock)  # the server has it too
 
 
 def _start(spot: place.Spot, config: Config) -> None:
-    """Start a server and wait until it listens. Raises NotWarm and OSError."""
-    process = launch(spot, config)
+    """Have a server start and wait until it listens. Raises NotWarm and OSError."""
+    try:
+        process = launch(spot, config)
+    except OSError as error:
+        raise NotWarm(f"it did not start: {error.strerror or error}") from error
     until = time.monotonic() + STARTING
     while not _listens(spot.socket):
-        if process.poll() is not None and place.holder(spot.lock) is None:
+        if (process is None or process.poll() is not None) and place.holder(spot.lock) is None:
             raise NotWarm(f"it did not start: {_last_line(spot.log)}")
         if time.monotonic() > until:
             raise NotWarm(f"it was not ready within {STARTING:g} s, see {spot.log}")

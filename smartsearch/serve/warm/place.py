@@ -1,7 +1,8 @@
 """Where to find a warm process: the private folder, the names of its files, the lock that it holds.
 
 There is one process per user, version and set of models: `KEY.sock` is its socket, `KEY.lock` is locked as
-long as it lives and says what it is, `KEY.log` holds what it said when it was started in the background.
+long as it lives and says what it is, `KEY.log` holds what it said when it was started in the background. Who
+starts one in the background takes the lock for it, and so many who try at once start one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import smartsearch
 from smartsearch.config import Config
 from smartsearch.errors import UsageError
 from smartsearch.models import trained
+from smartsearch.runtime import xdg
 from smartsearch.serve.warm.wire import PROTOCOL, Json
 
 LONGEST_SOCKET = 103
@@ -28,6 +30,8 @@ LONGEST_SOCKET = 103
 UNSAFE = "unsafe_folder"
 WANTED = "_SMARTSEARCH_SOCKET"
 """The variable that tells a server which socket the command that started it waits for."""
+LOCK = "_SMARTSEARCH_LOCK"
+"""The variable with the number of the open lock that such a server is given."""
 LOCK_TRIES, LOCK_PAUSE = 10, 0.05
 
 
@@ -113,27 +117,71 @@ def key(config: Config) -> str:
     folders = [str(path.resolve()) if path.is_dir() else "" for path in given]
     home = trained.find(config.profile)
     cache = [os.environ.get(name, "") for name in ("HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE")]
+    cache.append(str(xdg.folder("XDG_CACHE_HOME", ".cache")))
     program = (smartsearch.__version__, PROTOCOL, sys.prefix, sys.version, str(smartsearch.__path__[0]))
     said = [*program, sys.getfilesystemencoding(), *models, *folders, str(home and home.resolve()), *cache]
     return hashlib.sha256(json.dumps([*said, config.cores]).encode()).hexdigest()[:12]
 
 
+def about(config: Config, pid: int | None = None) -> Json:
+    """What the lock says of a process for the models of `config`."""
+    said = {"pid": pid, "version": smartsearch.__version__, "profile": config.profile}
+    return {**said, "since": int(time.time()), "install": install()}
+
+
 def hold(path: Path, about: Json) -> int | None:
-    """Lock `path` for as long as this process lives and write `about` into it; None if another holds it."""
+    """Lock `path` for as long as this process lives and write `about` into it; None if another holds it.
+
+    A lock that whoever started this process took for it is taken over. Raises OSError.
+    """
     import fcntl
 
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    for _ in range(LOCK_TRIES):  # whoever asks for the holder locks it for a moment
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        time.sleep(LOCK_PAUSE)
-    else:
+    lock = _inherited(path)
+    if lock is None:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        for _ in range(LOCK_TRIES):  # whoever asks for the holder locks it for a moment
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(LOCK_PAUSE)
+        else:
+            os.close(lock)
+            return None
+    try:
+        describe(lock, about)
+    except OSError:
         os.close(lock)
-        return None
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, json.dumps(about).encode(), 0)
+        raise
     return lock
+
+
+def describe(lock: int, about: Json) -> None:
+    """Write `about` into a lock that is held. Raises OSError."""
+    said = json.dumps(about).encode()
+    os.pwrite(lock, said, 0)
+    os.ftruncate(lock, len(said))
+
+
+def _inherited(path: Path) -> int | None:
+    """The open lock of `path` that this process was given, if any."""
+    try:
+        lock = int(os.environ.pop(LOCK, ""))
+        if os.path.samestat(os.fstat(lock), path.lstat()):
+            os.set_inheritable(lock, False)
+            return lock
+    except (OSError, ValueError, OverflowError):
+        pass
+    return None
+
+
+def running() -> list[tuple[Spot, Json]]:
+    """The warm processes of this user, of whatever version and models, and what each says of itself.
+
+    Raises UsageError as `folder` does.
+    """
+    home = folder()
+    spots = [named(home, path.stem) for path in sorted(home.glob("*.lock"))]
+    return [(spot, about) for spot in spots if (about := holder(spot.lock)) is not None]
 
 
 def holder(path: Path) -> Json | None:

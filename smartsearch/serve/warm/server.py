@@ -32,7 +32,7 @@ from smartsearch.rank.meaning import read_ahead
 from smartsearch.runtime import ending
 from smartsearch.runtime.deadline import deadline
 from smartsearch.runtime.streams import end_after
-from smartsearch.runtime.work import INTERRUPT, Job, JobResult, Work, report, resident_bytes
+from smartsearch.runtime.work import INTERRUPT, Job, JobResult, Work, release, report, resident_bytes
 from smartsearch.serve.models import Models
 from smartsearch.serve.warm import wire
 from smartsearch.serve.warm.shelf import Shelf
@@ -55,7 +55,11 @@ AHEAD = 4
 PAUSE = 0.01
 """Seconds between: half of a core is left to others."""
 AHEAD_BYTES = 2**30
-"""The memory of this process up to which it reads ahead."""
+"""The memory of this process up to which it reads ahead, if it may hold any."""
+AHEAD_SHARE = 0.9
+"""The share of what it may hold up to which it does so otherwise."""
+TIMES = 40
+"""How many times the size of their files transcripts take in memory at most, while they are searched."""
 
 
 class Files:
@@ -86,11 +90,15 @@ class _Unsuited(SmartsearchError):
 class Server:
     """A warm process for the `models` of `config`, which load when a question needs them; `run` is its life.
 
-    `changed` tells whether the models or the program on the disk differ from those in memory.
+    `changed` tells whether the models or the program on the disk differ from those in memory. `most` is how
+    many bytes it may hold (0: any): it leaves questions over more text to the command, forgets transcripts
+    beyond that, and ends where this is not enough.
     """
 
-    def __init__(self, config: Config, models: Models, changed: Callable[[], bool] = lambda: False) -> None:
-        self._config, self._models, self._changed = config, models, changed
+    def __init__(
+        self, config: Config, models: Models, changed: Callable[[], bool] = lambda: False, most: int = 0
+    ) -> None:
+        self._config, self._models, self._changed, self._most = config, models, changed, most
         self._shelf = Shelf()
         self._ahead: tuple[Haystack, Scorer] | None = None
         self._work = Work()
@@ -112,7 +120,7 @@ class Server:
 
     def _asked(self, idle: float) -> Iterator[Job]:
         """The questions as they come, until it is time to end."""
-        while not self._ending:
+        while not self._ending and self._fits():
             until = time.monotonic() + (idle or math.inf)
             while self._jobs.empty() and not self._ending and time.monotonic() < until and self._read_ahead():
                 time.sleep(PAUSE)
@@ -127,7 +135,7 @@ class Server:
 
     def _read_ahead(self) -> bool:
         """Read a few turns of what was asked last; whether some are left. An error ends it."""
-        if self._ahead is None or resident_bytes() > AHEAD_BYTES:
+        if self._ahead is None or resident_bytes() > (self._most * AHEAD_SHARE or AHEAD_BYTES):
             return False
         haystack, scorer = self._ahead
         try:
@@ -138,6 +146,33 @@ class Server:
         if not left:
             self._ahead = None
         return left > 0
+
+    def look(self, request: Request) -> bool:
+        """Read the transcripts of a question that was answered elsewhere, so that its turns are read ahead.
+
+        False where they are more than this process may hold.
+        """
+        try:
+            with _inside(request.folder):
+                if not self._takes(self._shelf.size(request.scope)):
+                    return False
+                self._shelf.haystack(request.scope)
+            self._ahead = self._readable(request.config)
+        except SmartsearchError:
+            self._ahead = None
+        return True
+
+    def _takes(self, size: int) -> bool:
+        """Whether transcripts of that many bytes may be searched here."""
+        return not self._most or size * TIMES < self._most / 2
+
+    def _fits(self) -> bool:
+        """Whether this process holds no more than it may, if need be without the transcripts it held."""
+        if not self._most or resident_bytes() <= self._most:
+            return True
+        self._ahead, self._shelf = None, Shelf()
+        release()
+        return resident_bytes() <= self._most
 
     def _readable(self, config: Config) -> tuple[Haystack, Scorer] | None:
         """What of the question just answered may be read ahead, and by what."""
@@ -175,6 +210,8 @@ class Server:
         with _inside(request.folder), deadline(config.timeout):
             if wire.places(request.scope) != request.places:
                 raise _Unsuited("it sees other files than you do")
+            if not self._takes(self._shelf.size(request.scope) if piped is None else len(piped)):
+                raise _Unsuited("")
             system = systems.load(config, self._tools)
             library = self._shelf if piped is None else Library(io.BytesIO(piped))
             found = Door(lambda: system, library).find(request)

@@ -70,6 +70,10 @@ class Shelf(Library):
                 self._kept.popitem(last=False)
         return haystack
 
+    def size(self, source: Scope) -> int:
+        """Bytes of the files of `source`, unpacked."""
+        return _size(_stamp(source))
+
     def read_whole(self, source: Scope) -> None:
         """From now on parse every line of `source`."""
         key = _key(source)

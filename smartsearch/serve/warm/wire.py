@@ -95,8 +95,12 @@ def send(connection: socket.socket, data: bytes) -> None:
 
 def say(connection: socket.socket, message: Json | Request | Answer | Failure) -> None:
     """Send an object, in ASCII, or a record."""
-    plain = isinstance(message, dict)
-    send(connection, json.dumps(message).encode() if plain else pickle.dumps(message))
+    send(connection, packed(message))
+
+
+def packed(message: Json | Request | Answer | Failure) -> bytes:
+    """An object, in ASCII, or a record, as bytes."""
+    return json.dumps(message).encode() if isinstance(message, dict) else pickle.dumps(message)
 
 
 def receive(connection: socket.socket, limit: int) -> bytes:
@@ -111,6 +115,11 @@ def hear(connection: socket.socket, limit: int) -> Any:
     """
     while not (data := receive(connection, limit)):
         pass
+    return unpacked(data)
+
+
+def unpacked(data: bytes) -> Any:
+    """What `packed` made these bytes of. Raises ValueError."""
     if data.startswith(pickle.PROTO):
         return frames.record(data, _KNOWN)
     try:
