@@ -98,13 +98,8 @@ COMMANDS = {
     "qrranker": Command(
         "qrranker", "qrranker", "Fetch a language model for --system qrranker, find its heads, train them."
     ),
-    "memorag": Command(
-        "memorag",
-        "memorag",
-        "Train the memory of `--system memorag --set memorag=kv`, and make data for that.",
-    ),
 }
-UPKEEP = ("train", "models", "cache", "memory", "qrranker", "memorag")
+UPKEEP = ("train", "models", "cache", "memory", "qrranker")
 """Commands that `--help` lists apart: upkeep, and what belongs to one system."""
 
 
