@@ -338,40 +338,6 @@ def latency(result: Json) -> Table | None:
     return Table("Latency by stage, milliseconds", ("stage", "p50", "p95"), lines, caption)
 
 
-def oracle(result: Json) -> Table | None:
-    """Oracle traces by hops and tools, without and with a limit on an edge; None where none were made."""
-    found = result.get("oracle")
-    if not found:
-        return None
-    limited = result.get("oracle_limited")
-    lines: list[tuple[str, ...]] = [
-        (label, number(count), percent(part)) for label, count, part in _traced(found)
-    ]
-    head: tuple[str, ...] = ("figure", "count", "share")
-    if limited:
-        head += (f"at most {limited['results']} turns an edge", "share")
-        others = {label: (number(count), percent(part)) for label, count, part in _traced(limited)}
-        lines = [(*line, *others.get(line[0], (NONE, NONE))) for line in lines]
-    caption = (
-        "The shortest way to all gold of a question. Shares below the second line are of the solved traces."
-    )
-    return Table("Oracle traces", head, tuple(lines), caption)
-
-
-def _traced(found: Json) -> Iterator[tuple[str, int, float | None]]:
-    """Label, count and share of each figure of an oracle summary."""
-    yield "questions with gold", found["with_gold"], None
-    yield "solved", found["solved"], found["solved_share"]
-    for n in ("1", "2", "3"):
-        yield f"hops: {n}", found["hops"].get(n, 0), found["hop_shares"].get(n, 0.0)
-    for tool, count in found["tools"].items():
-        yield f"edges: {tool}", count, found["tool_shares"][tool]
-    yield "semantic is needed", found["semantic_needed"], found["semantic_needed_share"]
-    yield "semantic would do as well", found["semantic_ties"], found["semantic_ties_share"]
-    for reason, count in found["unsolved"].items():
-        yield f"unsolved: {reason}", count, None
-
-
 def failures(result: Json) -> Table | None:
     """Questions by failure class under either rule; None if they were not classified."""
     found = result.get("failures")
@@ -482,7 +448,7 @@ def proxy(result: Json) -> Table | None:
 
 def details(result: Json) -> Iterator[Table]:
     """The tables of the record's other parts, if it has them."""
-    for make in (sound, stages, failures, agreement, latency, oracle, accuracy, proxy):
+    for make in (sound, stages, failures, agreement, latency, accuracy, proxy):
         table = make(result)
         if table is not None:
             yield table

@@ -30,7 +30,7 @@ EXAMPLES = """Examples:
 
 smartsearch bench my-chats/questions.jsonl
 
-smartsearch bench locomo10.json --grid paper,controls --rival all --oracle --out runs
+smartsearch bench locomo10.json --grid paper,controls --rival all --out runs
 
 smartsearch bench locomo10.json --rank cascade,rrf --cut B1:2000,B2:0:60:4000 --every 8
 """
@@ -92,7 +92,6 @@ class GridOptions:
         metavar="ROW",
         show_default="what `query` does, else the first",
     )
-    oracle: bool = option(GRID, "Also find the shortest path of hops to the gold.", default=False)
     audit: bool = option(
         GRID, "LoCoMo: a second table without the gold turns that our own reading doubts.", default=False
     )
@@ -201,7 +200,6 @@ def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Req
         cuts=tuple(grid.split(rows.cut or "")),
         rivals=tuple(dict.fromkeys(wanted)),
         reference=rows.reference or "",
-        oracle=rows.oracle,
         live=live,
         audit=rows.audit,
     )
