@@ -46,7 +46,6 @@ class Request:
     reference: str = ""
     answer_all: bool = False
     live: int = 0
-    audit: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,12 +99,8 @@ def plan(request: Request, config: Config) -> Plan:
             hint="each question needs the turns or sessions that answer it, see docs/benchmarks.md",
             kind="dataset",
         )
-    if request.audit and dataset.format != "locomo":
-        raise UsageError(
-            f"there is no list of doubtful labels for {dataset.format}", hint="--audit is for LoCoMo"
-        )
     answered = tuple(known) if request.answer_all else (reference,)
-    return Plan(request, dataset, Spec(rows, reference, tuple(loaded), answered, request.audit))
+    return Plan(request, dataset, Spec(rows, reference, tuple(loaded), answered))
 
 
 def asking(planned: Plan, scoring: Scoring) -> dict[str, systems.Plan]:

@@ -235,29 +235,6 @@ def losses(rows: Sequence[Json]) -> Table:
     return Table("Where gold was lost", ("row", "gold", *LOST.values(), "kept", "share"), lines, caption)
 
 
-def sound(result: Json) -> Table | None:
-    """Each row's recalls with and without doubtful gold; None without an audit."""
-    rows = [row for row in result["rows"] if "sound" in row]
-    if not rows:
-        return None
-    measures = {"turn@5": "R@5", "turn@10": "R@10", f"turn@{TOP}": f"top {TOP}", "kept": "kept"}
-    lines = tuple(
-        (
-            row["name"],
-            *(share(part["recall"][name]["micro"]) for name in measures for part in (row, row["sound"])),
-        )
-        for row in rows
-    )
-    gold, left = rows[0]["gold"], rows[0]["sound"]["gold"]
-    caption = (
-        f"without: leaving out {number(gold - left)} of {number(gold)} gold turns whose label our reading "
-        "doubts (bench/locomo_labels.tsv). It read every question of which smartsearch lost a turn and a "
-        "ninth of the others, so these columns flatter smartsearch. The headline is the other one."
-    )
-    head = ("row", *(said for name in measures.values() for said in (name, "without")))
-    return Table("Without doubtful labels", head, lines, caption)
-
-
 STANDARD = ("ndcg@10", "mrr@100", "map@100")
 
 
@@ -448,7 +425,7 @@ def proxy(result: Json) -> Table | None:
 
 def details(result: Json) -> Iterator[Table]:
     """The tables of the record's other parts, if it has them."""
-    for make in (sound, stages, failures, agreement, latency, accuracy, proxy):
+    for make in (stages, failures, agreement, latency, accuracy, proxy):
         table = make(result)
         if table is not None:
             yield table

@@ -92,9 +92,6 @@ class GridOptions:
         metavar="ROW",
         show_default="what `query` does, else the first",
     )
-    audit: bool = option(
-        GRID, "LoCoMo: a second table without the gold turns that our own reading doubts.", default=False
-    )
 
 
 @dataclass(frozen=True)
@@ -201,7 +198,6 @@ def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Req
         rivals=tuple(dict.fromkeys(wanted)),
         reference=rows.reference or "",
         live=live,
-        audit=rows.audit,
     )
 
 
