@@ -96,7 +96,7 @@ COMMANDS = {
     ),
     "memory": Command("memory", "memory", "Build, show or remove what a system keeps of your chats."),
     "qrranker": Command(
-        "qrranker", "qrranker", "Fetch a language model for --system qrranker, find its heads, train them."
+        "qrranker", "qrranker", "Fetch a language model for --system qrranker, and find its heads."
     ),
 }
 UPKEEP = ("train", "models", "cache", "memory", "qrranker")
