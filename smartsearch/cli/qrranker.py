@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from smartsearch.cli.groups import AsJson, group
 from smartsearch.cli.options import Overwrite
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from smartsearch.rank.qrranker import Reader
     from smartsearch.training.listwise import Sample
 
-qrranker = typer.Typer(help="Fetch a language model for --system qrranker, and find its heads.")
+qrranker = group("Fetch a language model for --system qrranker, and find its heads.")
 
 WHAT = "`smartsearch qrranker`"
 Data = Annotated[
@@ -47,14 +48,6 @@ Candidates = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Of the questions that are drawn.")]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads the models use.", show_default="all cores")]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
-
-
-@qrranker.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Print the help where no command is given."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @qrranker.command()
