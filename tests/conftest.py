@@ -103,6 +103,15 @@ def apart(tmp_path_factory):
         yield
 
 
+@pytest.fixture(scope="module")
+def running():
+    """A server of a language model; `reply` says what it says."""
+    from tests.llm_server import llm_server
+
+    with llm_server() as server:
+        yield server
+
+
 def pytest_collection_finish():
     """What was collected stays to the end: to look through it for garbage costs 5% of all work."""
     gc.freeze()

@@ -29,12 +29,6 @@ class Note(BaseModel):
 GOOD = '{"who": "Ann", "age": 3}'
 
 
-@pytest.fixture(scope="module")
-def running():
-    with llm_server() as server:
-        yield server
-
-
 @pytest.fixture
 def server(running):
     running.reply = lambda body: GOOD if shape(body) else "fine"
