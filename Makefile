@@ -92,7 +92,8 @@ fix: $(DEV) ## format and mend what the linter can mend
 
 bench: $(TRAIN) ## the paper's tables on LoCoMo-10, systems beside them (DATA=folder with eval/locomo10.json): hours, once
 	$(BIN)/smartsearch bench $(DATA)/eval/locomo10.json --grid paper,controls \
-	  --rival all,xmemory,qrmem:te,qrmem:ges,qrmem:kn --oracle --audit --out .out/bench
+	  --rival all,xmemory,qrmem:te,qrmem:ges,qrmem:kn --out .out/bench
+	for record in .out/bench/*.json; do $(BIN)/python benchmarks/oracle.py $$record || exit; done
 
 bench-check: $(STAMP) ## compare a small set of figures with benchmarks/expected.toml: minutes
 	$(BIN)/python benchmarks/check.py --data $(DATA)/eval

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import oracle
 from records import read
 from report import HERE, render
 from report import table as markdown
@@ -98,7 +99,7 @@ def section(result: Json, *later: Json) -> dict[str, Any]:
         "losses": tables.losses([row for row in (base, *fixed, *rivals) if row]) if base else None,
         "failures": tables.failures(result),
         "stages": tables.stages(result),
-        "oracle": tables.oracle(result),
+        "oracle": oracle.table(result),
         "accuracy": tables.accuracy(result),
         "receipt": tables.receipt(result),
         "dropped": tables.dropped(result),

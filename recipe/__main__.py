@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 
+from smartsearch.errors import SmartsearchError
+
 COMMANDS = {
     "all": "rounds",
     "crossencoder": "rankers",
@@ -12,6 +14,7 @@ COMMANDS = {
     **{name: name for name in ("data", "export", "evaluate", "overlap", "parser", "written", "causal")},
     "parser_export": "parser_export",
     **{name: name for name in ("validate", "calibrate", "fusion", "set_encoder", "confidence", "static")},
+    **{name: name for name in ("memorag", "clues", "qrranker")},
 }
 """The file of each command."""
 
@@ -32,7 +35,11 @@ def main(argv: list[str]) -> int:
     if not argv or argv[0] not in (*COMMANDS, "manifest"):
         print(f"usage: python -m recipe {{{','.join((*COMMANDS, 'manifest'))}}} ...", file=sys.stderr)
         return 0 if argv in (["-h"], ["--help"]) else 2
-    return run(argv[0], argv[1:])
+    try:
+        return run(argv[0], argv[1:])
+    except SmartsearchError as error:
+        print(f"recipe {argv[0]}: {error.message}\n  try: {error.hint}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

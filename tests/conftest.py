@@ -41,7 +41,7 @@ SLOW = {
     "reports": ("bench/test_speed.py",),
     "torch": (
         *("rank/test_qrranker.py", "recipe/test_causal.py", "systems/test_memorag_kv.py"),
-        *("systems/test_memorag_train.py", "systems/test_qrranker.py"),
+        *("recipe/test_memorag.py", "recipe/test_qrranker.py", "systems/test_qrranker.py"),
         *("training/test_adapt.py", "training/test_listwise.py", "training/test_restore.py"),
     ),
 }
@@ -103,6 +103,15 @@ def apart(tmp_path_factory):
         patch.setattr(os, "fsync", lambda file: None)
         patch.setattr(ssl.SSLContext, "load_verify_locations", lambda *given, **named: None)
         yield
+
+
+@pytest.fixture(scope="module")
+def running():
+    """A server of a language model; `reply` says what it says."""
+    from tests.llm_server import llm_server
+
+    with llm_server() as server:
+        yield server
 
 
 def pytest_collection_finish():

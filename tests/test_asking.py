@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 import threading
 import time
 
@@ -28,12 +27,6 @@ class Note(BaseModel):
 
 
 GOOD = '{"who": "Ann", "age": 3}'
-
-
-@pytest.fixture(scope="module")
-def running():
-    with llm_server() as server:
-        yield server
 
 
 @pytest.fixture
@@ -249,20 +242,6 @@ def test_kept_replies_are_all_there_is_offline(server, tmp_path):
     with pytest.raises(LLMError) as caught:
         again.reply(ASK, max_tokens=51)
     assert (caught.value.kind, caught.value.general, server.requests) == ("llm_offline", True, [])
-
-
-def test_replies_kept_by_an_older_version_are_found(tmp_path):
-    path = tmp_path / "old.sqlite"
-    with sqlite3.connect(path) as db:
-        db.execute(
-            "create table replies (key text primary key, text text not null, prompt_tokens integer not null,"
-            " completion_tokens integer not null, model text not null, finish text not null,"
-            " estimated integer not null) without rowid"
-        )
-        db.execute("insert into replies values ('k', 'old', 1, 2, 'm', 'stop', 0)")
-    cache = ReplyCache(path)
-    kept = cache.get("k")
-    assert (kept.text, kept.entropy, kept.cached) == ("old", None, True)
 
 
 def test_of_two_moments_the_difference_is_what_was_spent_between():

@@ -143,9 +143,6 @@ GUESTS = sorted(path.name for path in (ROOT / "systems").iterdir() if (path / "s
 VERBS = {
     "cli.qrranker": "qrranker",
     "training.listwise": "qrranker",
-    "cli.memorag": "memorag",
-    "training.memorag": "memorag",
-    "training.clue_data": "memorag",
 }
 """Modules beside a system's folder that belong to it: its verb, and what that verb trains."""
 

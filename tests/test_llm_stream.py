@@ -31,12 +31,6 @@ KEY = "sk-very-secret-93"
 ASK = [{"role": "user", "content": "Who plays the flute?"}]
 
 
-@pytest.fixture(scope="module")
-def running():
-    with llm_server() as server:
-        yield server
-
-
 @pytest.fixture
 def server(running):
     return running.reset()

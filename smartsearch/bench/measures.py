@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smartsearch.bench.cutting import KEPT, REASONS, Kept
 from smartsearch.bench.scoring import Floats
@@ -80,14 +79,6 @@ def of_cut(order: Indices, ranks: Floats, kept: Kept, gold: Gold, sessions: Indi
     values["session kept"] = float(len(gold.sessions.intersection(sessions[stayed].tolist())))
     values["fate not retrieved"] = float(len(ranks) - len(fates))
     return values | {f"fate {name}": float((fates == code).sum()) for code, name in enumerate(REASONS)}
-
-
-def of_sound(ranks: Floats, kept: Kept, sound: NDArray[np.bool_]) -> dict[str, float]:
-    """How many undoubted gold turns (`sound`, shape (gold,)) are found and kept."""
-    ranks = ranks[sound]
-    fates = kept.fate[ranks[np.isfinite(ranks)].astype(np.int64) - 1]
-    found = {f"turn@{depth}": float((ranks <= depth).sum()) for depth in (5, 10, TOP)}
-    return {"gold": float(len(ranks)), **found, "kept": float((fates == KEPT).sum())}
 
 
 def curve(ranks: Floats, spent: Indices, budgets: Sequence[int]) -> dict[str, float]:

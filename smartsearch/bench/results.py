@@ -54,8 +54,6 @@ def summary(outcome: Outcome) -> dict[str, Any]:
             str(name): _row(_some(table, categories == name), _some(gold, categories == name), None)
             for name in sorted(set(outcome.categories))
         }
-        if outcome.spec.audit:
-            record["sound"] = _sound(outcome.table("sound", row.name))
         rows.append(record)
     reference = next(row for row in outcome.spec.rows if row.name == outcome.spec.reference)
     _compare(rows, tables, gold, reference, resampling)
@@ -80,13 +78,6 @@ def _joined(outcome: Outcome, retrieval: str, ranker: str, row: str) -> dict[str
     table = outcome.table("ranking", retrieval, ranker) | outcome.table("row", row)
     table["kept"] = table["fate kept"]
     return table
-
-
-def _sound(table: Table) -> dict[str, Any]:
-    """A row's recalls over undoubted gold."""
-    names = [name for name in table if name != "gold"]
-    recalls = _recalls(table, names, table["gold"], None)
-    return {"gold": int(table["gold"].sum()), "recall": recalls}
 
 
 def _some(table: Table, where: Any) -> dict[str, Floats]:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from smartsearch.bench import audit, blocks, cutting, grid, measures, presets
+from smartsearch.bench import blocks, cutting, grid, measures, presets
 from smartsearch.bench.chunks import chunk_numbers
 from smartsearch.bench.grid import Row
 from smartsearch.bench.measures import LEVELS, Gold
@@ -33,7 +33,7 @@ EQUAL = 2000
 
 @dataclass(frozen=True)
 class Spec:
-    """The parts of a run. Rows are compared with `reference`. `audit`: also without doubtful gold.
+    """The parts of a run. Rows are compared with `reference`.
 
     Its lists are kept, and those of the rows `answered`, for who reads them.
     """
@@ -42,7 +42,6 @@ class Spec:
     reference: str
     rivals: tuple[Rival, ...] = ()
     answered: tuple[str, ...] = ()
-    audit: bool = False
 
     @cached_property
     def compared(self) -> tuple[Row, ...]:
@@ -73,9 +72,8 @@ class Outcome:
     """The results, question by question in the order of `ids`.
 
     `columns` holds measures by key: ("question",) what no row changes (gold by level, the scorers'
-    agreement), ("ranking", retrieval, ranker), ("curve", retrieval, ranker), ("row", name), and ("sound",
-    name) without doubtful gold. `turns` counts those searched, `without_dense` the questions whose
-    haystack is too large for the dense fallback.
+    agreement), ("ranking", retrieval, ranker), ("curve", retrieval, ranker) and ("row", name). `turns` counts
+    those searched, `without_dense` the questions whose haystack is too large for the dense fallback.
     `gold` and `ranked` (by ranking) hold turns by question, the best 100. `kept` has the ranked list of the
     reference row by question and what became of it, `read` which of it the cross-encoder has scored;
     `answered` the turns, best first, that rows leave to a reader, by row and question.
@@ -122,7 +120,6 @@ class Ready:
     words: Indices
     tokens: Indices
     haystack: Haystacked
-    doubtful: Mapping[str, frozenset[int]]
 
     @cached_property
     def said(self) -> list[frozenset[str]]:
@@ -156,8 +153,7 @@ def run(
         haystack = Haystacked(group.corpus, shown(scoring.config))
         words = np.array([turn.words for turn in group.corpus.turns], dtype=np.int64)
         tokens = np.array([counted(turn.rendered) for turn in group.corpus.turns], dtype=np.int64)
-        doubtful = audit.doubtful(group) if spec.audit else {}
-        prepared = Ready(group, chunk_numbers(group.corpus, counted), words, tokens, haystack, doubtful)
+        prepared = Ready(group, chunk_numbers(group.corpus, counted), words, tokens, haystack)
         ranked = _Rankings(haystack, spec, scoring, opened)
         for name, rival in ranked.rivals.items():
             outcome.systems.setdefault(name, []).append(rival.fingerprint)
@@ -216,9 +212,6 @@ def _one(
                 stayed = order[kept.fate == cutting.KEPT]
                 parts = (prepared.chunks, prepared.tokens, prepared.said, wanted)
                 outcome.add(("blocks", row.name), blocks.of_kept(stayed, gold.turns, *parts))
-            if outcome.spec.audit:
-                sound = ~np.isin(gold.turns, list(prepared.doubtful.get(question.id, ())))
-                outcome.add(("sound", row.name), measures.of_sound(ranks, kept, sound))
             if row.name == outcome.spec.reference:
                 outcome.kept[question.id] = (order, kept)
                 if ce is not None:

@@ -205,17 +205,6 @@ class Scoring:
         values[over] = self.scores(name, question, ready.plain if plain else ready, over)
         return values
 
-    def nearest(self, text: str, ready: Haystacked, top: int) -> tuple[int, ...]:
-        """The places of the `top` turns that ColBERT puts nearest to a text, best first; kept too."""
-        key = digest(self._model("colbert"), str(top), text, ready.key)
-        held = self.store.get("nearest", key)
-        if held is None:
-            every = range(len(ready.corpus.turns))
-            scores = turn_scores(text, ready.corpus, every, self._scorers["colbert"], ready.show)
-            held = np.argsort(-scores, kind="stable")[:top]
-            self.store.put("nearest", key, held)
-        return tuple(held.astype(np.int64).tolist())
-
     def uncalibrated(self, name: str, scores: Floats) -> Floats:
         """A cross-encoder's scores as the sigmoid of its own output."""
         return uncalibrated(scores, self._scorers[name].calibration)

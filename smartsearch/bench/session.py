@@ -1,4 +1,4 @@
-"""Runs one benchmark from data to record: the grid, warm queries, oracle traces, failures, accuracy."""
+"""Runs one benchmark from data to record: the grid, warm queries, failures, accuracy."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from smartsearch.bench import cutting, failures, grid, live, presets, rivals, tracing
+from smartsearch.bench import cutting, failures, grid, live, presets, rivals
 from smartsearch.bench.datasets import open_dataset
-from smartsearch.bench.oracle import OracleOptions
 from smartsearch.bench.results import SCHEMA_VERSION, summary
 from smartsearch.bench.run import Outcome, Spec, run
 from smartsearch.bench.scoring import Scoring
@@ -25,10 +24,6 @@ from smartsearch.types import fold
 
 Stage = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 """Begins a stage by its title and number of steps; the caller calls what it yields after each step."""
-
-
-ORACLES = (OracleOptions(), OracleOptions(results=100))
-"""Without a limit on the turns of an edge, where AND is never needed, and with one."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +45,7 @@ class Request:
     like: str = ""
     reference: str = ""
     answer_all: bool = False
-    oracle: bool = False
     live: int = 0
-    audit: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,12 +99,8 @@ def plan(request: Request, config: Config) -> Plan:
             hint="each question needs the turns or sessions that answer it, see docs/benchmarks.md",
             kind="dataset",
         )
-    if request.audit and dataset.format != "locomo":
-        raise UsageError(
-            f"there is no list of doubtful labels for {dataset.format}", hint="--audit is for LoCoMo"
-        )
     answered = tuple(known) if request.answer_all else (reference,)
-    return Plan(request, dataset, Spec(rows, reference, tuple(loaded), answered, request.audit))
+    return Plan(request, dataset, Spec(rows, reference, tuple(loaded), answered))
 
 
 def asking(planned: Plan, scoring: Scoring) -> dict[str, systems.Plan]:
@@ -154,12 +143,6 @@ def measure(planned: Plan, scoring: Scoring, stage: Stage) -> tuple[dict[str, An
     if outcome.without_dense:
         left_out = f"{outcome.without_dense} questions have no dense fallback: more than"
         record["dataset"]["notes"].append(f"{left_out} {scoring.dense_turns:,} turns to search")
-    record["oracle"] = None
-    if planned.request.oracle:
-        with stage("oracle traces", dataset.questions) as step:
-            free, limited = tracing.traces(dataset, scoring, ORACLES, step)
-        record["oracle"] = free
-        record["oracle_limited"] = {"results": ORACLES[1].results, **limited}
     record["systems"] = {name: digest(*fingerprints) for name, fingerprints in outcome.systems.items()}
     record["asked"] = outcome.asked
     record["seconds"] = round(time.perf_counter() - started, 1)

@@ -235,29 +235,6 @@ def losses(rows: Sequence[Json]) -> Table:
     return Table("Where gold was lost", ("row", "gold", *LOST.values(), "kept", "share"), lines, caption)
 
 
-def sound(result: Json) -> Table | None:
-    """Each row's recalls with and without doubtful gold; None without an audit."""
-    rows = [row for row in result["rows"] if "sound" in row]
-    if not rows:
-        return None
-    measures = {"turn@5": "R@5", "turn@10": "R@10", f"turn@{TOP}": f"top {TOP}", "kept": "kept"}
-    lines = tuple(
-        (
-            row["name"],
-            *(share(part["recall"][name]["micro"]) for name in measures for part in (row, row["sound"])),
-        )
-        for row in rows
-    )
-    gold, left = rows[0]["gold"], rows[0]["sound"]["gold"]
-    caption = (
-        f"without: leaving out {number(gold - left)} of {number(gold)} gold turns whose label our reading "
-        "doubts (bench/locomo_labels.tsv). It read every question of which smartsearch lost a turn and a "
-        "ninth of the others, so these columns flatter smartsearch. The headline is the other one."
-    )
-    head = ("row", *(said for name in measures.values() for said in (name, "without")))
-    return Table("Without doubtful labels", head, lines, caption)
-
-
 STANDARD = ("ndcg@10", "mrr@100", "map@100")
 
 
@@ -336,40 +313,6 @@ def latency(result: Json) -> Table | None:
         f"{run['threads']} threads, profile {run['profile']}.{cold}"
     )
     return Table("Latency by stage, milliseconds", ("stage", "p50", "p95"), lines, caption)
-
-
-def oracle(result: Json) -> Table | None:
-    """Oracle traces by hops and tools, without and with a limit on an edge; None where none were made."""
-    found = result.get("oracle")
-    if not found:
-        return None
-    limited = result.get("oracle_limited")
-    lines: list[tuple[str, ...]] = [
-        (label, number(count), percent(part)) for label, count, part in _traced(found)
-    ]
-    head: tuple[str, ...] = ("figure", "count", "share")
-    if limited:
-        head += (f"at most {limited['results']} turns an edge", "share")
-        others = {label: (number(count), percent(part)) for label, count, part in _traced(limited)}
-        lines = [(*line, *others.get(line[0], (NONE, NONE))) for line in lines]
-    caption = (
-        "The shortest way to all gold of a question. Shares below the second line are of the solved traces."
-    )
-    return Table("Oracle traces", head, tuple(lines), caption)
-
-
-def _traced(found: Json) -> Iterator[tuple[str, int, float | None]]:
-    """Label, count and share of each figure of an oracle summary."""
-    yield "questions with gold", found["with_gold"], None
-    yield "solved", found["solved"], found["solved_share"]
-    for n in ("1", "2", "3"):
-        yield f"hops: {n}", found["hops"].get(n, 0), found["hop_shares"].get(n, 0.0)
-    for tool, count in found["tools"].items():
-        yield f"edges: {tool}", count, found["tool_shares"][tool]
-    yield "semantic is needed", found["semantic_needed"], found["semantic_needed_share"]
-    yield "semantic would do as well", found["semantic_ties"], found["semantic_ties_share"]
-    for reason, count in found["unsolved"].items():
-        yield f"unsolved: {reason}", count, None
 
 
 def failures(result: Json) -> Table | None:
@@ -482,7 +425,7 @@ def proxy(result: Json) -> Table | None:
 
 def details(result: Json) -> Iterator[Table]:
     """The tables of the record's other parts, if it has them."""
-    for make in (sound, stages, failures, agreement, latency, oracle, accuracy, proxy):
+    for make in (stages, failures, agreement, latency, accuracy, proxy):
         table = make(result)
         if table is not None:
             yield table

@@ -96,15 +96,10 @@ COMMANDS = {
     ),
     "memory": Command("memory", "memory", "Build, show or remove what a system keeps of your chats."),
     "qrranker": Command(
-        "qrranker", "qrranker", "Fetch a language model for --system qrranker, find its heads, train them."
-    ),
-    "memorag": Command(
-        "memorag",
-        "memorag",
-        "Train the memory of `--system memorag --set memorag=kv`, and make data for that.",
+        "qrranker", "qrranker", "Fetch a language model for --system qrranker, and find its heads."
     ),
 }
-UPKEEP = ("train", "models", "cache", "memory", "qrranker", "memorag")
+UPKEEP = ("train", "models", "cache", "memory", "qrranker")
 """Commands that `--help` lists apart: upkeep, and what belongs to one system."""
 
 

@@ -1,4 +1,4 @@
-"""`smartsearch bench`: options to a request, one measurement, the record to files and the screen."""
+"""`smartsearch bench`: options to a request, one measurement, the record to a file and the screen."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXAMPLES = """Examples:
 
 smartsearch bench my-chats/questions.jsonl
 
-smartsearch bench locomo10.json --grid paper,controls --rival all --oracle --out runs
+smartsearch bench locomo10.json --grid paper,controls --rival all --out runs
 
 smartsearch bench locomo10.json --rank cascade,rrf --cut B1:2000,B2:0:60:4000 --every 8
 """
@@ -92,10 +92,6 @@ class GridOptions:
         metavar="ROW",
         show_default="what `query` does, else the first",
     )
-    oracle: bool = option(GRID, "Also find the shortest path of hops to the gold.", default=False)
-    audit: bool = option(
-        GRID, "LoCoMo: a second table without the gold turns that our own reading doubts.", default=False
-    )
 
 
 @dataclass(frozen=True)
@@ -104,7 +100,7 @@ class ReportOptions:
 
     out: Path = option(  # noqa: RUF009 - a field
         OUTPUT,
-        "The folder for scores and reports.",
+        "The folder for scores and records.",
         "--out",
         "-o",
         default=Path("smartsearch-bench"),
@@ -173,12 +169,12 @@ def bench(
     record = _measured(planned, config, out, store, readers, progress.progress == "auto")
     for warning in _doubts(record):
         stream.warn(warning)
-    paths = _written(record, out)
+    written = _written(record, out)
     if report.json:
         stream.write_json(record)
     else:
         table.show(record)
-    stream.talk(f"wrote {' and '.join(str(path) for path in paths)}")
+    stream.talk(f"wrote {written}")
     if readers.stopped is not None:
         raise readers.stopped
     return ExitCode.FOUND
@@ -201,9 +197,7 @@ def _request(data: str, which: DataOptions, rows: GridOptions, live: int) -> Req
         cuts=tuple(grid.split(rows.cut or "")),
         rivals=tuple(dict.fromkeys(wanted)),
         reference=rows.reference or "",
-        oracle=rows.oracle,
         live=live,
-        audit=rows.audit,
     )
 
 
@@ -278,16 +272,13 @@ def _measured(
         return session.signed(record, planned, origin, tools)
 
 
-def _written(record: dict[str, Any], out: Path) -> list[Path]:
-    """The record as JSON and as a page, in files of their own named by date and data."""
-    from smartsearch.bench.page import page
+def _written(record: dict[str, Any], out: Path) -> Path:
+    """The record as JSON, in a file of its own named by date and data."""
     from smartsearch.output.record import dumps
 
     stamp = record["run"]["date"][:19].replace(":", "").replace("-", "").replace("T", "-")
-    stem, ends = f"{stamp}-{record['dataset']['name']}", (".json", ".html")
+    stem = f"{stamp}-{record['dataset']['name']}"
     names = chain([stem], (f"{stem}-{number}" for number in count(2)))
-    name = next(name for name in names if not any((out / f"{name}{end}").exists() for end in ends))
-    path, shown = (outputs.Place(out / f"{name}{end}") for end in ends)
-    path.put(f"{dumps(record)}\n".encode())
-    shown.put(page(record).encode())
-    return [path.out, shown.out]
+    place = outputs.Place(next(path for name in names if not (path := out / f"{name}.json").exists()))
+    place.put(f"{dumps(record)}\n".encode())
+    return place.out

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from smartsearch.cli.groups import AsJson, group
 from smartsearch.errors import ExitCode
 from smartsearch.output import show, stream
 from smartsearch.runtime import ending
@@ -13,19 +14,10 @@ from smartsearch.runtime import ending
 if TYPE_CHECKING:
     from smartsearch.rank.cache.vector_store import Usage
 
-cache = typer.Typer(help="Show, fill or clear the vectors of turns that are kept for the next questions.")
+cache = group("Show, fill or clear the vectors of turns that are kept for the next questions.")
 
 AT_ONCE = 400
 """Turns that are read between two words about how far it is."""
-
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
-
-
-@cache.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Print the help where no command is given."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @cache.command()

@@ -6,19 +6,11 @@ from typing import Annotated
 
 import typer
 
+from smartsearch.cli.groups import AsJson, group
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
 
-config = typer.Typer(help="Show the settings and where each value came from.")
-
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
-
-
-@config.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Print the help where no command is given."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+config = group("Show the settings and where each value came from.")
 
 
 @config.command("show")

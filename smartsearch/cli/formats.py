@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from smartsearch.cli.groups import AsJson
 from smartsearch.errors import ExitCode
 from smartsearch.output import stream
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 formats = typer.Typer(
     help="List the transcript formats that are understood; --input-format takes their names."
 )
-
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
 @formats.callback(invoke_without_command=True)

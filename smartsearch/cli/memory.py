@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from smartsearch.cli.groups import AsJson, group
 from smartsearch.config import FIELDS
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 FIRST = next((name for name in SYSTEMS if card(name).keeps), "")
 """The system that is meant where none is named."""
-memory = typer.Typer(help="Build, show or remove what a system keeps of your chats.")
+memory = group("Build, show or remove what a system keeps of your chats.")
 
 Paths = Annotated[
     list[str] | None, typer.Argument(metavar="PATH", help="Files, folders, @NAMES.", show_default=".")
@@ -39,14 +40,6 @@ Llm = Annotated[
 Agreed = Annotated[
     bool, typer.Option("--yes", "-y", help="Send to a server that is not on this machine without asking.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
-
-
-@memory.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Print the help where no command is given."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @memory.command()

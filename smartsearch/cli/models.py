@@ -7,23 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from smartsearch.cli.groups import AsJson, group
 from smartsearch.errors import ExitCode, ModelError
 from smartsearch.output import show, stream
 
 if TYPE_CHECKING:
     from smartsearch.models.profiles import ModelStatus
 
-models = typer.Typer(help="List, fetch and check the models that the profiles use.")
+models = group("List, fetch and check the models that the profiles use.")
 
 Profile = Annotated[str | None, typer.Argument(help="A profile.", show_default="all")]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
-
-
-@models.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Print the help where no command is given."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @models.command("list")

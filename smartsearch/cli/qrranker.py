@@ -1,14 +1,15 @@
-"""`smartsearch qrranker`: a language model fetched, its heads that rank found, and trained."""
+"""`smartsearch qrranker`: a language model fetched, and its heads that rank found."""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from smartsearch.cli.groups import AsJson, group
 from smartsearch.cli.options import Overwrite
 from smartsearch.errors import ExitCode, UsageError
 from smartsearch.output import show, stream
@@ -21,11 +22,9 @@ if TYPE_CHECKING:
     from smartsearch.rank.qrranker import Reader
     from smartsearch.training.listwise import Sample
 
-qrranker = typer.Typer(help="Fetch a language model for --system qrranker, find its heads, train them.")
+qrranker = group("Fetch a language model for --system qrranker, and find its heads.")
 
 WHAT = "`smartsearch qrranker`"
-Ways = Literal["qk", "full", "lora"]
-"""What is trained (training/listwise.py)."""
 Data = Annotated[
     str | None,
     typer.Argument(
@@ -49,14 +48,6 @@ Candidates = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Of the questions that are drawn.")]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads the models use.", show_default="all cores")]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
-
-
-@qrranker.callback(invoke_without_command=True)
-def start(context: typer.Context) -> None:
-    """Print the help where no command is given."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
 
 
 @qrranker.command()
@@ -95,7 +86,7 @@ class Task:
         return {"order": name, "questions": len(self.measured), **listwise.recall(self.measured, order)}
 
 
-def _task(data: str | None, config: Config, reader: Reader, limit: int, seed: int) -> Task:
+def task(data: str | None, config: Config, reader: Reader, limit: int, seed: int) -> Task:
     """The questions of the data, each with the list that our own search gives the model."""
     from smartsearch.models import loading
     from smartsearch.training import listwise
@@ -144,79 +135,16 @@ def detect(
     from smartsearch.rank.qrranker import QRRanker
     from smartsearch.training import listwise
 
-    task = _task(data, config, reader, limit, seed)
-    with stream.progress(len(task.learned), wanted=True) as step:
-        scores = listwise.detect(reader, task.learned, heads, step)
-    found = Heads(info.id, info.revision, task.data, reader.layers, reader.width, tuple(scores))
+    asked = task(data, config, reader, limit, seed)
+    with stream.progress(len(asked.learned), wanted=True) as step:
+        scores = listwise.detect(reader, asked.learned, heads, step)
+    found = Heads(info.id, info.revision, asked.data, reader.layers, reader.width, tuple(scores))
     place.put(written(found))
     rows = [
-        task.recall("smartsearch", listwise.as_found),
-        task.recall("heads", listwise.by_heads(QRRanker(reader, found))),
+        asked.recall("smartsearch", listwise.as_found),
+        asked.recall("heads", listwise.by_heads(QRRanker(reader, found))),
     ]
     show.table("recall", rows, as_json=json)
     best = ", ".join(f"{layer}-{head} ({score:.3f})" for (layer, head), score in list(scores.items())[:4])
-    stream.talk(f"wrote {out}, {len(scores)} heads found on {len(task.learned)} questions: {best}, ...")
-    return ExitCode.FOUND
-
-
-@qrranker.command()
-def train(
-    data: Data = None,
-    *,
-    qr_model: Model,
-    out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FOLDER", help="The new model's folder.", show_default=False)
-    ],
-    qr_heads: Annotated[
-        str,
-        typer.Option("--qr-heads", metavar="FILE", help="Its heads.", show_default="heads.json beside it"),
-    ] = "",
-    way: Annotated[
-        Ways,
-        typer.Option(
-            "--train",
-            help="Query and key projections of the layers with heads, all weights, or adapters (peft).",
-        ),
-    ] = "qk",
-    epochs: Annotated[int, typer.Option(min=1, metavar="N", help="How often each question is seen.")] = 1,
-    rate: Annotated[float, typer.Option(min=0.0, metavar="X", help="The learning rate; the paper's.")] = 1e-5,
-    limit: Limit = 300,
-    qr_candidates: Candidates = 50,
-    seed: Seed = 13,
-    threads: Threads = None,
-    overwrite: Overwrite = False,
-    json: AsJson = False,
-) -> int:
-    """Train a model to rank with its heads, by the paper's loss, into a new folder with its own heads.json.
-
-    What is printed is measured on questions held out, before and after. It needs `pip install
-    'smartsearch-cli[hub]'`.
-    """
-    from smartsearch.rank.hub import heads
-
-    folder = Path(out)
-    place = outputs.Place(folder, overwrite=overwrite, ours=heads.are_in, inputs=[qr_model, data or qr_model])
-    from smartsearch.config import build
-    from smartsearch.systems.qrranker import causal
-
-    said = {"qr_model": qr_model, "qr_heads": qr_heads, "qr_candidates": qr_candidates, "threads": threads}
-    config = build(said)
-    before, _ = causal.ranker(config, WHAT)
-    from smartsearch.rank.qrranker import QRRanker
-    from smartsearch.training import listwise
-
-    task = _task(data, config, before.reader, limit, seed)
-    rows = [
-        task.recall("smartsearch", listwise.as_found),
-        task.recall("heads as they were", listwise.by_heads(before)),
-    ]
-    with stream.progress(epochs * len(task.learned), wanted=True) as step:
-        plan = listwise.Plan(way, epochs, rate, seed=seed)
-        listwise.train(before.reader, before.heads, task.learned, plan, lambda _loss: step())
-    data = f"{before.heads.data}; trained on {task.data}"
-    after = dataclasses.replace(before.heads, model=folder.name, data=data, trained=True)
-    listwise.save(before.reader, after, place)
-    rows.append(task.recall("heads trained", listwise.by_heads(QRRanker(before.reader, after))))
-    show.table("recall", rows, as_json=json)
-    stream.talk(f"wrote {out}; --system qrranker --qr-model {folder.absolute()} ranks with it")
+    stream.talk(f"wrote {out}, {len(scores)} heads found on {len(asked.learned)} questions: {best}, ...")
     return ExitCode.FOUND

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -43,7 +42,7 @@ def rough_tokens(text: str) -> int:
 
 _SCHEMA = """create table if not exists replies
 (key text primary key, text text not null, prompt_tokens integer not null, completion_tokens integer not null,
- model text not null, finish text not null, estimated integer not null) without rowid"""
+ model text not null, finish text not null, estimated integer not null, entropy real) without rowid"""
 _COLUMNS = tuple(field.name for field in fields(Reply) if field.name != "cached")
 
 
@@ -59,9 +58,7 @@ class ReplyCache:
         self.path = path
         self._lock = threading.Lock()
         try:
-            self._db = database(path, "replies", _SCHEMA, ("key", "text", "finish"))
-            with suppress(sqlite3.OperationalError):  # it has the column already
-                self._db.execute("alter table replies add column entropy real")
+            self._db = database(path, "replies", _SCHEMA, ("key", "text", "finish", "entropy"))
         except (sqlite3.Error, OSError) as error:
             raise self._unusable(error) from error
 

@@ -16,7 +16,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "hub": ("torch", "sentence_transformers", "pylate", "json_repair"),
     "batch": ("pyarrow", "fsspec"),
     "train": ("torch", "sentence_transformers", "pylate", "onnx"),
-    "bench": ("bm25s", "simplemma", "ijson", "matplotlib", "jinja2"),
+    "bench": ("bm25s", "simplemma", "ijson"),
     "llm": ("openai", "json_repair"),
     "mcp": ("mcp",),
     "ray": ("ray", "pandas"),

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from itertools import combinations
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartsearch.bench.oracle import (
-    OracleOptions,
-    Postings,
-    Step,
-    smallest_cover,
-    trace,
-)
 from smartsearch.types import Term
 from tests.conftest import haystack
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+oracle = __import__("oracle")
+OracleOptions, Postings, Step = oracle.OracleOptions, oracle.Postings, oracle.Step
+smallest_cover, trace = oracle.smallest_cover, oracle.trace
 
 NAMES = ("Petra", "Lisbon", "Otto", "Zoe", "Mara")
 BRIDGE = (
@@ -149,3 +151,17 @@ def test_the_shortest_path_and_no_term_from_gold_that_was_not_found(chat, gold, 
         covered |= gold & set(places)
         usable |= set(names_in(lines, places))
     assert not got.path or covered == gold
+
+
+def test_the_traces_of_a_record_are_put_into_it(chats, tools, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "record.json"
+    data = {"path": str(chats), "format": "folder", "every": 1}
+    path.write_text(json.dumps({"kind": "smartsearch bench", "dataset": data, "rows": []}))
+    monkeypatch.setattr(oracle.loading, "load_tools", lambda config: tools)
+    assert oracle.main([str(path)]) == 0
+    found = json.loads(path.read_text())
+    assert found["rows"] == []
+    assert found["oracle"]["with_gold"] == 4
+    assert found["oracle"]["solved"] >= 3
+    assert found["oracle_limited"]["results"] == 100
+    assert "questions with gold\t4\t-\t4\t-" in capsys.readouterr().out

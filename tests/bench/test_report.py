@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from smartsearch.bench import console, page, tables
+from smartsearch.bench import console, tables
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
-results_page = __import__("results_page")
+results_page, page = __import__("results_page"), __import__("record_page")
 
 RECORD = BENCHMARKS / "results" / "20261128-083842-locomo10.json"
 REFERENCE = "I3 cascade B2:0.01:60:4000+skip"

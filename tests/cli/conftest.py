@@ -28,6 +28,12 @@ MESSAGES = [
     {"role": "user", "content": "Is there a support group nearby?"},
     {"role": "assistant", "content": "There is one on Mondays."},
 ]
+AWAY = {
+    "SMARTSEARCH_LLM_BASE_URL": "http://api.example.com/v1",
+    "SMARTSEARCH_LLM_MODEL": "tiny",
+    "SMARTSEARCH_LLM_KEY": "sk-very-secret-93",
+}
+"""A language model on another machine."""
 
 
 @dataclass(frozen=True)
@@ -79,3 +85,14 @@ def check_golden(name: str, text: str) -> None:
     if os.environ.get("SMARTSEARCH_UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def away(server, monkeypatch: pytest.MonkeyPatch):
+    """A server that is not on this machine: the one here stands in for it as its proxy."""
+    for name, value in AWAY.items():
+        monkeypatch.setenv(name, value)
+    for name in ("NO_PROXY", "no_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
+    return server

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from smartsearch.runtime import extras
-from tests.cli.conftest import QUESTION, Ran, Run, check_golden
+from tests.cli.conftest import AWAY, QUESTION, Ran, Run, check_golden
 from tests.cli.test_process import FAKES, environment, needs_terminal, read
 from tests.llm_server import (
     ENDED,
@@ -33,11 +33,6 @@ from tests.waiting import HANG
 KEY = "sk-very-secret-93"
 REPLY = "Mara went there on 2024-05-07 [1]."
 SAID = "chat.txt:1:[2024-05-08] Mara: I went to the support group yesterday."
-AWAY = {
-    "SMARTSEARCH_LLM_BASE_URL": "http://api.example.com/v1",
-    "SMARTSEARCH_LLM_MODEL": "tiny",
-    "SMARTSEARCH_LLM_KEY": KEY,
-}
 
 
 @pytest.fixture(scope="module")
@@ -53,17 +48,6 @@ def server(running: LLMServer, monkeypatch: pytest.MonkeyPatch) -> LLMServer:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     return running.reset()
-
-
-@pytest.fixture
-def away(server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> LLMServer:
-    """A server that is not on this machine: the one here stands in for it as its proxy."""
-    for name, value in AWAY.items():
-        monkeypatch.setenv(name, value)
-    for name in ("NO_PROXY", "no_proxy", "HTTP_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
-    return server
 
 
 def ask(run: Run, *options: str) -> Ran:

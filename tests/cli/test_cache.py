@@ -45,8 +45,6 @@ def test_status_tells_place_and_size(run: Run, root: Path, monkeypatch: pytest.M
 
 def test_clear_removes_all_and_says_what(run: Run, root: Path):
     size = kept(root, "one", "two")
-    (root / "one").mkdir()  # as former versions left it
-    (root / "one" / "x.vectors").touch()
     row = {"path": str(root), "models": 2, "turns": 6, "bytes": size}
     assert run("cache", "clear", "--json").record["cache"] == [row]
     assert sorted(path.name for path in root.rglob("*")) == ["lock", "store"]

@@ -74,7 +74,6 @@ LINES = {
         ["show", FOLDER, "--system", WRONG],
     ],
     "qrranker": [[WRONG], ["fetch", WRONG]],
-    "memorag": [[WRONG], ["train", WRONG]],
     "config": [[], ["show", WRONG], ["--json"], [WRONG]],
     "doctor": [[WRONG], ["--no-search", "--json"]],
 }

@@ -10,22 +10,11 @@ import pytest
 
 from smartsearch.output import stream
 from tests import scribe
-from tests.cli.conftest import Ran, Run
-from tests.llm_server import LLMServer, llm_server, said, says, status
+from tests.cli.conftest import AWAY, Ran, Run
+from tests.llm_server import LLMServer, said, says, status
 
-AWAY = {
-    "SMARTSEARCH_LLM_BASE_URL": "http://api.example.com/v1",
-    "SMARTSEARCH_LLM_MODEL": "tiny",
-    "SMARTSEARCH_LLM_KEY": "sk-very-secret-93",
-}
 ASKS = ("--system", "scribe", "--llm")
 QUESTION = "What is the flatmate's dog called?"
-
-
-@pytest.fixture(scope="module")
-def running():
-    with llm_server() as server:
-        yield server
 
 
 @pytest.fixture(autouse=True)
@@ -38,17 +27,6 @@ def server(running: LLMServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         monkeypatch.delenv(name, raising=False)
     running.reply = scribe.replies
     return running.reset()
-
-
-@pytest.fixture
-def away(server: LLMServer, monkeypatch: pytest.MonkeyPatch) -> LLMServer:
-    """A server that is not on this machine: the one here stands in for it as its proxy."""
-    for name, value in AWAY.items():
-        monkeypatch.setenv(name, value)
-    for name in ("NO_PROXY", "no_proxy", "HTTP_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
-    return server
 
 
 def ask(run: Run, *options: str) -> Ran:

@@ -120,10 +120,3 @@ def test_where_no_profile_comes_of_it_the_code_is_1_and_the_reason_is_said(
     assert ran.record["reason"] == "fused MRR is lower"
     assert ran.record["warnings"] == ["over only 40 held-out questions a difference may be chance"]
     assert "no profile was written: fused MRR is lower" in run("train", talks).err
-
-
-def test_a_way_to_train_qrranker_that_is_none_is_refused_by_name(run: Run):
-    refused = run("qrranker", "train", "--qr-model", "./none", "-o", "new", "--train", "all")
-    assert refused.code == 2
-    assert "'all' is not one of 'qk', 'full', 'lora'" in refused.err
-    assert "please report" not in refused.err

@@ -17,7 +17,7 @@ from smartsearch.systems.base import quietly
 from smartsearch.systems.memorag import remembered
 from smartsearch.systems.memorag.clues import Clues
 from smartsearch.systems.memorag.kv import KV, Compressor, Trained, about, is_ours
-from tests.systems import kv_models, xmemory
+from tests.systems import kv_models, planted
 from tests.systems.kv_models import SHAPE, network
 
 KINDS = [kind for kind in ("Llama", "Mistral", "Qwen2", "Qwen3") if hasattr(transformers, f"{kind}Config")]
@@ -259,7 +259,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def asked(monkeypatch, folder, tmp_path):
-    monkeypatch.setattr(loading, "load_tools", xmemory.tools)
+    monkeypatch.setattr(loading, "load_tools", planted.tools)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return ("--system", "memorag", "--set", "memorag=kv", "--set", f"memorag_model={folder}", "--json")
 
@@ -295,20 +295,20 @@ def test_a_process_that_stays_loads_the_model_once(folder, tmp_path):
 def test_new_sessions_are_read_on_and_those_after_a_change_anew(folder, tmp_path):
     by = remembered.decoder(str(folder), 1)
     path = tmp_path / "memory-1.safetensors"
-    three, four = xmemory.chat(0, 1, 2), xmemory.chat(0, 1, 2, 3)
+    three, four = planted.chat(0, 1, 2), planted.chat(0, 1, 2, 3)
     assert remembered.made(by, three, path, quietly).built.new == 3
     more = remembered.made(by, four, path, quietly)
     assert (more.built.new, more.built.gone) == (1, 0)
     whole = remembered.made(by, four, None, quietly)
     assert torch.allclose(more.memory.layers[1][0], whole.memory.layers[1][0], atol=1e-5)
     assert (more.fingerprint, more.statistics) == (whole.fingerprint, whole.statistics)
-    less = remembered.made(by, xmemory.chat(0, 2), path, quietly)
+    less = remembered.made(by, planted.chat(0, 2), path, quietly)
     assert (less.built.new, less.built.gone) == (1, 3)
     content = path.read_bytes()
     for damaged in (content[:-9], content[:-9] + b"123456789", b"", content[50:]):
         path.write_bytes(damaged)
-        assert remembered.made(by, xmemory.chat(0, 2), path, quietly).built.new == 2
-        assert remembered.made(by, xmemory.chat(0, 2), path, quietly).built.new == 0
+        assert remembered.made(by, planted.chat(0, 2), path, quietly).built.new == 2
+        assert remembered.made(by, planted.chat(0, 2), path, quietly).built.new == 0
 
 
 def test_what_it_writes_is_mended_or_read_line_by_line():
@@ -337,7 +337,7 @@ def test_code_that_a_model_brings_is_never_run(run, chats, asked, tmp_path):
     for name in (str(place), "acme/memorag-7b"):
         ran = run("query", "x", "chat.txt", *asked[:5], f"memorag_model={name}", "--json")
         assert (ran.code, ran.record["error"]["kind"]) == (2, "model_missing")
-        assert "smartsearch memorag train" in ran.record["error"]["hint"]
+        assert "python -m recipe memorag" in ran.record["error"]["hint"]
     with pytest.raises(ModelError, match="released cannot be loaded") as refused:
         remembered.opened(str(place), 1)
     assert "never run" in refused.value.hint

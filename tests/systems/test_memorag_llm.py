@@ -16,17 +16,11 @@ from smartsearch.systems.base import quietly
 from smartsearch.systems.memorag import notes
 from smartsearch.types import Corpus
 from tests import conftest
-from tests.llm_server import llm_server, said, shape, status
+from tests.llm_server import said, shape, status
 from tests.systems import planted
 
 QUESTION = "How old is her pet?"
 CLUES = {"kind": "queries", "items": ["When did the flatmate adopt?"], "draft": "The dog Oscar is three."}
-
-
-@pytest.fixture(scope="module")
-def running():
-    with llm_server() as server:
-        yield server
 
 
 @pytest.fixture(autouse=True)

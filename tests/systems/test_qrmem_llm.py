@@ -28,7 +28,7 @@ from smartsearch.systems.qrmem.roles import REFLECTING, Roles
 from smartsearch.systems.qrmem.rules import Asked
 from smartsearch.types import Corpus, Cost, Turn
 from tests.cli.fakes import fake_tools
-from tests.llm_server import Body, half, llm_server, says, shape, status
+from tests.llm_server import Body, half, says, shape, status
 from tests.systems.test_qrmem import BRIDGE, QUESTION, conversations, texts
 from tests.systems.test_systems import TALK, answered
 
@@ -133,12 +133,6 @@ def long_talk(*said: str) -> Haystack:
     """One conversation of a segment a turn, so that it has a background."""
     turns = [Turn(f"{text} {'word ' * 550}", path="x.jsonl", line=n) for n, text in enumerate(said)]
     return Haystack(Corpus(tuple(turns)))
-
-
-@pytest.fixture(scope="module")
-def running():
-    with llm_server() as server:
-        yield server
 
 
 @pytest.fixture

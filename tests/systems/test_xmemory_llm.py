@@ -23,7 +23,7 @@ from smartsearch.systems.base import quietly
 from smartsearch.systems.xmemory import prompts, roles
 from smartsearch.systems.xmemory.store import Note, Store
 from smartsearch.types import Corpus, Turn
-from tests.llm_server import llm_server, said, says, shape, status
+from tests.llm_server import said, says, shape, status
 from tests.systems.planted import chat, session, tools
 from tests.systems.test_xmemory import dies
 
@@ -81,12 +81,6 @@ def obliging(body, **instead):
 
 def draft(body):
     return says("42", shares=[[1 - 0.5 / len(lines(body))]])
-
-
-@pytest.fixture(scope="module")
-def running():
-    with llm_server(obliging) as server:
-        yield server
 
 
 @pytest.fixture

@@ -1,21 +1,13 @@
-"""Heads that rank: found, and trained on a lookup that a two-layer model can learn."""
+"""Questions and lists that heads are found and measured on."""
 
 from __future__ import annotations
-
-import math
-import random
 
 import pytest
 import torch
 
-from smartsearch.errors import ModelError, SmartsearchError, UsageError
-from smartsearch.rank.hub import heads as head_files
-from smartsearch.rank.hub.heads import Heads
-from smartsearch.rank.qrranker import QRRanker, Reader
-from smartsearch.runtime.outputs import Place
-from smartsearch.systems.qrranker import causal
+from smartsearch.rank.qrranker import Reader
 from smartsearch.training import listwise
-from smartsearch.training.listwise import Plan, Sample
+from smartsearch.training.listwise import Sample
 from smartsearch.types import Corpus, Turn
 from tests.rank import causal_models
 
@@ -25,109 +17,11 @@ def _one_thread():
     torch.set_num_threads(1)
 
 
-def test_the_loss_by_hand_with_two_right_texts():
-    """Spread over 0 to 8: 8, 4, 0, 2; right are the first and the second, each against the two wrong ones."""
-    totals = torch.tensor([0.5, 0.3, 0.1, 0.2])
-    wrong = math.exp(0) + math.exp(2)
-    first, second = (-math.log(math.exp(s) / (math.exp(s) + wrong)) for s in (8, 4))
-    assert float(listwise.loss(totals, {0, 1})) == pytest.approx((first + second) / 2, rel=1e-5)
-
-
-def test_a_list_that_teaches_nothing_has_no_loss():
-    assert listwise.loss(torch.tensor([0.1, 0.2]), set()) is None
-    assert listwise.loss(torch.tensor([0.1, 0.2]), {0, 1}) is None
-    assert listwise.loss(torch.tensor([0.2, 0.2]), {0}) is None
-
-
 def test_recall_counts_right_turns_that_were_not_found_too():
     one = Sample("?", tuple("abcdefgh"), frozenset({1, 7}), 4)
     assert listwise.recall([one], listwise.as_found) == {"R@3": 0.25, "R@5": 0.25, "R@10": 0.5}
     none = Sample("?", ("a",), frozenset(), 1)
     assert listwise.recall([one, none], listwise.as_found)["R@10"] == 0.25
-
-
-def lookup(count: int, seed: int, texts: int = 6) -> list[Sample]:
-    """Lists of keys, and a question that is one of them."""
-    rng = random.Random(seed)
-    made = []
-    for _ in range(count):
-        keys, right = rng.sample("bcdfghjklmnpqrstvwxz", texts), rng.randrange(texts)
-        made.append(Sample(keys[right], tuple(keys), frozenset({right}), 1))
-    return made
-
-
-def first(ranker: QRRanker, samples: list[Sample]) -> float:
-    order = listwise.by_heads(ranker)
-    return sum(order(one)[0] in one.gold for one in samples) / len(samples)
-
-
-@pytest.fixture(scope="module")
-def learned(tmp_path_factory):
-    """A two-layer model before and after it was trained to look up with the head 1-2."""
-    shape = {"num_hidden_layers": 2, "hidden_size": 64, "rope_theta": 1e6, "sharp": 1.0}
-    folder = causal_models.saved(tmp_path_factory.mktemp("base"), **shape)
-    wanted = Heads("tiny", causal.revision(folder), "lookup", 2, 4, ((1, 2),), trained=True)
-    reader = Reader(folder, "tiny", 1)
-    held_out = lookup(40, seed=2)
-    before = first(QRRanker(reader, wanted), held_out)
-    losses: list[float] = []
-    plan = Plan("full", epochs=1, rate=1e-3, accumulate=2)
-    listwise.train(reader, wanted, lookup(300, seed=1), plan, losses.append)
-    new = folder.parent / "trained"
-    listwise.save(reader, wanted, Place(new, ours=head_files.are_in))
-    return before, losses, new, held_out
-
-
-def test_training_raises_the_first_place_far_above_chance(learned):
-    before, losses, folder, held_out = learned
-    heads = head_files.read(folder / head_files.FILE)
-    assert heads.revision == causal.revision(folder)
-    after = first(QRRanker(Reader(folder, "trained", 1), heads), held_out)
-    assert before < 0.4
-    assert after > 0.8
-    assert sum(losses[-50:]) < sum(losses[:50]) / 2
-
-
-def test_detection_finds_the_head_that_looks_up(learned):
-    _, _, folder, held_out = learned
-    found = listwise.detect(Reader(folder, "trained", 1), held_out, 3, lambda: None)
-    assert next(iter(found)) == (1, 2)
-    scores = list(found.values())
-    assert scores == sorted(scores, reverse=True)
-    assert all(0 < score <= 1 for score in scores)
-
-
-def test_query_and_key_projections_of_the_layers_with_heads_alone_are_trained(tmp_path):
-    reader = Reader(causal_models.saved(tmp_path), "tiny", 1)
-    before = {name: weights.detach().clone() for name, weights in reader.network.named_parameters()}
-    heads = Heads("tiny", "r", "lookup", 3, 4, ((1, 0),))
-    listwise.train(reader, heads, lookup(4, 1), Plan("qk", rate=1e-2), lambda _loss: None)
-    after = dict(reader.network.named_parameters())
-    changed = {name for name, weights in before.items() if not torch.equal(weights, after[name])}
-    assert changed
-    assert all(name.startswith("layers.1.self_attn.") and name.split(".")[3][0] in "qk" for name in changed)
-
-
-def test_what_cannot_be_trained_is_told(tmp_path, monkeypatch):
-    reader = Reader(causal_models.saved(tmp_path), "tiny", 1)
-    heads = Heads("tiny", "r", "lookup", 3, 4, ((1, 0),))
-    monkeypatch.setitem(__import__("sys").modules, "peft", None)
-    with pytest.raises(SmartsearchError, match="peft"):
-        listwise.train(reader, heads, lookup(1, 1), Plan("lora"), lambda _loss: None)
-    monkeypatch.setattr(reader.network, "named_parameters", lambda: iter([("h.0.attn.c_attn.weight", None)]))
-    with pytest.raises(ModelError, match="no query and key projections"):
-        listwise.train(reader, heads, lookup(1, 1), Plan("qk"), lambda _loss: None)
-
-
-def test_a_folder_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    reader = Reader(causal_models.saved(tmp_path / "base"), "tiny", 1)
-    heads = Heads("tiny", "r", "lookup", 3, 4, ((1, 0),))
-    monkeypatch.setattr(
-        reader.tokenizer, "save_pretrained", lambda _folder: (_ for _ in ()).throw(OSError("full"))
-    )
-    with pytest.raises(UsageError, match="new cannot be written"):
-        listwise.save(reader, heads, Place(tmp_path / "new", ours=head_files.are_in))
-    assert [path.name for path in tmp_path.iterdir()] == ["base"]
 
 
 def test_a_fifth_of_the_conversations_is_held_out_of_one_alone_its_last_questions():

@@ -40,8 +40,6 @@ WAIT = 5.0
 """Seconds that one writer waits for another."""
 ASKED = 500
 """Keys in one statement; older SQLite takes 999 at most."""
-_OLD = ("*/*.vectors", "*/*.part")
-"""What former versions kept."""
 _SETUP = """
 PRAGMA page_size = 8192;
 PRAGMA auto_vacuum = INCREMENTAL;
@@ -182,14 +180,10 @@ def usage() -> Usage:
 
 
 def clear() -> Usage:
-    """Remove the user's cache, also that of former versions; return what it held. Raises CacheError."""
-    root, held = home(), usage()
+    """Remove the user's cache; return what it held. Raises CacheError."""
+    held = usage()
     try:
-        for old in (old for pattern in _OLD for old in root.glob(pattern)):
-            old.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):
-                old.parent.rmdir()
-        _remove(path_in(root))
+        _remove(path_in(home()))
     except OSError as error:
         raise CacheError(f"{error.filename} cannot be removed: {error.strerror}") from error
     return held

@@ -118,7 +118,8 @@ def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:
     extras.require("hub", "--set memorag=kv")
     if not set_in(config).memorag_model:
         raise ConfigError(
-            "--set memorag=kv needs --set memorag_model", hint="a folder of `smartsearch memorag train`"
+            "--set memorag=kv needs --set memorag_model",
+            hint="a folder of the checkout's `python -m recipe memorag`",
         )
     from smartsearch.systems.memorag import remembered
 

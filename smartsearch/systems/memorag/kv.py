@@ -264,7 +264,7 @@ def about(folder: Path) -> Trained:
         found = {field.name: said[field.name] for field in fields(Trained)}
         return Trained(**{**found, "stages": tuple(found["stages"])})
     except (OSError, ValueError, LookupError, TypeError) as error:
-        hint = "a folder that `smartsearch memorag train` wrote"
+        hint = "a folder that the checkout's `python -m recipe memorag` wrote"
         raise ModelError(f"{folder} has no trained memory tokens", hint=hint, kind="model_missing") from error
 
 

@@ -23,7 +23,7 @@ class Settings:
     )
     memorag_model: str = finds(
         "",
-        f"memorag=kv: a folder of `smartsearch memorag train`, as ./PATH; {needs('hub')}.",
+        f"memorag=kv: a folder of the checkout's `python -m recipe memorag`, as ./PATH; {needs('hub')}.",
         "Ranking",
         metavar="MODEL",
         shown="-",

@@ -1,22 +1,24 @@
-"""A benchmark's result as one HTML page: two plots, and the tables of the terminal."""
+"""Writes a record of `smartsearch bench` as one HTML page: two plots, and the tables of the terminal.
+
+python benchmarks/record_page.py RECORD.json > page.html
+"""
 
 from __future__ import annotations
 
 import io
-import os
+import sys
 from base64 import b64encode
 from collections.abc import Sequence
-from contextlib import suppress
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from records import read
 from rich.console import Console
 
 from smartsearch.bench import console, tables
 from smartsearch.bench.tables import Json
-from smartsearch.errors import CacheError
 from smartsearch.output.plain import one_line
-from smartsearch.runtime import private
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,10 +51,6 @@ def plots(result: Json) -> str:
     curves = shown(result)
     if not curves:
         return ""
-    with suppress(CacheError, OSError):  # keep matplotlib's list of fonts in our cache
-        folder = private.home("matplotlib")
-        private.make(folder)
-        os.environ.setdefault("MPLCONFIGDIR", str(folder))
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -88,3 +86,9 @@ def shown(result: Json) -> Sequence[Json]:
 def _named(axes: Axes, title: str, across: str, up: str) -> None:
     axes.set(title=title, xlabel=across, ylabel=up)
     axes.grid(color="#dcdce2")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    sys.stdout.write(page(read(Path(sys.argv[1]), "smartsearch bench")))

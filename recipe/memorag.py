@@ -1,4 +1,4 @@
-"""Trains the memory tokens of a decoder: on running chats (stage 1), then to write clues (stage 2).
+"""Memory tokens of a decoder for memorag=kv, trained on chats (stage 1), then to write clues (stage 2).
 
 The model is frozen; what is measured is held out: the last tenth of the chats, or each tenth sample. Rates,
 lengths and steps are ours, its paper (section 2.3) has none.
@@ -6,9 +6,11 @@ lengths and steps are ours, its paper (section 2.3) has none.
 
 from __future__ import annotations
 
+import argparse
+import json
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
@@ -17,9 +19,14 @@ import torch
 from pydantic import BaseModel, ConfigDict, ValidationError
 from torch import Tensor
 
+from smartsearch import transcripts
+from smartsearch.config import anchored, build
 from smartsearch.errors import InputError
+from smartsearch.output import stream
+from smartsearch.runtime import outputs
+from smartsearch.systems.memorag import kv, remembered
 from smartsearch.systems.memorag.clues import MOST, Clues, Kind
-from smartsearch.systems.memorag.kv import KV, Compressor
+from smartsearch.systems.memorag.kv import KV, Compressor, Trained
 from smartsearch.systems.memorag.remembered import Decoder, enough_memory, prompt, target
 
 CLIP = 1.0
@@ -69,7 +76,7 @@ class Sample(BaseModel):
 
 def samples(path: Path) -> list[Sample]:
     """The samples of a file, a JSON object a line. Raises InputError, with the line."""
-    hint = "a file that `smartsearch memorag data` wrote"
+    hint = "a file that `python -m recipe clues` wrote"
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -81,7 +88,7 @@ def _sample(line: str, where: str) -> Sample:
     try:
         return Sample.model_validate_json(line)
     except ValidationError as error:
-        hint = "a line that `smartsearch memorag data` wrote"
+        hint = "a line that `python -m recipe clues` wrote"
         raise InputError(f"{where} is no sample: {str(error).splitlines()[1]}", hint=hint) from error
 
 
@@ -110,7 +117,7 @@ def pretrain(decoder: Decoder, texts: Sequence[str], plan: Plan, step: Callable[
 def clue_train(decoder: Decoder, found: Sequence[Sample], plan: Plan, step: Callable[[], None]) -> Measured:
     """Stage 2 on samples. Raises InputError where there are too few."""
     if len(found) < 2:
-        raise InputError("there are too few samples to train on", hint="`smartsearch memorag data`")
+        raise InputError("there are too few samples to train on", hint="`python -m recipe clues`")
     pairs = [_ids(decoder, one, plan.length) for one in found]
     held, kept = pairs[::10][:MEASURED], [pair for n, pair in enumerate(pairs) if n % 10]
     draw = random.Random(plan.seed)
@@ -177,3 +184,67 @@ def _next_clue(compressor: Compressor, one: tuple[list[int], list[int], int], me
     ids = torch.tensor([reply], device=device)
     nats, count = compressor.likelihood(compressor.read(ids, kv, kept=0)[0], ids, at - 1)
     return nats / count
+
+
+def main(argv: Sequence[str]) -> int:
+    """`python -m recipe memorag PATH ... --out FOLDER`: stage 1 of a model, or with --clues stage 2.
+
+    Nats a token on held-out pieces are printed: without memory, and with memory tokens before and after.
+    """
+    parser = argparse.ArgumentParser(prog="recipe memorag", description=__doc__)
+    parser.add_argument("paths", nargs="+", help="chats; with --clues files of `recipe clues`")
+    parser.add_argument("--out", required=True, type=Path, help="the folder that is made")
+    begin = parser.add_mutually_exclusive_group(required=True)
+    begin.add_argument("--model", default="", help="a causal model: ./FOLDER, or hub id")
+    begin.add_argument("--from", dest="begin", default="", help="go on from this folder's memory tokens")
+    parser.add_argument("--clues", action="store_true", help="stage 2, with --from")
+    parser.add_argument("--window", type=int, default=512, help="tokens of a window")
+    parser.add_argument("--ratio", type=int, default=8, help="tokens for each that is kept, 2 to 16")
+    parser.add_argument("--length", type=int, default=2048, help="tokens of a piece")
+    parser.add_argument("--steps", type=int, default=500, help="pieces to train on")
+    parser.add_argument("--rate", type=float, default=1e-4, help="AdamW's rate")
+    parser.add_argument("--seed", type=int, default=13, help="of the order")
+    parser.add_argument("--threads", type=int, default=0, help="0 for all cores")
+    parser.add_argument("--overwrite", action="store_true", help="replace memory tokens that are there")
+    options = parser.parse_args(argv)
+    if options.clues and options.model:
+        parser.error("--clues goes with --from")
+    started = [options.begin or options.model]
+    place = outputs.Place(
+        options.out, overwrite=options.overwrite, ours=kv.is_ours, inputs=[*options.paths, *started]
+    )
+    threads = build({"threads": options.threads or None}).cores
+    decoder = (
+        remembered.decoder(options.begin, threads)
+        if options.begin
+        else _untrained(options.model, options.window, options.ratio, threads)
+    )
+    plan = Plan(options.steps, options.length, options.rate, options.seed)
+    with stream.progress(options.steps, wanted=True, title="memory tokens") as step:
+        if options.clues:
+            found = [one for path in options.paths for one in samples(Path(path))]
+            measured = clue_train(decoder, found, plan, step)
+        else:
+            measured = pretrain(decoder, list(_sessions(options.paths)), plan, step)
+    told, stage = decoder.trained, "clues" if options.clues else "pretrain"
+    data = "; ".join(filter(None, (told.data, f"{stage}: {', '.join(options.paths)}, {options.steps} steps")))
+    decoder.compressor.save(place, replace(told, stages=(*told.stages, stage), data=data))
+    print(json.dumps({"stage": stage, **asdict(measured)}))
+    return 0
+
+
+def _untrained(model: str, window: int, ratio: int, threads: int) -> Decoder:
+    name = anchored(model)
+    tokenizer, network = remembered.opened(name, threads)
+    compressor = Compressor(network, window, ratio, name)
+    compressor.token.data = compressor.token.data.to(network.device)
+    return Decoder(compressor, tokenizer, Trained(name, compressor.digest, window, ratio))
+
+
+def _sessions(paths: Sequence[str]) -> Iterator[str]:
+    """The text of each session of the chats, as the memory reads it."""
+    corpus = transcripts.read(list(paths))
+    for skipped in corpus.skipped:
+        stream.warn(f"left out: {skipped.path}: {skipped.reason}")
+    runs = remembered.sessions(corpus.turns)
+    yield from (remembered.written(corpus.turns, run) for run in runs)

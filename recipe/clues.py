@@ -1,23 +1,31 @@
 """Questions with known answers to samples of clues, by rule or as a language model writes them.
 
-Those whose clues find nothing are left out.
+Those whose clues find nothing are left out. Benchmarks' own data is not taken.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from smartsearch.config import Config
+from smartsearch import llm
+from smartsearch.bench.datasets import open_dataset
+from smartsearch.bench.types import Dataset
+from smartsearch.cli import consent
+from smartsearch.config import Config, build
+from smartsearch.errors import InputError
+from smartsearch.llm import Asker
+from smartsearch.models.loading import load_tools
 from smartsearch.retrieve.grep import Haystack, grep
+from smartsearch.runtime import outputs
 from smartsearch.systems.memorag.clues import MOST, Clues, clue_terms
+from smartsearch.systems.memorag.notes import DRAFT, Drafted
 from smartsearch.text.parse import Parser
-
-if TYPE_CHECKING:
-    from smartsearch.llm import Asker
 
 CONTEXT = 1500
 """Words of the piece of a conversation that goes with a question."""
@@ -50,8 +58,6 @@ def written(asked: Sequence[Asked], haystack: Haystack, asker: Asker) -> list[Cl
 
 
 def _written(one: Asked, haystack: Haystack, asker: Asker) -> Clues:
-    from smartsearch.systems.memorag.notes import DRAFT, Drafted
-
     said = [haystack.corpus.turns[n].rendered for n in one.gold]
     data = {"question": one.question, "answer": one.answer, "said": said}
     messages = [
@@ -98,3 +104,36 @@ def _context(one: Asked, haystack: Haystack) -> str:
             start -= 1
             words += turns[start].words
     return "\n".join(turn.rendered for turn in turns[start:stop])
+
+
+def samples(dataset: Dataset, asker: Asker | None) -> Iterator[dict[str, Any]]:
+    """The samples of a dataset; a language model writes the clues where there is one to ask."""
+    config = build()
+    parser = load_tools(config).parser
+    for group in dataset.groups():
+        haystack = Haystack(group.corpus)
+        asked = [Asked(one.text, one.answer, tuple(sorted(one.gold))) for one in group.questions if one.gold]
+        clues = written(asked, haystack, asker) if asker else [by_rule(one, haystack) for one in asked]
+        for one, drafted in zip(asked, clues, strict=True):
+            if line := sample(one, drafted, haystack, parser, config):
+                yield line
+
+
+def main(argv: Sequence[str]) -> int:
+    """`python -m recipe clues FOLDER --out FILE`: samples of questions with answers and gold turns."""
+    parser = argparse.ArgumentParser(prog="recipe clues", description=__doc__)
+    parser.add_argument("questions", help="a folder with questions.jsonl (docs/benchmarks.md)")
+    parser.add_argument("--out", required=True, type=Path, help="the file that is written")
+    parser.add_argument("--llm", action="store_true", help="let a language model write the clues")
+    parser.add_argument("--yes", action="store_true", help="send without asking")
+    parser.add_argument("--overwrite", action="store_true", help="replace the file that is there")
+    options = parser.parse_args(argv)
+    place = outputs.Place(options.out, overwrite=options.overwrite, inputs=[options.questions])
+    dataset = open_dataset(options.questions, format="folder")
+    agreed = consent.agreed_to(build({"llm": True}), yes=options.yes, asks=False) if options.llm else None
+    lines = list(samples(dataset, llm.asker(agreed) if agreed else None))
+    if not lines:
+        raise InputError(f"no sample of {options.questions}", hint="questions with an answer and gold turns")
+    place.put("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+    print(json.dumps({"questions": dataset.questions, "samples": len(lines)}))
+    return 0

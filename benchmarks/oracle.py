@@ -1,5 +1,8 @@
-"""Oracle traces: the shortest way to all the gold of a question (paper 3.2 and paper table 1).
+"""Oracle traces of a record of `smartsearch bench`: the shortest way to all the gold of a question.
 
+    python benchmarks/oracle.py RECORD.json
+
+(Paper 3.2, table 1.) The traces are put into the record, where results_page.py finds them.
 A state is what gold is covered and which terms may be used; an edge is a tool with some of those terms.
 Dijkstra over the lexicographic cost (edges, tool rank grep < AND < semantic, terms). The gold says which
 state is the goal and which edges help, never which terms there are: those come from the question or
@@ -9,18 +12,30 @@ from turns that an earlier edge of the same path found.
 from __future__ import annotations
 
 import heapq
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import records
 from numpy.typing import NDArray
 
+from smartsearch.bench.datasets import open_dataset
+from smartsearch.bench.tables import NONE, Json, Table, number, percent
+from smartsearch.bench.types import Dataset
+from smartsearch.config import Config
+from smartsearch.models import loading
+from smartsearch.models.tools import Tools
+from smartsearch.output import stream
+from smartsearch.rank.text import shown
+from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.types import Term, fold
+from smartsearch.types import Corpus, Term, fold
 
 GREP, AND, SEMANTIC = "grep", "and", "semantic"
 TOOLS = (GREP, AND, SEMANTIC)
@@ -369,3 +384,115 @@ def _places(bits: int, count: int = 0) -> list[int]:
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
+
+
+# Of a record.
+
+
+def traces(
+    dataset: Dataset, tools: Tools, config: Config, ways: Sequence[OracleOptions]
+) -> list[dict[str, Any]]:
+    """One summary per set of options, with the parser, the names of turns and ColBERT behind it."""
+    found: list[list[OracleTrace]] = [[] for _ in ways]
+    with stream.progress(dataset.questions, wanted=True, title="oracle traces") as step:
+        for group in dataset.groups():
+            postings = Postings(Haystack(group.corpus))
+            entities, nearest = _names(group.corpus, tools, config), _nearest(group.corpus, tools, config)
+            for question in group.questions:
+                terms = tools.parser.parse(question.text, config).terms
+                semantic = nearest and _asking(nearest, question.text)
+                for some, way in zip(found, ways, strict=True):
+                    one = trace(
+                        terms, question.gold, postings, entities=entities, semantic=semantic, options=way
+                    )
+                    some.append(one)
+                step()
+    return [summary(some) for some in found]
+
+
+def _names(corpus: Corpus, tools: Tools, config: Config) -> Entities:
+    """The names in some turns, in order, each once."""
+
+    @cache
+    def inside(place: int) -> tuple[str, ...]:
+        return tuple(tools.parser.entities([corpus.turns[place].said[: config.hop_characters or None]]))
+
+    return lambda places: list(dict.fromkeys(name for place in places for name in inside(place)))
+
+
+def _nearest(corpus: Corpus, tools: Tools, config: Config) -> Callable[[str], list[int]] | None:
+    """The turns nearest to a text by ColBERT, best first; None where the profile has none."""
+    if "colbert" not in tools.scorers:
+        return None
+    every = range(len(corpus.turns))
+
+    @cache
+    def nearest(text: str) -> list[int]:
+        scores = turn_scores(text, corpus, every, tools.scorers["colbert"], shown(config))
+        found: list[int] = np.argsort(-scores, kind="stable")[: OracleOptions().semantic_top].tolist()
+        return found
+
+    return nearest
+
+
+def _asking(nearest: Callable[[str], list[int]], question: str) -> Semantic:
+    """The dense search for a question, or for some of its terms."""
+    return lambda terms: nearest(" ".join(terms) or question)
+
+
+def table(result: Json) -> Table | None:
+    """Oracle traces by hops and tools, without and with a limit on an edge; None where none were made."""
+    found = result.get("oracle")
+    if not found:
+        return None
+    limited = result.get("oracle_limited")
+    lines: list[tuple[str, ...]] = [
+        (label, number(count), percent(part)) for label, count, part in _traced(found)
+    ]
+    head: tuple[str, ...] = ("figure", "count", "share")
+    if limited:
+        head += (f"at most {limited['results']} turns an edge", "share")
+        others = {label: (number(count), percent(part)) for label, count, part in _traced(limited)}
+        lines = [(*line, *others.get(line[0], (NONE, NONE))) for line in lines]
+    caption = (
+        "The shortest way to all gold of a question. Shares below the second line are of the solved traces."
+    )
+    return Table("Oracle traces", head, tuple(lines), caption)
+
+
+def _traced(found: Json) -> Iterator[tuple[str, int, float | None]]:
+    """Label, count and share of each figure of an oracle summary."""
+    yield "questions with gold", found["with_gold"], None
+    yield "solved", found["solved"], found["solved_share"]
+    for n in ("1", "2", "3"):
+        yield f"hops: {n}", found["hops"].get(n, 0), found["hop_shares"].get(n, 0.0)
+    for tool, count in found["tools"].items():
+        yield f"edges: {tool}", count, found["tool_shares"][tool]
+    yield "semantic is needed", found["semantic_needed"], found["semantic_needed_share"]
+    yield "semantic would do as well", found["semantic_ties"], found["semantic_ties_share"]
+    for reason, count in found["unsolved"].items():
+        yield f"unsolved: {reason}", count, None
+
+
+def main(argv: Sequence[str]) -> int:
+    """Trace the questions of the record named, without a limit on the turns of an edge and with one."""
+    if len(argv) != 1 or argv[0].startswith("-"):
+        print(__doc__)
+        return 0 if argv in (["-h"], ["--help"]) else 2
+    path = Path(argv[0])
+    record = records.read(path, "smartsearch bench")
+    data, config = record["dataset"], Config()
+    dataset = open_dataset(data["path"], format=data["format"], every=data["every"])
+    ways = (OracleOptions(), OracleOptions(results=100))  # without a limit AND is never needed
+    free, limited = traces(dataset, loading.load_tools(config), config, ways)
+    record |= {"oracle": free, "oracle_limited": {"results": ways[1].results, **limited}}
+    records.write(path, record)
+    found = table(record)
+    assert found is not None
+    for line in (found.head, *found.rows):
+        print("\t".join(line))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,21 @@
+"""Commands of commands, such as `cache`: what they share, and nothing that takes long to load."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+def group(help: str) -> typer.Typer:
+    """A command of commands, which prints its help where none of them is given."""
+    made = typer.Typer(help=help)
+
+    @made.callback(invoke_without_command=True)
+    def start(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    return made
