@@ -52,11 +52,12 @@ class Static:
 
     def __init__(self, file: Path, tokens: Tokens) -> None:
         with np.load(file, allow_pickle=False) as kept:
-            weights: dict[str, Any] = {name: kept[name].astype(np.float32) for name in kept.files}
-        self.vectors: Floats = weights.pop("vectors") * weights.pop("scale")[:, None]
-        self._weights = weights
+            self._bytes, self._scale = kept["vectors"], kept["scale"].astype(np.float32)
+            others = set(kept.files) - {"vectors", "scale"}
+            self._weights: dict[str, Any] = {name: kept[name].astype(np.float32) for name in others}
         self._tokens = tokens
         self._held: WeakKeyDictionary[Haystack, Pieces] = WeakKeyDictionary()
+        self._scored: WeakKeyDictionary[Haystack, tuple[str, Floats]] = WeakKeyDictionary()
 
     def __call__(self, question: str, haystack: Haystack, turns: Sequence[int]) -> Floats:
         """The score of each of `turns`, shape (turns,), higher is better; they are indices that ascend."""
@@ -67,8 +68,11 @@ class Static:
         if len(haystack.corpus.turns) <= WHOLE:
             every = held or self._pieces(haystack, range(len(haystack.corpus.turns)))
             self._held[haystack] = every
-            scores = self.scores(asked, every, every.flat, len(every.starts))
-            chosen: Floats = scores[np.asarray(turns)]
+            last = self._scored.get(haystack)
+            if last is None or last[0] != question:
+                last = question, self.scores(asked, every, every.flat, len(every.starts))
+                self._scored[haystack] = last
+            chosen: Floats = last[1][np.asarray(turns)]
             return chosen
         apart = -(-len(haystack) // SAMPLE)
         sample = held or self._pieces(haystack, haystack.indices[::apart])
@@ -82,9 +86,11 @@ class Static:
         """
         w = self._weights
         vectors, shares = self.asked(asked)
-        similar = vectors @ self.vectors.T + w["told"]
-        best = np.stack([np.maximum.reduceat(row[over.flat], over.starts) for row in similar], axis=1)
-        having = np.bincount(seen, minlength=len(self.vectors))[asked]
+        there = np.bincount(over.flat, minlength=len(self._scale)) > 0
+        similar = vectors @ self.vectors(np.flatnonzero(there)).T + w["told"][there]
+        flat = (np.cumsum(there) - 1)[over.flat]
+        best = np.stack([np.maximum.reduceat(row[flat], over.starts) for row in similar], axis=1)
+        having = np.bincount(seen, minlength=len(self._scale))[asked]
         shares = shares * np.log1p(count / np.maximum(having, 0.5)) ** w["rarity"]
         near = [shifted(best, over.stretches, by) * part for by, part in zip((-1, 1), w["near"], strict=True)]
         mean = np.maximum(best, np.maximum(*near)) @ (shares / shares.sum())
@@ -96,9 +102,14 @@ class Static:
         found: Floats = own + np.sum(added, axis=0)
         return found
 
+    def vectors(self, pieces: Ints) -> Floats:
+        """The vector of each piece, shape (pieces, dimensions); of the file's bytes only these become numbers."""
+        found: Floats = self._bytes[pieces] * self._scale[pieces, None]
+        return found
+
     def asked(self, pieces: Ints) -> tuple[Floats, Floats]:
         """A question's pieces as unit vectors, shape (pieces, dimensions), and what each weighs."""
-        w, own = self._weights, self.vectors[pieces]
+        w, own = self._weights, self.vectors(pieces)
         none = np.zeros_like(own[:1])
         before, after = np.concatenate((none, own[:-1])), np.concatenate((own[1:], none))
         seen = np.concatenate((own, before, after, np.broadcast_to(own.mean(axis=0), own.shape)), axis=1)

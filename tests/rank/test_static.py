@@ -83,6 +83,16 @@ def test_of_a_large_haystack_only_the_turns_asked_for_are_cut_into_pieces(scorer
     assert len(cut) == 1 + 5 + 3 + 1 + 1  # the sample is kept
 
 
+def test_only_pieces_that_occur_become_numbers_and_a_question_is_scored_once(scorer: Static, monkeypatch):
+    some, made, whole = hay("dog rain", "rain", "..."), [], scorer.vectors
+    monkeypatch.setattr(scorer, "vectors", lambda pieces: made.append(pieces.tolist()) or whole(pieces))
+    first = scorer("hound", some, range(3))
+    assert made == [[WORDS["hound"]], [WORDS["dog"], WORDS["rain"], NOTHING]]
+    assert scorer("hound", some, [1]) == first[1]
+    assert len(made) == 2
+    assert scorer("rain", some, [1]) != first[1]
+
+
 def test_the_shipped_vectors_know_what_a_word_means():
     from smartsearch.models.loading import _static
 
