@@ -103,7 +103,7 @@ class Static:
         return found
 
     def vectors(self, pieces: Ints) -> Floats:
-        """The vector of each piece, shape (pieces, dimensions); of the file's bytes only these become numbers."""
+        """The vector of each piece, shape (pieces, dimensions); only these become floats."""
         found: Floats = self._bytes[pieces] * self._scale[pieces, None]
         return found
 
