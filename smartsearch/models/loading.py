@@ -244,7 +244,7 @@ def _cache_home() -> Path | None:
 
 @lru_cache(maxsize=1)
 def _shipped_tokenizer() -> Any:
-    from tokenizers import Tokenizer
+    from smartsearch.rank.onnx import tokenizer_of
 
     path = manifest.SHIPPED / "crossencoder" / "tokenizer.json"
     if not path.is_file():
@@ -253,10 +253,7 @@ def _shipped_tokenizer() -> Any:
             hint="install smartsearch-cli again",
             kind="model_missing",
         )
-    wordpiece = Tokenizer.from_file(str(path))
-    wordpiece.no_truncation()
-    wordpiece.no_padding()
-    return wordpiece
+    return tokenizer_of(path)
 
 
 def is_word(text: str) -> bool:

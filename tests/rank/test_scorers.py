@@ -6,12 +6,15 @@ import json
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
 from smartsearch.errors import ModelError
+from smartsearch.models import manifest
+from smartsearch.rank import onnx
 from smartsearch.rank.cache.vectors import TokenVectors
 from smartsearch.rank.colbert import HubColbert, OnnxColbert, VectorCache
 from smartsearch.rank.crossencoder import HubCrossEncoder, OnnxCrossEncoder, sigmoid, uncalibrated
-from smartsearch.rank.onnx import OnnxModel
+from smartsearch.rank.onnx import OnnxModel, tokenizer_of
 from tests.rank import tiny
 
 TEXTS = ["mara : the dog", "rain", "dog dog garden", ""]
@@ -107,6 +110,41 @@ def test_a_missing_or_damaged_file_is_named(tmp_path, broken):
     (folder / broken).unlink()
     with pytest.raises(ModelError, match=broken):
         OnnxModel(folder, 1)
+
+
+def test_the_shipped_tokenizers_are_read_once_and_give_the_ids_of_their_files(monkeypatch):
+    read, whole = [], onnx._whole
+    monkeypatch.setattr(onnx, "_READ", {})
+    monkeypatch.setattr(onnx, "_whole", lambda text: read.append(len(text)) or whole(text))
+    files = [
+        manifest.SHIPPED / name / "tokenizer.json" for name in ("crossencoder", "colbert", "crossencoder")
+    ]
+    shared = [tokenizer_of(file) for file in files]
+    assert len(read) == 1
+    texts = [
+        "[Q] [D] who? [d]og [MASK] [SEP] Zoë's naïveté 東京 \x00\t!",
+        *TEXTS,
+        "",
+        "word " * 300,
+        "x" * 200,
+    ]
+    for file, tokenizer in zip(files, shared, strict=True):
+        own = whole(file.read_bytes())
+        of = [[one.ids for one in t.encode_batch(texts, add_special_tokens=False)] for t in (tokenizer, own)]
+        assert of[0] == of[1]
+
+
+@pytest.mark.parametrize("other", ["normalizer", "pre_tokenizer", "added_tokens"])
+def test_a_tokenizer_of_the_same_words_that_reads_otherwise_stays_itself(tmp_path, other):
+    file, text = tiny.onnx_folder(tmp_path / "m", "colbert") / "tokenizer.json", "Dog, dog"
+    before, facts = tokenizer_of(file).encode(text).ids, json.loads(file.read_text())
+    word = {"id": 1, "content": "Dog,", "special": False, "normalized": False}
+    marks = [word | dict.fromkeys(("single_word", "lstrip", "rstrip"), False)]
+    facts[other] = marks if other == "added_tokens" else None
+    file.write_text(json.dumps(facts, indent=2))
+    assert file.read_bytes().partition(b'"model":')[2] in onnx._READ
+    own = Tokenizer.from_file(str(file)).encode(text).ids
+    assert tokenizer_of(file).encode(text).ids == own != before
 
 
 @pytest.mark.torch
