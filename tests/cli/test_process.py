@@ -193,9 +193,9 @@ def test_a_ctrl_c_while_the_command_is_imported_is_130_and_says_nothing(folder: 
 
 def test_a_ctrl_c_after_the_answer_changes_nothing(folder: Path):
     program = (
-        "import atexit, signal, sys; from smartsearch.cli import app as cli\n"
+        "import signal, sys; from smartsearch.cli import app as cli; from smartsearch.runtime import ending\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "atexit.register(signal.raise_signal, signal.SIGINT)\n"
+        "ending.add(lambda: signal.raise_signal(signal.SIGINT))\n"
         "sys.argv = ['smartsearch', '--version']; cli.main()"
     )
     ran = python(folder, program)

@@ -51,8 +51,13 @@ def test_what_needs_no_model_imports_none_and_help_imports_no_command(arguments:
 
 
 ASKED = """
-import atexit, sys
-atexit.register(lambda: print(*{name.split(".")[0] for name in sys.modules}, file=sys.stderr))
+import atexit, gc, sys
+from smartsearch.runtime import ending
+searched = lambda: sum(one["collections"] for one in gc.get_stats())
+before = searched()
+atexit.register(lambda: print("Python's own end", file=sys.stderr))
+ending.add(lambda: print(searched() - before, file=sys.stderr))
+ending.add(lambda: print(*{name.split(".")[0] for name in sys.modules}, file=sys.stderr))
 from smartsearch.__main__ import main
 main()
 """
@@ -60,14 +65,17 @@ main()
 
 @pytest.mark.process
 @pytest.mark.parametrize(("options", "networks"), [([], True), (["--fast"], False)])
-def test_a_query_imports_neither_spacy_nor_torch_and_a_fast_one_no_network(options, networks):
+def test_a_query_imports_neither_spacy_nor_torch_seeks_no_garbage_and_ends_at_once(options, networks):
     ran = subprocess.run(
         [sys.executable, "-c", ASKED, "query", "Where is the key?", str(SAMPLES), *options],
         capture_output=True,
         text=True,
         check=True,
     )
-    packages = set(ran.stderr.splitlines()[-1].split())
+    assert "Python's own end" not in ran.stderr
+    told = sorted(ran.stderr.splitlines()[-2:], key=len)
+    assert int(told[0]) < 10  # of what is made before `main`; Python's own threshold gives a hundred
+    packages = set(told[1].split())
     assert {"numpy", "tokenizers"} <= packages
     assert ("onnxruntime" in packages) == networks
     assert packages.isdisjoint(UNUSED)

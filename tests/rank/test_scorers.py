@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -145,6 +148,25 @@ def test_a_tokenizer_of_the_same_words_that_reads_otherwise_stays_itself(tmp_pat
     assert file.read_bytes().partition(b'"model":')[2] in onnx._READ
     own = Tokenizer.from_file(str(file)).encode(text).ids
     assert tokenizer_of(file).encode(text).ids == own != before
+
+
+HELD = """
+import ctypes
+from smartsearch.models import manifest
+from smartsearch.rank.onnx import OnnxModel
+pages = lambda: int(open("/proc/self/statm").read().split()[1])
+model = OnnxModel(manifest.SHIPPED / "colbert", 1)
+before = pages()
+ctypes.CDLL(None).malloc_trim(0)
+print((before - pages()) * 4096)
+"""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="this C library gives nothing back")
+def test_what_reading_a_model_took_is_given_back():
+    ran = subprocess.run([sys.executable, "-c", HELD], capture_output=True, check=True)
+    assert int(ran.stdout) < 4 * 2**20  # 8 to 10 MB where it is not
 
 
 @pytest.mark.torch
