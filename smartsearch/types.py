@@ -35,11 +35,14 @@ def fold(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """`text` folded and without accents, as it is typed on a keyboard that lacks them."""
+    """`text` folded and without accents, as it is typed on a keyboard that lacks them.
+
+    Marks that make another letter, as those of Japanese and of Indian scripts do, stay.
+    """
     if text.isascii():
         return text.casefold()
     marked = unicodedata.normalize("NFD", fold(text))
-    return "".join(letter for letter in marked if not unicodedata.combining(letter))
+    return unicodedata.normalize("NFC", "".join(mark for mark in marked if not "\u0300" <= mark <= "\u036f"))
 
 
 def paired(text: str) -> str:

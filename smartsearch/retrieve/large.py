@@ -131,7 +131,7 @@ class LargeHaystack(Haystack):
         return list(dict.fromkeys([*parsed, *(name for part in lines for name in sorted(part.speakers))]))
 
     def has_speaker(self, name: str) -> bool:
-        """Whether anybody of that name speaks, in the turns left out too."""
+        """Whether anybody speaks whose name is written so, in the turns left out too."""
         return any(speaks(name, self.corpus.turns[i].speaker) for i in self._places(name).tolist())
 
     @cached_property

@@ -363,4 +363,4 @@ def test_the_shipped_models_over_the_samples_give_what_the_document_shows():
             r"^\* 68 .*$", document, re.MULTILINE
         )
         roles = [model["role"] for model in server.told("status")[0]["models"]]
-        assert roles == ["parser", "crossencoder", "colbert"]
+        assert roles == ["parser", "crossencoder", "colbert", "static"]

@@ -14,7 +14,7 @@ from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.large import LargeHaystack
 from smartsearch.transcripts import read, read_large
 from smartsearch.transcripts.faults import NotByLine
-from smartsearch.types import fold
+from smartsearch.types import bare, fold
 from tests.conftest import FUZZ
 
 COLLECTIONS = range(1000 if FUZZ >= 100 else 10)
@@ -117,7 +117,8 @@ def test_both_ways_find_the_same_turns(tmp_path, monkeypatch, seed):
         for text in asked(parsed, words, seed):
             for whole in (False, True):
                 assert places(large, text, whole) == places(parsed, text, whole), text
-            assert large.has_speaker(text) == parsed.has_speaker(text) or not text.strip("\x00 "), text
+            if bare(text) == fold(text) and text.strip("\x00 "):  # a line is found by what is written
+                assert large.has_speaker(text) == parsed.has_speaker(text), text
     except NotByLine:
         return  # it is read whole then
     assert [turn for turn in large.corpus.turns if turn.path] == list(parsed.corpus.turns)
