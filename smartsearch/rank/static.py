@@ -70,24 +70,25 @@ class Static:
         """The score of each of `turns`, shape (turns,), higher is better; they are indices that ascend."""
         if not len(turns):
             return np.zeros(0, np.float32)
-        whole = len(haystack.corpus.turns) <= WHOLE
+        if len(haystack) > WHOLE:
+            return self._scored(question, haystack, haystack.indices[:: -(-len(haystack) // SAMPLE)], turns)
+        corpus = haystack.corpus.turns
+        every = range(len(corpus)) if len(corpus) <= WHOLE else haystack.indices  # what is left out lends too
         asked, scores = self._last.get(haystack, ("", np.zeros(0, np.float32)))
-        if not whole or asked != question:
-            scores = self._scored(question, haystack, None if whole else turns)
-        if not whole:
-            return scores
-        self._last[haystack] = question, scores
-        chosen: Floats = scores[np.asarray(turns)]
+        if asked != question:
+            scores = self._scored(question, haystack, every)
+            self._last[haystack] = question, scores
+        chosen: Floats = scores[np.searchsorted(every, turns)]
         return chosen
 
-    def _scored(self, question: str, haystack: Haystack, turns: Sequence[int] | None) -> Floats:
-        """The score of each of `turns`, of all without them."""
-        every = range(len(haystack.corpus.turns))
+    def _scored(
+        self, question: str, haystack: Haystack, known: Sequence[int], turns: Sequence[int] | None = None
+    ) -> Floats:
+        """The score of each of `turns`, or of the turns `known`, whose pieces are held."""
         asked = np.array(self._tokens([question])[0], dtype=np.int64)
         if not len(asked):
-            return np.zeros(len(every if turns is None else turns), np.float32)
+            return np.zeros(len(known if turns is None else turns), np.float32)
         if haystack not in self._held:
-            known = every if turns is None else haystack.indices[:: -(-len(haystack) // SAMPLE)]
             self._held[haystack] = self._pieces(haystack, known)
         held = self._held[haystack]
         over = held if turns is None else self._pieces(haystack, turns)

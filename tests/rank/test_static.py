@@ -83,6 +83,17 @@ def test_of_a_large_haystack_only_the_turns_asked_for_are_cut_into_pieces(scorer
     assert len(cut) == 1 + 5 + 3 + 1 + 1  # the sample is kept
 
 
+def test_few_turns_of_a_large_corpus_are_cut_into_pieces_once(scorer: Static, monkeypatch):
+    monkeypatch.setattr(static, "WHOLE", 9)
+    few, cut = hay(*["rain"] * 40, "hound", "dog", kept=[7, 40, 41]), []
+    monkeypatch.setattr(scorer, "_tokens", lambda texts: cut.extend(texts) or tokens(texts))
+    assert scorer("dog", few, few.indices) == pytest.approx([0, 8, 12], abs=0.1)
+    assert scorer("dog", few, [41]) == pytest.approx([12], abs=0.1)
+    assert len(cut) == 1 + 3
+    scorer("rain", few, [7])
+    assert len(cut) == 1 + 3 + 1
+
+
 def test_a_question_is_scored_once_and_only_the_pieces_that_stand_somewhere_are_looked_at(
     scorer: Static, monkeypatch
 ):
