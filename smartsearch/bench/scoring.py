@@ -232,7 +232,7 @@ class Scoring:
         """The candidates of a retrieval, kept."""
         config = replace(way.config(self.config), now=question.day)
         dense = self._fingerprints.get("colbert", "") if config.semantic != "off" else ""
-        uses = self._model("parser") + dense
+        uses = self._model("parser") + dense + self._fingerprints.get("static", "")
         fields = (*_RETRIEVAL_FIELDS, "rank", "likely_turns", "beside", "windows")
         settings = repr([(name, getattr(config, name)) for name in fields])
         key = digest(self._code, uses, settings, way.name, question.text, ready.key)

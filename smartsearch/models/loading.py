@@ -78,8 +78,7 @@ def load_tools(config: Config, *, cache: bool = True) -> Tools:
     fusion, sure = _fusion(config), _fitted(config, "confidence")
     static = _static() if config.first == "static" else None
     if static:
-        own = store.info("static", ModelRef("shipped:static"), manifest.STATIC.parent)
-        infos["static"] = replace(own, precision="int8")
+        infos["static"] = store.info("static", profiles.STATIC, manifest.STATIC.parent)
     return Tools(
         parse.Parser(nlp, is_word), scorers, tokenizer(), infos, fusion, notes, sure, is_word, static
     )

@@ -37,12 +37,15 @@ class ModelStatus:
 _MXBAI = ModelRef("mixedbread-ai/mxbai-rerank-large-v1", "98f655841d5caf0b16eaff79c2b4ca109d920d17")
 _ANSWERAI = ModelRef("answerdotai/answerai-colbert-small-v1", "be1703c55532145a844da800eea4c9a692d7e267")
 _SPACY_SMALL = ModelRef("en_core_web_sm")
+STATIC = ModelRef("shipped:static")
+"""The first stage of every profile, where `first` is static."""
 
 PROFILES: dict[str, Profile] = {
     "embedded": {
         "parser": ModelRef("shipped:en_smartsearch"),
         "crossencoder": ModelRef("shipped:crossencoder"),
         "colbert": ModelRef("shipped:colbert"),
+        "static": STATIC,
     },
     "paper": {"parser": _SPACY_SMALL, "crossencoder": _MXBAI, "colbert": _ANSWERAI},
     "paper-index-free": {"parser": _SPACY_SMALL, "crossencoder": _MXBAI},
@@ -81,7 +84,7 @@ def profile_of(config: Config) -> Profile:
 def fingerprints(config: Config) -> dict[str, str]:
     """What the models of the config's profile are, to the byte, by `parser` and the names of scorers.
 
-    `fusion` is what was fitted to these rankers.
+    `fusion` is what was fitted to these rankers, `static` the vectors of the first stage.
 
     For whoever keeps scores: a model that was trained again in its old place is another. Those that are
     not on this machine are left out.
@@ -97,6 +100,8 @@ def fingerprints(config: Config) -> dict[str, str]:
     }
     fitted = [manifest.FUSION, manifest.SET_ENCODER] if are_fused(config) else []
     told = [hashlib.sha256(path.read_bytes()).hexdigest() for path in fitted if path.is_file()]
+    if config.first == "static":
+        found["static"] = store.fingerprint("static", STATIC, manifest.STATIC.parent)
     return found | ({"fusion": f"fusion {' '.join(told)}"} if told else {})
 
 

@@ -134,7 +134,9 @@ def _config(folder: Path) -> dict[str, Any]:
 def info(role: str, ref: ModelRef, folder: Path) -> ModelInfo:
     """What ran: the revision is the hub's commit, the shipped hash, the exported file's own hash as its
     config has it, or a hash of file names and sizes."""
-    precision = str(_config(folder).get("precision", "fp32")) if role != "parser" else "fp32"
+    precision = "int8" if role == "static" else "fp32"
+    if role not in ("static", "parser"):
+        precision = str(_config(folder).get("precision", "fp32"))
     if ref.shipped:
         revision = manifest.revision(folder.name) if whole(folder, deep=False) else "modified"
         return ModelInfo(role, ref.name, revision, precision)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -303,3 +304,16 @@ def test_what_was_fitted_to_the_shipped_rankers_is_told_with_them(tmp_path: Path
     monkeypatch.setattr(manifest, "SET_ENCODER", other)
     assert profiles.fingerprints(Config())["fusion"] != before
     assert "fusion" not in profiles.fingerprints(Config(crossencoder="./mine"))
+
+
+def test_what_is_kept_knows_the_static_vectors_and_verify_hashes_them(tmp_path, monkeypatch):
+    """Others choose other turns: scores kept before, and runs begun before, are of another model."""
+    assert profiles.fingerprints(Config(first="match")).get("static") is None
+    before = profiles.fingerprints(Config())["static"]
+    assert [row.state for row in profiles.status("embedded", deep=True) if row.role == "static"] == ["ok"]
+    folder = tmp_path / "static"
+    shutil.copytree(manifest.STATIC.parent, folder)
+    with (folder / manifest.STATIC.name).open("ab") as file:
+        file.write(b"0")
+    monkeypatch.setattr(manifest, "STATIC", folder / manifest.STATIC.name)
+    assert profiles.fingerprints(Config())["static"] != before
