@@ -7,7 +7,7 @@ question. Retrieval is the pipeline's own `gather`, a cascade its own `ranked`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -209,16 +209,22 @@ class Scoring:
         """A cross-encoder's scores as the sigmoid of its own output."""
         return uncalibrated(scores, self._scorers[name].calibration)
 
-    def scores(self, name: str, question: str, ready: Haystacked, over: Indices) -> Floats:
-        """One scorer's value of each turn of `over`, shape (n,); what is missing is computed and kept."""
+    def scores(
+        self, name: str, question: str, ready: Haystacked, over: Indices, without: Set[int] = frozenset()
+    ) -> Floats:
+        """One scorer's value of each turn of `over`, shape (n,); what is missing is computed and kept.
+
+        The turns at `without` are not shown before others.
+        """
         kind = "colbert" if is_colbert(name) else "ce"
-        key = digest(self._model(name), question, ready.key)
+        key = digest(self._model(name), question, ready.key, *map(str, sorted(without)))
         held = self.store.get(kind, key)
         values = np.full(len(ready.corpus.turns), np.nan) if held is None else held.astype(np.float64)
         missing = over[np.isnan(values[over])]
         if len(missing):
             turns = missing.tolist()
-            values[missing] = turn_scores(question, ready.corpus, turns, self._scorers[name], ready.show)
+            scorer = self._scorers[name]
+            values[missing] = turn_scores(question, ready.corpus, turns, scorer, ready.show, without)
             self.store.put(kind, key, values)
             self.pairs += len(missing) if kind == "ce" else 0
         return values[over]
@@ -255,9 +261,9 @@ class Scoring:
     def _kept(self, name: str, ready: Haystacked) -> Scorer:
         """The scorer with its scores of turns kept; one that is missing raises ModelError when asked."""
 
-        def of_turns(question: str, indices: Sequence[int], show: Shown) -> Floats:
+        def of_turns(question: str, indices: Sequence[int], show: Shown, without: Set[int]) -> Floats:
             seen = ready if show == ready.show else ready.plain
-            return self.scores(name, question, seen, np.array(indices, dtype=np.int64))
+            return self.scores(name, question, seen, np.array(indices, dtype=np.int64), without)
 
         return replace(self.tools.scorers.get(name, NO_SCORER), of_turns=of_turns)
 

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartsearch.config import RANKERS, Config
+from smartsearch.rank.asked import askers, fair_scores, may_show
 from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.features import SCORERS, Floats, after, among
 from smartsearch.rank.fusion import Fusion, Ranking, fused, order, rrf
 from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.static import Static
 from smartsearch.rank.text import shown
-from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence
 from smartsearch.retrieve.likely import likelihood
@@ -53,7 +53,8 @@ class Task:
 
     `fusion` is the learned one of these scorers, if there is one. `counts` says how many turns contain a
     term, `unread` how many turns were found beside the candidates. With `following`, which gives the turn
-    after one or -1, the turns after the best become candidates too. `near` gives the static score of turns
+    after one or -1, the turns after the best become candidates too. With `fair`, turns that only ask the
+    question count least. `near` gives the static score of turns
     (rank/static.py), shape (turns,), of indices that ascend.
     """
 
@@ -66,6 +67,7 @@ class Task:
     counts: Mapping[str, int] = field(default_factory=dict)
     unread: int = 0
     following: Callable[[int], int] | None = None
+    fair: bool = False
     near: Callable[[Sequence[int]], NDArray[np.float32]] | None = None
 
     @classmethod
@@ -91,6 +93,7 @@ class Task:
             evidence.counts,
             evidence.unread,
             haystack.following if follows else None,
+            follows and not query.literal,
             partial(static, query.text, haystack) if static else None,
         )
 
@@ -114,7 +117,8 @@ class Task:
 class Scored:
     """The candidates, the scores that each scorer gave, by index, and milliseconds per scorer.
 
-    `near` are the static scores, `guess` the cross-encoder's of turns that it was spared.
+    `near` are the static scores, `guess` the cross-encoder's of turns that it was spared. The turns at
+    `asked` only ask the question.
     """
 
     candidates: Sequence[Candidate]
@@ -123,13 +127,21 @@ class Scored:
     told: tuple[str, ...] = ()
     near: Mapping[int, float] = field(default_factory=dict)
     guess: Mapping[int, float] = field(default_factory=dict)
+    asked: frozenset[int] = frozenset()
+
+    @classmethod
+    def begun(cls, task: Task, pool: Sequence[Candidate]) -> Scored:
+        """Without a score; `pool` is what scorers are to read."""
+        turns = may_show(task.corpus, [c.index for c in pool]) if task.fair else ()
+        return cls(task.candidates, told=_told(task), asked=askers(task.question, task.corpus, turns))
 
     def read(self, task: Task, over: Sequence[int], *names: str) -> Scored:
         """With the scores of the turns `over` by these scorers too, several of them side by side."""
 
         def score(name: str) -> tuple[dict[int, float], float]:
             start = time.perf_counter()
-            values = turn_scores(task.question, task.corpus, over, task.scorers[name], shown(task.config))
+            scorer, show = task.scorers[name], shown(task.config)
+            values = fair_scores(task.question, task.corpus, over, scorer, show, self.asked, name == "ce")
             spent = (time.perf_counter() - start) * 1000.0
             return dict(zip(over, values.tolist(), strict=True)), spent
 
@@ -154,23 +166,29 @@ def score(task: Task) -> Scored:
     """Each scorer's scores of the candidates that it is to read."""
     ordered, near = first(task)
     pool = _pool(task, ordered)
-    task = task if task.names else replace(task, candidates=ordered)
+    if not task.names:
+        return by_the_first_stage(task, ordered, near)
     share = _share(task.config, len(pool)) if task.wide and task.deep else len(pool)
     scored = everyone_reads(task, pool) if share == len(pool) else the_best_go_deeper(task, pool, share)
     return the_first_are_read_as_a_list(task, replace(scored, near=near))
 
 
+def by_the_first_stage(task: Task, ordered: Sequence[Candidate], near: Mapping[int, float]) -> Scored:
+    """No scorer reads: the candidates as `ordered`, but those that only ask the question come last."""
+    scored = Scored.begun(task, ordered)
+    return replace(scored, candidates=sorted(ordered, key=lambda c: c.index in scored.asked), near=near)
+
+
 def everyone_reads(task: Task, pool: Sequence[Candidate]) -> Scored:
     """Every scorer reads all of `pool`, side by side."""
-    scored = Scored(task.candidates, told=_told(task))
-    return scored.read(task, [c.index for c in pool], *task.names)
+    return Scored.begun(task, pool).read(task, [c.index for c in pool], *task.names)
 
 
 def the_best_go_deeper(task: Task, pool: Sequence[Candidate], share: int) -> Scored:
     """The first scorer reads `pool` and what follows its best, the deep ones the best `share` of these."""
     guide = task.wide[0]
     corpus, read = task.corpus, [c.index for c in pool]
-    scored = Scored(task.candidates, told=_told(task))
+    scored = Scored.begun(task, pool)
     for name in task.wide:
         scored = scored.read(task, read, name)
     beside = _after_best(scored.by_name[guide], task.following) if task.following else []
@@ -228,7 +246,7 @@ def fuse(task: Task, scored: Scored) -> Ranking:
     spent = {_STAGE.get(name, name): milliseconds for name, milliseconds in scored.spent.items()}
     told = {STATIC: scored.near, GUESS: scored.guess}
     ranking = fused(scored.candidates, scores, learned, config, told)
-    return replace(ranking, timing_ms=spent, degraded=scored.told)
+    return replace(ranking, timing_ms=spent, degraded=scored.told, asked=scored.asked)
 
 
 def first(task: Task) -> tuple[Sequence[Candidate], dict[int, float]]:

@@ -32,7 +32,7 @@ Parts = tuple[float, float]
 class Ranking:
     """Candidates in final order with their scores, milliseconds a scorer, and what was left out.
 
-    `pinned` are the indices of turns that no score cuts off.
+    `pinned` are the indices of turns that no score cuts off, `asked` those that only ask the question.
     """
 
     candidates: tuple[Candidate, ...]
@@ -40,6 +40,7 @@ class Ranking:
     timing_ms: Mapping[str, float]
     degraded: tuple[str, ...] = ()
     pinned: frozenset[int] = frozenset()
+    asked: frozenset[int] = frozenset()
 
     def reordered(self, order: Sequence[int], pinned: Iterable[int] = ()) -> Ranking:
         """With the candidates that stand at `order`, in that order, and those at `pinned` pinned."""

@@ -96,7 +96,10 @@ def typed_first(
 def _as_it_stands(ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
     """The turns that hold the whole question as it was typed come first."""
     asked = whole(looked_for(query.text.strip(AROUND)))
-    holds = [asked.search(folded(corpus.turns[c.index])) is not None for c in ranking.candidates]
+    holds = [
+        c.index not in ranking.asked and asked.search(folded(corpus.turns[c.index])) is not None
+        for c in ranking.candidates
+    ]
     pinned = [n for n, held in enumerate(holds) if held]
     return ranking.reordered([*pinned, *(n for n, held in enumerate(holds) if not held)], pinned=pinned)
 
@@ -139,7 +142,8 @@ def _places(ranking: Ranking, query: Query, corpus: Corpus, counts: Mapping[str,
             wanted.append((place - 1, term))
     places: dict[int, int] = {}
     for n, candidate in enumerate(ranking.candidates if wanted else ()):
-        text = folded(corpus.turns[candidate.index]) if candidate.terms else ""
+        answers = candidate.terms and candidate.index not in ranking.asked
+        text = folded(corpus.turns[candidate.index]) if answers else ""
         near = [place for place, term in wanted if _grade(term, text) == WHOLE]
         if near:
             places[n] = min(near)

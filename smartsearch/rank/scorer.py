@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -36,7 +36,7 @@ class Scorer:
     note: Callable[[], str] = lambda: ""
     notice: Callable[[int], str] = lambda _texts: ""
     begin: Callable[[], Future[Any] | None] = lambda: None
-    of_turns: Callable[[str, Sequence[int], Shown], Floats] | None = None
+    of_turns: Callable[[str, Sequence[int], Shown, Set[int]], Floats] | None = None
 
     def __call__(self, question: str, texts: Sequence[str]) -> Floats:
         """The score of each text."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from smartsearch.config import Config
@@ -103,11 +103,19 @@ def scored_texts(corpus: Corpus, indices: Sequence[int], show: Shown = SHOWN) ->
     return [scored_text(corpus.turns[i], turns_before(corpus, i, show), show) for i in indices]
 
 
-def turns_before(corpus: Corpus, index: int, show: Shown) -> tuple[Turn, ...]:
-    """The turns before in the session that may be shown, the nearest first."""
-    found: list[Turn] = []
+def turns_before(
+    corpus: Corpus, index: int, show: Shown, without: Set[int] = frozenset()
+) -> tuple[Turn, ...]:
+    """The turns before in the session that may be shown, the nearest first, but those at `without`."""
+    return tuple(corpus.turns[before] for before in places_before(corpus, index, show, without))
+
+
+def places_before(corpus: Corpus, index: int, show: Shown, without: Set[int] = frozenset()) -> list[int]:
+    """Where they stand."""
+    found: list[int] = []
     before = corpus.previous[index]
     while before >= 0 and len(found) < show.before:
-        found.append(corpus.turns[before])
+        if before not in without:
+            found.append(before)
         before = corpus.previous[before]
-    return tuple(found)
+    return found

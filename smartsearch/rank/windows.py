@@ -7,7 +7,7 @@ rankers read the windows that share most words with the question; a turn scores 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import lru_cache
 
 import numpy as np
@@ -92,20 +92,26 @@ def _ends(text: str, word: re.Match[str], following: re.Match[str]) -> bool:
     return "\n" in text[word.end() : following.start()] or bool(_SENTENCE_END.search(word.group()))
 
 
-def all_windows(corpus: Corpus, indices: Sequence[int], show: Shown = SHOWN) -> list[tuple[str, ...]]:
-    """The windows of each turn in `indices`."""
-    return [windows(corpus.turns[i], turns_before(corpus, i, show), show) for i in indices]
+def all_windows(
+    corpus: Corpus, indices: Sequence[int], show: Shown = SHOWN, without: Set[int] = frozenset()
+) -> list[tuple[str, ...]]:
+    """The windows of each turn in `indices`, the turns at `without` not shown before them."""
+    return [windows(corpus.turns[i], turns_before(corpus, i, show, without), show) for i in indices]
 
 
 def scored_windows(
-    question: str, corpus: Corpus, indices: Sequence[int], show: Shown = SHOWN
+    question: str,
+    corpus: Corpus,
+    indices: Sequence[int],
+    show: Shown = SHOWN,
+    without: Set[int] = frozenset(),
 ) -> list[list[str]]:
     """What is read of each turn in `indices` for `question`: its windows, the likeliest first, never none.
 
     Of more than READ_WINDOWS those with most of the question's words stay: every word of four letters and
     more counts once, wherever it stands in the text. Equal ones keep the turn's order.
     """
-    return likeliest(question, all_windows(corpus, indices, show))
+    return likeliest(question, all_windows(corpus, indices, show, without))
 
 
 def likeliest(question: str, windows: Iterable[Sequence[str]]) -> list[list[str]]:
@@ -120,12 +126,20 @@ def _likeliest(texts: Sequence[str], asked: set[str]) -> list[str]:
 
 
 def turn_scores(
-    question: str, corpus: Corpus, indices: Sequence[int], scorer: Scorer, show: Shown = SHOWN
+    question: str,
+    corpus: Corpus,
+    indices: Sequence[int],
+    scorer: Scorer,
+    show: Shown = SHOWN,
+    without: Set[int] = frozenset(),
 ) -> NDArray[np.float64]:
-    """The score of each turn in `indices`, shape (turns,), as a search reads it: that of its best window."""
+    """The score of each turn in `indices`, shape (turns,), as a search reads it: that of its best window.
+
+    The turns at `without` are not shown before others.
+    """
     if scorer.of_turns is not None:
-        return scorer.of_turns(question, indices, show)
-    windows = scored_windows(question, corpus, indices, scorer.seeing(show))
+        return scorer.of_turns(question, indices, show, without)
+    windows = scored_windows(question, corpus, indices, scorer.seeing(show), without)
     return best_windows(question, windows, scorer)
 
 

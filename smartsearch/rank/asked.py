@@ -1,0 +1,114 @@
+"""Turns that only ask what the question asks: somebody asked before, and that is no answer.
+
+Such a turn shares more words with the question than its answer does, and scorers, which see the turns before
+a turn, give its words to what stands below it. So it counts as the least of all that were read, and a turn
+below it counts what it does with it and without it, in the mean (docs/decisions/0004).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence, Set
+from functools import lru_cache
+
+import numpy as np
+
+from smartsearch.rank.crossencoder import sigmoid
+from smartsearch.rank.features import Floats, logit
+from smartsearch.rank.scorer import Scorer
+from smartsearch.rank.text import BEFORE, Shown, places_before
+from smartsearch.rank.windows import turn_scores
+from smartsearch.text.parse import stop_words
+from smartsearch.types import Corpus, Turn, fold
+
+SAID = 0.6
+"""The share of the question's words that stand in a turn that asks the same, at least."""
+NEW, NEW_TOLD = 4, 2
+"""The most words that it adds to them; where it only tells that somebody asks."""
+PUTS = frozenset(
+    (
+        *("hey", "hi", "hello", "guys", "all", "btw", "anyone", "anybody", "someone", "somebody", "tell"),
+        *("told", "ask", "asks", "asked", "asking", "remember", "remind", "know", "knows", "question"),
+        *("quick", "sorry", "curious", "wonder", "wondering", "wondered", "random", "thought", "find"),
+    )
+)
+"""Words that put a question, and say nothing of what is asked."""
+
+_WORD = re.compile(r"[^\W_]+")
+_OF_ASKING = re.compile(r"\b(?:what|which|who|whom|whose|where|when|why|how)(?=['’]?s?\b)")
+_ASKS = re.compile(r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)\b")
+_TELLS = re.compile(r"\b(?:ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|anyone|anybody|remember|remind)\b")
+_ALIKE = {"what": "which", "whom": "who", "whose": "who"}
+
+
+def askers(question: str, corpus: Corpus, turns: Collection[int]) -> frozenset[int]:
+    """Those of `turns` that only ask the `question`; none where it has no word of its own."""
+    stems = {_stem(word) for word in _words(question)}
+    if not stems or not turns:
+        return frozenset()
+    typed = " ".join(_WORD.findall(fold(question)))
+    return frozenset(i for i in turns if _asks(corpus.turns[i], stems, typed))
+
+
+def may_show(corpus: Corpus, turns: Iterable[int]) -> set[int]:
+    """`turns`, and those that scorers may see before them."""
+    show = Shown(before=BEFORE)
+    return {place for i in turns for place in (i, *places_before(corpus, i, show))}
+
+
+def fair_scores(
+    question: str,
+    corpus: Corpus,
+    over: Sequence[int],
+    scorer: Scorer,
+    show: Shown,
+    asked: Set[int],
+    chances: bool = False,
+) -> Floats:
+    """As `turn_scores`, shape (over,), of which the turns at `asked` only ask the question.
+
+    The mean of `chances` is that of their logits.
+    """
+    values = turn_scores(question, corpus, over, scorer, show)
+    seen = scorer.seeing(show)
+    below = [n for n, i in enumerate(over) if not asked.isdisjoint(places_before(corpus, i, seen))]
+    if below:
+        alone = turn_scores(question, corpus, [over[n] for n in below], scorer, show, asked)
+        both = np.stack([values[below], alone])
+        values[below] = sigmoid(logit(both).mean(axis=0)) if chances else both.mean(axis=0)
+    own = [n for n, i in enumerate(over) if i in asked]
+    if 0 < len(own) < len(over):
+        values[own] = np.delete(values, own).min()
+    return values
+
+
+def _asks(turn: Turn, stems: set[str], typed: str) -> bool:
+    """Whether a turn says most of the words that begin with `stems`, next to nothing else, and asks."""
+    text = fold(turn.text)
+    if sum(stem in text for stem in stems) < SAID * len(stems):
+        return False
+    words = _words(turn.text)
+    said = {stem for stem in stems if any(word.startswith(stem) for word in words)}
+    new = [word for word in words if not word.startswith(tuple(stems))]
+    if len(said) < SAID * len(stems) or any(word.isdigit() for word in new):
+        return False
+    verbatim = _ASKS.match(typed) and typed in " ".join(_WORD.findall(text))
+    if "?" in text or _kinds(typed) & _kinds(text) or verbatim:
+        return len(new) <= NEW
+    return len(new) <= NEW_TOLD and _TELLS.search(text) is not None
+
+
+@lru_cache(maxsize=1024)
+def _words(text: str) -> frozenset[str]:
+    """The words of a text that say something, in small letters."""
+    return frozenset(w for w in _WORD.findall(fold(text)) if len(w) > 1 or w.isdigit()) - stop_words() - PUTS
+
+
+def _kinds(text: str) -> set[str]:
+    """What a text in small letters asks for, by its words of asking."""
+    return {_ALIKE.get(word, word) for word in _OF_ASKING.findall(text)}
+
+
+def _stem(word: str) -> str:
+    """A word's beginning, which its other forms share."""
+    return word[: max(4, len(word) - 2)]
