@@ -63,7 +63,7 @@ added. Two runs over the same files with the same models and threads give the sa
  "candidates": 0,         turns that retrieval found, before ranking and the cut
  "estimates": [""],       only over large collections where not all of those turns were read: which of `candidates`, `budget` (its
                           `dropped`) and `hops` count unread ones, of which a few may hold no term; bounds from above
- "confidence": 0,         the chance that a hit answers, 0 to 1; null: nothing tells, as with `--fast` or one ranker
+ "confidence": 0,         the chance that one of the first three hits answers, 0 to 1; null: nothing tells, as with `--fast` or one ranker
  "weak": false,           the confidence is too low to count on, or a code, number, quoted phrase or name stands nowhere
  "absent": [""],          words of the question that no turn has
  "budget": {"truncate": "", "words": 0, "used_words": 0, "tokens": 0, "used_tokens": 0, "tokenizer": "",

@@ -1,15 +1,16 @@
-"""Fit the weights of confidence (rank/confidence.py): questions over their own chat and over another.
+"""Fit the weights of confidence (rank/confidence.py): questions that held-out chats answer, and others.
 
-A logistic regression of "asked of its own chat" on the signals of a search, both kinds weighing the same. The
-other chat is of the same source, where there is one: what tells is the answer, not the matter.
+A logistic regression of "one of the first three hits answers" on the signals of a search. What it prints is
+of two halves, each told by the weights of the other, and last how many are called weak by the weights that
+the search had.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 from collections.abc import Iterator, Sequence
+from itertools import chain, groupby
 from pathlib import Path
 
 import numpy as np
@@ -19,37 +20,44 @@ from recipe.validate import held_out_chats
 from smartsearch.config import Config
 from smartsearch.models import loading, manifest
 from smartsearch.models.tools import Tools
-from smartsearch.rank.confidence import WEAK, signals
+from smartsearch.rank.confidence import signals
 from smartsearch.rank.crossencoder import sigmoid
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.smartsearch.pipeline import search
 from smartsearch.training.chats import Chat
 from smartsearch.types import Corpus
 
-WEIGHED = ("bias", "ce", "colbert", "typed")
+WEIGHED = ("bias", "ce", "typed", "absent", "held", "ahead", "outdone")
 """The signals that confidence is a sum over."""
 DECAY = 1e-3
 """L2 on the weights of the standardised signals."""
+FOUND = 3
+"""Hits of which one is to answer."""
+SILENCE = Path(__file__).with_name("silence.jsonl")
+"""Questions of our own over held-out chats: a literal that is nowhere, a topic that nobody talked about, a
+fact beside what was said (`literal`, `topic`, `near`), and `answerable` ones like these."""
 
 
-def asked(
-    chats: Sequence[Chat], tools: Tools, config: Config, every: int, seed: int
-) -> Iterator[tuple[dict[str, float], bool]]:
-    """The signals of each `every`-th question over its own chat (True) and over another (False)."""
-    rng = random.Random(seed)
-    questions = [(chat, one.question) for chat in chats for one in chat.questions][::every]
-    for chat, question in questions:
-        others = [c for c in chats if c is not chat]
-        alike = [c for c in others if c.source == chat.source]
-        for over in (chat, rng.choice(alike or others)):
-            yield seen(question, Haystack(Corpus(over.turns)), tools, config), over is chat
+def questions(train: Path | None, seed: int) -> Iterator[tuple[Chat, str, str, tuple[int, ...]]]:
+    """A chat, a kind of question (`asked`, or one of SILENCE), the question, and the turns that answer it."""
+    real = held_out_chats(train, seed, real=True) if train else ()
+    silent = [json.loads(line) for line in SILENCE.read_text(encoding="utf-8").splitlines()]
+    for chat in chain(held_out_chats(train, seed), real):
+        yield from ((chat, "asked", one.question, one.gold) for one in chat.questions if one.gold)
+        for one in silent:
+            if (one["source"], one["chat"]) == (chat.source, chat.id):
+                yield chat, one["kind"], one["question"], tuple(one.get("gold", ()))
 
 
-def seen(question: str, haystack: Haystack, tools: Tools, config: Config) -> dict[str, float]:
-    """The signals of one search."""
+def seen(
+    question: str, gold: Sequence[int], haystack: Haystack, tools: Tools, config: Config
+) -> tuple[dict[str, float], bool, bool]:
+    """The signals of one search, whether one of the first FOUND hits answers, whether it is called weak."""
     ranked = search(question, haystack, config, tools)
-    scores = [hit.scores for hit in ranked.hits]
-    return signals(tools.parser.parse(question, config), ranked.trace.absent, scores)
+    said = [hit.turn.spoken for hit in ranked.hits]
+    query = tools.parser.parse(question, config)
+    found = signals(query, ranked.trace.absent, [hit.scores for hit in ranked.hits], said)
+    return found, any(hit.index in gold for hit in ranked.hits[:FOUND]), ranked.weak
 
 
 def fit(rows: Floats, right: Floats) -> Floats:
@@ -58,13 +66,12 @@ def fit(rows: Floats, right: Floats) -> Floats:
 
     middle, spread = rows[:, 1:].mean(axis=0), rows[:, 1:].std(axis=0) + 1e-9
     inputs = np.column_stack([rows[:, 0], (rows[:, 1:] - middle) / spread])
-    share = np.where(right > 0, 0.5 / max(1, (right > 0).sum()), 0.5 / max(1, (right == 0).sum()))
 
     def loss(found: Floats) -> tuple[float, Floats]:
         value = inputs @ found
-        slope = inputs.T @ (share * (sigmoid(value) - right)) + 2 * DECAY * np.append(0.0, found[1:])
+        slope = inputs.T @ (sigmoid(value) - right) / len(right) + 2 * DECAY * np.append(0.0, found[1:])
         penalty = DECAY * float((found[1:] ** 2).sum())
-        return float(share @ (np.logaddexp(0.0, value) - right * value)) + penalty, slope
+        return float((np.logaddexp(0.0, value) - right * value).mean()) + penalty, slope
 
     found = minimize(loss, np.zeros(inputs.shape[1]), jac=True, method="BFGS").x
     weights = found[1:] / spread
@@ -78,29 +85,47 @@ def area(values: Floats, right: Floats) -> float:
 
 
 def main(argv: Sequence[str]) -> int:
-    """`python -m recipe confidence DATA/train [--every N]`: writes the weights beside the fusion's."""
+    """`python -m recipe confidence DATA/train`: writes the weights beside the fusion's."""
     parser = argparse.ArgumentParser(prog="recipe confidence", description=__doc__)
     parser.add_argument(
         "train", nargs="?", type=Path, help="training sources; without, only the written chats"
     )
-    parser.add_argument("--every", type=int, default=1, help="of so many questions one is asked")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=13)
     parser.add_argument("--out", type=Path, default=manifest.FUSION)
     options = parser.parse_args(argv)
-    config = Config(threads=options.threads)
+    config = Config(threads=options.threads, limit=10)
     tools = loading.load_tools(config)
-    chats = list(held_out_chats(options.train, options.seed))
-    pairs = list(asked(chats, tools, config, options.every, options.seed))
-    rows = np.array([[found[name] for name in WEIGHED] for found, _ in pairs])
-    right = np.array([float(own) for _, own in pairs])
+    chats: list[int] = []
+    kinds: list[str] = []
+    searched = []
+    asked = groupby(questions(options.train, options.seed), key=lambda one: one[0])
+    for number, (chat, of_chat) in enumerate(asked):
+        haystack = Haystack(Corpus(chat.turns))
+        for _, kind, question, gold in of_chat:
+            searched.append(seen(question, gold, haystack, tools, config))
+            kinds.append(kind)
+            chats.append(number)
+    rows = np.array([[found[name] for name in WEIGHED] for found, _, _ in searched])
+    right = np.array([float(answers) for _, answers, _ in searched])
     weights = fit(rows, right)
-    sure = sigmoid(rows @ weights)
     table = {name: round(float(weight), 5) for name, weight in zip(WEIGHED, weights, strict=True)}
     fitted = json.loads(options.out.read_text(encoding="utf-8")) if options.out.is_file() else {}
     options.out.write_text(json.dumps(fitted | {"confidence": table}) + "\n", encoding="utf-8")
-    weak = {
-        name: round(float((sure[right == own] < WEAK).mean()), 4) for name, own in (("own", 1), ("other", 0))
-    }
-    print(json.dumps({**table, "questions": len(right), "area": round(area(sure, right), 4), "weak": weak}))
+    half = np.array(chats) % 2
+    sure = np.zeros(len(right))
+    for part in (0, 1):
+        sure[half == part] = sigmoid(rows[half == part] @ fit(rows[half != part], right[half != part]))
+    print(json.dumps({**table, "questions": len(right), "area": round(area(sure, right), 4)}))
+    for low in np.arange(0.0, 1.0, 0.1):
+        inside = (sure >= low) & (sure < low + 0.1)
+        if inside.any():
+            told = {"from": round(float(low), 1), "questions": int(inside.sum())}
+            print(json.dumps(told | {"right": round(float(right[inside].mean()), 3)}))
+    weak = np.array([called for _, _, called in searched])
+    for kind in sorted(set(kinds)):
+        own = np.array([one == kind for one in kinds])
+        print(
+            json.dumps({"kind": kind, "questions": int(own.sum()), "weak": round(float(weak[own].mean()), 4)})
+        )
     return 0

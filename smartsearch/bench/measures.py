@@ -20,6 +20,8 @@ from smartsearch.bench.types import Indices
 TOP = 62
 """Turns in 2,000 words at the paper's 32 words a turn (paper table 9)."""
 DEPTHS = (1, 3, 5, 10)
+SCREENS = 20
+"""Turns that a reader of a list may still look at: all of it should be among them."""
 LEVELS = ("turn", "chunk", "session")
 DEPTH = 100
 """Ranked turns that nDCG, MRR and MAP look at."""
@@ -59,7 +61,7 @@ def of_ranking(
     found = ranks[np.isfinite(ranks)]
     values = {"candidates": float(len(order)), "retrieved": float(len(found))}
     values["first"] = float(found.min()) if len(found) else float("nan")
-    for depth in (*DEPTHS, TOP):
+    for depth in (*DEPTHS, SCREENS, TOP):
         values[f"turn@{depth}"] = float((ranks <= depth).sum())
     for level, numbers, wanted in (("chunk", chunks, gold.chunks), ("session", sessions, gold.sessions)):
         best = _first_seen(numbers[order])

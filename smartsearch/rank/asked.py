@@ -36,18 +36,26 @@ PUTS = frozenset(
 
 _WORD = re.compile(r"[^\W_]+")
 _OF_ASKING = re.compile(r"\b(?:what|which|who|whom|whose|where|when|why|how)(?=['’]?s?\b)")
-_ASKS = re.compile(r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)\b")
+_ASKS = re.compile(
+    r"(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should)\b"
+    r"|(?:give|tell|show|list|name|describe|explain|summari[sz]e)\b"
+)
 _TELLS = re.compile(r"\b(?:ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|anyone|anybody|remember|remind)\b")
 _ALIKE = {"what": "which", "whom": "who", "whose": "who"}
 
 
 def askers(question: str, corpus: Corpus, turns: Collection[int]) -> frozenset[int]:
     """Those of `turns` that only ask the `question`; none where it has no word of its own."""
-    stems = {_stem(word) for word in _words(question)}
+    stems = stems_of(question)
     if not stems or not turns:
         return frozenset()
     typed = " ".join(_WORD.findall(fold(question)))
     return frozenset(i for i in turns if _asks(corpus.turns[i], stems, typed))
+
+
+def stems_of(question: str) -> set[str]:
+    """The beginnings of its words that say something, which other forms of them share."""
+    return {word[: max(4, len(word) - 2)] for word in _words(question)}
 
 
 def may_show(corpus: Corpus, turns: Iterable[int]) -> set[int]:
@@ -107,8 +115,3 @@ def _words(text: str) -> frozenset[str]:
 def _kinds(text: str) -> set[str]:
     """What a text in small letters asks for, by its words of asking."""
     return {_ALIKE.get(word, word) for word in _OF_ASKING.findall(text)}
-
-
-def _stem(word: str) -> str:
-    """A word's beginning, which its other forms share."""
-    return word[: max(4, len(word) - 2)]

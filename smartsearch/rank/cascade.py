@@ -24,7 +24,7 @@ from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.features import SCORERS, Floats, after, among
 from smartsearch.rank.fusion import Fusion, Ranking, fused, order, rrf
 from smartsearch.rank.scorer import Scorer
-from smartsearch.rank.static import Static
+from smartsearch.rank.static import STATIC, Static
 from smartsearch.rank.text import shown
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence
@@ -39,8 +39,6 @@ FEW = 20
 """Where at most so many hits are wanted, fewer turns are read."""
 FEW_TURNS, FEW_READ = 128, 48
 """So many by ColBERT, and by the cross-encoder, whose score of others is guessed (docs/decisions/0002)."""
-STATIC = "static"
-"""The score of the first stage, among a turn's scores (rank/static.py)."""
 RRF_K = 30
 """Of the fusion of the first stage (chosen with the static vectors, docs/decisions/0002)."""
 SHARE = 0.1
@@ -170,7 +168,7 @@ def score(task: Task) -> Scored:
         return by_the_first_stage(task, ordered, near)
     share = _share(task.config, len(pool)) if task.wide and task.deep else len(pool)
     scored = everyone_reads(task, pool) if share == len(pool) else the_best_go_deeper(task, pool, share)
-    return the_first_are_read_as_a_list(task, replace(scored, near=near))
+    return the_first_are_read_as_a_list(task, replace(scored, near=_near(task, scored, near)))
 
 
 def by_the_first_stage(task: Task, ordered: Sequence[Candidate], near: Mapping[int, float]) -> Scored:
@@ -238,7 +236,8 @@ def fuse(task: Task, scored: Scored) -> Ranking:
     scores, config = dict(scored.by_name), task.config
     wanted = task.fusion if config.fuse == "learned" else None
     known = scores | {"ce": {**scores["ce"], **scored.guess}} if scored.guess else scores
-    learned = wanted.over(task.question, known, task.corpus) if wanted else {}
+    near = dict.fromkeys(scored.asked, min(scored.near.values(), default=0.0))
+    learned = wanted.over(task.question, known, task.corpus, {**scored.near, **near}) if wanted else {}
     if "ce" in scores and not config.calibrate:
         ce = scores["ce"]
         own = uncalibrated(np.array(list(ce.values())), task.scorers["ce"].calibration)
@@ -263,6 +262,12 @@ def first(task: Task) -> tuple[Sequence[Candidate], dict[int, float]]:
     by_meaning = order({index: near[index] for index in likely if near})
     best = rrf([(1.0, by_words), (1.0, by_meaning)], RRF_K)
     return sorted(task.candidates, key=lambda c: -best.get(c.index, 0.0)), near
+
+
+def _near(task: Task, scored: Scored, near: Mapping[int, float]) -> Mapping[int, float]:
+    """The static scores of all candidates, those too that came to them since the first stage."""
+    new = sorted({c.index for c in scored.candidates} - near.keys())
+    return {**near, **dict(zip(new, task.near(new).tolist(), strict=True))} if near and task.near else near
 
 
 def _pool(task: Task, ordered: Sequence[Candidate]) -> Sequence[Candidate]:

@@ -1,7 +1,7 @@
-"""How sure it is that a turn answers: one logistic over what the search saw.
+"""How sure it is that one of the first three hits answers: one logistic over what the search saw.
 
 The weights belong to a pair of rankers, as those of the learned fusion do, and lie beside them. They are
-fitted on questions asked of their own chat and of another (recipe/confidence.py).
+fitted on questions that a chat answers and on questions that it does not (recipe/confidence.py).
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from smartsearch.rank.asked import stems_of
 from smartsearch.rank.features import logit
+from smartsearch.rank.static import STATIC
 from smartsearch.text.literals import CODE, NUMBER, PHRASE
 from smartsearch.types import Query, Result, Scores, Term, fold
 
-WEAK = 0.25
-"""Below this confidence a result is called weak: one in twenty of the answerable questions of the fit."""
-UNSAID = 0.7
+WEAK = 0.3
+"""Below this confidence a result is called weak (benchmarks/LOG.md)."""
+UNSAID = 0.6
 """The same where no turn has a name of the question, or any of its nouns."""
+FIRST, AHEAD = 5, 10
+"""Hits that are looked at for the question's words, and those that the first one is compared with."""
 LIKELY = 0.02
 """The lowest cross-encoder score of a turn of a weak answer that fills a prompt (benchmarks/LOG.md)."""
 LOWEST = -10.0
@@ -30,25 +34,36 @@ def absent(query: Query, counts: Mapping[str, int]) -> tuple[Term, ...]:
     return tuple(term for term in query.terms if not counts.get(fold(term.text)))
 
 
-def signals(query: Query, missing: Sequence[Term], scores: Sequence[Scores]) -> dict[str, float]:
-    """What confidence is a sum over.
+def signals(
+    query: Query, missing: Sequence[Term], scores: Sequence[Scores], said: Sequence[str]
+) -> dict[str, float]:
+    """What confidence is a sum over; `scores` and what was `said` in the order of the hits.
 
-    `ce` is the best cross-encoder score as a logit, `colbert` the best MaxSim, `typed` the share of the
-    question's weight that stands in the turns as typed.
+    `ce` is the best cross-encoder score as a logit, `typed` the share of the question's weight that stands in
+    the turns as typed, `absent` how many terms no turn has, `held` the most of the question's words that one
+    of the FIRST hits says, `ahead` how far the best fused score is above the mean of the best AHEAD,
+    `outdone` how many turns the static vectors place above the first hit, as log1p.
     """
     read = [s.ce for s in scores if s.ce is not None]
     weight = sum(term.weight for term in query.terms)
     lost = sum(term.weight for term in missing)
+    stems = stems_of(query.text)
+    held = [sum(stem in text for stem in stems) for text in map(fold, said[:FIRST])]
+    fused = sorted((s.fused for s in scores if s.fused is not None), reverse=True)[:AHEAD]
+    near = [s.more.get(STATIC, 0.0) for s in scores]
     return {
         "bias": 1.0,
         "ce": float(logit(np.array(read)).max()) if read else LOWEST,
-        "colbert": max((s.colbert for s in scores if s.colbert is not None), default=0.0),
         "typed": 1.0 - lost / weight if weight else 0.0,
+        "absent": float(len(missing)),
+        "held": max(held, default=0) / max(1, len(stems)),
+        "ahead": fused[0] - sum(fused) / len(fused) if fused else 0.0,
+        "outdone": math.log1p(sum(score > near[0] for score in near)),
     }
 
 
 def confidence(seen: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """The chance that a turn answers, 0 to 1."""
+    """The chance that one of the first three hits answers, 0 to 1."""
     return 1.0 / (
         1.0 + math.exp(-sum(weights[name] * value for name, value in seen.items() if name in weights))
     )

@@ -1,7 +1,8 @@
 """One order out of the rankers' scores: weighted reciprocal ranks (paper 3.5), or learned weights.
 
-The learned fusion is one weighted sum over `features`, and what a set encoder adds for the list that was
-read. Its weights belong to a pair of rankers and come with them (recipe/fusion.py, docs/decisions/0008).
+The learned fusion is one weighted sum over `features`, what a set encoder adds for the list that was read,
+and a share of the static score. Its weights belong to a pair of rankers and come with them (recipe/fusion.py,
+docs/decisions/0008).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from smartsearch.config import Config
 from smartsearch.rank.features import FAR, FEATURES, SCORERS, Floats, among, features
 from smartsearch.rank.set_encoder import Listed, listed
+from smartsearch.rank.static import STATIC
 from smartsearch.types import Candidate, Corpus, Scores, Turn
 
 LIST = "list"
@@ -96,8 +98,13 @@ class Fusion:
         logits = {i: line["bias"] + line["colbert"] * colbert[i] + line["best"] * best for i in turns}
         return {index: 1.0 / (1.0 + math.exp(-value)) for index, value in logits.items()}
 
-    def over(self, question: str, scores: Mapping[str, ByTurn], corpus: Corpus) -> dict[int, Parts]:
-        """The parts of the turns that all of SCORERS read; none beside another scorer, nor of one alone."""
+    def over(
+        self, question: str, scores: Mapping[str, ByTurn], corpus: Corpus, near: ByTurn
+    ) -> dict[int, Parts]:
+        """The parts of the turns that all of SCORERS read; none beside another scorer, nor of one alone.
+
+        `near` are the static scores, if there are any.
+        """
         if set(scores) != set(SCORERS):
             return {}
         both = set.intersection(*(set(by_turn) for by_turn in scores.values()))
@@ -107,7 +114,8 @@ class Fusion:
         said = [corpus.turns[index] for index in turns]
         fused = self(question, said, among(corpus.previous, turns), values, read)
         parts = zip(read.tolist(), fused.scores.tolist(), fused.added.tolist(), strict=True)
-        return {turns[n]: (score, added) for n, score, added in parts}
+        share = self.weights.get(STATIC, 0.0)
+        return {turns[n]: (score + share * near.get(turns[n], 0.0), added) for n, score, added in parts}
 
 
 def weighted(rows: Floats, weights: Mapping[str, float]) -> Floats:

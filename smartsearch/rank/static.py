@@ -29,6 +29,8 @@ Ints = NDArray[np.int64]
 Tokens = Callable[[Sequence[str]], Sequence[Sequence[int]]]
 """The word pieces of each text."""
 
+STATIC = "static"
+"""The name of this score among a turn's scores."""
 BESIDE = (-4, -3, -2, -1, 1, 2, 3, 4)
 """How far the turns stand that add a share of their scores."""
 NOTHING = 103

@@ -26,6 +26,7 @@ WHEN = "When does the ferry to Runmarö leave?"
         (WHEN, "Ida asked when the Runmarö ferry leaves and I had no answer"),
         (WHEN, "Runmarö ferry, when does it leave? can't find it"),
         ("Does Ida own a boat?", "does ida own a boat"),
+        ("Give me the story of the gate.", "give me the story of the gate"),
         ("gate code", "gate code?"),
         ("How much was the stove?", "remind me, how much was that stove"),
     ],
@@ -44,6 +45,8 @@ def test_a_turn_that_asks_the_same_only_asks(question, said):
         (WHEN, "It leaves Runmarö every full hour, ferry or no ferry, said Ida, who never was late"),
         ("Does Ida own a boat?", "Ida owns a boat."),
         ("Who owns a boat?", "Ida owns a boat."),
+        ("I left the gate open yesterday", "i left the gate open yesterday"),  # words that are looked for
+        ("gate code", "the gate code"),
         ("Is it so?", "is it so?"),  # no word that says anything
     ],
 )

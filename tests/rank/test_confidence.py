@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import log
 
 import pytest
 
 from smartsearch.rank.confidence import (
+    FIRST,
     LIKELY,
     UNSAID,
     WEAK,
@@ -27,16 +29,28 @@ def test_a_term_that_no_turn_has_is_absent():
     assert absent(QUERY, {"buy": 4, "tesla": 1}) == ()
 
 
-def test_signals_are_the_best_scores_and_the_share_of_the_question_that_was_found():
-    scores = [Scores(ce=0.5, colbert=9.0), Scores(ce=0.2, colbert=12.0), Scores(colbert=1.0)]
-    seen = signals(QUERY, (TESLA,), scores)
-    assert seen["ce"] == pytest.approx(0.0)
-    assert (seen["colbert"], seen["typed"]) == (12.0, 0.25)
+def test_signals_tell_of_scores_of_the_question_and_of_the_first_hits():
+    scores = [
+        Scores(ce=0.5, fused=9.0, more={"static": 1.0}),
+        Scores(ce=0.2, fused=3.0, more={"static": 2.0}),
+        Scores(more={"static": 3.0}),
+    ]
+    seen = signals(QUERY, (TESLA,), scores, ["Ann: no", "Ben: we buy teslas", "buy, buy"])
+    assert seen == {
+        "bias": 1.0,
+        "ce": pytest.approx(0.0),
+        "typed": 0.25,
+        "absent": 1.0,
+        "held": 1.0,
+        "ahead": 3.0,
+        "outdone": pytest.approx(log(3)),
+    }
+    assert signals(QUERY, (), scores, ["no"] * FIRST + ["buy a tesla"])["held"] == 0.0
 
 
 @pytest.mark.parametrize("query", [QUERY, Query("", ())])
 def test_confidence_without_a_turn_is_low_and_never_fails(query):
-    seen = signals(query, query.terms, [])
+    seen = signals(query, query.terms, [], [])
     assert confidence(seen, {"ce": 1.0, "typed": 2.0}) < 0.01
 
 

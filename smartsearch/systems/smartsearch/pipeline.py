@@ -7,7 +7,7 @@ from collections.abc import Callable
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
 from smartsearch.rank.cascade import Task, fuse, score
-from smartsearch.rank.confidence import absent, confidence, is_weak, signals
+from smartsearch.rank.confidence import FIRST, absent, confidence, is_weak, signals
 from smartsearch.rank.features import SCORERS
 from smartsearch.rank.fusion import Ranking
 from smartsearch.rank.lift import lift
@@ -58,10 +58,12 @@ def search(
     near = {term.source for term in evidence.mended} | {
         word for said in named["date"] for word in said.split()
     }
-    sure = confidence(signals(query, trace.absent, ranking.scores), tools.confidence) if tells else None
+    hits = _hits(ranking, haystack)
+    seen = signals(query, trace.absent, ranking.scores, [hit.turn.spoken for hit in hits[:FIRST]])
+    sure = confidence(seen, tools.confidence) if tells else None
     weak = is_weak(sure, query, trace.absent, near)
     return Ranked(
-        _hits(ranking, haystack),
+        hits,
         trace,
         config.profile,
         ranking.pinned,
