@@ -120,6 +120,7 @@ def steps(source: Path, work: Path, models: Path = manifest.SHIPPED) -> list[Ste
             for n, path in enumerate(lists, start=1)
         ),
         ("set_encoder", [*held_out, *lists, shipped["crossencoder"]]),
+        ("static_weight", [str(source)]),
         ("confidence", [str(source)]),
         ("manifest", []),
     ]
@@ -164,7 +165,7 @@ def main(argv: Sequence[str]) -> int:
         more: list[str] = []
         if command in ("crossencoder", "colbert"):
             more = ["--device", chosen.device, "--piece", str(left)]
-        elif command in ("data", "evaluate", "validate", "confidence"):
+        elif command in ("data", "evaluate", "validate", "static_weight", "confidence"):
             more = ["--threads", str(chosen.threads)]
         print(f"== {number + 1}/{len(every)} {command} {' '.join([*arguments, *more])}", flush=True)
         code = run(command, [*arguments, *more])
