@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Container, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -114,7 +114,12 @@ def _turns(hit: Hit) -> list[Turn]:
     return [one.shown for one in (hit, hit.reply) if one]
 
 
-def _apart(hit: Hit, others: Set[int]) -> Hit:
+def _both(hit: Hit, given: Hit) -> list[tuple[Hit, Hit]]:
+    """A hit and its reply, each with what it was cut from."""
+    return [(hit, given), *([(hit.reply, given.reply)] if hit.reply and given.reply else [])]
+
+
+def _apart(hit: Hit, others: Container[int]) -> Hit:
     """A hit without its reply where that is among `others`, hits by index."""
     return replace(hit, reply=None) if hit.reply and hit.reply.index in others else hit
 
@@ -164,18 +169,19 @@ def _filled(hits: Sequence[Hit], fill: str, left: _Room, *, best: bool) -> list[
     With `best` the first is kept, cut if it must be.
     """
     kept: list[Hit] = []
-    paid: set[int] = set()
+    told: dict[int, bool] = {}  # by index what is kept already, and whether whole
     for n, given in enumerate(hits):
-        hit = _apart(given, paid)
-        if hit.index in paid:
-            kept.append(hit)
+        hit = _apart(given, told)
+        if hit.index in told:
+            kept += [hit] if told[hit.index] else []
             continue
         if not left.after(hit):
-            hit = left.cut(hit) if best and not n else replace(hit, reply=None)
+            alone = replace(hit, reply=None)
+            hit = (left.with_reply(hit, hits) or left.cut(alone)) if best and not n else alone
         rest = left.after(hit)
         if rest is not None:
             kept.append(hit)
-            paid.update(one.index for one in (hit, hit.reply) if one and one.index >= 0)
+            told |= {one.index: one.turn is old.turn for one, old in _both(hit, given) if one.index >= 0}
             left = rest
         elif fill == "skip":
             continue
@@ -217,21 +223,28 @@ class _Room:
             left = left.after(hit) if left else None
         return left is not None
 
-    def cut(self, hit: Hit) -> Hit:
-        """The hit with its text cut at a word so that it fits, its caption gone; something always stays.
+    def with_reply(self, hit: Hit, hits: Sequence[Hit]) -> Hit | None:
+        """A hit that does not fit with its reply, with as much of its last sentence, which asks, as does.
 
-        Of one with a reply its last sentence stays, which asks, and as much of the reply as fits.
+        As it is, where only a reply fits that is among `hits`; else with as much of the reply as fits.
         """
-        if hit.reply:
-            turn = self.mask(hit.shown)
-            asked = replace(turn, text=f"{GAP} {_SENTENCES.split(turn.text)[-1]}", caption="")
-            brief = replace(hit, excerpt=asked) if len(asked.text) < len(turn.text) else hit
-            rest = self.after(replace(brief, reply=None))
+        if not hit.reply:
+            return None
+        turn = self.mask(hit.shown)
+        words = _SENTENCES.split(turn.text)[-1].split()
+        for n in range(len(words)):
+            asked = replace(turn, text=" ".join([GAP, *words[n:]]), caption="")
+            brief = replace(hit, excerpt=asked)
             if self.after(brief):
                 return brief
-            if rest and not rest.full:
-                return replace(brief, reply=rest.cut(hit.reply))
-            hit = replace(hit, reply=None)
+        if self.after(hit.reply):
+            return hit if any(other.index == hit.reply.index for other in hits) else None
+        rest = self.after(replace(brief, reply=None))
+        brief = replace(brief, reply=rest.cut(hit.reply)) if rest and not rest.full else hit
+        return brief if self.after(brief) else None
+
+    def cut(self, hit: Hit) -> Hit:
+        """The hit with its text cut at a word so that it fits, its caption gone; something always stays."""
         bare = replace(self.mask(hit.shown), caption="")
         body = bare.text.split()
         if self.words is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -136,5 +137,17 @@ def test_where_there_is_little_room_the_question_gives_way_to_its_answer():
     assert kept[0].reply.shown == SAYS
     assert kept[0].turn == ASKS
     kept, _ = cut(asked(Turn("Under the flowerpot, " * 20, "Mara")), budget=14)
-    assert kept[0].reply.shown.rendered == "Mara: Under the flowerpot, Under the"
+    assert kept[0].reply.shown.rendered.startswith("Mara: Under the flowerpot, Under")
     assert cut(asked(), budget=4)[0][0].reply is None
+
+
+def test_where_only_the_answer_fits_it_stands_alone():
+    kept, _ = cut(asked(others=[Hit(2, SAYS, Scores(1, 0.8), index=1)]), budget=6)
+    assert [(hit.rank, hit.turn) for hit in kept] == [(2, SAYS)]
+
+
+def test_a_reply_that_ranks_higher_is_not_counted_again():
+    (question,) = asked()
+    kept, budget = cut([Hit(1, SAYS, Scores(1, 0.9), index=1), replace(question, rank=2)])
+    assert [hit.reply for hit in kept] == [None, None]
+    assert budget.used_words == ASKS.words + SAYS.words
