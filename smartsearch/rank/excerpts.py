@@ -16,6 +16,8 @@ LEAST = (WINDOW_PIECES // 4, WINDOW_PIECES // 8)
 """The most pieces of the one part that is shown of the best turn, where no more fits."""
 FIRST = 20
 """So many of the best turns have to fit, for excerpts to be of a size."""
+MOST = 0.75
+"""An excerpt that leaves out less than the rest of a turn is none."""
 GAP = "[...]"
 """Stands for what is left out."""
 
@@ -37,4 +39,4 @@ def excerpted(question: str, turn: Turn, size: tuple[int, int]) -> Turn:
         text += (f" {GAP} " if left_out.strip() else left_out) + turn.text[begin:end]
         last = end
     text += f" {GAP}" if turn.text[last:].strip() else ""
-    return turn if len(text) >= len(turn.text) else replace(turn, text=text.lstrip(" "))
+    return turn if len(text) > MOST * len(turn.text) else replace(turn, text=text.lstrip(" "))

@@ -53,6 +53,12 @@ def test_smaller_sizes_are_shorter_and_the_rest_of_a_turn_stays():
     assert (short.caption, short.path, short.line, short.speaker) == ("a cat", "a.txt", 3, "Mara")
 
 
+def test_a_turn_of_which_little_would_be_left_out_is_whole():
+    text = FILLER * 10 + ANSWER
+    assert told(text).text == text
+    assert GAP in told(text, SIZES[1]).text
+
+
 def test_lines_stay_lines_where_nothing_is_left_out_between():
     text = "\n".join([f"- item {n} is here" for n in range(100)] + ["- the spare key", "- does lie"])
     assert "\n- the spare key\n- does lie" in told(text).text
