@@ -92,6 +92,10 @@ added. Two runs over the same files with the same models and threads give the sa
   `PHRASE`, `CODE`, `NUMBER` or `COMPOUND` (typed to be found as it stands), `HOP`, `PRF`, `FUZZY`, `DATE` (a date of the question, in a turn's time) or `SPEAKER` (`--speaker`).
 - `words`, `tokens`, `limit` are ceilings, 0 where there is none; `tau` is `alpha` times the best cross-encoder score.
 - `load` is the time spent waiting for the models after the transcripts were read; both happen at once.
+- `text` is the whole turn. Of one longer than 120 words `excerpt` is the part that other formats show and the budget counts, `[...]` for what is
+  left out (`--whole` shows and counts all); a turn that no budget has room for is cut, `text` too, and `cut_text` says so.
+- One of the first three hits that asks has a `reply`, the turn that answers it, where that is no hit itself: with `line`, `pointer`, `turn`,
+  `speaker`, `time`, `text` and, where it is long, `excerpt`.
 - A hit with an image has a `caption`. With `-A`, `-B` or `-C` a hit has
   `"context": {"before": [...], "after": [...]}`, turns of the same session with `line`, `pointer`, `turn`, `speaker`,
   `time` and `text`. With `--explain` the record has `dropped_hits`: `rank`, `reason`, place and `scores` of each turn that was cut; and the

@@ -294,6 +294,9 @@ class Core:
         "Budget",
         choices=("stop", "skip", "cut"),
     )
+    whole: bool = cuts(  # docs/decisions/0006
+        False, "Show and count long turns whole, not the parts of them that answer.", "Budget"
+    )
     order: str = cuts(
         "rank", "Order of the turns that stay: by rank, or by time.", "Budget", choices=("rank", "time")
     )
@@ -413,7 +416,7 @@ _PAPER: dict[str, Any] = {
     **{"fast": False, "fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
     # truncate (paper 3.6)
     **{"truncate": "adaptive", "alpha": 0.03, "top_k": 60, "budget": 4000, "tokens": 0},
-    **{"fill": "stop", "order": "rank", "compress": (), "min_score": 0.0},
+    **{"fill": "stop", "whole": True, "order": "rank", "compress": (), "min_score": 0.0},
 }
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": _PAPER,

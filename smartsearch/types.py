@@ -224,7 +224,9 @@ class Hit:
     """A ranked turn with its scores and the terms and hop that explain why it is here.
 
     `index` is its place in `Corpus.turns`, `also` holds turns that say nearly the same (compress.py), `met`
-    what stands in it for words of the question, where that was asked for.
+    what stands in it for words of the question, where that was asked for. `excerpt` is the turn with the part
+    alone that answers, where it is long (excerpts.py). `reply` is the turn that answers one that asks, where
+    that is no hit of its own among those shown.
     """
 
     rank: int
@@ -235,6 +237,13 @@ class Hit:
     index: int = -1
     also: tuple[Turn, ...] = ()
     met: tuple[Met, ...] = ()
+    excerpt: Turn | None = None
+    reply: Hit | None = None
+
+    @property
+    def shown(self) -> Turn:
+        """What a reader gets, and the budget counts."""
+        return self.excerpt or self.turn
 
 
 @dataclass(frozen=True)

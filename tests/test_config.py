@@ -204,7 +204,7 @@ PAPER = {
     **{"candidates": 0, "fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
     **{"beside": (), "windows": False, "calibrate": False, "lift": False, "fast": False},
     **{"truncate": "adaptive", "alpha": 0.03, "top_k": 60, "budget": 4000, "fill": "stop", "order": "rank"},
-    **{"tokens": 0, "compress": (), "min_score": 0.0},
+    **{"tokens": 0, "compress": (), "min_score": 0.0, "whole": True},
 }
 """Paper 3.3 to 3.6 and paper table 5, by hand: what `--as paper` has to be, whatever the defaults become."""
 NOT_THE_PAPERS = """
@@ -249,7 +249,7 @@ def test_the_defaults_keep_the_papers_weights_and_most_of_its_cut():
     config, ours = (
         Config(),
         """profile entity_source hop_terms hop_characters hop_speakers fuzzy dates pool typed
-    first candidates fuse beside windows calibrate lift budget alpha fill""",
+    first candidates fuse beside windows calibrate lift budget alpha fill whole""",
     )
     assert {name for name, value in PAPER.items() if getattr(config, name) != value} == set(ours.split())
     assert config.word_budget == 4000
@@ -269,7 +269,7 @@ weight_hop prf prf_min_turns weight_prf fuzzy fuzzy_cutoff fuzzy_words
 typed lift semantic semantic_below semantic_top first likely_turns pool
 dates weight_date now speaker weight_speaker rank fuse weight_ce weight_colbert rrf_k
 speaker_rank fast candidates cascade colbert_turns wanted truncate budget tokens fill alpha min_score top_k
-order limit compress
+order limit compress whole
 qrmem qrmem_scope graph xmemory_without xmemory_cap qr_candidates qr_memory qr_dtype
 memorag memorag_clues memorag_ratio memorag_context threads timeout
 """

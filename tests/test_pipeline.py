@@ -125,13 +125,13 @@ def test_what_was_searched_instead_is_told(tools):
 def test_a_best_turn_that_is_longer_than_the_budget_is_told(tools):
     chat = haystack("Mara: I adopted a dog " + "and then " * 20, *CHAT[1:])
     result = search("When did Mara adopt a dog", chat, Config(budget=10), tools)
+    assert [hit.rank for hit in result.hits] == [1]
+    assert result.warnings == ("a turn was cut to fit the budget",)
+    result = search("When did Mara adopt a dog", chat, Config(budget=10, whole=True), tools)
     assert [hit.rank for hit in result.hits] == [2, 3]
     assert result.warnings == (
         "the best turn is longer than the budget and left out; --fill stop shows some of it",
     )
-    result = search("When did Mara adopt a dog", chat, Config(budget=10, fill="stop"), tools)
-    assert [hit.rank for hit in result.hits] == [1]
-    assert result.warnings == ("a turn was cut to fit the budget",)
 
 
 def test_what_ran_is_listed_and_nothing_else(tools):

@@ -60,7 +60,9 @@ def _sessions(hits: Sequence[Hit], around: Sequence[Nearby]) -> list[list[Turn]]
     found: dict[tuple[str, str, str], dict[int, Turn]] = {}
     for hit, near in zip(hits, around, strict=True):
         turns = found.setdefault(hit.turn.place, {})
-        turns[near.index] = hit.turn  # a hit may be cut to the budget: it goes before the same turn whole
+        turns[near.index] = hit.shown  # it may be cut: it goes before the same turn whole
+        if hit.reply:
+            turns[hit.reply.index] = hit.reply.shown
         first = near.index - len(near.before)
         for offset, turn in enumerate(near.before):
             turns.setdefault(first + offset, turn)

@@ -105,7 +105,7 @@ class Running:
     def __init__(self, system: System, haystack: Haystack, config: Config, folder: Path) -> None:
         self.system, self._haystack = system, haystack
         llm = system.card.needs == "llm"
-        self._whole = replace(config, system=system.card.name, llm=llm, truncate="none", limit=0)
+        self._whole = replace(config, system=system.card.name, llm=llm, truncate="none", limit=0, whole=True)
         self._root = folder / "systems"
         kept = self._root / f"{system.card.name}{'-llm' if llm else ''}"
         self._folder = kept / corpus_digest(haystack.corpus)[:16] if system.card.keeps else None

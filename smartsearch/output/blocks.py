@@ -80,8 +80,9 @@ def _window(key: int, hit: Hit, around: Nearby | None, whole: bool) -> dict[int,
     before, after = (around.before, around.after) if around else ((), ())
     if not whole and before and not _asks(before[-1], hit.turn):
         before = ()
-    turns = (*before, hit.turn, *after)
-    return {key - len(before) + n: turn for n, turn in enumerate(turns)}
+    turns = (*before, hit.shown, *after)
+    shown = {key - len(before) + n: turn for n, turn in enumerate(turns)}
+    return shown | {hit.reply.index: hit.reply.shown} if hit.reply else shown
 
 
 def _asks(before: Turn, turn: Turn) -> bool:

@@ -138,7 +138,7 @@ def _hits(answer: Result, around: Sequence[Nearby]) -> _Section:
 
 
 def _hit(hit: Hit, around: Nearby, ranges: Mapping[str, Range], at: Mapping[int, int]) -> Markup:
-    turn, name = hit.turn, f"hit-{hit.rank}-name"
+    turn, name = hit.shown, f"hit-{hit.rank}-name"
     first = around.index - len(around.before)
     before = [_near(other, at.get(first + n)) for n, other in enumerate(around.before)]
     after = [_near(other, at.get(around.index + 1 + n)) for n, other in enumerate(around.after)]

@@ -82,8 +82,13 @@ def lines(hits: Sequence[Hit], nearby: Sequence[Nearby] | None = None) -> Iterat
         if nearby and n:
             yield "--"
         yield from (turn_line(turn, "-") for turn in around.before)
-        yield turn_line(hit.turn)
-        yield from (turn_line(turn, "-") for turn in around.after)
+        yield turn_line(hit.shown)
+        yield from (turn_line(turn, "-") for turn in after(hit, around))
+
+
+def after(hit: Hit, around: Nearby) -> tuple[Turn, ...]:
+    """The turns shown behind a hit: its context, or else its reply."""
+    return around.after or ((hit.reply.shown,) if hit.reply else ())
 
 
 def told(answer: Result) -> tuple[str, ...]:
@@ -130,15 +135,17 @@ def context(
 
     if weak:
         yield f"# {weak}"
-    also = {id(hit.turn): hit.also for hit in hits if hit.also}
+    also = {id(hit.shown): hit.also for hit in hits if hit.also}
     sessions: dict[tuple[str, str, str], dict[int, tuple[Turn, bool]]] = {}
     for hit, around in zip(hits, nearby, strict=True):
         turns = sessions.setdefault((hit.turn.path, hit.turn.conversation, hit.turn.session), {})
         first = around.index - len(around.before)
-        for offset, turn in enumerate((*around.before, hit.turn, *around.after)):
+        for offset, turn in enumerate((*around.before, hit.shown, *around.after)):
             own = first + offset == around.index
             if own or first + offset not in turns:
                 turns[first + offset] = (turn, own)
+        if hit.reply:
+            turns[hit.reply.index] = (hit.reply.shown, True)
     every = [turn for turns in sessions.values() for turn, _ in turns.values()]
     short = writing(every, measures)
     if short.short:
@@ -190,7 +197,7 @@ def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator
 
     yield f"# {unmarked(one_line(answer.query))}"
     for n, hit in enumerate(answer.hits):
-        turn = hit.turn
+        turn = hit.shown
         said_by = f"**{unmarked(one_line(turn.speaker))}**" if turn.speaker else "**turn**"
         stamp = f", {unmarked(one_line(turn.date))}" if turn.time else ""
         identity = f" ({unmarked(one_line(turn.turn))})" if turn.turn else ""
@@ -199,7 +206,7 @@ def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator
         for other in around.before:
             yield quoted(f"(nearby) {other.rendered}") + "\n   >"
         yield quoted(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)
-        for other in around.after:
+        for other in after(hit, around):
             yield "   >\n" + quoted(f"(nearby) {other.rendered}")
 
 

@@ -128,6 +128,8 @@ def hit(found: Hit, nearby: Nearby | None = None) -> Json:
         "time": turn.time,
         "text": turn.text,
         **({"caption": turn.caption} if turn.caption else {}),
+        **_excerpt(found),
+        **({"reply": neighbour(found.reply.turn) | _excerpt(found.reply)} if found.reply else {}),
         "scores": scores(found.scores),
         "why": {"terms": [term(t) for t in found.terms], "hop": found.hop},
         **({"also": [place(t) for t in found.also]} if found.also else {}),
@@ -139,6 +141,11 @@ def hit(found: Hit, nearby: Nearby | None = None) -> Json:
             "after": [neighbour(t) for t in nearby.after],
         }
     return record
+
+
+def _excerpt(found: Hit) -> Json:
+    """The part of a long turn that is shown elsewhere."""
+    return {"excerpt": found.excerpt.text} if found.excerpt else {}
 
 
 def place(turn: Turn) -> Json:

@@ -168,7 +168,7 @@ def line(hit: Hit, template: str | None = None) -> Text:
     """A pipe's line for a hit, coloured or linked: `--color always` without a terminal."""
     stands = place(hit.turn, template)
     stands.stylize("magenta")
-    return Text.assemble(stands, ":", highlighted(one_line(hit.turn.rendered), hit.terms))
+    return Text.assemble(stands, ":", highlighted(one_line(hit.shown.rendered), hit.terms))
 
 
 def weak(answer: Result) -> Text:

@@ -23,6 +23,8 @@ ASKED = 3
 """Among so many first turns a question takes its reply with it."""
 SHORT = 12
 """Words of a reply at most: a longer one has words of its own to be found by."""
+QUESTION, WITHIN = 30, 3
+"""Words of a turn that asks and says little else, and how many turns behind it may answer."""
 WHOLE, INSIDE = 2, 1
 """How a turn holds a term: as whole words, or within longer ones."""
 RARE, PLACE = 2, 20
@@ -73,6 +75,22 @@ def reply_to(index: int, corpus: Corpus) -> int:
         return -1
     reply = corpus.turns[after]
     return after if len(reply.text.split()) <= SHORT and not asks(reply) else -1
+
+
+def answer_to(index: int, corpus: Corpus) -> int:
+    """The turn that answers turn `index`, which asks and says little else, or -1.
+
+    It is what somebody else says next, if that is no question; turns without a word are passed over.
+    """
+    turn, after = corpus.turns[index], index
+    if not asks(turn) or len(turn.text.split()) > QUESTION:
+        return -1
+    for _ in range(WITHIN):
+        after = corpus.following(after)
+        said = corpus.turns[after] if after >= 0 else turn
+        if (said.speaker != turn.speaker or not said.speaker) and any(c.isalnum() for c in said.said):
+            return -1 if after < 0 or asks(said) else after
+    return -1
 
 
 def typed_first(

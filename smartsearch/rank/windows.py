@@ -7,7 +7,7 @@ rankers read the windows that share most words with the question; a turn scores 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from functools import lru_cache
 
 import numpy as np
@@ -61,18 +61,18 @@ def windows(turn: Turn, before: tuple[Turn, ...] = (), show: Shown = SHOWN) -> t
     first = max(room - pieces(context), WINDOW_PIECES // 2)
     return tuple(
         " ".join(f"{head}{part}{'' if n else context}".split())
-        for n, part in enumerate(_cut(said, first, room))
+        for n, part in enumerate(said[begin:end] for begin, end in cut(said, first, room))
     )
 
 
-def _cut(text: str, first: int, room: int) -> list[str]:
-    """`text` in runs of at most `room` pieces, the first one of at most `first`.
+def cut(text: str, first: int, room: int) -> list[tuple[int, int]]:
+    """Where runs of at most `room` pieces, the first of at most `first`, begin and end in `text`.
 
     A run ends with the last sentence or line that ends in its second half, else with a word.
     """
     words = list(_WORD.finditer(text))
     sizes = [pieces(word.group()) for word in words]
-    parts: list[str] = []
+    parts: list[tuple[int, int]] = []
     start = 0
     while start < len(words):
         stop, left = start, room if parts else first
@@ -82,7 +82,7 @@ def _cut(text: str, first: int, room: int) -> list[str]:
         if stop < len(words):
             middle = (start + stop) // 2
             stop = next((i for i in range(stop, middle, -1) if _ends(text, words[i - 1], words[i])), stop)
-        parts.append(text[words[start].start() : words[stop - 1].end()])
+        parts.append((words[start].start(), words[stop - 1].end()))
         start = stop
     return parts
 
@@ -111,18 +111,17 @@ def scored_windows(
     Of more than READ_WINDOWS those with most of the question's words stay: every word of four letters and
     more counts once, wherever it stands in the text. Equal ones keep the turn's order.
     """
-    return likeliest(question, all_windows(corpus, indices, show, without))
+    windows = all_windows(corpus, indices, show, without)
+    return [[texts[n] for n in likeliest(question, texts, READ_WINDOWS)] for texts in windows]
 
 
-def likeliest(question: str, windows: Iterable[Sequence[str]]) -> list[list[str]]:
-    """The windows of each turn that share most words with `question`, as `scored_windows` gives them."""
+def likeliest(question: str, texts: Sequence[str], most: int) -> list[int]:
+    """The places of those `most` of `texts` that share most words with `question`, the likeliest first."""
+    if len(texts) == 1:
+        return [0]
     asked = set(_ASKED.findall(question.casefold()))
-    return [list(texts) if len(texts) == 1 else _likeliest(texts, asked) for texts in windows]
-
-
-def _likeliest(texts: Sequence[str], asked: set[str]) -> list[str]:
     shared = [sum(word in text for word in asked) for text in map(str.casefold, texts)]
-    return [texts[n] for n in sorted(range(len(texts)), key=lambda n: -shared[n])[:READ_WINDOWS]]
+    return sorted(range(len(texts)), key=lambda n: -shared[n])[:most]
 
 
 def turn_scores(

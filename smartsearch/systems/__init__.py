@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -94,6 +95,7 @@ def answer(system: System, question: str, corpus: Haystack, memory: Memory, conf
     Raises SmartsearchError.
     """
     from smartsearch.models.loading import tokenizer
+    from smartsearch.rank.excerpts import excerpted
     from smartsearch.rank.truncate import truncate
 
     began, question = time.perf_counter(), paired(question)
@@ -102,7 +104,8 @@ def answer(system: System, question: str, corpus: Haystack, memory: Memory, conf
     ranked = system.search(question, corpus, memory, config)
     found = time.perf_counter()
     cut = replace(config, truncate="none") if system.card.uncut else config
-    kept, budget = truncate(ranked.hits, cut, tokenizer(), ranked.pinned)
+    excerpt = None if config.whole or system.card.uncut else partial(excerpted, question)
+    kept, budget = truncate(ranked.hits, cut, tokenizer(), ranked.pinned, excerpt)
     if config.order == "time":
         kept = tuple(sorted(kept, key=lambda hit: (hit.turn.time, hit.index)))
     ended = time.perf_counter()

@@ -62,7 +62,8 @@ def test_a_row_is_what_search_does(chats: Path, tmp_path: Path, alpha: float):
         result = search(*asked, config, tools_with_parser(config))
         order, kept = outcome.kept[question.id]
         assert [hit.index for hit in result.hits] == order[kept.fate == 0].tolist()
-        assert result.budget.used_words == kept.words
+        replies = sum(hit.reply.turn.words for hit in result.hits if hit.reply)  # no part of a row
+        assert result.budget.used_words == kept.words + replies
         plain = search(*asked, replace(config, lift=False), tools_with_parser(config))
         moved |= {question.id} if plain.hits != result.hits else set()
     assert moved >= {"last message by Mara"}

@@ -8,8 +8,9 @@ import pytest
 from rich.cells import cell_len
 
 from smartsearch.config import Config
-from smartsearch.output import explain, plain, show, stream, terminal
+from smartsearch.output import explain, plain, record, show, stream, terminal
 from smartsearch.output.blocks import blocks
+from smartsearch.serve.mcp import brief
 from smartsearch.transcripts.nearby import nearby
 from smartsearch.types import Budget, Corpus, Hit, Nearby, Result, Scores, Skipped, Term, Trace, Turn
 
@@ -78,6 +79,29 @@ def test_the_prompt_block_groups_sessions_and_tells_each_turn_once():
         "[2024-05-01] Ann: turn 2",
         "[2024-05-01] Ann: turn 3",
     ]
+
+
+def test_what_a_reader_gets_is_the_excerpt_and_the_reply_to_what_asks():
+    asks, says = TALK.turns[1], TALK.turns[2]
+    reply = Hit(0, says, Scores(0.0), index=2, excerpt=replace(says, text="[...] 3"))
+    asked = replace(hit(asks), excerpt=replace(asks, text="[...] 2?"), reply=reply)
+    assert list(plain.lines([asked])) == [
+        "a.txt:2:[2024-05-01] Ann: [...] 2?",
+        "a.txt-3-[2024-05-01] Ann: [...] 3",
+    ]
+    block = list(plain.context([asked], [Nearby(1)]))
+    assert block[1:] == ["[2024-05-01] Ann: [...] 2?", "[2024-05-01] Ann: [...] 3"]
+    assert "> [...] 2?" in "\n".join(plain.markdown(result(asked)))
+    assert "[...] 3" in drawn(asked)
+    value = record.hit(asked)
+    assert (value["text"], value["excerpt"]) == (asks.text, "[...] 2?")
+    assert (value["reply"]["line"], value["reply"]["text"], value["reply"]["excerpt"]) == (
+        3,
+        says.text,
+        "[...] 3",
+    )
+    told = brief.hit(asked, "a.txt:2", 160)
+    assert brief.hit_line(told).endswith("a.txt:2 | [...] 2? | Ann: [...] 3")
 
 
 def test_files_are_named_once_best_first():

@@ -9,7 +9,16 @@ import pytest
 
 from smartsearch.config import Config
 from smartsearch.rank.fusion import Ranking
-from smartsearch.rank.lift import PLACE, PLACE_LITERAL, SHORT, by_time, promoted, typed_first, with_replies
+from smartsearch.rank.lift import (
+    PLACE,
+    PLACE_LITERAL,
+    SHORT,
+    answer_to,
+    by_time,
+    promoted,
+    typed_first,
+    with_replies,
+)
 from smartsearch.rank.truncate import Tokenizer, truncate
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence
@@ -80,6 +89,23 @@ def test_a_reply_stands_right_after_its_question_and_is_pinned():
 )
 def test_other_turns_stay_where_they_are(turns):
     assert replied(turns, [0, 2, 1]) == ([0, 2, 1], frozenset())
+
+
+@pytest.mark.parametrize(
+    ("turns", "answer"),
+    [
+        (["A: Where is it?", "B: In the shed"], 1),
+        (["A: Where is it?", "B: ", "A: hello", "B: In the shed, " + "far " * 200], 3),
+        (["A: Where is it?", "B: Where is what?", "A: The key"], -1),
+        (["A: It is here", "B: Good"], -1),
+        (["A: " + "word " * 40 + "right?", "B: Good"], -1),
+        (["A: Where is it?"], -1),
+        ([": Where is it?", ": In the shed"], 1),
+    ],
+)
+def test_what_somebody_else_says_next_answers_a_question(turns, answer):
+    said = tuple(Turn(text, speaker) for speaker, _, text in (turn.partition(": ") for turn in turns))
+    assert answer_to(0, Corpus(said)) == answer
 
 
 NOTHING = Term("x", "NOUN", 2.0)

@@ -67,6 +67,9 @@ def test_a_best_turn_longer_than_the_budget_is_told_whatever_the_system(talk, na
         "Ann: canoe and paddles" + " canoe and paddles" * 9 + "\nBen: no canoe here\n"
     )
     result = answered(talk, "canoe paddles", system=name, budget=8)
+    assert [(hit.rank, hit.turn.words) for hit in result.hits] == [(1, 8)]
+    assert any("a turn was cut" in warning for warning in result.warnings)
+    result = answered(talk, "canoe paddles", system=name, budget=8, whole=True)
     assert [hit.rank for hit in result.hits] == [2]
     assert any("the best turn is longer than the budget" in warning for warning in result.warnings)
 

@@ -77,14 +77,22 @@ def hit(found: Hit, place: str, most: int) -> Json:
         **({"date": clipped(turn.date, NAME_CHARACTERS)} if turn.time else {}),
         **({"speaker": clipped(turn.speaker, NAME_CHARACTERS)} if turn.speaker else {}),
         "place": clipped(place, PLACE_CHARACTERS),
-        "line": excerpt(turn, found.terms, most),
+        "line": excerpt(found.shown, found.terms, most),
+        **({"reply": _reply(found.reply.shown, most)} if found.reply else {}),
     }
+
+
+def _reply(turn: Turn, most: int) -> str:
+    """What answers a hit that asks, and who says so, in a line."""
+    who = f"{clipped(turn.speaker, NAME_CHARACTERS)}: " if turn.speaker else ""
+    return who + excerpt(turn, (), most)
 
 
 def hit_line(record: Json) -> str:
     """A hit as a line of text."""
+    reply = f" | {record['reply']}" if "reply" in record else ""
     said_by = " ".join(filter(None, [record.get("date"), record.get("speaker")]))
-    return f"[{record['id']}] {said_by + ' | ' if said_by else ''}{record['place']} | {record['line']}"
+    return f"[{record['id']}] {said_by + ' | ' if said_by else ''}{record['place']} | {record['line']}{reply}"
 
 
 def notes(said: Sequence[str], skipped: Sequence[Skipped]) -> list[str]:

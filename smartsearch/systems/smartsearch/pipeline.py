@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 
 from smartsearch.config import Config
 from smartsearch.models.tools import Tools
@@ -10,12 +11,12 @@ from smartsearch.rank.cascade import Task, fuse, score
 from smartsearch.rank.confidence import FIRST, absent, confidence, is_weak, signals
 from smartsearch.rank.features import SCORERS
 from smartsearch.rank.fusion import Ranking
-from smartsearch.rank.lift import lift
+from smartsearch.rank.lift import ASKED, answer_to, lift
 from smartsearch.rank.meaning import dense_search
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence, grepped, hopped, is_form
 from smartsearch.systems.base import Clock, Ranked
-from smartsearch.types import Hit, Query, Trace
+from smartsearch.types import Candidate, Hit, Query, Scores, Trace
 
 Widen = Callable[[Query, Evidence], Evidence]
 """Adds to what retrieval gathered for a question: the place of another system's own step."""
@@ -58,7 +59,7 @@ def search(
     near = {term.source for term in evidence.mended} | {
         word for said in named["date"] for word in said.split()
     }
-    hits = _hits(ranking, haystack)
+    hits = _hits(ranking, haystack, ASKED if config.typed and config.lift else 0)
     seen = signals(query, trace.absent, ranking.scores, [hit.turn.spoken for hit in hits[:FIRST]])
     sure = confidence(seen, tools.confidence) if tells else None
     weak = is_weak(sure, query, trace.absent, near)
@@ -88,12 +89,18 @@ def ranked(
     return lift(order, query, evidence, haystack.corpus, config)
 
 
-def _hits(ranking: Ranking, haystack: Haystack) -> list[Hit]:
-    pairs = zip(ranking.candidates, ranking.scores, strict=True)
-    return [
-        Hit(position, haystack.corpus.turns[c.index], scores, c.terms, c.hop, c.index)
-        for position, (c, scores) in enumerate(pairs, start=1)
-    ]
+def _hits(ranking: Ranking, haystack: Haystack, replied: int) -> list[Hit]:
+    """The ranking as hits, the first `replied` with what answers them."""
+    corpus = haystack.corpus
+
+    def hit(rank: int, found: Candidate, scores: Scores) -> Hit:
+        reply = answer_to(found.index, corpus) if rank <= replied else -1
+        answered = Hit(0, corpus.turns[reply], Scores(), index=reply) if reply >= 0 else None
+        return Hit(
+            rank, corpus.turns[found.index], scores, found.terms, found.hop, found.index, reply=answered
+        )
+
+    return list(map(hit, count(1), ranking.candidates, ranking.scores))
 
 
 def _warnings(query: Query, evidence: Evidence, weak: bool) -> tuple[str, ...]:
