@@ -47,12 +47,19 @@ _ABOUT = re.compile(rf"latest|newest|recent|most|last|earliest|oldest|first|{_ME
 
 def lift(ranking: Ranking, query: Query, evidence: Evidence, corpus: Corpus, config: Config) -> Ranking:
     """`ranking` with the turns of preferred speakers moved up, before that, with `config.lift`, replies, what
-    holds what was typed, and somebody's last or first message."""
+    holds what was typed, and somebody's last or first message; turns that say nothing come last."""
     if config.typed and config.lift:
+        ranking = wordless_last(ranking, corpus)
         ranking = with_replies(ranking, corpus)
         ranking = typed_first(ranking, query, corpus, evidence.counts, evidence.mended)
         ranking = by_time(ranking, query, corpus)
     return promoted(ranking, corpus.turns, config.speaker, config.speaker_rank)
+
+
+def wordless_last(ranking: Ranking, corpus: Corpus) -> Ranking:
+    """`ranking` with the turns that say nothing behind all others: what scorers saw there is the turns before."""
+    silent = [not corpus.turns[c.index].said.strip() for c in ranking.candidates]
+    return ranking.reordered(sorted(range(len(silent)), key=silent.__getitem__)) if any(silent) else ranking
 
 
 def with_replies(ranking: Ranking, corpus: Corpus) -> Ranking:

@@ -18,6 +18,7 @@ from smartsearch.rank.lift import (
     promoted,
     typed_first,
     with_replies,
+    wordless_last,
 )
 from smartsearch.rank.truncate import Tokenizer, truncate
 from smartsearch.retrieve.grep import Haystack
@@ -62,6 +63,13 @@ def test_replies_what_was_typed_and_the_last_move_up_where_lift_is_on(question, 
 def test_preferred_speakers_move_up_in_any_case(lift):
     config = replace(CONFIG, speaker=("Bo",), speaker_rank=0.1, lift=lift)
     assert order(Query("Did they ever manage to sell the boat?", (BOAT,)), config)[0] == 2
+
+
+def test_a_turn_that_says_nothing_comes_last():
+    turns = (Turn("Is the boat sold?"), Turn(" "), Turn("", caption="a boat"), Turn("Yes"))
+    ranking = Ranking(tuple(Candidate(i, (), 0.0, 1) for i in (1, 2, 3, 0)), (Scores(),) * 4, {})
+    assert [c.index for c in wordless_last(ranking, Corpus(turns)).candidates] == [2, 3, 0, 1]
+    assert wordless_last(ranking, Corpus((Turn("x"),) * 4)) is ranking
 
 
 ASKED, SAID = Turn("How much is that a year?", "Ann"), Turn("Forty four thousand", "Ben")
