@@ -57,7 +57,7 @@ def lift(ranking: Ranking, query: Query, evidence: Evidence, corpus: Corpus, con
 
 
 def wordless_last(ranking: Ranking, corpus: Corpus) -> Ranking:
-    """`ranking` with the turns that say nothing behind all others: what scorers saw there is the turns before."""
+    """`ranking` with the turns that say nothing behind all others: scorers saw the turns before them."""
     silent = [not corpus.turns[c.index].said.strip() for c in ranking.candidates]
     return ranking.reordered(sorted(range(len(silent)), key=silent.__getitem__)) if any(silent) else ranking
 
