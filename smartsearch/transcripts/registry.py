@@ -212,6 +212,7 @@ JSON_FORMATS = (
         LINES,
         "they are in ~/.qwen/projects/*/chats on the machine it runs on, a file a session; name the folder",
         records=20,
+        among="agents",
     ),
     Format(
         "pi",
@@ -219,6 +220,7 @@ JSON_FORMATS = (
         LINES,
         "they are in ~/.pi/agent/sessions on the machine it runs on, a file a session; name the folder",
         records=20,
+        among="agents",
     ),
     Format(
         "droid",
@@ -226,6 +228,7 @@ JSON_FORMATS = (
         LINES,
         "they are in ~/.factory/sessions on the machine it runs on, a file a session; name the folder",
         records=20,
+        among="agents",
     ),
     Format(
         "copilot-cli",
@@ -233,6 +236,7 @@ JSON_FORMATS = (
         LINES,
         "they are in ~/.copilot/session-state on the machine it runs on, a folder a session; name the folder",
         records=20,
+        among="agents",
     ),
     Format(
         "cursor",
@@ -240,6 +244,7 @@ JSON_FORMATS = (
         LINES,
         "they are in ~/.cursor/projects/*/agent-transcripts on the machine it runs on; name the folder",
         records=20,
+        among="agents",
     ),
     Format(
         "kimi-code",
@@ -247,6 +252,7 @@ JSON_FORMATS = (
         LINES,
         "they are in ~/.kimi-code/sessions on the machine it runs on; name the folder",
         records=20,
+        among="agents",
     ),
     Format(
         "grok-cli",
@@ -255,6 +261,7 @@ JSON_FORMATS = (
         "they are in ~/.grok/sessions on the machine it runs on; name the folder",
         records=20,
         alone=False,  # title, id and time stand in the summary.json beside it
+        among="agents",
     ),
     Format(
         "vscode-chat",
@@ -285,6 +292,7 @@ JSON_FORMATS = (
         (".jsonl", ".json"),
         "they are in ~/.claude/projects on the machine it runs on, a file a session; name the folder",
         records=20,
+        among="agents",
     ),
     Format(
         "codex",
@@ -292,12 +300,14 @@ JSON_FORMATS = (
         (".jsonl", ".json"),
         "they are in ~/.codex/sessions on the machine it runs on, a file a session; name the folder",
         records=20,
+        among="agents",
     ),
     Format(
         "gemini-cli",
         "Gemini CLI's session logs, `session-*.json`: texts, tool calls, results",
         LINES,
         "they are in ~/.gemini/tmp/*/chats on the machine it runs on, a file a session; name the folder",
+        among="agents",
     ),
     Format(
         "gemini-activity",
@@ -347,12 +357,14 @@ JSON_FORMATS = (
         "Amp's threads, `T-*.json`: texts, tool calls and their results",
         JSON,
         "they are in ~/.local/share/amp/threads on the machine it runs on; name the folder",
+        among="agents",
     ),
     Format(
         "cline",
         "tasks of Cline, Roo Code and Kilo Code: `api_conversation_history.json`",
         JSON,
         "they are in User/globalStorage/saoudrizwan.claude-dev/tasks of VS Code's settings; name the folder",
+        among="agents",
     ),
     Format(
         "messages",

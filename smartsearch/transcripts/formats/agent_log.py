@@ -150,6 +150,11 @@ def parts(content: object) -> tuple[str, str]:
             texts.append(part)
             continue
         text, what = string(part, "text"), string(part, "type")
+        if not what and isinstance(part, dict) and ("inlineData" in part or "fileData" in part):
+            what = (
+                string(part.get("inlineData") or part.get("fileData"), "mimeType").partition("/")[0] or "file"
+            )
+            what = what if what in ("image", "audio") else "file"
         if text:
             texts.append(text)
         elif "image" in what:

@@ -70,7 +70,7 @@ class Form:
     head: str = ""
     about: Callable[[Source, Item, Sequence[Item]], Any] | None = None
     name: Pick = ""
-    title: Pick = ""
+    title: Pick | tuple[Pick, ...] = ""
     called: Pick = ""
     numbered: bool = False
     parent: Pick = ""
@@ -93,13 +93,13 @@ class Form:
 
     kind: Pick = "role"
     roles: Mapping[str, str] = field(default_factory=dict)
-    message: str = ""
+    message: Pick = ""
     content: str = "content"
     joins: Pick = ""
-    cwd: str = ""
+    cwd: Pick = ""
     typed: Callable[[str], str] = str
     result: Callable[[str], str] = str
-    events: Callable[[Item, Place, Chat], Iterable[Event]] | None = None
+    events: Callable[[Item, Place, Chat], Iterable[Event] | None] | None = None
 
     @cached_property
     def has(self) -> Callable[[Any], bool]:
@@ -111,9 +111,17 @@ class Form:
     @cached_property
     def _of(self) -> Any:
         """What reads each part, made once."""
-        texts = ("name", "title", "called", "parent", "leaf", "thread", "speaker", "turn", "session", "role")
+        texts = ("name", "called", "parent", "leaf", "thread", "speaker", "turn", "session", "role")
         found = {key: path(getattr(self, key)) for key in (*texts, "conversation", "kind", "joins", "cwd")}
-        return SimpleNamespace(**found, text=path(self.text or self.says), time=value_of(self.time))
+        titles = [path(way) for way in (self.title if isinstance(self.title, tuple) else [self.title])]
+        return SimpleNamespace(
+            **found,
+            titles=titles,
+            title=titles[0],
+            text=path(self.text or self.says),
+            time=value_of(self.time),
+            message=value_of(self.message) if self.message else None,
+        )
 
     def read(self, source: Source) -> Iterator[Record]:
         """Turns of a file in the form, chat after chat, and faults."""
@@ -246,13 +254,13 @@ class Form:
 
     def _spoken(self, source: Source, chat: Chat) -> Iterator[Record]:
         events = (event for item, _ in self._ordered(chat) for event in self._events(item, chat))
-        title = chat.title or self._titled(chat)
+        title = chat.title or (self._titled(chat) if self.alone else "")
         yield from turns(source.path, title, events)
 
     def _titled(self, chat: Chat) -> str:
-        """The last title that a record gives, else the last folder."""
+        """The last title that a record of a log gives, the most telling first, else the last folder."""
         values = [one.value for one in reversed(chat.messages) if isinstance(one.value, dict)]
-        titles = (self._of.title(value, chat.about) for value in values if self.title and self.alone)
+        titles = (title(value, chat.about) for title in self._of.titles for value in values)
         folders = (last_part(self._of.cwd(value, chat.about)) for value in values if self.cwd)
         return next(filter(None, titles), "") or next(filter(None, folders), "")
 
@@ -261,24 +269,28 @@ class Form:
         if not isinstance(value, dict):
             yield no_object(item)
             return
-        if self.skip and self.skip(value, about):
+        if self.skip and (left := self.skip(value, about)):
+            if isinstance(left, FormatError):
+                yield item.fault(str(left), left.kind)
             return
         what = of.kind(value, about)
-        role = self.roles.get(what, self.roles.get("*"))
+        role = self.roles.get(what, self.roles.get("*")) if what else None
         if role is None:
-            yield item.fault("a record of no known `type`" if what else "a record without a `type`")
+            key = self.kind if isinstance(self.kind, str) else "role" if what is None else "type"
+            yield item.fault(f"a record of no known `{key}`")
             return
         if not role:
             return
         own = of.turn(value, about)
         conversation = (self.conversation and of.conversation(value, about)) or chat.name
         place = Place(item, unwrapped(of.time(value, about)), conversation, own, of.session(value, about))
-        if self.events:
-            yield from self.events(item, place, chat)
-            return
-        message = at(value, self.message)
-        joins = of.joins(value, about) or own or f"{item.line}{item.pointer}"
-        yield from events_of(role, message, self.content, place, joins, self.typed, self.result)
+        made = self.events(item, place, chat) if self.events else None
+        if made is None:
+            message = of.message(value, about) if of.message else value
+            joins = of.joins(value, about)
+            joins = joins if role == "call" else joins or own or f"{item.line}{item.pointer}"
+            made = events_of(role, message, self.content, place, joins, self.typed, self.result)
+        yield from made
 
 
 def _elements(item: Item, way: str) -> Iterator[Item]:
