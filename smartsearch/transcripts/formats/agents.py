@@ -22,7 +22,7 @@ from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.neighbours import value_beside
 from smartsearch.transcripts.formats.own_calls import NAME, is_own
-from smartsearch.transcripts.formats.paths import at, path, shaped
+from smartsearch.transcripts.formats.paths import at, shaped
 from smartsearch.transcripts.source import Source
 
 _TALK = {"user": "user", "assistant": "assistant"}
@@ -147,27 +147,42 @@ def _codex_claims(value: Any) -> bool:
 
 
 def _codex(source: Source) -> Iterator[Item | FormatError]:
-    """What the lines hold, with their times: those of bare items are when the session began."""
-    began = None
+    """The lines that say something, those in an envelope with the place of what it holds."""
     for item in source.items():
         value = item.value
         if not isinstance(value, dict):
             yield no_object(item)
-        elif string(value, "type") in _ENVELOPES:
+        elif value.get("type") in _ENVELOPES:
             payload = value.get("payload")
             if not isinstance(payload, dict):
                 yield item.fault(f"`payload` is {kind(payload)}, not an object")
             elif value["type"] in ("response_item", "session_meta"):
-                head = (
-                    {"type": "session_meta", "head": payload} if value["type"] == "session_meta" else payload
-                )
-                time = {"timestamp": value.get("timestamp")}
-                yield Item(time | head, item.line, f"{item.pointer}/payload")
-        elif "type" not in value and _is_old_head(value):
-            began = value.get("timestamp")
-            yield item._replace(value={"type": "session_meta", "head": value})
+                yield item._replace(pointer=f"{item.pointer}/payload")
         elif "record_type" not in value:
-            yield item._replace(value={"timestamp": began} | value)
+            yield item
+
+
+def _held(value: dict[str, Any], _: Any = None) -> dict[str, Any]:
+    """What an envelope holds, of a bare item itself."""
+    held = value.get("payload") if value.get("type") in _ENVELOPES else None
+    return held if isinstance(held, dict) else value
+
+
+def _codex_kind(value: dict[str, Any], _: Any) -> str | None:
+    held = _held(value)
+    what = string(held, "type")
+    if what == "message":
+        return string(held, "role") or None
+    return what or (
+        "*" if (value is not held and value["type"] == "session_meta") or _is_old_head(value) else ""
+    )
+
+
+def _codex_head(_: Source, __: Item, messages: Sequence[Item]) -> dict[str, Any]:
+    """What is said about the session, of either age."""
+    heads = (one.value for one in messages if isinstance(one.value, dict))
+    found = (v for v in heads if v.get("type") == "session_meta" or ("type" not in v and _is_old_head(v)))
+    return _held(next(found, {}))
 
 
 def _codex_typed(text: str) -> str:
@@ -176,8 +191,8 @@ def _codex_typed(text: str) -> str:
     return text.partition(_REQUEST)[2].strip() if text.startswith("#") and _REQUEST in text else text
 
 
-def _codex_folder(value: Any, _: Any) -> str:
-    found: str = path("head/cwd head/git/repository_url")(value, None)
+def _codex_folder(_: Any, head: Any) -> str:
+    found = string(head, "cwd") or string(mapping(head, "git"), "repository_url")
     return found.rstrip("/\\").removesuffix(".git")
 
 
@@ -475,18 +490,17 @@ FORMS = {
         claims=_codex_claims,
         items=_codex,
         alone=True,
-        head="head",
-        name="head/id",
+        about=_codex_head,
+        name=lambda _, head: string(head, "id"),
         cwd=_codex_folder,
-        kind=lambda value, _: (
-            (string(value, "role") or None) if (what := string(value, "type")) == "message" else what
-        ),
+        kind=_codex_kind,
         roles=_TALK
         | dict.fromkeys(("function_call", "custom_tool_call", "local_shell_call", "web_search_call"), "call")
         | dict.fromkeys(("function_call_output", "custom_tool_call_output"), "tool")
         | {"developer": "", "system": "", "*": ""},
-        time="timestamp",
-        turn="id call_id",
+        message=_held,
+        time=lambda value, head: value.get("timestamp", head.get("timestamp")),
+        turn=lambda value, _: string(_held(value), "id", "call_id"),
         typed=_codex_typed,
     ),
     "copilot-cli": Form(

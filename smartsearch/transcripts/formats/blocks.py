@@ -6,7 +6,8 @@ Calls and files may stand beside the content too (`tool_calls`, `attachments`). 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from smartsearch.transcripts.formats.agent_log import Called, Event, Place, Returned, Said, parts
@@ -14,12 +15,15 @@ from smartsearch.transcripts.formats.captions import attachment, joined
 from smartsearch.transcripts.formats.fields import kind, last_part, mapping, objects, sequence, string
 from smartsearch.transcripts.formats.tool_calls import arguments
 
-_CALLS = ("tool_use", "tool_call", "toolcall", "toolcallrequest", "function_call", "functioncall")
-_RESULTS = ("tool_result", "toolcallresult", "function_call_output", "functionresponse", "tool_response")
-_HIDDEN = ("think", "thought", "reason")
-_BESIDE = ("tool_calls", "toolCalls", "toolRequests")
-_OWN = ("tool_call_id", "toolCallId", "call_id", "callId", "callID", "toolCallRequestId", "tool_use_id")
-_IDS = (*_OWN, "toolUseID", "id")
+_CALL, _RESULT, _HIDDEN = "call", "result", "hidden"
+_CALLS = ("tool_use", "tool_call", "toolcall", "toolcallrequest", "function_call")
+_RESULTS = ("tool_result", "toolcallresult", "function_call_output", "tool_response")
+_CALLS_BESIDE = ("tool_calls", "toolCalls", "toolRequests")
+_BESIDE = {*_CALLS_BESIDE, "attachments", "files"}
+_IDS = (
+    *("tool_call_id", "toolCallId", "call_id", "callId", "callID", "toolCallRequestId", "tool_use_id"),
+    *("toolUseID", "id"),
+)
 _NAMES = ("name", "toolName", "tool_name", "tool", "toolId", "tool_type")
 _GIVEN = ("input", "arguments", "args", "parameters", "params", "action")
 _MADE = (
@@ -32,39 +36,83 @@ Clean = Callable[[str], str]
 
 def events_of(
     role: str, message: Any, key: str, place: Place, own: str, typed: Clean = str, result: Clean = str
-) -> Iterator[Event]:
+) -> list[Event]:
     """What a message holds: a content under a key, and calls; `own` is the id that its pieces share.
 
     `typed` leaves of a text what the user typed, `result` of an output what the tool wrote.
     """
-    content = message.get(key) if isinstance(message, dict) else None
-    calls = [call for name in _BESIDE for call in objects(message, name)]
-    files = _files(message)
     if not isinstance(message, dict):
-        yield place.item.fault(
-            f"{kind(message)} in the place of a message" if message else "a turn without a `message`"
-        )
-    elif role == "tool":
-        yield returned(message, place, result)
-    elif role == "call":
-        yield called(message, place, own)
-    elif not (isinstance(content, str | list) or "text" in mapping(message, key) or calls or files):
-        yield place.item.fault(f"`{key}` is {kind(content)}, not text or blocks")
-    elif role == "assistant":
-        if files:
-            yield Said(role, "", files, place, own)
-        for block in content if isinstance(content, list) else [content]:
-            yield from _block(block, place, own, result)
-        yield from (called(call, place, own) for call in calls)
-    else:
-        blocks = content if isinstance(content, list) else [content]
-        yield from (returned(block, place, result) for block in blocks if _kind(block) in _RESULTS)
-        rest = [block for block in blocks if _kind(block) not in _RESULTS and not _is_hidden(block)]
-        if rest or files:
-            pieces = [parts([block]) for block in rest]
-            texts = [typed(text) if role == "user" else text for text, _ in pieces if text]
-            captions = joined([*(caption for _, caption in pieces), files])
-            yield Said(role, "\n".join(filter(None, texts)), captions, place)
+        wrong = f"{kind(message)} in the place of a message" if message else "a turn without a `message`"
+        return [place.item.fault(wrong)]
+    if role == "tool":
+        return [returned(message, place, result)]
+    if role == "call":
+        return [called(message, place, own)]
+    content = message.get(key)
+    beside = message.keys() & _BESIDE
+    files = _files(message) if beside else ""
+    calls = [call for name in _CALLS_BESIDE if name in beside for call in objects(message, name)]
+    if not (isinstance(content, str | list) or calls or files or "text" in mapping(message, key)):
+        return [place.item.fault(f"`{key}` is {kind(content)}, not text or blocks")]
+    blocks = content if isinstance(content, list) else [content]
+    if role != "assistant":
+        return _asked(role, blocks, files, place, typed, result)
+    first: list[Event] = [Said(role, "", files, place, own)] if files else []
+    return [*first, *_replied(blocks, place, own, result), *(called(call, place, own) for call in calls)]
+
+
+def _asked(
+    role: str, blocks: list[Any], files: str, place: Place, typed: Clean, result: Clean
+) -> list[Event]:
+    """Results, which come in the user's name, and what is left, as one turn."""
+    found, texts, captions = list[Event](), list[str](), list[str]()
+    for block in blocks:
+        what = _sort(block)
+        if what == _RESULT:
+            found.append(returned(block, place, result))
+        elif what != _HIDDEN:
+            text, caption = parts([block])
+            texts.append(typed(text) if role == "user" else text)
+            captions.append(caption)
+    if texts or files:
+        found.append(Said(role, "\n".join(filter(None, texts)), joined([*captions, files]), place))
+    return found
+
+
+def _replied(blocks: list[Any], place: Place, own: str, result: Clean) -> list[Event]:
+    """Texts, calls and results in their order."""
+    found: list[Event] = []
+    for block in blocks:
+        what = _sort(block)
+        if what == _CALL:
+            found.append(called(block, place, own))
+        elif what == _RESULT:
+            found.append(returned(block, place, result))
+        elif what != _HIDDEN:
+            text, caption = parts([block])
+            if text or caption:
+                found.append(Said("assistant", text, caption, place, own))
+    return found
+
+
+def _sort(block: object) -> str:
+    """Whether a block is a call, a result, hidden or none of these; in Gemini's form its key tells."""
+    if not isinstance(block, dict):
+        return ""
+    if block.get("thought") is True:
+        return _HIDDEN
+    what = block.get("type")
+    if isinstance(what, str):
+        return _sort_of(what)
+    return _CALL if "functionCall" in block else _RESULT if "functionResponse" in block else ""
+
+
+@lru_cache(maxsize=256)
+def _sort_of(what: str) -> str:
+    plain = what.replace("-", "_").lower()
+    if any(word in plain for word in ("think", "thought", "reason")):
+        return _HIDDEN
+    return _CALL if plain in _CALLS else _RESULT if plain in _RESULTS else ""
 
 
 def called(call: Any, place: Place, own: str = "") -> Called:
@@ -100,28 +148,3 @@ def _files(message: Any) -> str:
     """Captions of the files beside a content."""
     listed = [one for key in ("attachments", "files") for one in objects(message, key)]
     return joined(attachment(last_part(string(one, *_FILES)), string(one, "type")) for one in listed)
-
-
-def _block(block: Any, place: Place, own: str, result: Clean) -> Iterator[Event]:
-    what = _kind(block)
-    if what in _CALLS:
-        yield called(block, place, own)
-    elif what in _RESULTS:
-        yield returned(block, place, result)
-    elif not _is_hidden(block):
-        text, caption = parts([block])
-        if text or caption:
-            yield Said("assistant", text, caption, place, own)
-
-
-def _kind(block: object) -> str:
-    """The type of a block, in one spelling; of one in Gemini's form its key."""
-    if not isinstance(block, dict):
-        return ""
-    found = string(block, "type").replace("-", "_").lower()
-    return found or next((key.lower() for key in ("functionCall", "functionResponse") if key in block), "")
-
-
-def _is_hidden(block: object) -> bool:
-    what = _kind(block)
-    return any(word in what for word in _HIDDEN) or (isinstance(block, dict) and block.get("thought") is True)

@@ -127,11 +127,12 @@ class Form:
         """Turns of a file in the form, chat after chat, and faults."""
         chats: list[Chat | FormatError] = []
         own: list[Item] = []
+        parted = self.parted or (self._found if self.chats or self.inside else None)
         for item in self.items(source):
             if isinstance(item, FormatError):
                 chats.append(item)
                 continue
-            found = list((self.parted or self._found)(source, item))
+            found = list(parted(source, item)) if parted else []
             chats += found
             if not found and self.alone:
                 own.append(item)
@@ -264,33 +265,39 @@ class Form:
         folders = (last_part(self._of.cwd(value, chat.about)) for value in values if self.cwd)
         return next(filter(None, titles), "") or next(filter(None, folders), "")
 
-    def _events(self, item: Item, chat: Chat) -> Iterator[Event]:
+    def _events(self, item: Item, chat: Chat) -> Iterable[Event]:
         value, of, about = item.value, self._of, chat.about
         if not isinstance(value, dict):
-            yield no_object(item)
-            return
+            return [no_object(item)]
         if self.skip and (left := self.skip(value, about)):
-            if isinstance(left, FormatError):
-                yield item.fault(str(left), left.kind)
-            return
+            return [item.fault(str(left), left.kind)] if isinstance(left, FormatError) else []
         what = of.kind(value, about)
         role = self.roles.get(what, self.roles.get("*")) if what else None
         if role is None:
             key = self.kind if isinstance(self.kind, str) else "role" if what is None else "type"
-            yield item.fault(f"a record of no known `{key}`")
-            return
+            return [item.fault(f"a record of no known `{key}`")]
         if not role:
-            return
-        own = of.turn(value, about)
-        conversation = (self.conversation and of.conversation(value, about)) or chat.name
-        place = Place(item, unwrapped(of.time(value, about)), conversation, own, of.session(value, about))
-        made = self.events(item, place, chat) if self.events else None
-        if made is None:
-            message = of.message(value, about) if of.message else value
-            joins = of.joins(value, about)
-            joins = joins if role == "call" else joins or own or f"{item.line}{item.pointer}"
-            made = events_of(role, message, self.content, place, joins, self.typed, self.result)
-        yield from made
+            return []
+        own, sent = of.turn(value, about) if self.turn else "", of.time(value, about) if self.time else ""
+        place = Place(
+            item,
+            unwrapped(sent) if sent.__class__ is dict else sent,
+            (self.conversation and of.conversation(value, about)) or chat.name,
+            own,
+            of.session(value, about) if self.session else "",
+        )
+        if self.events and (made := self.events(item, place, chat)) is not None:
+            return made
+        joins = of.joins(value, about) if self.joins else ""
+        return events_of(
+            role,
+            of.message(value, about) if of.message else value,
+            self.content,
+            place,
+            joins if role == "call" else joins or own or f"{item.line}{item.pointer}",
+            self.typed,
+            self.result,
+        )
 
 
 def _elements(item: Item, way: str) -> Iterator[Item]:
