@@ -54,9 +54,10 @@ class Form:
 
     `says` is the key of the text, which is of one of the `kinds`; a function that reads `text` may give a
     caption too. With `roles` messages are those of a model and its tools: by its `kind` one is said in a
-    role, "" by nobody; any other kind than these is a fault, but where "*" has a role. `message` leads to the
-    object with the `content`. `typed` and `result` leave what the user typed of a text and what a tool wrote.
-    `joins` is the id that pieces of one message share. `events` makes of a message what that does not.
+    role, "" by nobody; any other kind than these is a fault, but where "*" has a role ("*": its own name).
+    `message` leads to the object with the `content`. `typed` and `result` leave what the user typed of a text
+    and what a tool wrote. `joins` is the id that pieces of one message share. `events` makes of a message what
+    that does not.
     """
 
     claims: str | tuple[str, ...] | Callable[[Any], bool] = ""
@@ -141,7 +142,7 @@ class Form:
         if own:
             has = shaped(self.head)
             head = next((one for one in own if self.head and has(one.value)), Item({}, 0))
-            chats.append(self._chat(source, head, own))
+            chats += [self._chat(source, head, messages) for messages in self._grouped(own)]
         of, known = self._of, [chat for chat in chats if isinstance(chat, Chat)]
         called = [of.called(chat.item.value, chat.about) if self.called else "" for chat in known]
         names, shared = zip(range(1, len(known) + 1), called), Counter(called)
@@ -170,6 +171,16 @@ class Form:
                 yield _no_chat(one, self.inside)
             elif held:
                 yield one.fault(f"{kind(one.value)} in the place of a conversation")
+
+    def _grouped(self, own: list[Item]) -> Iterable[list[Item]]:
+        """The messages of a file, those of trees by their conversation."""
+        if not self.parent:
+            return [own]
+        groups: dict[str, list[Item]] = {}
+        for item in own:
+            known = self._of.conversation(item.value, None) if isinstance(item.value, dict) else ""
+            groups.setdefault(known, []).append(item)
+        return groups.values()
 
     def _chat(self, source: Source, item: Item, messages: Sequence[Item]) -> Chat:
         return Chat(item, messages, about=self.about(source, item, messages) if self.about else None)
@@ -278,6 +289,7 @@ class Form:
             return [item.fault(f"a record of no known `{key}`")]
         if not role:
             return []
+        role = what if role == "*" else role
         own, sent = of.turn(value, about) if self.turn else "", of.time(value, about) if self.time else ""
         place = Place(
             item,
@@ -316,5 +328,6 @@ def _no_chat(item: Item, ways: str) -> FormatError:
 
 def _inner(item: Item, way: str) -> Item:
     """What stands at `way` in a value, or the value itself where nothing does."""
-    found = at(item.value, way) if way else None
-    return item if found is None else Item(found, item.line, f"{item.pointer}/{way}")
+    if not way or not isinstance(item.value, dict) or way not in item.value:
+        return item
+    return Item(item.value[way], item.line, f"{item.pointer}/{way}")
