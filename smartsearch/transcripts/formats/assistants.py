@@ -154,6 +154,9 @@ def _deepseek(_: Source, item: Item) -> Iterator[Chat | FormatError]:
         )
 
 
+_fragment_files = each("files", file("file_name name", ""))
+
+
 def _deepseek_role(value: dict[str, Any], _: Any) -> str:
     """Who speaks, "" where an older export does not tell."""
     kinds = {string(one, "type") for one in objects(value, "fragments")}
@@ -305,29 +308,30 @@ def _langchain_claims(value: Any) -> bool:
     return _opens(value) or _opens(arguments(mapping(value).get("message"))) or _listed(value) is not None
 
 
-def _langchain(source: Source, item: Item) -> Iterator[Chat]:
+def _langchain(_: Source, item: Item) -> Iterator[Chat]:
     way = _listed(item.value)
     if way is not None:
-        yield Chat(item, list(item.elements(*way.split("/") if way else ())))
-    elif isinstance(arguments(mapping(item.value).get("message")), dict):
-        yield Chat(Item({}, 0), [item._replace(pointer=f"{item.pointer}/message")], source.stem)
+        yield Chat(item, [_plain(one) for one in item.elements(*way.split("/") if way else ())])
 
 
-def _langchain_kind(value: dict[str, Any], _: Any) -> str:
-    what, data = _unpacked(_row(value))
-    return _LANGCHAIN.get(what) or _LANGCHAIN.get(string(data, "role")) or string(data, "role")
+def _langchain_items(source: Source) -> Iterator[Item]:
+    return (item if _listed(item.value) is not None else _plain(item) for item in source.items())
 
 
-def _row(value: dict[str, Any]) -> Any:
-    """The message of a row, or the value itself."""
-    held = arguments(value.get("message"))
-    return held if isinstance(held, dict) else value
-
-
-def _langchain_message(value: dict[str, Any], _: Any) -> dict[str, Any]:
-    data = _unpacked(_row(value))[1]
-    more = mapping(data, "additional_kwargs").get("tool_calls")
-    return data | {"tool_calls": more} if more and not data.get("tool_calls") else data
+def _plain(item: Item) -> Item:
+    """A message, alone or in a row, as it would be in OpenAI's form, with what the row has."""
+    row = item.value
+    held = arguments(row.get("message")) if isinstance(row, dict) else None
+    if isinstance(held, dict):
+        item = Item(held, item.line, f"{item.pointer}/message")
+    what, data = _unpacked(item.value)
+    if not data:
+        return item
+    known = string(data, "role")
+    calls = data.get("tool_calls") or mapping(data, "additional_kwargs").get("tool_calls")
+    own = string(data, "id") or string(row, "id")
+    role = _LANGCHAIN.get(what) or _LANGCHAIN.get(known) or known
+    return item._replace(value=row | data | {"role": role, "tool_calls": calls, "own": own})
 
 
 # LibreChat: danny-avila/LibreChat (api/server/utils/import/__data__).
@@ -527,9 +531,8 @@ def _halves(item: Item) -> Iterator[Item]:
         yield item
         return
     for key, role in (("query", "user"), ("answer", "assistant")):
-        other = "answer" if key == "query" else "query"
-        held = {name: value for name, value in item.value.items() if name != other}
-        yield Item(held | {"role": role}, item.line, f"{item.pointer}/{key}")
+        held = {key: item.value.get(key), "role": role, "entry": item.value}
+        yield Item(held, item.line, f"{item.pointer}/{key}")
 
 
 # SillyTavern: SillyTavern/SillyTavern (public/chats in its history): a line of who takes part, then messages.
@@ -553,6 +556,7 @@ def _tavern_role(value: dict[str, Any], _: Any) -> str:
 # (chatgpt-web-format.md); files split as `conversations-000.json` as in pull request 23 of
 # daugaard47/ChatGPT_Conversations_To_Markdown. What the app does not show is left out: system messages,
 # custom instructions, memory, reasoning and whatever is marked as hidden.
+_CHATGPT = ("user", "assistant", "tool")
 _UNSEEN = frozenset(
     {"user_editable_context", "model_editable_context", "thoughts", "reasoning_recap", "app_pairing_content"}
 )
@@ -604,52 +608,46 @@ def _chatgpt(_: Source, item: Item) -> Iterator[Chat | FormatError]:
     yield Chat(item, messages)
 
 
-def _chatgpt_skip(message: dict[str, Any], _: Any) -> object:
-    """Whether a message is not shown, is empty, or is a call of smartsearch itself or what it returned."""
-    author, content = mapping(message, "author"), message.get("content")
-    role, parts = string(author, "role"), mapping(message, "content").get("parts", [])
-    if not role or not isinstance(content, dict):
-        return FormatError("a message without an `author` with a role and a `content`")
-    hidden = mapping(message, "metadata").get("is_visually_hidden_from_conversation")
-    if role not in ("user", "assistant", "tool") or hidden or string(content, "content_type") in _UNSEEN:
-        return True
-    if not isinstance(parts, list):
-        return FormatError(f"`parts` is {kind(parts)}, not a list")
-    text, captions = _chatgpt_content(message)
-    tool = _tool(message)
-    own = is_own(_chatgpt_speaker(message, None) if role == "tool" else tool, text if tool else None)
-    return own or not (text.strip() or captions or tool)
-
-
-def _tool(message: dict[str, Any]) -> str:
-    """The tool that a message calls, or ""."""
-    recipient = string(message, "recipient")
-    return recipient if at(message, "author/role") == "assistant" and recipient != "all" else ""
-
-
 def _chatgpt_speaker(message: dict[str, Any], _: Any) -> str:
     author = mapping(message, "author")
     role = string(author, "role")
     return (string(author, "name") if role == "tool" else "") or role
 
 
-def _chatgpt_said(message: dict[str, Any], _: Any) -> tuple[str, str]:
-    """Of a call code and documents of a canvas are text, the rest is told in its caption."""
-    text, captions = _chatgpt_content(message)
-    if tool := _tool(message):
+def _chatgpt_said(message: dict[str, Any], _: Any) -> tuple[str, str] | None:
+    """A text and a caption; None for what is not shown, is empty, or is a call of smartsearch itself.
+
+    Of a call code and documents of a canvas are text, the rest is told in its caption.
+    """
+    content, role = message.get("content"), string(mapping(message, "author"), "role")
+    if not role or not isinstance(content, dict):
+        raise FormatError("a message without an `author` with a role and a `content`")
+    hidden = mapping(message, "metadata").get("is_visually_hidden_from_conversation")
+    if role not in _CHATGPT or hidden or content.get("content_type") in _UNSEEN:
+        return None
+    parts = content.get("parts", [])
+    if not isinstance(parts, list):
+        raise FormatError(f"`parts` is {kind(parts)}, not a list")
+    text, captions = _chatgpt_content(message, content, parts)
+    recipient = string(message, "recipient") if role == "assistant" else "all"
+    tool = recipient if recipient != "all" else ""
+    if is_own(_chatgpt_speaker(message, None) if role == "tool" else tool, text if tool else None):
+        return None
+    if tool:
         given = arguments(text)
         whole = isinstance(given, dict)
         captions = [caption(tool, given if whole else None), *captions]
         text = string(given, "content") if whole else text
-    return text, " ".join(captions)
+    return (text, " ".join(captions)) if captions or text.strip() else None
 
 
-def _chatgpt_content(message: dict[str, Any]) -> tuple[str, list[str]]:
+def _chatgpt_content(
+    message: dict[str, Any], content: dict[str, Any], parts: list[Any]
+) -> tuple[str, list[str]]:
     """The text of a content, and captions of its images, sounds and of the files sent along."""
-    content, texts, captions = mapping(message, "content"), list[str](), list[str]()
+    texts, captions = list[str](), list[str]()
     files = sequence(mapping(message, "metadata"), "attachments")
     rest = {string(file, "id") or f"#{n}": string(file, "name") for n, file in enumerate(files)}
-    parts = sequence(content, "parts")
     spoken = any(string(part, "content_type") == "audio_transcription" for part in parts)
     for part in parts:
         what = string(part, "content_type")
@@ -682,7 +680,6 @@ FORMS = {
         role="author/role",
         time="create_time",
         turn="id",
-        skip=_chatgpt_skip,
     ),
     "ai-studio": Form(
         claims="chunkedPrompt/chunks[]",
@@ -728,10 +725,8 @@ FORMS = {
         role=_deepseek_role,
         time="inserted_at",
         caption=(
-            each("files", file("file_name name", "")),
-            lambda v, _: joined(
-                each("files", file("file_name name", ""))(one, None) for one in objects(v, "fragments")
-            ),
+            _fragment_files,
+            lambda v, _: joined(_fragment_files(one, None) for one in objects(v, "fragments")),
         ),
         turn="message_id",
         skip=lambda value, _: (
@@ -757,15 +752,14 @@ FORMS = {
     ),
     "langchain": Form(
         claims=_langchain_claims,
+        items=_langchain_items,
         parted=_langchain,
         alone=True,
-        kind=_langchain_kind,
-        roles={"tool": "tool", "*": "*"},
         name=lambda value, _: string(value, *_CONVERSATION, "id"),
-        message=_langchain_message,
+        roles={"tool": "tool", "*": "*"},
         time="created_at createdAt timestamp time",
         conversation=" ".join(_CONVERSATION),
-        turn=lambda value, _: string(_unpacked(_row(value))[1], "id") or string(value, "id"),
+        turn="own",
     ),
     "le-chat": Form(
         # Superkikim/nexus-ai-chat-importer (src/providers/lechat): the messages of a file are in no order
@@ -861,8 +855,8 @@ FORMS = {
         text="query answer",
         speaker="role",
         role="role",
-        time="created_at timestamp",
-        turn="entry_uuid uuid",
+        time=lambda value, _: value["entry"].get("created_at", value["entry"].get("timestamp")),
+        turn=lambda value, _: string(value["entry"], "entry_uuid", "uuid"),
         skip=lambda v, _: (wrong := misfit(v, "query") or misfit(v, "answer")) and FormatError(wrong),
     ),
     "sillytavern": Form(

@@ -53,11 +53,11 @@ class Form:
     answer one. `thread` is the id of the message that one answers to: both share it as their session.
 
     `says` is the key of the text, which is of one of the `kinds`; a function that reads `text` may give a
-    caption too. With `roles` messages are those of a model and its tools: by its `kind` one is said in a
-    role, "" by nobody; any other kind than these is a fault, but where "*" has a role ("*": its own name).
-    `message` leads to the object with the `content`. `typed` and `result` leave what the user typed of a text
-    and what a tool wrote. `joins` is the id that pieces of one message share. `events` makes of a message what
-    that does not.
+    caption too, or None for no turn. With `roles` messages are those of a model and its tools: by its `kind`
+    one is said in a role, "" by nobody; any other kind than these is a fault, but where "*" has a role ("*":
+    its own name). `message` leads to the object with the `content`. `typed` and `result` leave what the user typed of a text
+    and what a tool wrote. `joins` is the id that pieces of one message share. `events` makes of a message
+    what that does not.
     """
 
     claims: str | tuple[str, ...] | Callable[[Any], bool] = ""
@@ -230,6 +230,7 @@ class Form:
     def _turns(self, path: str, chat: Chat) -> Iterator[Record]:
         of, about, skip, says = self._of, chat.about, self.skip, self.says
         messages, kinds = self._ordered(chat), (type(None), *self.kinds)
+        spoken = bool(self.role) and self.role == self.speaker
         values = [item.value for item, _ in messages if isinstance(item.value, dict)] if self.thread else []
         threads = {of.thread(value, about) for value in values}
         for item, thread in messages:
@@ -246,16 +247,19 @@ class Form:
                 captions = [shown for one in self.caption if (shown := one(value, about))]
                 if text.__class__ is tuple:
                     text, *captions = text
+                elif text is None:
+                    continue
+                speaker = of.speaker(value, about)
                 if threads and not thread:
                     thread = of.thread(value, about) or (own if own in threads else "")
                 yield turn(
                     path,
                     item,
                     text.strip(),
-                    of.speaker(value, about),
+                    speaker,
                     to_iso(unwrapped(sent) if sent.__class__ is dict else sent),
                     joined(captions) if captions else "",
-                    role=of.role(value, about) if self.role else "",
+                    role=speaker if spoken else of.role(value, about) if self.role else "",
                     conversation=(self.conversation and of.conversation(value, about)) or chat.name,
                     session=thread or (of.session(value, about) if self.session else ""),
                     turn=own,
