@@ -392,7 +392,8 @@ def _claude_claims(value: Any) -> bool:
     if not what or _OTHERS & value.keys() or "parts" in mapping(value, "message"):
         return False
     if what in _TALK:
-        return isinstance(value.get("message"), dict) and ("sessionId" in value or "parentUuid" in value)
+        known = {"sessionId", "session_id", "parentUuid"} & value.keys()
+        return isinstance(value.get("message"), dict) and bool(known)
     if what == "summary":
         return "leafUuid" in value
     return what == "file-history-snapshot" or isinstance(value.get("sessionId"), str)
@@ -469,8 +470,8 @@ FORMS = {
         roles=_TALK | {"attachment": "user", "*": ""},
         message=_claude_message,
         time="timestamp",
-        conversation="sessionId",
-        session="agentId",
+        conversation="sessionId session_id",
+        session="agentId parent_tool_use_id",
         turn="uuid",
         joins="message/id",
         skip=_claude_skip,

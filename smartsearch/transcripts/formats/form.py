@@ -55,9 +55,9 @@ class Form:
     `says` is the key of the text, which is of one of the `kinds`; a function that reads `text` may give a
     caption too, or None for no turn. With `roles` messages are those of a model and its tools: by its `kind`
     one is said in a role, "" by nobody; any other kind than these is a fault, but where "*" has a role ("*":
-    its own name). `message` leads to the object with the `content`. `typed` and `result` leave what the user typed of a text
-    and what a tool wrote. `joins` is the id that pieces of one message share. `events` makes of a message
-    what that does not.
+    its own name). `message` leads to the object with the `content`. `typed` and `result` leave what the user
+    typed of a text and what a tool wrote. `joins` is the id that pieces of one message share. `events` makes
+    of a message what that does not.
     """
 
     claims: str | tuple[str, ...] | Callable[[Any], bool] = ""
