@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from smartsearch.text.times import to_iso
+from smartsearch.text.longtimes import time_of
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.fields import kind, string
@@ -84,7 +84,7 @@ def turns(path: str, title: str, events: Iterable[Event]) -> Iterator[Record]:
             yield Turn(
                 text=text,
                 speaker=speaker,
-                time=to_iso(place.time),
+                time=time_of(place.time),
                 caption=caption,
                 role=role,
                 path=path,

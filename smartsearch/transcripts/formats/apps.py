@@ -87,7 +87,7 @@ def _zed_message(value: dict[str, Any], _: Any) -> dict[str, Any]:
     listed = held.get("tool_results")
     results = list(listed.values()) if isinstance(listed, dict) else objects(held, "tool_results")
     found += [{"type": "tool_use", **call} for call in objects(held, "tool_uses")]
-    for one in results:
+    for one in (one for one in results if isinstance(one, dict)):
         told = mapping(one, "content").get("Text")
         found.append({"type": "tool_result", **one, **({"content": told} if told else {})})
     return {"content": found}

@@ -623,7 +623,7 @@ def _chatgpt_said(message: dict[str, Any], _: Any) -> tuple[str, str] | None:
     if not role or not isinstance(content, dict):
         raise FormatError("a message without an `author` with a role and a `content`")
     hidden = mapping(message, "metadata").get("is_visually_hidden_from_conversation")
-    if role not in _CHATGPT or hidden or content.get("content_type") in _UNSEEN:
+    if role not in _CHATGPT or hidden or string(content, "content_type") in _UNSEEN:
         return None
     parts = content.get("parts", [])
     if not isinstance(parts, list):

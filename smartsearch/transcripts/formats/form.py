@@ -13,7 +13,8 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from smartsearch.text.times import instant, to_iso
+from smartsearch.text.longtimes import time_of
+from smartsearch.text.times import instant
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.agent_log import Event, Place, no_object, turns
@@ -34,6 +35,11 @@ class Chat(NamedTuple):
     name: str = ""
     title: str = ""
     about: Any = None
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """What is told of the conversation."""
+        return self.item.value if isinstance(self.item.value, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -144,7 +150,7 @@ class Form:
             head = next((one for one in own if self.head and has(one.value)), Item({}, 0))
             chats += [self._chat(source, head, messages) for messages in self._grouped(own)]
         of, known = self._of, [chat for chat in chats if isinstance(chat, Chat)]
-        called = [of.called(chat.item.value, chat.about) if self.called else "" for chat in known]
+        called = [of.called(chat.value, chat.about) if self.called else "" for chat in known]
         names, shared = zip(range(1, len(known) + 1), called), Counter(called)
         for chat in chats:
             if isinstance(chat, FormatError):
@@ -155,8 +161,8 @@ class Form:
             if name and shared[name] == 1:
                 chat = chat._replace(name=name)
             else:
-                title = name or chat.title or of.title(chat.item.value, chat.about)
-                name = chat.name or of.name(chat.item.value, chat.about) or many
+                title = name or chat.title or of.title(chat.value, chat.about)
+                name = chat.name or of.name(chat.value, chat.about) or many
                 chat = chat._replace(name=name, title=title)
             yield from self._spoken(source, chat) if self.roles else self._turns(source.path, chat)
 
@@ -190,7 +196,7 @@ class Form:
         of, messages = self._of, chat.messages
         if self.parent:
             nodes = [self._node(one, chat) for one in messages]
-            kept = shown(nodes, of.leaf(chat.item.value, chat.about))
+            kept = shown(nodes, of.leaf(chat.value, chat.about))
             messages = [one for n, one in enumerate(messages) if n in kept]
         if self.within:
             messages = [_inner(one, self.within) for one in messages]
@@ -213,7 +219,7 @@ class Form:
             return Node("", "", "")
         inner = _inner(item, self.within).value
         inner = inner if isinstance(inner, dict) else {}
-        time = to_iso(unwrapped(self._of.time(inner, chat.about)))
+        time = time_of(unwrapped(self._of.time(inner, chat.about)))
         return Node(self._of.turn(inner, chat.about), self._of.parent(item.value, chat.about), time)
 
     def _when(self, about: Any) -> Callable[[Any], float | None]:
@@ -257,7 +263,7 @@ class Form:
                     item,
                     text.strip(),
                     speaker,
-                    to_iso(unwrapped(sent) if sent.__class__ is dict else sent),
+                    time_of(unwrapped(sent) if sent.__class__ is dict else sent),
                     joined(captions) if captions else "",
                     role=speaker if spoken else of.role(value, about) if self.role else "",
                     conversation=(self.conversation and of.conversation(value, about)) or chat.name,
