@@ -24,14 +24,16 @@ JSON_FORMATS = (
         LINES,
         "data files of github.com/snap-research/locomo and github.com/danny911kr/REALTALK",
         rest="questions, observations and summaries",
+        among="datasets",
     ),
     Format(
         "longmemeval",
         "LongMemEval JSON: questions with `haystack_sessions` and their dates",
         LINES,
         rest="questions and answers",
+        among="datasets",
     ),
-    Format("beam", "BEAM chat.json: batches with `batch_number` and `turns`", JSON),
+    Format("beam", "BEAM chat.json: batches with `batch_number` and `turns`", JSON, among="datasets"),
     Format(
         "slack-lists",
         "users.json and other lists of a Slack export, for names",
@@ -276,6 +278,7 @@ JSON_FORMATS = (
         LINES,
         "they are in User/workspaceStorage/*/chatSessions of VS Code's settings; or the command Chat: Export",
         sparse=True,  # every window leaves one that was never used
+        among="editors",
     ),
     Format(
         "cursor-store",
@@ -284,6 +287,7 @@ JSON_FORMATS = (
         "it is in User/globalStorage of Cursor's settings, such as ~/.config/Cursor; name the file",
         alone=False,  # what was written last stands in a log beside it
         sparse=True,  # every window has a store, most without chats
+        among="editors",
     ),
     Format(
         "opencode",
@@ -292,6 +296,7 @@ JSON_FORMATS = (
         "they are in ~/.local/share/opencode: opencode.db, before that storage/part; or `opencode export`",
         alone=False,  # a part's role stands in another file; a store has a log beside it
         sparse=True,  # the files of sessions and of messages
+        among="editors",
     ),
     Format(
         "claude-code",
@@ -525,7 +530,7 @@ JSON_FORMATS = (
         "data sets of dialogues: SAMSum, MediaSum, HH-RLHF, UltraChat",
         (".json", ".jsonl", ".ndjson"),
         "their files on the Hugging Face Hub",
-        among="boards",
+        among="datasets",
         rest="summaries and answers that were not chosen",
     ),
     Format(

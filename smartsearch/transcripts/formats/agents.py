@@ -296,7 +296,7 @@ def _gemini_events(item: Item, place: Place, shown: dict[str, Any]) -> Iterator[
 
 # Grok CLI: jazzyalex/agent-sessions. The `summary.json` beside knows id, title and when the session began.
 def _grok(source: Source, _: Item, __: Sequence[Item]) -> dict[str, Any]:
-    told = mapping({"": value_beside(source, "summary.json")}, "")
+    told = mapping(value_beside(source, "summary.json"))
     folder = {"folder": source.folder}
     return folder | told
 

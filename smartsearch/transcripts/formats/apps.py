@@ -112,7 +112,7 @@ def _lobe(source: Source, item: Item) -> Iterator[Chat]:
 
 # Chatbox: sessions in one list, or each under a key of its own, `session:ID`.
 def _chatbox(_: Source, item: Item) -> Iterator[Chat]:
-    value = mapping({"": item.value}, "")
+    value = mapping(item.value)
     for key, one in value.items():
         held = item._replace(value=one, pointer=f"{item.pointer}/{key}")
         for chat in held.elements() if isinstance(one, list) else [held]:
@@ -274,7 +274,7 @@ FORMS = {
     ),
     "chatbox": Form(
         claims=lambda value: any(
-            key.startswith(("session:", "chat-sessions")) for key in list(mapping({"": value}, ""))[:200]
+            key.startswith(("session:", "chat-sessions")) for key in list(mapping(value))[:200]
         ),
         parted=_chatbox,
         inside="session",

@@ -1,19 +1,18 @@
-"""Boards, help desks and data sets of dialogues, each as a declaration: what people wrote to one another.
+"""Boards and help desks, each as a declaration: what people wrote to one another.
 
-Shapes as their interfaces, or the cards of the data sets, document them.
+Shapes as their interfaces document them.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from smartsearch.text.htmltext import text_of
-from smartsearch.transcripts.formats.fields import escaped, mapping, objects, sequence, string
+from smartsearch.transcripts.formats.fields import escaped, mapping, objects, string
 from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.paths import address, at, shaped
+from smartsearch.transcripts.formats.paths import address, at
 from smartsearch.transcripts.source import Source
 
 
@@ -65,9 +64,9 @@ def _intercom(_: Source, item: Item) -> Iterator[Chat]:
 
 # WhatsApp-Chat-Exporter (KnugiHK): chats by their ids, with messages by theirs.
 def _is_whatsapp(value: Any) -> bool:
-    chats = list(mapping({"": value}, "").values())[:5]
+    chats = list(mapping(value).values())[:5]
     messages = (one for chat in chats for one in list(mapping(chat, "messages").values())[:3])
-    return any({"from_me", "timestamp", "data"} <= mapping({"": one}, "").keys() for one in messages)
+    return any({"from_me", "timestamp", "data"} <= mapping(one).keys() for one in messages)
 
 
 def _whatsapp(_: Source, item: Item) -> Iterator[Chat]:
@@ -80,47 +79,6 @@ def _whatsapp(_: Source, item: Item) -> Iterator[Chat]:
             yield Chat(Item({"name": name, "id": known}, 0), found, about=name)
 
 
-# Data sets: SAMSum (`dialogue`, a line a turn), MediaSum (`utt` and `speaker`, side by side), HH-RLHF
-# (`chosen` and `rejected`, which begin alike) and UltraChat (`data`, in turns).
-_TURN = re.compile(r"(?:^|\n)(?P<name>[^:\n]{1,60}): ?")
-_SIDES = re.compile(r"\n\n(?P<name>Human|Assistant): ?")
-_ROLES = {"Human": "user", "Assistant": "assistant"}
-
-
-def _dialogue(_: Source, item: Item) -> Iterator[Chat]:
-    found: list[tuple[str, str, str]] = []
-    value = item.value
-    for key, begins in (("dialogue", _TURN), ("chosen", _SIDES), ("rejected", _SIDES)):
-        said = string(value, key).replace("\r\n", "\n")
-        heads = list(begins.finditer(said))
-        ends = [*(head.start() for head in heads[1:]), len(said)]
-        turns = [(key, head["name"], said[head.end() : end].strip()) for head, end in zip(heads, ends)]
-        found += [turn for turn in turns if ("chosen", *turn[1:]) not in found]
-    names, texts = sequence(value, "speaker"), sequence(value, "utt") or sequence(value, "data")
-    for n, text in enumerate(texts):
-        name = names[n] if n < len(names) else ("Human", "Assistant")[n % 2]
-        key = f"{'utt' if names else 'data'}/{n}"
-        found += [(key, str(name), text)] if isinstance(text, str) else []
-    messages = [
-        Item(
-            {"name": _ROLES.get(name, name), "role": _ROLES.get(name, ""), "text": text, "turn": str(n)},
-            item.line,
-            f"{item.pointer}/{key}",
-        )
-        for n, (key, name, text) in enumerate(found, 1)
-    ]
-    yield Chat(item, messages)
-
-
-def _is_dialogue(value: Any) -> bool:
-    held = mapping({"": value}, "")
-    said, data = string(held, "dialogue"), sequence(held, "data")
-    chosen = string(held, "chosen").startswith("\n\nHuman:") and "rejected" in held
-    chat = held.keys() <= {"id", "data"} and len(data) > 1 and all(isinstance(one, str) for one in data)
-    return ("summary" in held and len(_TURN.findall(said)) > 1) or chosen or chat or _is_broadcast(held)
-
-
-_is_broadcast = shaped("utt[] speaker[]")
 FORMS = {
     "reddit": Form(
         claims="kind=Listing data/children[]/kind",
@@ -196,16 +154,5 @@ FORMS = {
         ),
         turn="key_id",
         skip=lambda value, _: value.get("meta") is True and not value.get("media"),
-    ),
-    "dialogues": Form(
-        claims=_is_dialogue,
-        parted=_dialogue,
-        inside="dialogue",
-        name="id",
-        title="title",
-        text="text",
-        speaker="name",
-        role="role",
-        turn="turn",
     ),
 }

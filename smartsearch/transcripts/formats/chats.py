@@ -171,7 +171,7 @@ def _hangouts(_: Source, item: Item, __: Sequence[Item]) -> dict[str, str]:
 
 
 def _hangouts_name(value: Any, people: dict[str, str]) -> str:
-    told = next((mapping({"": found}, "") for way in _TOLD if (found := at(value, way))), {})
+    told = next((mapping(found) for way in _TOLD if (found := at(value, way))), {})
     own = mapping(told, "self_conversation_state", "self_read_state", "participant_id")
     others = [name for known, name in people.items() if name and known != _person(own, None)]
     return text(told, "name") or ", ".join(others)

@@ -130,8 +130,8 @@ class Form:
             message=value_of(self.message) if self.message else None,
         )
 
-    def read(self, source: Source) -> Iterator[Record]:
-        """Turns of a file in the form, chat after chat, and faults."""
+    def read(self, source: Source, unnamed: str = "") -> Iterator[Record]:
+        """Turns of a file in the form, chat after chat, and faults; `unnamed` is what no name is told of."""
         chats: list[Chat | FormatError] = []
         own: list[Item] = []
         parted = self.parted or (self._found if self.chats or self.inside else None)
@@ -162,7 +162,7 @@ class Form:
                 chat = chat._replace(name=name)
             else:
                 title = name or chat.title or of.title(chat.value, chat.about)
-                name = chat.name or of.name(chat.value, chat.about) or many
+                name = chat.name or of.name(chat.value, chat.about) or unnamed or many
                 chat = chat._replace(name=name, title=title)
             yield from self._spoken(source, chat) if self.roles else self._turns(source.path, chat)
 

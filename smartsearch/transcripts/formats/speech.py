@@ -234,7 +234,7 @@ def _turns(said: Iterator[_Said]) -> Iterator[Item]:
 
 def _is_piece(one: _Said) -> bool:
     """Whether a text is joined to the one before as it stands: a mark, or where blanks are told apart."""
-    value = mapping({"": one.item.value}, "")
+    value = mapping(one.item.value)
     return (
         not any(letter.isalnum() for letter in one.text)
         or {"type", "value"} <= value.keys()
