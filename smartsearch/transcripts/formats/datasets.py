@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from smartsearch.text.times import to_iso
 from smartsearch.transcripts.faults import FormatError
@@ -16,6 +16,13 @@ from smartsearch.transcripts.formats.form import Chat, Form
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.paths import shaped
 from smartsearch.transcripts.source import Source
+
+
+class _Session(NamedTuple):
+    """The id of a session and its date."""
+
+    name: str
+    date: str
 
 
 def _held(item: Item, **more: str) -> Item:
@@ -30,16 +37,12 @@ def questions(_: Source, item: Item) -> Iterator[Chat | FormatError]:
         yield item.fault("no `haystack_sessions` list here")
         return
     ids, dates = sequence(item.value, "haystack_session_ids"), sequence(item.value, "haystack_dates")
-    found: list[Item] = []
     for s, session in enumerate(item.elements("haystack_sessions")):
         if not isinstance(session.value, list):
             yield session.fault(f"{kind(session.value)} in the place of a session")
-        around = {
-            "date": to_iso(dates[s]) if s < len(dates) else "",
-            "session": str(ids[s]) if s < len(ids) else str(s + 1),
-        }
-        found += [_held(one, **around, turn=str(n)) for n, one in enumerate(session.elements(), 1)]
-    yield Chat(item, found)
+        date = to_iso(dates[s]) if s < len(dates) else ""
+        about = _Session(str(ids[s]) if s < len(ids) else str(s + 1), date)
+        yield Chat(item, list(session.elements()), about=about)
 
 
 # LoCoMo (snap-research/locomo): samples of a conversation in numbered, dated sessions. REALTALK
@@ -66,6 +69,13 @@ def _locomo_text(turn: dict[str, Any]) -> str | None:
     return text if isinstance(text, str) else None
 
 
+def _locomo_said(turn: dict[str, Any], _: Any) -> str:
+    text = _locomo_text(turn)
+    if text is None:
+        raise FormatError("a turn without a `text` string")
+    return text
+
+
 def _locomo(_: Source, item: Item) -> Iterator[Chat | FormatError]:
     key = _sessions(item.value)
     if key is None and isinstance(mapping(item.value).get("conversation"), dict):
@@ -75,14 +85,12 @@ def _locomo(_: Source, item: Item) -> Iterator[Chat | FormatError]:
         return
     held = item.value[key] if key else item.value
     inside = Item(held, item.line, f"{item.pointer}/{key}" if key else item.pointer)
-    found: list[Item] = []
     for name in sorted(filter(_SESSION.fullmatch, held), key=lambda name: int(name.rpartition("_")[2])):
         if not isinstance(held[name], list):
             place = Item(None, item.line, f"{inside.pointer}/{name}")
             yield place.fault(f"{kind(held[name])} in the place of a list of turns")
-        date = to_iso(held.get(f"{name}_date_time"))
-        found += [_held(one, date=date, session=name) for one in inside.elements(name)]
-    yield Chat(item, found)
+        about = _Session(name, to_iso(held.get(f"{name}_date_time")))
+        yield Chat(item, list(inside.elements(name)), about=about)
 
 
 # BEAM's chat.json: batches of groups of turns, now and then anchored in time: an anchor holds until the next.
@@ -106,15 +114,16 @@ def _beam(source: Source) -> Iterator[Item | FormatError]:
 
 
 def _unmarked(value: dict[str, Any], _: Any) -> str:
-    content: str = value["content"]
+    content = _content(value, None)
     said, _, marker = content.rpartition("->->")
     return said.rstrip() if said and _MARKER.fullmatch(marker) else content
 
 
-def _spoken(key: str) -> Any:
-    """What tells of a turn without a text under `key`."""
-    fault = FormatError(f"a turn without a `{key}` string")
-    return lambda value, _: fault if not isinstance(value.get(key), str) else None
+def _content(value: dict[str, Any], _: Any) -> str:
+    content = value.get("content")
+    if not isinstance(content, str):
+        raise FormatError("a turn without a `content` string")
+    return content
 
 
 # Data sets: SAMSum (`dialogue`, a line a turn), MediaSum (`utt` and `speaker`, side by side), HH-RLHF
@@ -159,7 +168,6 @@ def _is_dialogue(value: Any) -> bool:
 
 _is_broadcast = shaped("utt[] speaker[]")
 
-_NO_TEXT = FormatError("a turn without a `text` string")
 FORMS = {
     "longmemeval": Form(
         claims="haystack_sessions",
@@ -167,25 +175,23 @@ FORMS = {
         inside="haystack_sessions",
         name="question_id",
         kinds=(object,),
-        skip=_spoken("content"),
-        text="content",
+        text=_content,
         speaker="role",
         role="role",
-        time="date",
-        session="session",
-        turn="turn",
+        time=lambda _, session: session.date,
+        session=lambda _, session: session.name,
+        turn="#",
     ),
     "locomo": Form(
         claims=lambda value: _sessions(value) is not None,
         parted=_locomo,
         inside="conversation",
         name="sample_id",
-        skip=lambda value, _: _NO_TEXT if _locomo_text(value) is None else None,
-        text=lambda value, _: _locomo_text(value) or "",
+        text=_locomo_said,
         speaker="speaker",
-        time=lambda value, _: to_iso(value.get("date_time")) or value["date"],
+        time=lambda value, session: to_iso(value.get("date_time")) or session.date,
         caption=(lambda value, _: string(value, "blip_caption"),),
-        session="session",
+        session=lambda _, session: session.name,
         turn="dia_id",
     ),
     "beam": Form(
@@ -194,7 +200,6 @@ FORMS = {
         alone=True,
         about=lambda source, _, __: source.folder if source.stem == "chat" else "",
         name=lambda _, folder: folder,
-        skip=_spoken("content"),
         text=_unmarked,
         speaker="role",
         role="role",

@@ -58,12 +58,12 @@ class Form:
     branch to `leaf` is read. `within` leads from a place to the message. `replies` are lists of messages that
     answer one. `thread` is the id of the message that one answers to: both share it as their session.
 
-    `says` is the key of the text, which is of one of the `kinds`; a function that reads `text` may give a
-    caption too, or None for no turn. With `roles` messages are those of a model and its tools: by its `kind`
-    one is said in a role, "" by nobody; any other kind than these is a fault, but where "*" has a role ("*":
-    its own name). `message` leads to the object with the `content`. `typed` and `result` leave what the user
-    typed of a text and what a tool wrote. `joins` is the id that pieces of one message share. `events` makes
-    of a message what that does not.
+    `turn` is a message's id, "#" its number. `says` is the key of the text, which is of one of the `kinds`; a
+    function that reads `text` may give a caption too, or None for no turn. With `roles` messages are those of
+    a model and its tools: by its `kind` one is said in a role, "" by nobody; any other kind than these is a
+    fault, but where "*" has a role ("*": its own name). `message` leads to the object with the `content`.
+    `typed` and `result` leave what the user typed of a text and what a tool wrote. `joins` is the id that
+    pieces of one message share. `events` makes of a message what that does not.
     """
 
     claims: str | tuple[str, ...] | Callable[[Any], bool] = ""
@@ -151,13 +151,14 @@ class Form:
             chats += [self._chat(source, head, messages) for messages in self._grouped(own)]
         of, known = self._of, [chat for chat in chats if isinstance(chat, Chat)]
         called = [of.called(chat.value, chat.about) if self.called else "" for chat in known]
-        names, shared = zip(range(1, len(known) + 1), called), Counter(called)
+        names, shared = iter(called), Counter(called)
+        places = {place: n for n, place in enumerate(dict.fromkeys(chat.item[1:] for chat in known), 1)}
         for chat in chats:
             if isinstance(chat, FormatError):
                 yield chat
                 continue
-            n, name = next(names)
-            many = f"{source.stem}#{n}" if self.numbered or len(known) > 1 else source.stem
+            name, n = next(names), places[chat.item[1:]]
+            many = f"{source.stem}#{n}" if self.numbered or len(places) > 1 else source.stem
             if name and shared[name] == 1:
                 chat = chat._replace(name=name)
             else:
@@ -234,12 +235,12 @@ class Form:
         return float(sent) if isinstance(sent, int | float) and abs(sent) < 1e300 else None
 
     def _turns(self, path: str, chat: Chat) -> Iterator[Record]:
-        of, about, skip, says = self._of, chat.about, self.skip, self.says
+        of, about, skip, says, numbered = self._of, chat.about, self.skip, self.says, self.turn == "#"
         messages, kinds = self._ordered(chat), (type(None), *self.kinds)
         spoken = bool(self.role) and self.role == self.speaker
         values = [item.value for item, _ in messages if isinstance(item.value, dict)] if self.thread else []
         threads = {of.thread(value, about) for value in values}
-        for item, thread in messages:
+        for n, (item, thread) in enumerate(messages, 1):
             value = item.value
             if not isinstance(value, dict) or not isinstance(value.get(says), kinds):
                 yield item.fault(misfit(value, says, *self.kinds))
@@ -249,7 +250,8 @@ class Form:
                     if isinstance(left, FormatError):
                         yield item.fault(str(left), left.kind)
                     continue
-                own, sent, text = of.turn(value, about), of.time(value, about), of.text(value, about)
+                own = str(n) if numbered else of.turn(value, about) if self.turn else ""
+                sent, text = of.time(value, about), of.text(value, about)
                 captions = [shown for one in self.caption if (shown := one(value, about))]
                 if text.__class__ is tuple:
                     text, *captions = text
