@@ -531,8 +531,14 @@ def _halves(item: Item) -> Iterator[Item]:
         yield item
         return
     for key, role in (("query", "user"), ("answer", "assistant")):
-        held = {key: item.value.get(key), "role": role, "entry": item.value}
+        held = {"said": key, "role": role, "entry": item.value}
         yield Item(held, item.line, f"{item.pointer}/{key}")
+
+
+def _half(value: dict[str, Any], _: Any) -> str:
+    if wrong := misfit(value["entry"], value["said"]):
+        raise FormatError(wrong)
+    return value["entry"].get(value["said"]) or ""
 
 
 # SillyTavern: SillyTavern/SillyTavern (public/chats in its history): a line of who takes part, then messages.
@@ -852,12 +858,11 @@ FORMS = {
         ),
         parted=_perplexity,
         inside="conversations",
-        text="query answer",
+        text=_half,
         speaker="role",
         role="role",
         time=lambda value, _: value["entry"].get("created_at", value["entry"].get("timestamp")),
         turn=lambda value, _: string(value["entry"], "entry_uuid", "uuid"),
-        skip=lambda v, _: (wrong := misfit(v, "query") or misfit(v, "answer")) and FormatError(wrong),
     ),
     "sillytavern": Form(
         claims=("user_name character_name", "mes is_user name"),

@@ -360,7 +360,12 @@ def _messenger_skip(value: dict[str, Any], _: Any) -> bool:
     return gone or value.get("type") in ("Subscribe", "Unsubscribe", "Call")
 
 
+_HOLDS = {"media", "photos", "videos", "audio_files", "gifs", "files", "sticker", "share"}
+
+
 def _messenger_caption(value: dict[str, Any], _: Any) -> str:
+    if _HOLDS.isdisjoint(value):
+        return ""
     media = (one for one in sequence(value, "media") if isinstance(one, dict))
     captions = [attachment(last_part(text(one, "uri"))) for one in media]
     for key, word in (

@@ -235,9 +235,12 @@ class Form:
         return float(sent) if isinstance(sent, int | float) and abs(sent) < 1e300 else None
 
     def _turns(self, path: str, chat: Chat) -> Iterator[Record]:
-        of, about, skip, says, numbered = self._of, chat.about, self.skip, self.says, self.turn == "#"
+        of, about, skip, says, shows = self._of, chat.about, self.skip, self.says, self.caption
         messages, kinds = self._ordered(chat), (type(None), *self.kinds)
-        spoken = bool(self.role) and self.role == self.speaker
+        role_of = of.role if self.role and self.role != self.speaker else None
+        turn_of = of.turn if self.turn and self.turn != "#" else None
+        session_of = of.session if self.session else None
+        conversation_of = of.conversation if self.conversation else None
         values = [item.value for item, _ in messages if isinstance(item.value, dict)] if self.thread else []
         threads = {of.thread(value, about) for value in values}
         for n, (item, thread) in enumerate(messages, 1):
@@ -250,14 +253,15 @@ class Form:
                     if isinstance(left, FormatError):
                         yield item.fault(str(left), left.kind)
                     continue
-                own = str(n) if numbered else of.turn(value, about) if self.turn else ""
-                sent, text = of.time(value, about), of.text(value, about)
-                captions = [shown for one in self.caption if (shown := one(value, about))]
+                text = of.text(value, about)
                 if text.__class__ is tuple:
-                    text, *captions = text
+                    text, caption = text
                 elif text is None:
                     continue
-                speaker = of.speaker(value, about)
+                else:
+                    caption = joined([one(value, about) for one in shows]) if shows else ""
+                speaker, sent = of.speaker(value, about), of.time(value, about)
+                own = turn_of(value, about) if turn_of else str(n) if self.turn else ""
                 if threads and not thread:
                     thread = of.thread(value, about) or (own if own in threads else "")
                 yield turn(
@@ -266,10 +270,10 @@ class Form:
                     text.strip(),
                     speaker,
                     time_of(unwrapped(sent) if sent.__class__ is dict else sent),
-                    joined(captions) if captions else "",
-                    role=speaker if spoken else of.role(value, about) if self.role else "",
-                    conversation=(self.conversation and of.conversation(value, about)) or chat.name,
-                    session=thread or (of.session(value, about) if self.session else ""),
+                    caption,
+                    role=role_of(value, about) if role_of else speaker if self.role else "",
+                    conversation=(conversation_of and conversation_of(value, about)) or chat.name,
+                    session=thread or (session_of(value, about) if session_of else ""),
                     turn=own,
                     title=chat.title,
                 )
