@@ -54,7 +54,7 @@ _USUAL = {
     "turn": ("id", "message_id", "uuid", "turn_identifier", "msg_id"),
     "role": ("role",),
 }
-_AFTER_ROLE = ("user",)
+_AFTER_ROLE = ("user", "role")
 """Who speaks where no other key says it: beside a role it is often the id of an account."""
 _ANSWERS = ("replies", "children", "comments", "responses", "kids", "answers")
 """Lists of messages that answer the one they stand in."""

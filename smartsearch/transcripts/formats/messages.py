@@ -228,9 +228,14 @@ def _walk(source: Source, items: Sequence[Item]) -> Iterator[_Message]:
             yield about._replace(item=one)
 
 
-def _answers(value: object, keys: Keys) -> str:
-    """The key of the messages that answer one and stand in it, or ""."""
-    return next((key for key in keys.answers if are_messages(objects(value, key)[:HEAD])), "")
+def _answers(value: object, keys: Keys) -> tuple[str, ...]:
+    """The path to the messages that answer one and stand in it, perhaps in an object; () for none."""
+    for key in keys.answers:
+        inner = only_list(mapping(value, key))
+        path = (key, inner) if inner else (key,)
+        if are_messages(objects(mapping(value, *path[:-1]), path[-1])[:HEAD]):
+            return path
+    return ()
 
 
 def _threaded(item: Item) -> Iterator[Item]:
@@ -238,8 +243,8 @@ def _threaded(item: Item) -> Iterator[Item]:
     waiting = [item]
     while waiting:
         yield (one := waiting.pop())
-        if key := _answers(one.value, keys_of(one.value)):
-            waiting.extend(reversed(list(one.elements(key))))
+        if path := _answers(one.value, keys_of(one.value)):
+            waiting.extend(reversed(list(one.elements(*path))))
 
 
 def _inside(item: Item, key: str) -> Iterator[Item]:
