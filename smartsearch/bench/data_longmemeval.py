@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ from smartsearch.bench.data_format import (
 )
 from smartsearch.bench.types import BenchQuestion, Group, session_numbers
 from smartsearch.transcripts import to_iso
+from smartsearch.transcripts.formats.datasets import FORMS
 from smartsearch.transcripts.formats.jsontext import Item
-from smartsearch.transcripts.formats.longmemeval import read_question
+from smartsearch.transcripts.source import Source
 from smartsearch.types import Corpus, Turn
 
 
@@ -87,7 +89,12 @@ def _elements(path: Path, log: Log) -> Iterator[Item]:
 
 def _haystack(path: Path, item: Item, default: str, log: Log) -> Corpus:
     turns: list[Turn] = []
-    for record in read_question(str(path), item, default):
+    form = replace(
+        FORMS["longmemeval"],
+        items=lambda _: [item],
+        name=lambda value, _: value.get("question_id") or default,
+    )
+    for record in form.read(Source(str(path), ""), default):
         if isinstance(record, Turn):
             turns.append(record)
         elif record.kind != "no_text":

@@ -214,6 +214,19 @@ _AFTER = (
 )
 _LATE = {**dict.fromkeys(_BEFORE, False), **dict.fromkeys(_AFTER, True)}
 _LOOSE = re.compile(r"[\s.]+")
+
+
+def is_late(before: str, after: str) -> bool | None:
+    """Whether a clock between two texts is of after noon, by the words next to it; None where none tells.
+
+    Before the clock only words of other scripts count: Latin ones mean other things there.
+    """
+    words = [*after.split()[:1], "".join(after.split()[:2])]
+    words += [word for word in before.split()[-1:] if not word.isascii()]
+    known = (_LATE.get(_LOOSE.sub("", word).strip(",").casefold()) for word in words)
+    return next((late for late in known if late is not None), None)
+
+
 # `p. m.` and its like may be spaced and dotted; all others stand as they are.
 _HALF = r"(?:[apfeAPFE]\.?\s?[mM]\b\.?|{})".format(
     "|".join(sorted({re.escape(w) for w in _LATE if w[1:] != "m" or not w.isascii()}, key=len, reverse=True))

@@ -35,7 +35,7 @@ class Format:
     others, such as a list of users: no turns in one is no news. `sparse` is for chats cut into so many files
     that one without turns is no news either. `rest` says what else such files are full of that is no turn:
     little of one is explained by its turns (explained.py), and that is no news. `named` are the keys that a
-    user named, for a reader that takes them.
+    user named, for a reader that takes them. `among` is the module whose `FORMS` declare it (form.py).
     """
 
     name: str
@@ -49,6 +49,7 @@ class Format:
     sparse: bool = False
     rest: str = ""
     named: Named | None = None
+    among: str = ""
 
     @property
     def is_json(self) -> bool:
@@ -57,14 +58,17 @@ class Format:
 
     @cached_property
     def _reader(self) -> Any:
+        if self.among:
+            return import_module(f"{READERS}.{self.among}").FORMS[self.name]
         return import_module(f"{READERS}.{self.name.replace('-', '_')}")
 
     def detect(self, source: Source) -> bool:
         """Whether a decoded file is in this format."""
-        if hasattr(self._reader, "claims"):
-            return any(map(self._reader.claims, source.head(self.records)))
-        found: bool = self._reader.detect(source)
-        return found
+        if detect := getattr(self._reader, "detect", None):
+            found: bool = detect(source)
+            return found
+        claims = self._reader.has if self.among else self._reader.claims
+        return any(map(claims, source.head(self.records)))
 
     def read(self, source: Source) -> Iterator[Record]:
         """The turns of a file and the faults of what is none, in file order.

@@ -28,6 +28,7 @@ from tests.conftest import FUZZ
 
 HERE = Path(__file__).parent / "samples"
 DOCS = Path(__file__).parents[2] / "docs" / "samples"
+CASES = Path(__file__).parent / "cases"
 SAMPLES = sorted(path for top in (HERE, DOCS) for path in top.rglob("*") if path.is_file())
 TRIES = FUZZ if FUZZ >= 100 else max(FUZZ // 3, 1)
 JUNK: tuple[Any, ...] = (None, 5, -1.5, True, "x", "", [], {}, [[]], {"text": 3}, "\ud83d", 10**30)
@@ -211,16 +212,30 @@ OTHERS = (None, True, 5, -1.5, "x", [], ["x"], [[]], {}, {"id": []})
 @pytest.mark.parametrize("sample", [s for s in SAMPLES if s.suffix in (".json", ".jsonl")], ids=name_of)
 def test_every_key_is_survived_with_every_type_of_value(sample: Path) -> None:
     text = sample.read_text(encoding="utf-8")
-    known = read_one(str(sample))[1]
     whole = is_one_document(sample)
     value = json.loads(text) if whole else [json.loads(line) for line in text.split("\n") if line]
-    chance = random.Random(name_of(sample))
+    change_every_key(read_one(str(sample))[1], str(sample), value, whole)
+
+
+@pytest.mark.parametrize("known", [known for known in FORMATS if known.among], ids=lambda known: known.name)
+def test_every_key_of_a_declared_format_may_hold_anything(known: Any) -> None:
+    for line in (CASES / f"{known.name}.jsonl").read_text(encoding="utf-8").rstrip("\n").split("\n")[:2]:
+        case = json.loads(line)
+        value = case.get("json", case.get("lines"))
+        if isinstance(value, dict | list) and not (
+            "lines" in case and any(isinstance(v, str) for v in value)
+        ):
+            change_every_key(known, case["file"], value, "json" in case)
+
+
+def change_every_key(known: Any, path: str, value: Any, whole: bool) -> None:
+    chance = random.Random(path)
     for holder, key in places(value):
         kept = holder[key]
         for other in chance.sample(OTHERS, min(max(FUZZ // 10, 1), len(OTHERS))):
             holder[key] = other
             changed = json.dumps(value) if whole else "\n".join(map(json.dumps, value))
-            survives(known, Source(str(sample), changed, lambda _, lists=changed: lists))
+            survives(known, Source(path, changed, lambda _, lists=changed: lists))
         holder[key] = kept
 
 

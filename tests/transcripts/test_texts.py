@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from smartsearch.text.htmltext import text_of
+from smartsearch.transcripts.formats.chats import mended
 from smartsearch.transcripts.formats.fields import Mentions
 from smartsearch.transcripts.formats.mailtext import of_html, own_words
-from smartsearch.transcripts.formats.messenger import mended
 from smartsearch.transcripts.formats.slack_text import Names, plain
 from tests.transcripts.work import growth, working
 

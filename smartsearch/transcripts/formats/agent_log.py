@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from smartsearch.text.times import to_iso
+from smartsearch.text.longtimes import time_of
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.fields import kind, string
@@ -84,7 +84,7 @@ def turns(path: str, title: str, events: Iterable[Event]) -> Iterator[Record]:
             yield Turn(
                 text=text,
                 speaker=speaker,
-                time=to_iso(place.time),
+                time=time_of(place.time),
                 caption=caption,
                 role=role,
                 path=path,
@@ -150,6 +150,11 @@ def parts(content: object) -> tuple[str, str]:
             texts.append(part)
             continue
         text, what = string(part, "text"), string(part, "type")
+        if not what and isinstance(part, dict) and ("inlineData" in part or "fileData" in part):
+            what = (
+                string(part.get("inlineData") or part.get("fileData"), "mimeType").partition("/")[0] or "file"
+            )
+            what = what if what in ("image", "audio") else "file"
         if text:
             texts.append(text)
         elif "image" in what:

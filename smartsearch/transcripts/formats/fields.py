@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise, repeat
@@ -90,7 +89,7 @@ def escaped(key: str) -> str:
 
 def last_part(path: str) -> str:
     """The name at the end of a path of any system: `harbour` of `/home/ines/harbour` and `C:\\harbour`."""
-    return re.split(r"[\\/]", path.rstrip("\\/"))[-1]
+    return path.rstrip("\\/").replace("\\", "/").rpartition("/")[2]
 
 
 def misfit(value: object, key: str, *kinds: type) -> str:

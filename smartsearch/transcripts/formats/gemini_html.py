@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from smartsearch.text.htmltext import inside, text_of
 from smartsearch.text.times import is_day_first, to_iso
 from smartsearch.transcripts.format import Record
-from smartsearch.transcripts.formats import gemini_activity
+from smartsearch.transcripts.formats.assistants import FORMS
 from smartsearch.transcripts.formats.html import is_html
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.source import Source
@@ -50,7 +51,7 @@ def read(source: Source) -> Iterator[Record]:
             yield Item(None, line).fault("a record without its time")
         else:
             items.append(Item({**record, "time": _iso(record["time"], day_first)}, line))
-    yield from gemini_activity.turns(source, items)
+    yield from replace(FORMS["gemini-activity"], items=lambda _: [Item(items, 0)]).read(source)
 
 
 def _parted(cell: str) -> dict[str, Any] | None:

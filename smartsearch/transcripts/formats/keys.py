@@ -17,12 +17,17 @@ _USUAL = {
     "speaker": (
         *("speaker", "sender", "author", "name", "username", "nick", "nickname", "speaker_name"),
         *("sender_name", "author_name", "display_name", "from_name", "participant", "person", "from"),
+        *("by", "posted_by", "user_name", "handle"),
     ),
-    "text": ("content", "text", "message", "body", "utterance", "msg", "message_text", "message_body"),
+    "text": (
+        *("content", "text", "message", "body", "utterance", "msg", "message_text", "message_body"),
+        *("comment", "transcript"),
+    ),
     "time": (
         *("time", "timestamp", "created_at", "create_time", "date", "created_date", "ts", "datetime"),
         *("sent_at", "sent_time", "sent_date", "date_sent", "message_time", "message_date", "created_utc"),
         *("timestamp_ms", "timestamp_utc", "unix_time", "epoch", "posted_at", "published_at", "when", "at"),
+        *("created", "created_time"),
     ),
     "conversation": (
         *("conversation_id", "thread_id", "conversation", "channel", "chat", "room", "channel_name"),
@@ -32,9 +37,9 @@ _USUAL = {
     "turn": ("id", "message_id", "uuid", "turn_identifier", "msg_id"),
     "role": ("role",),
 }
-_AFTER_ROLE = ("user",)
+_AFTER_ROLE = ("user", "role")
 """Who speaks where no other key says it: beside a role it is often the id of an account."""
-_ANSWERS = ("replies", "children", "comments", "responses")
+_ANSWERS = ("replies", "children", "comments", "responses", "kids", "answers")
 """Lists of messages that answer the one they stand in."""
 _UNDERSTOOD = (*_ANSWERS, "title", "type", "index", "reply_to", "reply_to_id", "parent_id", "edited")
 """Keys whose values nobody misses."""

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from smartsearch.text.times import clock, find_date, is_ambiguous, is_day_first, to_iso
+from smartsearch.text.longtimes import time_of
+from smartsearch.text.times import clock, find_date, is_ambiguous, is_day_first
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.filters import ROLES, Facts, facts, has_role
 from smartsearch.transcripts.format import Record, turn
@@ -125,7 +126,7 @@ def read(source: Source, named: Named | None = None) -> Iterator[Record]:
         if isinstance(record, Turn):
             if not record.speaker:
                 nobody.append(message.item)
-            if when not in (None, "") and not to_iso(when):
+            if when not in (None, "") and not time_of(when):
                 timeless.append(message.item)
         yield record
     for items, lacks in ((nobody, "a speaker"), (timeless, "a time that can be read")):
@@ -201,7 +202,7 @@ def facts_of_line(source: Source, value: object, line: int) -> Facts | Literal[F
         "",
         _speaker(value, keys),
         _role(value),
-        to_iso(time) or source.day,
+        time_of(time) or source.day,
     )
 
 
@@ -227,9 +228,14 @@ def _walk(source: Source, items: Sequence[Item]) -> Iterator[_Message]:
             yield about._replace(item=one)
 
 
-def _answers(value: object, keys: Keys) -> str:
-    """The key of the messages that answer one and stand in it, or ""."""
-    return next((key for key in keys.answers if are_messages(objects(value, key)[:HEAD])), "")
+def _answers(value: object, keys: Keys) -> tuple[str, ...]:
+    """The path to the messages that answer one and stand in it, perhaps in an object; () for none."""
+    for key in keys.answers:
+        inner = only_list(mapping(value, key))
+        path = (key, inner) if inner else (key,)
+        if are_messages(objects(mapping(value, *path[:-1]), path[-1])[:HEAD]):
+            return path
+    return ()
 
 
 def _threaded(item: Item) -> Iterator[Item]:
@@ -237,8 +243,8 @@ def _threaded(item: Item) -> Iterator[Item]:
     waiting = [item]
     while waiting:
         yield (one := waiting.pop())
-        if key := _answers(one.value, keys_of(one.value)):
-            waiting.extend(reversed(list(one.elements(key))))
+        if path := _answers(one.value, keys_of(one.value)):
+            waiting.extend(reversed(list(one.elements(*path))))
 
 
 def _inside(item: Item, key: str) -> Iterator[Item]:
@@ -260,7 +266,7 @@ def _turn(source: Source, message: _Message, day_first: bool) -> Record:
     if not isinstance(content, str | list | None):
         return item.fault(f"`{key}` is {kind(content)}, not text or a list of parts")
     text, caption = _said(content)
-    times = (to_iso(time, day_first=day_first) for time in (_when(value, keys), message.time))
+    times = (time_of(time, day_first=day_first) for time in (_when(value, keys), message.time))
     return turn(
         source.path,
         item,
@@ -334,9 +340,12 @@ def _content(value: Any, keys: Keys) -> tuple[str, Any]:
 
 
 def _when(value: Any, keys: Keys) -> Any:
-    """When it was said; of a day and a time of day under two keys both."""
+    """When it was said; of a day and a time of day under two keys both, of a time and none the time."""
     found = unwrapped(text_at(value, keys.time)[1])
     if len(keys.time) > 1 and isinstance(found, str) and clock(found):
         days = (value[key] for key in keys.time)
         return next((f"{day} {found}" for day in days if isinstance(day, str) and find_date(day)), found)
+    if len(keys.time) > 1 and not time_of(found):  # `2 years ago`
+        others = (unwrapped(value[key]) for key in keys.time)
+        return next(filter(time_of, others), found)
     return found

@@ -1,0 +1,299 @@
+"""Programs one talks to models through, and what agents print, each as a declaration of a few lines.
+
+Shapes as their sources on GitHub write them; no export of a person's was looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from smartsearch.transcripts.formats.fields import mapping, objects, sequence, string
+from smartsearch.transcripts.formats.form import Chat, Form
+from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.paths import at
+from smartsearch.transcripts.source import Source
+
+_TALK = {"user": "user", "assistant": "assistant"}
+_ALL = _TALK | {"system": "system", "tool": "tool"}
+
+
+# Vercel's AI SDK and Gemini's interface: messages of `parts`. A call of Vercel's holds what it returned.
+def _parts(value: dict[str, Any], _: Any) -> dict[str, Any]:
+    found = []
+    for part in sequence(value, "parts"):
+        what = string(part, "type")
+        made = mapping(part, "toolInvocation") or (
+            part if what.startswith("tool-") or what == "dynamic-tool" else {}
+        )
+        if made:
+            name, own = string(made, "toolName") or what.removeprefix("tool-"), string(made, "toolCallId")
+            given = made.get("input", made.get("args"))
+            found.append({"type": "tool_use", "name": name, "input": given, "id": own})
+            if (output := made.get("output", made.get("result"))) is not None:
+                told = output if isinstance(output, str | list | dict) else str(output)
+                found.append({"type": "tool_result", "content": told, "id": own, "name": name})
+        else:
+            found.append(part)
+    return {"content": found}
+
+
+# Codex's `exec --json`: items of a thread, of which the completed ones hold all.
+def _exec_item(value: dict[str, Any], _: Any) -> dict[str, Any]:
+    held = mapping(value, "item")
+    what, own = string(held, "type", "item_type"), string(held, "id")
+    if what in ("agent_message", "assistant_message"):
+        return {"content": string(held, "text")}
+    paths = ", ".join(string(one, "path") for one in objects(held, "changes"))
+    given = held.get("arguments") or {"command": held.get("command") or held.get("query") or paths}
+    name = {"command_execution": "shell", "file_change": "edit"}.get(what) or string(held, "tool") or what
+    call = {"type": "tool_use", "name": name, "input": given, "id": own}
+    output = held.get("aggregated_output") or held.get("result") or held.get("error")
+    return {"content": [call, {"type": "tool_result", "content": output, "id": own}] if output else [call]}
+
+
+# OpenHands: a trajectory of actions, of the user and the agent, and observations of what came of them.
+def _hands_kind(value: dict[str, Any], _: Any) -> str:
+    if "observation" in value:
+        return "observation"
+    said = string(value, "action") in ("message", "finish", "think")
+    return string(value, "source") if said else "call" if value.get("source") == "agent" else "*"
+
+
+def _hands_message(value: dict[str, Any], _: Any) -> dict[str, Any]:
+    args = mapping(value, "args")
+    said = string(args, "content", "final_thought", "thought") or string(value, "message")
+    own = string(value, "id", "cause")
+    return {
+        "content": string(value, "content") or said,
+        "name": value.get("action"),
+        "input": args,
+        "id": own,
+    }
+
+
+# Zed's threads: `segments` with calls beside them, later `User` and `Agent` with parts called by their kinds.
+def _zed_kind(value: dict[str, Any], _: Any) -> str:
+    return string(value, "role") or ("user" if "User" in value else "assistant" if "Agent" in value else "")
+
+
+def _zed_message(value: dict[str, Any], _: Any) -> dict[str, Any]:
+    held = mapping(value, "User") or mapping(value, "Agent") or value
+    found = list(sequence(value, "segments"))
+    for part in objects(held, "content"):
+        call = mapping(part, "ToolUse")
+        text = string(part, "Text")
+        found.append({"type": "tool_use", **call} if call else {"type": "text", "text": text})
+    listed = held.get("tool_results")
+    results = list(listed.values()) if isinstance(listed, dict) else objects(held, "tool_results")
+    found += [{"type": "tool_use", **call} for call in objects(held, "tool_uses")]
+    for one in (one for one in results if isinstance(one, dict)):
+        told = mapping(one, "content").get("Text")
+        found.append({"type": "tool_result", **one, **({"content": told} if told else {})})
+    return {"content": found}
+
+
+# LobeChat: messages in one list, sessions and topics beside it.
+def _lobe(source: Source, item: Item) -> Iterator[Chat]:
+    """The messages of each topic, or session, earliest first."""
+    held = mapping(item.value, "state") or mapping(item.value, "data")
+    titles = {
+        string(one, "id"): string(one, "title") or string(mapping(one, "meta"), "title")
+        for key in ("sessions", "topics")
+        for one in objects(held, key)
+    }
+    where = "state" if "state" in mapping(item.value) else "data"
+    chats: dict[str, list[Item]] = {}
+    for one in item.elements(where, "messages"):
+        chats.setdefault(string(one.value, "topicId", "sessionId"), []).append(one)
+    for known, messages in chats.items():
+        yield Chat(item, messages, known or source.stem, titles.get(known, ""))
+
+
+# Chatbox: sessions in one list, or each under a key of its own, `session:ID`.
+def _chatbox(_: Source, item: Item) -> Iterator[Chat]:
+    value = mapping(item.value)
+    for key, one in value.items():
+        held = item._replace(value=one, pointer=f"{item.pointer}/{key}")
+        for chat in held.elements() if isinstance(one, list) else [held]:
+            if key.startswith(("session:", "chat-sessions")) and objects(chat.value, "messages"):
+                yield Chat(chat, list(chat.elements("messages")))
+
+
+# Character.AI: turns with candidates, of which one was chosen.
+def _chosen(value: dict[str, Any], _: Any) -> str:
+    found = objects(value, "candidates")
+    first = string(value, "primary_candidate_id")
+    return next(
+        (string(one, "raw_content") for one in found if string(one, "candidate_id") == first), ""
+    ) or next((string(one, "raw_content") for one in found), "")
+
+
+def _is_person(value: dict[str, Any]) -> bool:
+    return at(value, "author/is_human") is True
+
+
+FORMS = {
+    "vercel-ai": Form(
+        claims=(
+            "role=user|assistant|system|model parts[]/text",
+            "role=user|assistant|system|model parts[]/functionCall",
+            "messages[]/role+parts[] messages[]/parts[]/type",
+            "contents[]/parts[]",
+        ),
+        inside="messages contents history",
+        alone=True,
+        name="id chatId",
+        title="title",
+        roles=_ALL | {"model": "assistant", "function": "user"},
+        message=_parts,
+        time="createdAt metadata/createdAt",
+        turn="id",
+    ),
+    "codex-exec": Form(
+        claims=("type=thread.started thread_id", "type=item.completed|item.started item{}"),
+        alone=True,
+        head="type=thread.started",
+        name="thread_id",
+        kind=lambda value, _: (
+            string(mapping(value, "item"), "type", "item_type")
+            if value.get("type") == "item.completed"
+            else "*"
+        ),
+        roles=dict.fromkeys(
+            (
+                *("agent_message", "assistant_message", "command_execution", "mcp_tool_call", "file_change"),
+                "web_search",
+            ),
+            "assistant",
+        )
+        | {"*": ""},
+        message=_exec_item,
+        time="timestamp",
+        turn="item/id",
+    ),
+    "prompt-history": Form(
+        claims=("session_id ts text", "display pastedContents timestamp"),
+        alone=True,
+        text="text display",
+        speaker=lambda _, __: "user",
+        role=lambda _, __: "user",
+        time="ts timestamp",
+        conversation="session_id sessionId",
+        skip=lambda value, _: string(value, "display").startswith("/"),
+    ),
+    "openhands": Form(
+        claims=("source=user|agent|environment action args{} id", "source observation content cause"),
+        alone=True,
+        kind=_hands_kind,
+        roles={"user": "user", "agent": "assistant", "call": "call", "observation": "tool", "*": ""},
+        message=_hands_message,
+        time="timestamp",
+        turn="id",
+        skip=lambda value, _: value.get("source") == "environment" and "observation" not in value,
+    ),
+    "swe-agent": Form(
+        claims="trajectory[] history[]/role+content",
+        inside="history",
+        name="environment",
+        roles=_TALK | {"system": "", "tool": "tool"},
+        skip=lambda value, _: value.get("is_demo") is True,
+    ),
+    "continue": Form(
+        claims="sessionId history[]/message/role",
+        inside="history",
+        name="sessionId",
+        title="title",
+        kind="message/role",
+        roles=_TALK | {"tool": "tool", "thinking": "", "system": ""},
+        message="message",
+        time=lambda _, began: began,
+        about=lambda _, item, __: item.value.get("dateCreated"),
+    ),
+    "zed": Form(
+        claims=("messages[]/role+segments[]", "title messages[]/User", "title messages[]/Agent"),
+        inside="messages",
+        title="title summary",
+        kind=_zed_kind,
+        roles=_TALK | {"system": ""},
+        message=_zed_message,
+        time=lambda _, began: began,
+        about=lambda _, item, __: item.value.get("updated_at"),
+        turn="id User/id",
+    ),
+    "lobechat": Form(
+        claims=(
+            "state/messages[]/role+sessionId",
+            "data/messages[]/role+sessionId",
+            "data/messages[]/role+topicId",
+        ),
+        parted=_lobe,
+        inside="messages",
+        roles=_ALL,
+        time="createdAt",
+        turn="id",
+        sort=True,
+    ),
+    "nextchat": Form(
+        claims=("chat-next-web-store/sessions[]/messages", "sessions[]/topic+messages+mask"),
+        chats="chat-next-web-store/sessions sessions",
+        inside="messages",
+        name="id",
+        title="topic",
+        roles=_ALL,
+        time="date",
+        turn="id",
+    ),
+    "typingmind": Form(
+        claims=("data/chats[]/messages[]/role", "data/chats[]/chatID"),
+        chats="data/chats",
+        inside="messages",
+        name="id chatID",
+        title="chatTitle title",
+        roles=_ALL,
+        time="createdAt",
+        turn="uuid",
+    ),
+    "big-agi": Form(
+        claims=(
+            "conversations[]/messages[]/role+fragments",
+            "messages[]/role+fragments",
+            "conversations[]/messages[]/sender+typing",
+        ),
+        chats="conversations",
+        inside="messages",
+        name="id",
+        title="userTitle autoTitle",
+        roles=_ALL,
+        message=lambda value, _: {
+            "content": string(value, "text")
+            or "\n".join(string(mapping(one, "part"), "text") for one in objects(value, "fragments"))
+        },
+        time="created",
+        turn="id",
+    ),
+    "chatbox": Form(
+        claims=lambda value: any(
+            key.startswith(("session:", "chat-sessions")) for key in list(mapping(value))[:200]
+        ),
+        parted=_chatbox,
+        inside="session",
+        name="id",
+        title="name threadName",
+        roles=_ALL,
+        message=lambda value, _: {"content": value.get("contentParts") or value.get("content")},
+        time="timestamp",
+        turn="id",
+    ),
+    "character-ai": Form(
+        claims="turns[]/author+candidates[]",
+        inside="turns",
+        name="chat_id",
+        text=_chosen,
+        speaker="author/name",
+        role=lambda value, _: "user" if _is_person(value) else "assistant",
+        time="create_time",
+        turn="turn_key/turn_id",
+        sort=True,
+    ),
+}

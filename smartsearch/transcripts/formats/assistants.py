@@ -1,0 +1,882 @@
+"""Exports of assistants and their apps, each as a declaration: trees and lists of messages.
+
+Structures as readers of real exports on GitHub have them; each names its source. Left out of all: reasoning,
+what was searched, and branches that an edit or a second answer has left behind.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from smartsearch.text.htmltext import text_of
+from smartsearch.text.times import to_iso
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.formats.agent_log import Event, Place, Returned, Said, no_object, without
+from smartsearch.transcripts.formats.blocks import called, events_of, returned
+from smartsearch.transcripts.formats.branch import to_leaf
+from smartsearch.transcripts.formats.captions import attachment, bracketed, joined
+from smartsearch.transcripts.formats.fields import (
+    escaped,
+    kind,
+    mapping,
+    misfit,
+    objects,
+    sequence,
+    string,
+)
+from smartsearch.transcripts.formats.form import Chat, Form
+from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.own_calls import is_own
+from smartsearch.transcripts.formats.paths import at, each, file, shaped
+from smartsearch.transcripts.formats.tool_calls import arguments, caption, shortened
+from smartsearch.transcripts.source import Source
+
+_TALK = {"user": "user", "assistant": "assistant"}
+
+
+# Google AI Studio, as Drive keeps its prompts: Sinity/polylogue (tests/data/gemini_chunked_prompt).
+_FILES = {
+    **dict.fromkeys(("driveDocument", "inlineFile", "inlineData", "fileData"), ""),
+    **dict.fromkeys(("driveImage", "inlineImage"), "image/"),
+    **dict.fromkeys(("driveVideo", "inlineVideo", "youtubeVideo"), "video/"),
+    **dict.fromkeys(("driveAudio", "inlineAudio"), "audio/"),
+}
+"""Keys of files in a chunk, with the media type that each stands for."""
+
+
+def _studio(_: Source, item: Item) -> Iterator[Chat]:
+    """The chunks, with the system's instruction before them."""
+    if isinstance(at(item.value, "chunkedPrompt/chunks"), list):
+        system = {"role": "system"} | mapping(item.value, "systemInstruction")
+        place = Item(system, item.line, f"{item.pointer}/systemInstruction")
+        yield Chat(item, [place, *item.elements("chunkedPrompt", "chunks")])
+
+
+def _chunk(item: Item, place: Place, _: Chat) -> Iterator[Event]:
+    """A text, code that the model ran, which is text, and what came of it."""
+    value, role = item.value, "assistant" if item.value["role"] == "model" else item.value["role"]
+    code = string(mapping(value, "executableCode"), "code")
+    shown = [(v, _FILES[key]) for key, v in value.items() if key in _FILES and isinstance(v, dict)]
+    files = [attachment(string(v, "name", "displayName"), string(v, "mimeType") or mime) for v, mime in shown]
+    parts = [string(part, "text") for part in objects(value, "parts") if part.get("thought") is not True]
+    text = "\n".join(filter(None, (string(value, "text") or "".join(parts), code)))
+    yield Said(role, text, joined([*files, "[code]" if code else ""]), place)
+    if output := string(mapping(value, "codeExecutionResult"), "output"):
+        yield Returned("", output, "", place, "code")
+
+
+# Claude.ai: AgileWorksZA/claude_export, Sinity/polylogue (docs/providers); branches as in
+# socketteer/Claude-Conversation-Exporter. The text of an attachment and what a tool returned are turns of
+# their own, after the message.
+_DOCUMENTS = "artifacts"
+"""The tool whose calls hold what the assistant wrote: their content is text."""
+
+
+def _claude_claims(value: Any) -> bool:
+    messages = mapping(value).get("chat_messages")
+    known = ("human", "user", "assistant")
+    return isinstance(messages, list) and (
+        not messages or any(string(one, "sender") in known for one in messages[:20])
+    )
+
+
+def _claude(item: Item, place: Place, _: Chat) -> Iterator[Event]:
+    message, uuid = item.value, place.turn
+    role = "assistant" if message["sender"] == "assistant" else "user"
+    content = message.get("content")
+    if not isinstance(content, list | None):
+        yield item.fault(f"`content` is {kind(content)}, not a list")
+        return
+    blocks = [block for block in content or [] if isinstance(block, dict)]
+    yield Said(role, _claude_text(message, blocks), _claude_files(message, blocks), place, uuid)
+    for n, block in enumerate(block for block in blocks if string(block, "type") == "tool_use"):
+        call = called(block, place, uuid)
+        told = string(call.arguments, "title", "id") if call.tool == _DOCUMENTS else call.arguments
+        yield call._replace(arguments=told, call=call.call or f"{uuid}/{n}")
+    for one in item.elements("attachments"):
+        if text := string(one.value, "extracted_content"):
+            inside = place._replace(item=one, turn=string(one.value, "id") or uuid)
+            yield Said(role, text, _claude_file(one.value), inside)
+    for one in item.elements("content"):
+        if string(one.value, "type") == "tool_result":
+            yield returned(one.value, place._replace(item=one))
+
+
+def _claude_text(message: dict[str, Any], blocks: list[dict[str, Any]]) -> str:
+    """The texts, said or written, and the documents; where there are no blocks, `text` for the former."""
+    texts = []
+    for block in blocks:
+        if string(block, "type") in ("text", "voice_note"):
+            texts.append(string(block, "text", "transcript"))
+        elif string(block, "name") == _DOCUMENTS and string(block, "type") == "tool_use":
+            texts.append(string(block.get("input"), "content"))
+    return "\n".join(filter(None, texts)) or ("" if blocks else string(message, "text"))
+
+
+def _claude_files(message: dict[str, Any], blocks: list[dict[str, Any]]) -> str:
+    images = ["[image]" for block in blocks if string(block, "type") == "image"]
+    spoken = [bracketed("audio", string(b, "title")) for b in blocks if string(b, "type") == "voice_note"]
+    files = [*sequence(message, "attachments"), *sequence(message, "files")]
+    return " ".join(dict.fromkeys([*images, *spoken, *map(_claude_file, files)]))
+
+
+def _claude_file(value: object) -> str:
+    return bracketed("image" if string(value, "file_kind") == "image" else "file", string(value, "file_name"))
+
+
+# DeepSeek: xionglongztz/DeepSeekDataExporter, goodbu/Deepseek-md-, and for a chat as the site itself sends it
+# ceyaima/deepseek-exporter. A fragment is a REQUEST of the user, or a RESPONSE, THINK or SEARCH of the model.
+_SENT = "data/biz_data"
+
+
+def _deepseek(_: Source, item: Item) -> Iterator[Chat | FormatError]:
+    sent, nodes = mapping(item.value, *_SENT.split("/")), mapping(item.value).get("mapping")
+    if isinstance(nodes, dict):
+        messages = []
+        for key, node in nodes.items():
+            place = Item(node, item.line, f"{item.pointer}/mapping/{escaped(key)}")
+            if isinstance(node, dict):
+                held = node.get("message")
+                ids = {"message_id": key, "parent_id": node.get("parent") or ""}
+                value = held | ids if isinstance(held, dict) else ids | {"none": held}
+                messages.append(place._replace(value=value, pointer=f"{place.pointer}/message"))
+            else:
+                yield place.fault("no node here")
+        yield Chat(item, messages)
+    elif isinstance(sent.get("chat_messages"), list):
+        yield Chat(
+            item._replace(value=sent.get("chat_session")),
+            list(item.elements(*_SENT.split("/"), "chat_messages")),
+        )
+
+
+_fragment_files = each("files", file("file_name name", ""))
+
+
+def _deepseek_role(value: dict[str, Any], _: Any) -> str:
+    """Who speaks, "" where an older export does not tell."""
+    kinds = {string(one, "type") for one in objects(value, "fragments")}
+    told = string(value, "role").casefold()
+    if told in _TALK:
+        return told
+    return (
+        "assistant"
+        if kinds & {"RESPONSE", "THINK", "SEARCH"}
+        else "user"
+        if kinds & {"REQUEST", "FILE"}
+        else ""
+    )
+
+
+def _deepseek_text(value: dict[str, Any], _: Any) -> str:
+    fragments = objects(value, "fragments")
+    said = [string(one, "content") for one in fragments if string(one, "type") not in ("THINK", "SEARCH")]
+    return "\n".join(filter(None, said)) or string(value, "content")
+
+
+# Gemini Apps' activity in a Takeout: readers of real exports on GitHub (`safeHtmlItem` and "Gemini Apps").
+# Records have no ids and no conversations; a day is taken for a session.
+_ASKED = re.compile(r"(?:Prompted with:|Asked (?:Gemini|Bard):|Prompted|Asked|Said|Branched|Answered)\s+")
+_DONE = re.compile(r"(?:Used|Gave feedback|Selected|Shared|Deleted|Viewed|Visited|Pinned|Renamed|Exported)\b")
+"""How titles begin, in English, of what the user did and did not say; such a record has no answer."""
+
+
+def is_gemini(value: Any) -> bool:
+    """Whether a record of Google's activities is Gemini's (or Bard's), whatever the language."""
+    if not isinstance(value, dict) or not isinstance(value.get("title"), str) or "time" not in value:
+        return False
+    labels = [string(value, "header"), *map(str, sequence(value, "products"))]
+    return any(name in label.casefold() for label in labels for name in ("gemini", "bard"))
+
+
+def asked_and_answered(source: Source, items: Iterable[Item]) -> Iterator[Chat | FormatError]:
+    """What the records of an activity hold, oldest first: a prompt and its answer, each a message."""
+    items = list(items)
+    dated = [time for item in items if (time := to_iso(string(item.value, "time")))]
+    found: list[Item] = []
+    for item in reversed(items) if dated and dated[0] > dated[-1] else items:
+        value = item.value
+        if not isinstance(value, dict) or not isinstance(value.get("title"), str):
+            wrong = "a record without a `title`" if isinstance(value, dict) else ""
+            yield item.fault(wrong or f"{kind(value)} in the place of a record")
+        elif is_gemini(value):
+            found += _both(item)
+    yield Chat(Item({}, 0), found, source.stem)
+
+
+def _both(item: Item) -> Iterator[Item]:
+    value, title = item.value, item.value["title"].strip()
+    pieces = [text_of(string(piece, "html")) for piece in sequence(value, "safeHtmlItem")]
+    answer = "\n".join(filter(None, pieces))
+    names = [name for name in sequence(value, "attachedFiles") if isinstance(name, str)]
+    files = " ".join(attachment(name) for name in names)
+    if not answer and _DONE.match(title):
+        return
+    asked = title[found.end() :] if (found := _ASKED.match(title)) else title
+    made = title.startswith("Created ")  # a document, by the model
+    said = (
+        [("assistant", answer, f"[{title}]")] if made else [("user", asked, files), ("assistant", answer, "")]
+    )
+    for role, text, shown in said:
+        place = f"{item.pointer}/{'title' if role == 'user' else 'safeHtmlItem'}"
+        if text or shown:
+            held = {"role": role, "text": text, "caption": shown, "time": value.get("time")}
+            yield Item(held, item.line, place if item.pointer or not item.line else "")
+
+
+_ACTIVITY = Form(
+    claims=is_gemini,
+    parted=lambda source, item: asked_and_answered(source, item.value),
+    items=lambda source: [Item(list(source.items()), 0)],
+    text="text",
+    speaker="role",
+    role="role",
+    time="time",
+    caption=(lambda value, _: value["caption"],),
+    session=lambda value, _: to_iso(value["time"])[:10],
+)
+
+
+# Grok: portable-ai-memory's mapping (Feb 2026), Superkikim/nexus-ai-chat-importer
+# (grok-export-format.md). `human` is the user, any other sender the model. Prompts for pictures ("Imagine")
+# are turns, one a conversation.
+
+
+def _grok(source: Source, item: Item) -> Iterator[Chat | FormatError]:
+    listed = item.elements("conversations") if "conversations" in mapping(item.value) else iter([item])
+    for n, one in enumerate(listed, 1):
+        if mapping(one.value, "conversation") and isinstance(one.value.get("responses"), list):
+            name = string(mapping(one.value, "conversation"), "id")
+            many = source.stem if one is item else f"{source.stem}#{n}"
+            yield Chat(one, list(one.elements("responses")), name or many)
+        elif one is not item or "media_posts" not in mapping(item.value):
+            yield one.fault("no conversation with `responses` here")
+    for post in item.elements("media_posts"):
+        if not isinstance(post.value, dict):
+            yield no_object(post)
+        else:
+            held = {
+                "message": string(post.value, "original_prompt"),
+                "sender": "human",
+                "post": True,
+            } | post.value
+            yield Chat(post, [post._replace(value=held)], string(post.value, "id") or source.stem, "Imagine")
+
+
+def _grok_caption(value: dict[str, Any], _: Any) -> str:
+    if "post" in value:
+        return bracketed(string(value, "media_type") or "image") if value["message"].strip() else ""
+    files = ["[file]"] * len(sequence(value, "file_attachments"))
+    return joined([*files, *["[image]"] * len(sequence(value, "generated_image_urls"))])
+
+
+# LangChain's and LangGraph's messages: langchain-core: `messages_to_dict` (`type` and `data`), `dumps` (`lc`,
+# `id` and `kwargs`) and `model_dump` (`type` and `content`). A table's row, as its chat histories and n8n's
+# memory write them, has a session and one `message`.
+_LANGCHAIN = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool"}
+_PATHS = ("messages", "chat_history", "history", "values/messages")
+_CONVERSATION = ("session_id", "sessionId", "SessionId", "thread_id", "conversation_id")
+
+
+def _unpacked(value: object) -> tuple[str, dict[str, Any]]:
+    """The kind of a message, `ai` of `AIMessageChunk`, and the object that has its content."""
+    data = mapping(value, "data") or mapping(value, "kwargs") or mapping(value)
+    names = [name for name in sequence(value, "id")[-1:] if isinstance(name, str)]
+    named = names[0] if names else string(value, "type")
+    return named.casefold().removesuffix("chunk").removesuffix("message"), data
+
+
+def _opens(value: object) -> bool:
+    """Whether a value is a message of a person or the model; the other kinds have names that anything has."""
+    what, data = _unpacked(value)
+    return what in ("human", "ai") and isinstance(data.get("content"), str | list)
+
+
+def _listed(value: object) -> str | None:
+    """The path to a value's list of messages, "" where it is the list."""
+    if isinstance(value, list):
+        return "" if any(map(_opens, value[:5])) else None
+    held = ((way, at(value, way)) for way in _PATHS)
+    return next((way for way, found in held if isinstance(found, list) and any(map(_opens, found[:5]))), None)
+
+
+def _langchain_claims(value: Any) -> bool:
+    return _opens(value) or _opens(arguments(mapping(value).get("message"))) or _listed(value) is not None
+
+
+def _langchain(_: Source, item: Item) -> Iterator[Chat]:
+    way = _listed(item.value)
+    if way is not None:
+        yield Chat(item, [_plain(one) for one in item.elements(*way.split("/") if way else ())])
+
+
+def _langchain_items(source: Source) -> Iterator[Item]:
+    return (item if _listed(item.value) is not None else _plain(item) for item in source.items())
+
+
+def _plain(item: Item) -> Item:
+    """A message, alone or in a row, as it would be in OpenAI's form, with what the row has."""
+    row = item.value
+    held = arguments(row.get("message")) if isinstance(row, dict) else None
+    if isinstance(held, dict):
+        item = Item(held, item.line, f"{item.pointer}/message")
+    what, data = _unpacked(item.value)
+    if not data:
+        return item
+    known = string(data, "role")
+    calls = data.get("tool_calls") or mapping(data, "additional_kwargs").get("tool_calls")
+    own = string(data, "id") or string(row, "id")
+    role = _LANGCHAIN.get(what) or _LANGCHAIN.get(known) or known
+    return item._replace(value=row | data | {"role": role, "tool_calls": calls, "own": own})
+
+
+# LibreChat: danny-avila/LibreChat (api/server/utils/import/__data__).
+
+
+_is_libre = shaped("messageId parentMessageId isCreatedByUser")
+_has_libre = shaped(
+    *(f"{key}[]/messageId+parentMessageId+isCreatedByUser" for key in ("messages", "messagesTree"))
+)
+
+
+def _flat(_: Source, item: Item) -> Iterator[Chat]:
+    """A conversation's messages, each with those inside it behind it."""
+    listed = [one for key in ("messages", "messagesTree") for one in item.elements(key)]
+    if listed:
+        found, waiting = [], listed[::-1]
+        while waiting:
+            found.append(message := waiting.pop())
+            waiting += reversed(list(message.elements("children")))
+        yield Chat(item, found)
+
+
+def _libre(item: Item, place: Place, _: Chat) -> Iterable[Event]:
+    value = item.value
+    if reason := misfit(value, "text"):
+        return [item.fault(reason)]
+    role = "user" if value.get("isCreatedByUser") is True else "assistant"
+    content = enumerate(objects(value, "content"))
+    blocks = [made for n, block in content for made in _libre_blocks(block, f"{item.pointer}/content/{n}")]
+    text = string(value, "text") if role == "user" or not blocks else ""
+    held = {"content": text or blocks, "files": value.get("files")}
+    return events_of(role, held, "content", place, item.pointer)
+
+
+def _libre_blocks(block: dict[str, Any], own: str) -> Iterator[dict[str, Any]]:
+    """A part as others write it: a text may stand in an object, a call holds what it returned."""
+    if made := mapping(block, "tool_call"):
+        yield {"type": "tool_call", "name": made.get("name"), "args": made.get("args"), "id": own}
+        yield {"type": "tool_result", "output": made.get("output"), "id": own}
+    else:
+        text = mapping(block, "text").get("value")
+        yield block | {"text": text} if text else block
+
+
+# LM Studio: ChrystianSchutz/ThreadShelf's README. A message has versions, of which one is selected, and a
+# version of the model has steps. Only a step tells a time, in its identifier; a message without one has that
+# of the message before it, the first one the conversation's.
+
+
+def _studio_time(step: dict[str, Any]) -> str:
+    return to_iso(string(step, "stepIdentifier").partition("-")[0])
+
+
+def _lm_studio(source: Source, item: Item) -> Iterator[Chat]:
+    if not isinstance(mapping(item.value).get("messages"), list):
+        return
+    time = item.value.get("createdAt")
+    fields = objects(mapping(item.value, "perChatPredictionConfig"), "fields")
+    own = [string(one, "value") for one in fields if string(one, "key") == "llm.prediction.systemPrompt"]
+    system = next(filter(None, own), string(item.value, "systemPrompt"))
+    found = (
+        [item._replace(value={"role": "system", "blocks": [{"content": system}], "time": time})]
+        if system
+        else []
+    )
+    for message in item.elements("messages"):
+        versions, picked = (
+            sequence(message.value, "versions"),
+            mapping(message.value).get("currentlySelected"),
+        )
+        chosen = (
+            versions[picked]
+            if isinstance(picked, int) and 0 <= picked < len(versions)
+            else (versions or [None])[-1]
+        )
+        time = next(filter(None, map(_studio_time, objects(chosen, "steps"))), time)
+        blocks = [mapping(chosen), *objects(chosen, "steps")]
+        found.append(message._replace(value={"role": string(chosen, "role"), "blocks": blocks, "time": time}))
+    title = string(item.value, "name")
+    named = "" if title in ("Untitled", "Untitled - Branched") else title
+    yield Chat(item, found, source.stem.removesuffix(".conversation"), named)
+
+
+def _lm_said(item: Item, place: Place, _: Chat) -> Iterator[Event]:
+    role = item.value["role"]
+    for block in item.value["blocks"]:
+        if string(mapping(block, "style"), "type") != "thinking" and block.get("content"):
+            parts = block["content"] if isinstance(block["content"], list) else [block["content"]]
+            held = {"content": [{"type": "image"} if string(p, "fileType") == "image" else p for p in parts]}
+            yield from events_of(role, held, "content", place, item.pointer)
+
+
+# Open WebUI: danny-avila/LibreChat's sample of such an export. Older versions write what a tool was asked
+# into the text alone, and what it returned is left out with it.
+_ASIDE = '<details type="'
+_NAMED = re.compile(r'\bname="([^"]{1,200})"')
+_GIVEN = re.compile(r'\barguments="([^"]{1,5000})"')
+
+
+def _web_ui(item: Item, place: Place, _: Chat) -> Iterable[Event] | None:
+    value, role = item.value, item.value["role"]
+    content, output = value.get("content"), objects(value, "output")
+    if any(string(one, "type") == "message" for one in output):
+        found: list[Event] = []
+        for one in output:
+            said = string(one, "type") == "message"
+            held = one if said else {"content": [one]}
+            found += events_of("assistant", held, "content", place, item.pointer)
+        return found
+    if not isinstance(content, str):
+        return None
+    text, asides = _told(content)
+    files = joined([*asides, each("files", file("name"))(value, None)])
+    return [Said(role, text, files, place)]
+
+
+def _told(text: str) -> tuple[str, list[str]]:
+    """A text without its asides, reasoning and tool calls, and captions for the calls."""
+    first, *rest = text.split(_ASIDE)
+    said, captions = [first], []
+    for piece in rest:
+        aside, closed, after = piece.partition("</details>")
+        said.append(after if closed else f"{_ASIDE}{piece}")
+        if closed and (tool := _NAMED.search(aside)):
+            given = _GIVEN.search(aside)
+            captions.append(caption(tool[1], arguments(html.unescape(given[1])) if given else None))
+    return "".join(said).strip() if rest else text, captions
+
+
+# OpenAssistant: a tree of messages a line, or a message a line with its `parent_id`.
+_OASST = {"prompter": "user", "assistant": "assistant"}
+
+
+def _oasst(source: Source) -> Iterator[Item]:
+    """All messages, each with its replies behind it; what replies to nothing in the file opens a thread."""
+    messages = [message for item in source.items() for message in _oasst_inside(item)]
+    ids = {string(one.value, "message_id") for one in messages}
+    replies: dict[str, list[int]] = {}
+    for n, one in enumerate(messages):
+        parent = string(one.value, "parent_id")
+        replies.setdefault(parent if parent in ids else "", []).append(n)
+    seen: set[int] = set()
+    for first in (*replies.pop("", ()), *range(len(messages))):  # the rest go round in a circle
+        waiting = [first]
+        while waiting:
+            n = waiting.pop()
+            if n not in seen:
+                seen.add(n)
+                yield messages[n]
+                waiting += reversed(replies.pop(string(messages[n].value, "message_id"), ()))
+
+
+def _oasst_inside(item: Item) -> Iterator[Item]:
+    """The messages of a record: itself, or its `prompt`, with all replies inside, and their tree."""
+    tree = string(item.value, "message_tree_id")
+    if tree and "prompt" in item.value:
+        item = Item(item.value["prompt"], item.line, f"{item.pointer}/prompt")
+    tree = tree or string(item.value, "message_id")
+    waiting = [(item, string(item.value, "parent_id"))]
+    while waiting:
+        one, parent = waiting.pop()
+        known = isinstance(one.value, dict)
+        yield one._replace(value=one.value | {"tree": tree, "parent_id": parent}) if known else one
+        above = string(one.value, "message_id")
+        waiting += reversed([(reply, above) for reply in one.elements("replies")])
+
+
+def _oasst_role(value: dict[str, Any], _: Any) -> str:
+    said = string(value, "role")
+    return _OASST.get(said, said)
+
+
+# Perplexity: Superkikim/nexus-ai-chat-importer (perplexity-export-format.md), and its Thread Exporter.
+
+
+def _perplexity(_: Source, item: Item) -> Iterator[Chat | FormatError]:
+    about = mapping(item.value, "metadata")
+    if string(about, "thread_id"):
+        name, title = string(about, "thread_id"), string(about, "thread_title")
+        yield Chat(
+            item, [half for one in item.elements("conversations") for half in _halves(one)], name, title
+        )
+        return
+    for one in item.elements("conversations") if "conversations" in mapping(item.value) else [item]:
+        if "context_uuid" in mapping(one.value) and isinstance(one.value.get("entries"), list):
+            entries = [half for entry in one.elements("entries") for half in _halves(entry)]
+            yield Chat(
+                one, entries, string(one.value, "context_uuid"), shortened(string(one.value, "context_title"))
+            )
+        else:
+            yield one.fault("no conversation with `entries` here")
+
+
+def _halves(item: Item) -> Iterator[Item]:
+    """A question and its answer, each with what both have."""
+    if not isinstance(item.value, dict):
+        yield item
+        return
+    for key, role in (("query", "user"), ("answer", "assistant")):
+        held = {"said": key, "role": role, "entry": item.value}
+        yield Item(held, item.line, f"{item.pointer}/{key}")
+
+
+def _half(value: dict[str, Any], _: Any) -> str:
+    if wrong := misfit(value["entry"], value["said"]):
+        raise FormatError(wrong)
+    return value["entry"].get(value["said"]) or ""
+
+
+# SillyTavern: SillyTavern/SillyTavern (public/chats in its history): a line of who takes part, then messages.
+_HUMANE = re.compile(r"(\d{4}-\d{1,2}-\d{1,2})\s?@\s?(\d{1,2})h\s?(\d{1,2})m\s?(\d{1,2})s(?:\s?\d{1,3}ms)?")
+"""`2023-5-8 @13h 56m 01s 123ms`, as older versions write a time."""
+
+
+def _tavern_time(value: dict[str, Any], _: Any) -> Any:
+    sent = value.get("send_date")
+    found = _HUMANE.fullmatch(sent.strip()) if isinstance(sent, str) else None
+    return f"{found[1]} {found[2]}:{found[3]:0>2}:{found[4]:0>2}" if found else sent
+
+
+def _tavern_role(value: dict[str, Any], _: Any) -> str:
+    if string(value, "name") == "SillyTavern System":
+        return "system"
+    return "user" if value.get("is_user") is True else "assistant"
+
+
+# ChatGPT: mitkury/chatgpt-export-parser (chatgpt-data-export-format.md), kvsankar/agent-history
+# (chatgpt-web-format.md); files split as `conversations-000.json` as in pull request 23 of
+# daugaard47/ChatGPT_Conversations_To_Markdown. What the app does not show is left out: system messages,
+# custom instructions, memory, reasoning and whatever is marked as hidden.
+_CHATGPT = ("user", "assistant", "tool")
+_UNSEEN = frozenset(
+    {"user_editable_context", "model_editable_context", "thoughts", "reasoning_recap", "app_pairing_content"}
+)
+
+
+def _chatgpt_claims(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("mapping"), dict):
+        return False
+    nodes = list(islice(value["mapping"].values(), 20))  # the first ones may be empty
+    messages = [m for node in nodes if isinstance(node, dict) and isinstance(m := node.get("message"), dict)]
+    if messages:
+        return any("author" in message for message in messages)
+    if "inserted_at" in value:  # DeepSeek's, which has no messages yet
+        return False
+    return "current_node" in value or any(isinstance(node, dict) and "children" in node for node in nodes)
+
+
+def _chatgpt(_: Source, item: Item) -> Iterator[Chat | FormatError]:
+    """The messages from the root to `current_node`, else to the latest leaf.
+
+    A node that does not say its parent is found again by its parent's `children`.
+    """
+    nodes = mapping(item.value).get("mapping")
+    if not isinstance(nodes, dict):
+        return
+    at_node = {
+        key: Item(node, item.line, f"{item.pointer}/mapping/{escaped(key)}") for key, node in nodes.items()
+    }
+    yield from (
+        one.fault(f"{kind(one.value)} in the place of a node")
+        for one in at_node.values()
+        if not isinstance(one.value, dict)
+    )
+    below = ((key, child) for key, node in nodes.items() for child in sequence(node, "children"))
+    listed = {child: key for key, child in below if isinstance(child, str)}
+    parents = {}
+    for key, node in nodes.items():
+        parent = string(node, "parent")
+        parents[key] = parent if parent in nodes else listed.get(key, "")
+    times = {key: to_iso(mapping(node, "message").get("create_time")) for key, node in nodes.items()}
+    messages = []
+    for key in to_leaf(parents, times, string(item.value, "current_node")):
+        found = mapping(nodes[key]).get("message")
+        if isinstance(found, dict):
+            found = found if string(found, "id") else found | {"id": key}
+            messages.append(Item(found, item.line, f"{at_node[key].pointer}/message"))
+        elif found is not None:
+            messages.append(at_node[key]._replace(value=found))
+    yield Chat(item, messages)
+
+
+def _chatgpt_speaker(message: dict[str, Any], _: Any) -> str:
+    author = mapping(message, "author")
+    role = string(author, "role")
+    return (string(author, "name") if role == "tool" else "") or role
+
+
+def _chatgpt_said(message: dict[str, Any], _: Any) -> tuple[str, str] | None:
+    """A text and a caption; None for what is not shown, is empty, or is a call of smartsearch itself.
+
+    Of a call code and documents of a canvas are text, the rest is told in its caption.
+    """
+    content, role = message.get("content"), string(mapping(message, "author"), "role")
+    if not role or not isinstance(content, dict):
+        raise FormatError("a message without an `author` with a role and a `content`")
+    hidden = mapping(message, "metadata").get("is_visually_hidden_from_conversation")
+    if role not in _CHATGPT or hidden or string(content, "content_type") in _UNSEEN:
+        return None
+    parts = content.get("parts", [])
+    if not isinstance(parts, list):
+        raise FormatError(f"`parts` is {kind(parts)}, not a list")
+    text, captions = _chatgpt_content(message, content, parts)
+    recipient = string(message, "recipient") if role == "assistant" else "all"
+    tool = recipient if recipient != "all" else ""
+    if is_own(_chatgpt_speaker(message, None) if role == "tool" else tool, text if tool else None):
+        return None
+    if tool:
+        given = arguments(text)
+        whole = isinstance(given, dict)
+        captions = [caption(tool, given if whole else None), *captions]
+        text = string(given, "content") if whole else text
+    return (text, " ".join(captions)) if captions or text.strip() else None
+
+
+def _chatgpt_content(
+    message: dict[str, Any], content: dict[str, Any], parts: list[Any]
+) -> tuple[str, list[str]]:
+    """The text of a content, and captions of its images, sounds and of the files sent along."""
+    texts, captions = list[str](), list[str]()
+    files = sequence(mapping(message, "metadata"), "attachments")
+    rest = {string(file, "id") or f"#{n}": string(file, "name") for n, file in enumerate(files)}
+    spoken = any(string(part, "content_type") == "audio_transcription" for part in parts)
+    for part in parts:
+        what = string(part, "content_type")
+        if isinstance(part, str):
+            texts.append(part)
+        elif what == "image_asset_pointer":
+            named = string(part, "asset_pointer").rpartition("/")[2].partition("#")[0]
+            drawn = string(mapping(part, "metadata", "dalle"), "prompt")
+            name = rest.pop(named, "")
+            captions.append(f"[image: {shortened(drawn)}]" if drawn else bracketed("image", name))
+        elif string(part, "text"):
+            texts.append(string(part, "text"))
+        elif "audio" in what and not spoken:
+            captions.append("[audio]")
+    texts += [string(content, key) for key in ("title", "text", "result")]
+    captions += [f"[file {name}]" for name in rest.values() if name]
+    return "\n".join(filter(None, texts)), captions
+
+
+FORMS = {
+    "chatgpt": Form(
+        claims=_chatgpt_claims,
+        parted=_chatgpt,
+        inside="mapping",
+        name="conversation_id id",
+        title="title",
+        numbered=True,
+        text=_chatgpt_said,
+        speaker=_chatgpt_speaker,
+        role="author/role",
+        time="create_time",
+        turn="id",
+    ),
+    "ai-studio": Form(
+        claims="chunkedPrompt/chunks[]",
+        parted=_studio,
+        inside="chunkedPrompt",
+        name="id",
+        title="displayName title",
+        roles={"user": "user", "model": "assistant", "system": "system"},
+        time="createTime",
+        turn="id",
+        skip=lambda value, _: value.get("isThought") is True,
+        events=_chunk,
+    ),
+    "claude-ai": Form(
+        claims=_claude_claims,
+        inside="chat_messages",
+        name="uuid",
+        title="name",
+        numbered=True,
+        parent="parent_message_uuid",
+        leaf="current_leaf_message_uuid",
+        kind="sender",
+        roles={"human": "user", "user": "user", "assistant": "assistant"},
+        time="created_at",
+        turn="uuid",
+        events=_claude,
+    ),
+    "deepseek": Form(
+        claims=(
+            "inserted_at mapping{}",
+            "inserted_at mapping",
+            "data/biz_data/chat_session{} data/biz_data/chat_messages[]",
+        ),
+        parted=_deepseek,
+        inside="mapping",
+        name="id",
+        title="title",
+        numbered=True,
+        parent=lambda value, _: string(value, "parent_id") or ("" if "none" in value else "root"),
+        leaf="current_message_id",
+        text=_deepseek_text,
+        speaker=_deepseek_role,
+        role=_deepseek_role,
+        time="inserted_at",
+        caption=(
+            _fragment_files,
+            lambda v, _: joined(_fragment_files(one, None) for one in objects(v, "fragments")),
+        ),
+        turn="message_id",
+        skip=lambda value, _: (
+            "none" in value
+            and (value["none"] is None or FormatError(f"{kind(value['none'])} in the place of a record"))
+        ),
+    ),
+    "gemini-activity": _ACTIVITY,
+    "grok": Form(
+        claims=("conversation{} responses[]", "conversations[]/conversation{}+responses[]"),
+        parted=_grok,
+        inside="conversations",
+        title="conversation/title",
+        within="response",
+        parent="response/parent_response_id parent_response_id",
+        says="message",
+        text=lambda value, _: without(string(value, "message"), ("grok:render", "xai:tool_usage_card")),
+        speaker=lambda value, _: "user" if string(value, "sender").casefold() == "human" else "assistant",
+        role=lambda value, _: "user" if string(value, "sender").casefold() == "human" else "assistant",
+        time="create_time",
+        caption=(_grok_caption,),
+        turn="_id id",
+    ),
+    "langchain": Form(
+        claims=_langchain_claims,
+        items=_langchain_items,
+        parted=_langchain,
+        alone=True,
+        name=lambda value, _: string(value, *_CONVERSATION, "id"),
+        roles={"tool": "tool", "*": "*"},
+        time="created_at createdAt timestamp time",
+        conversation=" ".join(_CONVERSATION),
+        turn="own",
+    ),
+    "le-chat": Form(
+        # Superkikim/nexus-ai-chat-importer (src/providers/lechat): the messages of a file are in no order
+        claims="chatId contentChunks role createdAt",
+        alone=True,
+        says="content",
+        text=lambda v, _: (
+            string(v, "content")
+            or "".join(
+                string(one, "text") for one in objects(v, "contentChunks") if string(one, "type") == "text"
+            )
+        ),
+        speaker="role",
+        role="role",
+        time="createdAt",
+        caption=(
+            each(
+                "contentChunks",
+                lambda one: (
+                    caption(string(one, "name"), arguments(one.get("publicArguments")))
+                    if string(one, "type") == "tool_call"
+                    else "[image]"
+                    if string(one, "type") == "image_url"
+                    else ""
+                ),
+            ),
+            each("files", file("name")),
+        ),
+        turn="id",
+        conversation="chatId",
+        sort=True,
+    ),
+    "librechat": Form(
+        claims=lambda value: _is_libre(value) or ("conversationId" in mapping(value) and _has_libre(value)),
+        parted=_flat,
+        alone=True,
+        name="conversationId",
+        title="title",
+        parent="parentMessageId",
+        kind=lambda value, _: "message" if "messageId" in value else "",
+        roles={"message": "user"},
+        time="createdAt",
+        conversation="conversationId",
+        turn="messageId",
+        events=_libre,
+    ),
+    "lm-studio": Form(
+        claims="messages[]/versions[]+currentlySelected",
+        parted=_lm_studio,
+        inside="messages",
+        roles=_TALK | {"system": "system"},
+        time="time",
+        events=_lm_said,
+    ),
+    "oasst": Form(
+        # LAION-AI/Open-Assistant (oasst-data/oasst_data): a tree is a conversation; all answers are kept
+        claims=tuple(
+            f"{inside}message_id+text+{key} {inside}role=prompter|assistant{tree}"
+            for inside, tree in (("", ""), ("prompt/", " message_tree_id"))
+            for key in ("parent_id", "replies")
+        ),
+        items=_oasst,
+        alone=True,
+        says="text",
+        speaker=_oasst_role,
+        role=lambda value, _: _OASST.get(string(value, "role"), ""),
+        time="created_date",
+        conversation="tree",
+        turn="message_id",
+        skip=lambda value, _: value.get("deleted") is True,
+    ),
+    "open-webui": Form(
+        claims=("chat/history/currentId chat/history/messages", "history/currentId history/messages"),
+        inside="chat/history/messages history/messages",
+        name="id chat/id",
+        title="title chat/title",
+        numbered=True,
+        parent=lambda value, _: string(value, "parentId") or "root",
+        leaf="chat/history/currentId history/currentId",
+        roles=_TALK | {"system": "system", "tool": "tool"},
+        time="timestamp",
+        turn="id",
+        events=_web_ui,
+    ),
+    "perplexity": Form(
+        claims=(
+            "metadata/thread_id conversations[]/query+answer",
+            "context_uuid entries[]",
+            "conversations[]/context_uuid+entries",
+        ),
+        parted=_perplexity,
+        inside="conversations",
+        text=_half,
+        speaker="role",
+        role="role",
+        time=lambda value, _: value["entry"].get("created_at", value["entry"].get("timestamp")),
+        turn=lambda value, _: string(value["entry"], "entry_uuid", "uuid"),
+    ),
+    "sillytavern": Form(
+        claims=("user_name character_name", "mes is_user name"),
+        alone=True,
+        head="character_name",
+        title=lambda value, _: "" if (name := string(value, "character_name")) == "unused" else name,
+        says="mes",
+        speaker=lambda value, _: string(value, "name") or _tavern_role(value, None),
+        role=_tavern_role,
+        time=_tavern_time,
+        caption=(
+            lambda value, _: "[image]" if string(mapping(value, "extra"), "image") else "",
+            each("extra/file extra/files", file("name")),
+        ),
+        skip=lambda value, _: "mes" not in value and bool(value.keys() & {"character_name", "chat_metadata"}),
+    ),
+}

@@ -1,0 +1,150 @@
+"""A message of a model's, a person's or a tool's to events, in whatever dialect its content and calls are.
+
+A content is text or blocks: texts, tool calls (`tool_use`, `toolCall`, `functionCall` ...), results, files.
+Calls and files may stand beside the content too (`tool_calls`, `attachments`). Thinking is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from smartsearch.transcripts.formats.agent_log import Called, Event, Place, Returned, Said, parts
+from smartsearch.transcripts.formats.captions import attachment, joined
+from smartsearch.transcripts.formats.fields import kind, last_part, mapping, objects, sequence, string
+from smartsearch.transcripts.formats.tool_calls import arguments
+
+_CALL, _RESULT, _HIDDEN = "call", "result", "hidden"
+_CALLS = ("tool_use", "tool_call", "toolcall", "toolcallrequest", "function_call")
+_RESULTS = ("tool_result", "toolcallresult", "function_call_output", "tool_response")
+_CALLS_BESIDE = ("tool_calls", "toolCalls", "toolRequests")
+_BESIDE = {*_CALLS_BESIDE, "attachments", "files"}
+_IDS = (
+    *("tool_call_id", "toolCallId", "call_id", "callId", "callID", "toolCallRequestId", "tool_use_id"),
+    *("toolUseID", "id"),
+)
+_NAMES = ("name", "toolName", "tool_name", "tool", "toolId", "tool_type")
+_GIVEN = ("input", "arguments", "args", "parameters", "params", "action")
+_MADE = (
+    *("content", "output", "result", "run", "response", "detailedContent", "value", "stdout", "stderr"),
+    *("error", "message", "progress"),
+)
+_FILES = ("displayName", "path", "name", "filename", "file_name")
+Clean = Callable[[str], str]
+
+
+def events_of(
+    role: str, message: Any, key: str, place: Place, own: str, typed: Clean = str, result: Clean = str
+) -> list[Event]:
+    """What a message holds: a content under a key, and calls; `own` is the id that its pieces share.
+
+    `typed` leaves of a text what the user typed, `result` of an output what the tool wrote.
+    """
+    if not isinstance(message, dict):
+        wrong = f"{kind(message)} in the place of a message" if message else "a turn without a `message`"
+        return [place.item.fault(wrong)]
+    if role == "tool":
+        return [returned(message, place, result)]
+    if role == "call":
+        return [called(message, place, own)]
+    content = message.get(key)
+    beside = message.keys() & _BESIDE
+    files = _files(message) if beside else ""
+    calls = [call for name in _CALLS_BESIDE if name in beside for call in objects(message, name)]
+    if not (isinstance(content, str | list) or calls or files or "text" in mapping(message, key)):
+        return [place.item.fault(f"`{key}` is {kind(content)}, not text or blocks")]
+    blocks = content if isinstance(content, list) else [content]
+    if role != "assistant":
+        return _asked(role, blocks, files, place, typed, result)
+    first: list[Event] = [Said(role, "", files, place, own)] if files else []
+    return [*first, *_replied(blocks, place, own, result), *(called(call, place, own) for call in calls)]
+
+
+def _asked(
+    role: str, blocks: list[Any], files: str, place: Place, typed: Clean, result: Clean
+) -> list[Event]:
+    """Results, which come in the user's name, and what is left, as one turn."""
+    found, texts, captions = list[Event](), list[str](), list[str]()
+    for block in blocks:
+        what = _sort(block)
+        if what == _RESULT:
+            found.append(returned(block, place, result))
+        elif what != _HIDDEN:
+            text, caption = parts([block])
+            texts.append(typed(text) if role == "user" else text)
+            captions.append(caption)
+    if texts or files:
+        found.append(Said(role, "\n".join(filter(None, texts)), joined([*captions, files]), place))
+    return found
+
+
+def _replied(blocks: list[Any], place: Place, own: str, result: Clean) -> list[Event]:
+    """Texts, calls and results in their order."""
+    found: list[Event] = []
+    for block in blocks:
+        what = _sort(block)
+        if what == _CALL:
+            found.append(called(block, place, own))
+        elif what == _RESULT:
+            found.append(returned(block, place, result))
+        elif what != _HIDDEN:
+            text, caption = parts([block])
+            if text or caption:
+                found.append(Said("assistant", text, caption, place, own))
+    return found
+
+
+def _sort(block: object) -> str:
+    """Whether a block is a call, a result, hidden or none of these; in Gemini's form its key tells."""
+    if not isinstance(block, dict):
+        return ""
+    if block.get("thought") is True:
+        return _HIDDEN
+    what = block.get("type")
+    if isinstance(what, str):
+        return _sort_of(what)
+    return _CALL if "functionCall" in block else _RESULT if "functionResponse" in block else ""
+
+
+@lru_cache(maxsize=256)
+def _sort_of(what: str) -> str:
+    plain = what.replace("-", "_").lower()
+    if any(word in plain for word in ("think", "thought", "reason")):
+        return _HIDDEN
+    return _CALL if plain in _CALLS else _RESULT if plain in _RESULTS else ""
+
+
+def called(call: Any, place: Place, own: str = "") -> Called:
+    """The event of a call; `function` holds the name and the arguments in OpenAI's form."""
+    inner = mapping(call, "function") or mapping(call, "functionCall") or call
+    given = next((inner[key] for key in _GIVEN if inner.get(key) is not None), None)
+    tool = string(inner, *_NAMES) or string(call, "type").removesuffix("_call").removeprefix("local_")
+    server = string(inner, "namespace")
+    named = f"{server}__{tool}" if server else tool
+    return Called(named, arguments(given), string(call, *_IDS) or string(inner, *_IDS), place, own)
+
+
+def returned(block: Any, place: Place, result: Clean = str) -> Returned:
+    """The event of a result: a text or parts, alone or in an object."""
+    inner = mapping(block, "functionResponse") or block
+    call = string(inner, *_IDS)
+    text, caption = output(inner)
+    images = ["[image]" for _ in sequence(inner, "images")]
+    at = place._replace(turn=call or place.turn)
+    return Returned(call, result(text), joined([caption, *images]), at, string(inner, *_NAMES))
+
+
+def output(value: Any) -> tuple[str, str]:
+    """What a tool gave: the text of the first key of an object that holds some, and a caption."""
+    if isinstance(value, str) and value.startswith('{"output"'):
+        value = arguments(value)
+    if not isinstance(value, dict):
+        return parts(value)
+    return next((one for key in _MADE if value.get(key) and any(one := output(value[key]))), ("", ""))
+
+
+def _files(message: Any) -> str:
+    """Captions of the files beside a content."""
+    listed = [one for key in ("attachments", "files") for one in objects(message, key)]
+    return joined(attachment(last_part(string(one, *_FILES)), string(one, "type")) for one in listed)

@@ -1,0 +1,460 @@
+"""Chats that editors and OpenCode keep: logs that are played back, and rows of stores, each as a declaration.
+
+VS Code: one public export and others' readers of its log. Cursor: michaeldhood/chatrxiv
+(docs/cursor/storage-reference.md), pppp606/cursor-efficiency (docs/vscdbRelation.md),
+Dicklesworthstone/coding_agent_session_search (tests/fixtures/cursor). OpenCode: jazzyalex/agent-sessions
+(Resources/Fixtures/stage0/agents/opencode), Dicklesworthstone/coding_agent_session_search. Left out of all:
+thinking, steps and edits but for the files' names, and what was reverted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from json import JSONDecodeError
+from typing import Any
+
+from smartsearch.transcripts.faults import FormatError
+from smartsearch.transcripts.formats.agent_log import Called, Event, Place, Returned, Said
+from smartsearch.transcripts.formats.fields import (
+    escaped,
+    kind,
+    last_part,
+    mapping,
+    number,
+    objects,
+    sequence,
+    string,
+)
+from smartsearch.transcripts.formats.form import Chat, Form
+from smartsearch.transcripts.formats.jsontext import Item, parse
+from smartsearch.transcripts.formats.paths import at
+from smartsearch.transcripts.formats.tool_calls import arguments
+from smartsearch.transcripts.source import Source
+
+# VS Code: a `.json` is one object with `requests`, each with the user's `message` and the parts of the
+# `response`. A `.jsonl` is played back: `kind` 0 is the whole object, 1 sets what the keys `k` lead to, 2
+# adds to the list there (from place `i` on), 3 deletes. A turn of such a log stands on its request's line.
+_MARKED = ("responderUsername", "creationDate", "initialLocation", "requesterUsername")
+_SET, _ADD, _DELETE = 1, 2, 3
+_REQUESTS = "requests"
+_TOOLS = ("toolInvocationSerialized", "toolInvocation")
+
+
+def _vscode_claims(value: Any) -> bool:
+    """Whether a value is a chat, or a line of a log about one."""
+    if not isinstance(value, dict):
+        return False
+    if isinstance(value.get(_REQUESTS), list):
+        return any(key in value for key in _MARKED)
+    keys = value.get("k")
+    if value.get("kind") == 0:
+        return isinstance(value.get("v"), dict) and _vscode_claims(value["v"])
+    return value.get("kind") in (_SET, _ADD) and isinstance(keys, list) and keys[:1] == [_REQUESTS]
+
+
+def _vscode(source: Source) -> Iterator[Item | FormatError]:
+    """The chats, and the one that a log is played back to."""
+    log = []
+    for item in source.items():
+        if isinstance(at(item.value, _REQUESTS), list):
+            yield item._replace(value=item.value | {"items": list(item.elements(_REQUESTS))})
+        else:
+            log.append(item)
+    if log:
+        state: dict[str, Any] = {}
+        lines: list[int] = []
+        yield from _played(log, state, lines)
+        known = sequence(state, _REQUESTS)
+        items = [Item(v, n) for v, n in zip(known, [*lines, *[0] * len(known)])]
+        yield Item(state | {"items": items}, 0)
+
+
+def _played(log: list[Item], state: dict[str, Any], lines: list[int]) -> Iterator[FormatError]:
+    """Play the lines back: `state` becomes the chat, `lines` has the line of each of its requests."""
+    for item in log:
+        try:
+            _apply(item.value, state)
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError):
+            yield item.fault("a change of what is not there")
+        requests = state.get(_REQUESTS)
+        count = len(requests) if isinstance(requests, list) else 0
+        del lines[count:]
+        lines.extend([item.line] * (count - len(lines)))
+
+
+def _apply(change: Any, state: dict[str, Any]) -> None:
+    """One line. Raises where what it changes is not there."""
+    what, value = change["kind"], change.get("v")
+    if what == 0:
+        state.clear()
+        state.update(value)
+        return
+    *above, last = change["k"]
+    holder: Any = state
+    for key in above:
+        holder = holder[key]
+    if what == _SET:
+        holder[last] = value
+    elif what == _DELETE:
+        del holder[last]
+    elif what == _ADD:
+        there = holder.setdefault(last, []) if isinstance(holder, dict) else holder[last]
+        if isinstance(change.get("i"), int):
+            del there[change["i"] :]
+        there.extend(value or [])
+
+
+def _request(item: Item, place: Place, _: Chat) -> Iterator[Event]:
+    value, message = item.value, item.value.get("message")
+    if not isinstance(message, str | dict):
+        yield item.fault(f"`message` is {kind(message)}, not text or an object")
+    else:
+        text = message if isinstance(message, str) else string(message, "text")
+        yield Said("user", text, _attached(value), place)
+    answer = place._replace(turn=string(value, "responseId") or place.turn)
+    yield from _response(sequence(value, "response"), answer)
+
+
+def _attached(request: dict[str, Any]) -> str:
+    """A caption for the files and pictures that go with a request."""
+    found = objects(mapping(request, "variableData"), "variables")
+    files = [one for one in found if string(one, "kind") in ("file", "image")]
+    named = ((string(one, "kind"), last_part(string(one, "name"))) for one in files)
+    return " ".join("[image]" if what == "image" else f"[file {name}]" for what, name in named)
+
+
+def _response(parts: list[Any], place: Place) -> Iterator[Event]:
+    """The answer: markdown and the names in it run on as one text, until a tool is called."""
+    text: list[str] = []
+    own = place.turn or f"{place.item.line}{place.item.pointer}"
+    for part in parts:
+        what = string(part, "kind")
+        if what in _TOOLS:
+            yield Said("assistant", "".join(text).strip("\n"), "", place, own)
+            text.clear()
+            yield from _invoked(part, own, place)
+        elif what == "textEditGroup":
+            path = string(mapping(part, "uri"), "path", "fsPath")
+            yield Said("assistant", "", f"[edit {last_part(path)}]" if path else "[edit]", place, own)
+        else:
+            text.append(_inline(what, part))
+    yield Said("assistant", "".join(text).strip("\n"), "", place, own)
+
+
+def _inline(what: str, part: Any) -> str:
+    """The text of a part, "" of what is none."""
+    if what == "inlineReference":
+        found = mapping(part, "inlineReference")
+        path = string(found, "path", "fsPath") or string(mapping(found, "uri"), "path", "fsPath")
+        return string(part, "name") or string(found, "name") or last_part(path)
+    if what in ("markdownContent", "markdownVuln"):
+        return _markdown(part.get("content"))
+    return part if isinstance(part, str) else "" if what else _markdown(part)
+
+
+def _markdown(value: object) -> str:
+    """A text, plain or as the `value` of an object."""
+    inner = value.get("value") if isinstance(value, dict) else value
+    return inner if isinstance(inner, str) else ""
+
+
+def _invoked(part: dict[str, Any], own: str, place: Place) -> Iterator[Event]:
+    """A tool call with the words VS Code has for it, or its command, and what it gave back."""
+    data = mapping(part, "toolSpecificData")
+    command = string(mapping(data, "commandLine"), "original", "toolEdited", "userEdited") or string(
+        data, "command"
+    )
+    told = _markdown(part.get("pastTenseMessage")) or _markdown(part.get("invocationMessage"))
+    call, tool = string(part, "toolCallId"), string(part, "toolId")
+    yield Called(tool, {"command": command} if command else {"text": told}, call, place, own)
+    details = mapping(part, "resultDetails")
+    texts = [string(one, "value", "text") for one in objects(details, "output")]
+    text = "\n".join(text for text in texts if text) or string(mapping(data, "terminalCommandOutput"), "text")
+    yield Returned(call, text, "", place._replace(turn=call or place.turn), tool)
+
+
+# Cursor: the table `cursorDiskKV` has a chat under `composerData:ID` and its messages under
+# `bubbleId:ID:BUBBLE`, in the order of `fullConversationHeadersOnly`; before, they stood in the chat's
+# `conversation`. Still older chats are in `ItemTable`. A message without a time has that of its chat.
+_HEADS = "fullConversationHeadersOnly"
+_TABLE, _OLD = "cursorDiskKV", "ItemTable"
+_CHAT, _MESSAGE = "composerData:", "bubbleId:"
+_OLDER = (("workbench.panel.aichat.view.aichat.chatdata", "tabs"), ("composer.composerData", "allComposers"))
+
+
+def _cursor(source: Source, item: Item) -> Iterator[Chat | FormatError]:
+    stored = _stored(item)
+    yield Chat(item, [])
+    for chat in _chats(item, stored):
+        if isinstance(chat.value, dict):
+            id_ = string(chat.value, "composerId", "tabId") or source.stem
+            began = number(chat.value, "createdAt", "lastSendTime")
+            messages = list(_messages(item, chat, id_, stored.get(id_, ())))
+            yield Chat(chat, messages, id_, string(chat.value, "name", "chatTitle"), began)
+        else:
+            yield chat.fault(f"{kind(chat.value)} in the place of a conversation")
+
+
+def _stored(item: Item) -> dict[str, list[str]]:
+    """The keys of the messages that the store has of each chat."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for key in mapping(item.value, _TABLE):
+        if key.startswith(_MESSAGE) and (id_ := key.removeprefix(_MESSAGE).rpartition(":")[0]):
+            found[id_].append(key)
+    return found
+
+
+def _chats(item: Item, stored: Mapping[str, object]) -> list[Item]:
+    """The chats, the oldest first, and those of which only messages are left."""
+    rows, table = mapping(item.value, _TABLE), f"{item.pointer}/{_TABLE}"
+    kept = {key.removeprefix(_CHAT): rows[key] for key in rows if key.startswith(_CHAT)}
+    kept |= {id_: {} for id_ in sorted(stored.keys() - kept.keys())}
+    found = [
+        Item(
+            {**chat, "composerId": id_} if isinstance(chat, dict) else chat,
+            item.line,
+            f"{table}/{escaped(_CHAT + id_)}",
+        )
+        for id_, chat in kept.items()
+    ]
+    found.sort(key=lambda chat: number(chat.value, "createdAt") or 0)
+    older = [chat for path in _OLDER for chat in item.elements(_OLD, *path)]
+    return [*older, *found]
+
+
+def _messages(item: Item, chat: Item, id_: str, stored: Sequence[str]) -> Iterator[Item]:
+    """The messages of a chat in their order; one whose text is gone from the store is passed over."""
+    rows = mapping(item.value, _TABLE)
+    for key in _order(rows, chat.value.get(_HEADS), f"{_MESSAGE}{id_}:", stored):
+        if key in rows:
+            yield Item(rows[key], item.line, f"{item.pointer}/{_TABLE}/{escaped(key)}")
+    yield from chat.elements("conversation")
+    yield from chat.elements("bubbles")
+
+
+def _order(rows: dict[str, Any], heads: object, begin: str, stored: Sequence[str]) -> list[str]:
+    """The keys of a chat's messages in its order; if that is damaged, those it lacks follow by their time."""
+    known = [string(head, "bubbleId") for head in heads] if isinstance(heads, list) else [""]
+    listed = [f"{begin}{id_}" for id_ in known if id_]
+    if all(known):
+        return listed
+    return [
+        *listed,
+        *sorted(
+            set(stored).difference(listed), key=lambda key: (string(rows[key], "createdAt", "timestamp"), key)
+        ),
+    ]
+
+
+def _bubble(item: Item, place: Place, _: Chat) -> Iterator[Event]:
+    value = item.value
+    role = "user" if string(value, "type") in ("1", "user") else "assistant"
+    own = place.turn or item.pointer
+    images = " ".join("[image]" for _ in sequence(value, "images"))
+    text, call = string(value, "text", "rawText", "content"), mapping(value, "toolFormerData")
+    if text or images or not call:
+        yield Said(role, text, images, place, own)
+    if call:
+        yield from _call(call, own, place)
+
+
+def _call(call: dict[str, Any], own: str, place: Place) -> Iterator[Event]:
+    """A tool call, as part of what was just said, and what it gave back."""
+    id_, tool = string(call, "toolCallId") or own, string(call, "name")
+    given = arguments(string(call, "rawArgs", "params") or call.get("params"))
+    yield Called(tool, given, id_, place)
+    result = call.get("result")
+    parsed = arguments(result)
+    text = string(parsed, "output", "contents", "content", "result", "error")
+    yield Returned(
+        id_, text or (result if isinstance(result, str) else ""), "", place._replace(turn=id_), tool
+    )
+
+
+# OpenCode: `opencode.db` has the tables `session`, `message` and `part`, of which the last two hold JSON in
+# `data`. Before, each was a file below `storage`: a part's file names its message, in whose file stands who
+# said it; a part is a turn of its own then, and without a title. A session that another one started has that
+# one's id as conversation, and its own as session.
+_ID = re.compile(r"[\w-]+")
+_TABLES = ("session", "message", "part")
+_MADE = "time_created"
+
+
+def _opencode_claims(value: Any) -> bool:
+    """Whether a value is what is read of a store, an exported session, or one of the files."""
+    if not isinstance(value, dict):
+        return False
+    if value.keys() <= set(_TABLES):
+        return {"message", "part"} <= value.keys()
+    if isinstance(value.get("info"), dict):
+        return isinstance(value.get("messages"), list) and "id" in value["info"]
+    return _is_part(value) or (
+        "time" in value and ({"sessionID", "role"} <= value.keys() or _is_session(value))
+    )
+
+
+def _is_part(value: dict[str, Any]) -> bool:
+    return {"id", "messageID", "type"} <= value.keys()
+
+
+def _is_session(value: dict[str, Any]) -> bool:
+    return {"id", "projectID", "directory"} <= value.keys()
+
+
+def _opencode(source: Source, item: Item) -> Iterator[Chat | FormatError]:
+    value = item.value
+    if not isinstance(value, dict):
+        yield item.fault(f"{kind(value)} in the place of a session")
+    elif isinstance(value.get("message"), dict):
+        yield from _sessions(item)
+    elif isinstance(value.get("messages"), list):
+        about = mapping(value, "info")
+        held = [
+            _held(one, _info(one.value), list(one.elements("parts"))) for one in item.elements("messages")
+        ]
+        yield Chat(item, held, string(about, "id"), _title(about), about)
+    elif _is_part(value):
+        yield _part_file(source, item)
+    else:
+        yield Chat(item, [])
+
+
+def _held(place: Item, info: object, parts: Sequence[Item]) -> Item:
+    """A message: what is said of it, and its parts."""
+    return place._replace(value={"info": info, "parts": parts})
+
+
+def _sessions(item: Item) -> Iterator[Chat]:
+    """The sessions of a store, the oldest first."""
+    rows = {name: mapping(item.value, name) for name in _TABLES}
+    parts, sessions = defaultdict[str, list[Item]](list), defaultdict[str, list[Item]](list)
+    for id_ in sorted(rows["part"]):
+        row = rows["part"][id_]
+        parts[string(row, "message_id")].append(_row(item, "part", id_, row))
+    for id_ in sorted(rows["message"], key=lambda id_: (number(rows["message"][id_], _MADE) or 0, id_)):
+        row = rows["message"][id_]
+        sessions[string(row, "session_id")].append(_row(item, "message", id_, row))
+    for id_, messages in sessions.items():
+        about = rows["session"].get(id_)
+        held = [_held(one, one.value, parts[string(one.value, "id")]) for one in messages]
+        yield Chat(item, held, id_, _title(about), about)
+
+
+def _row(item: Item, table: str, id_: str, row: Any) -> Item:
+    """A row as the file of it would be: its data, with the id and the time."""
+    place = f"{item.pointer}/{table}/{escaped(id_)}/data"
+    data = row.get("data") if isinstance(row, dict) else row
+    if isinstance(data, dict):
+        data = {"time": {"created": row[_MADE]} if row.get(_MADE) else {}, **data, "id": id_}
+    return Item(data, item.line, place)
+
+
+def _info(message: object) -> object:
+    return message.get("info") if isinstance(message, dict) else message
+
+
+def _part_file(source: Source, item: Item) -> Chat:
+    """The turn of a part's file. The names of its message's folder and file are of letters and digits."""
+    session, message = string(item.value, "sessionID"), string(item.value, "messageID")
+    about: object = {"role": "assistant" if string(item.value, "type") == "tool" else ""}
+    if _ID.fullmatch(session) and _ID.fullmatch(message):
+        written = source.beside(f"../../message/{session}/{message}.json")
+        with suppress(JSONDecodeError):  # as good as not there
+            about = parse(written) if written else about
+    return Chat(item, [_held(item, about, [item])], session or source.folder)
+
+
+def _title(session: object) -> str:
+    return string(session, "title") or last_part(string(session, "directory"))
+
+
+def _opened(item: Item, _: Place, chat: Chat) -> Iterable[Event]:
+    """What a message holds, told by its `info`; nothing if it was reverted or is a summary."""
+    info, session, id_ = item.value["info"], chat.about, chat.name
+    if not isinstance(info, dict):
+        return [item.fault(f"{kind(info)} in the place of a message")]
+    role, own = string(info, "role"), string(info, "id")
+    reverted = string(mapping(session, "revert"), "messageID")
+    if info.get("summary") is True or (reverted and own >= reverted):
+        return []
+    above = string(session, "parent_id", "parentID")
+    time = mapping(info, "time").get("created")
+    ids = (above or id_, own, id_ if above else "")
+    events = [
+        event
+        for part in item.value["parts"]
+        for event in _part(part, role, own, Place(part, _time(part.value) or time, *ids))
+    ]
+    return list(_as_one(events)) if role == "user" else events
+
+
+def _as_one(events: list[Event]) -> Iterator[Event]:
+    """What the user sent at once, texts and files, as one turn."""
+    said = [event for event in events if isinstance(event, Said)]
+    if said:
+        first = next((event for event in said if event.text), said[0])
+        texts, captions = (event.text for event in said if event.text), (e.caption for e in said if e.caption)
+        yield first._replace(text="\n".join(texts), caption=" ".join(captions))
+    yield from (event for event in events if not isinstance(event, Said))
+
+
+def _time(part: object) -> object:
+    return mapping(part, "time").get("start") or mapping(part, "state", "time").get("start")
+
+
+def _part(part: Item, role: str, own: str, place: Place) -> Iterator[Event]:
+    value, message = part.value, own or part.pointer
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+        fault = f"{kind(value)} in the place of a part"
+        yield part.fault("a part without a `type`" if isinstance(value, dict) else fault)
+    elif value["type"] == "text" and not (value.get("synthetic") is True or value.get("ignored") is True):
+        yield Said(role, string(value, "text"), "", place, message)
+    elif value["type"] == "file":
+        name = string(value, "filename")
+        image = string(value, "mime").startswith("image/")
+        yield Said(role, "", "[image]" if image else f"[file {name}]" if name else "[file]", place, message)
+    elif value["type"] == "tool":
+        state, call = mapping(value, "state"), string(value, "callID", "id")
+        yield Called(string(value, "tool"), state.get("input"), call, place, message)
+        images = " ".join("[file]" for _ in sequence(state, "attachments"))
+        yield Returned(call, string(state, "output", "error"), images, place._replace(turn=call))
+
+
+FORMS = {
+    "vscode-chat": Form(
+        claims=_vscode_claims,
+        items=_vscode,
+        parted=lambda _, item: [Chat(item, item.value["items"])] if "items" in mapping(item.value) else [],
+        inside=_REQUESTS,
+        name="sessionId",
+        title="customTitle",
+        kind=lambda _, __: "request",
+        roles={"request": "user"},
+        time="timestamp",
+        turn="requestId",
+        events=_request,
+    ),
+    "cursor-store": Form(
+        claims=lambda value: bool(mapping(value)) and value.keys() <= {_TABLE, _OLD},
+        parted=_cursor,
+        inside=_TABLE,
+        kind="type",
+        roles={"1": "user", "user": "user", "2": "assistant", "ai": "assistant"},
+        time=lambda v, began: (
+            string(v, "createdAt", "timestamp") or at(v, "timingInfo/clientStartTime") or began
+        ),
+        turn="bubbleId id",
+        events=_bubble,
+    ),
+    "opencode": Form(
+        claims=_opencode_claims,
+        parted=_opencode,
+        inside="messages",
+        kind=lambda _, __: "message",
+        roles={"message": "user"},
+        events=_opened,
+    ),
+}
