@@ -402,12 +402,6 @@ TEXT_FORMATS = (
         "Teams: the meeting's Recap, Transcript, Download; Zoom: Recordings, Audio transcript",
     ),
     Format(
-        "transcript",
-        "transcripts of meetings with `Name  0:12` above what was said: Otter's text, Teams' .docx",
-        (".txt", ".docx"),
-        "Otter: Export Text, TXT with names and times; Teams: the meeting's Recap, Transcript, Download",
-    ),
-    Format(
         "zoom",
         "the chat of a Zoom meeting, saved or copied",
         (".txt",),
@@ -491,11 +485,19 @@ TEXT_FORMATS = (
         (".md",),
         "they are in .specstory/history of a project, a file a session; name that hidden folder",
     ),
+    Format(
+        "prompts",
+        "prompts as language models are given them: ChatML, Llama's [INST], Gemma's and Phi's marks",
+        TEXT,
+        rest="marks of turns",
+    ),
     Format("table", "CSV and TSV with a column for who speaks and one for what is said", (".csv", ".tsv")),
     Format(
         "chat",
-        "text and Markdown chats: `Name: text`, `[time] Name: text`, `**Name:** text`, `## User`",
-        TEXT,
+        "text and Markdown chats and transcripts, by the head of their turns: `[time] Name: text`, `## User`, "
+        "`Name  0:12` above what was said (Otter, Teams' .docx, Fathom, Gong), copies of windows",
+        (*TEXT, ".docx"),
+        "Otter: Export Text, TXT with names and times; Teams: the meeting's Recap, Transcript, Download",
     ),
     Format(
         "prose",
