@@ -1,9 +1,9 @@
 """The stamps of a chat's lines: what one looks like, and what those of a whole file tell together.
 
-A stamp is a date and a clock in any of the ways that programs and people write them, a clock alone, or a place
-in a recording (`0 minutes 4 seconds`, `00:00:04.120 --> 00:00:07.900`). What one stamp leaves open its file
-decides (`Timeline`): stamps of one form have one order of day and month, words for the halves of the day are
-learnt from their hours, and a clock that falls back begins a day.
+A stamp is a date and a clock in any of the ways that programs and people write them, a clock alone, or a
+place in a recording (`0 minutes 4 seconds`, `00:00:04.120 --> 00:00:07.900`). What one stamp leaves open
+its file decides (`Timeline`): stamps of one form have one order of day and month, words for the halves of
+the day are learnt from their hours, and a clock that falls back begins a day.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _DAY_OF_WEEK = rf"{WEEKDAY}[.,]{{0,2}} {{1,2}}"
 _NUMBERS = "|".join(rf"\d{{1,4}}{mark}\d{{1,2}}{mark}\d{{1,4}}" for mark in ("-", "/", r"\.", r"\. "))
 _EAST = r"(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]"
 _NAMED = (
-    rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?(?: | de | of |-){ANY_MONTH}\.?(?:(?:,| de)? \d{{4}}(?!:)|-\d{{2,4}})?"
+    rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?(?: | de | of |-){ANY_MONTH}\.?(?:(?:,| de)? \d{{4}}(?!:)"
+    rf"|-\d{{2,4}})?"
     rf"|{ANY_MONTH}\.? {{1,2}}\d{{1,2}}(?:st|nd|rd|th)?(?![:\d])(?:,? \d{{4}}(?![:\d]))?"
 )
 _NEAR = (
@@ -48,7 +49,8 @@ _SECONDS = r"\s?(?:s|secs?|se[ck]und\w{0,2}|seconds?|secondes?)\b"
 _AND = r",?(?: and| und| et| y| e)? ?"
 _SPAN = (
     rf"\d{{1,3}}{_HOURS}{_AND}\d{{1,2}}{_MINUTES}(?:{_AND}\d{{1,2}}{_SECONDS})?"
-    rf"|\d{{1,3}}{_MINUTES}{_AND}\d{{1,2}}{_SECONDS}|\d{{1,2}} (?:minut\w{{1,3}}|seconds?|se[ck]und\w{{1,3}})\b"
+    rf"|\d{{1,3}}{_MINUTES}{_AND}\d{{1,2}}{_SECONDS}|\d{{1,2}} (?:minut\w{{1,3}}|seconds?"
+    rf"|se[ck]und\w{{1,3}})\b"
 )
 _SPOT = r"\d{1,4}:\d{1,2}(?::\d{1,2})?(?:[.,]\d{1,3})?"
 _AT = r"\d{1,4}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?"
@@ -66,7 +68,8 @@ _PARTS = re.compile(r"(\d{1,3})\s?(\w)")
 _PASSED = 6 * 60
 """Minutes that a clock falls back when a day has passed; a change of summer time is one hour."""
 _YEARLESS = re.compile(
-    rf"(?<![\d/.])(?:(?P<n>\d{{1,2}})\.? (?:de )?(?P<month>{ANY_MONTH})|(?P<month2>{ANY_MONTH})\.? {{1,2}}(?P<n2>\d{{1,2}})"
+    rf"(?<![\d/.])(?:(?P<n>\d{{1,2}})\.? (?:de )?(?P<month>{ANY_MONTH})|(?P<month2>{ANY_MONTH})\.?"
+    rf" {{1,2}}(?P<n2>\d{{1,2}})"
     r"|(?P<east>\d{1,2})\s?[月월]\s?(?P<n3>\d{1,2}))(?![\d:])",
     re.I,
 )
@@ -81,7 +84,10 @@ def seconds(stamp: str) -> int | None:
         units = {unit.lower(): int(number) for number, unit in _PARTS.findall(stamp)}
         return sum(units.get(unit, 0) * many for unit, many in (("h", 3600), ("m", 60), ("s", 1)))
     whole = re.split(r"[.,]", found["from"] or found["at"])[0]
-    return sum(int(part) * 60**n for n, part in enumerate(reversed(whole.split(":"))))
+    at = 0
+    for part in whole.split(":"):
+        at = 60 * at + int(part)
+    return at
 
 
 def place(at: int) -> str:

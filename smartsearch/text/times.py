@@ -21,18 +21,27 @@ MONTH_NAMES = (
     "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
 _ABROAD = """
-januar janvier janv enero ene janeiro gennaio gen januari styczeń stycznia sty ocak oca января январь янв ledna tammikuu tammikuuta
-februar février févr fév febrero fevereiro fev febbraio februari luty lutego lut şubat şub февраля февраль фев února helmikuu helmikuuta
-märz mär mars marzo março maart mrt marzec marca mart марта март мар března maaliskuu maret maaliskuuta
+januar janvier janv enero ene janeiro gennaio gen januari styczeń stycznia sty ocak oca января \
+январь янв ledna tammikuu tammikuuta
+februar février févr fév febrero fevereiro fev febbraio februari luty lutego lut şubat şub февраля \
+февраль фев února helmikuu helmikuuta
+märz mär mars marzo março maart mrt marzec marca mart марта март мар března maaliskuu maret \
+maaliskuuta
 avril avr abril abr aprile kwietnia kwi nisan nis апреля апрель апр dubna huhtikuu huhtikuuta
 mai mayo maio maggio mag mei maj maja mayıs мая май května toukokuu toukokuuta
 juni juin junio junho giugno giu czerwca cze haziran haz июня июнь июн června kesäkuu kesäkuuta
-juli juillet juil julio julho luglio lug lipca lip temmuz tem июля июль июл července heinäkuu heinäkuuta
-août aoû agosto ago augustus augusti sierpnia sie ağustos ağu августа август авг srpna elokuu agustus elokuuta
-septembre septiembre setembro set settembre września wrz eylül eyl сентября сентябрь сен сент září syyskuu syyskuuta
-oktober okt octobre octubre outubro out ottobre ott października paź ekim eki октября октябрь окт října lokakuu lokakuuta
-novembre noviembre novembro listopada lis kasım kas ноября ноябрь ноя listopadu marraskuu marraskuuta
-dezember dez décembre déc diciembre dic dezembro dicembre december grudnia gru aralık ara декабря декабрь дек prosince joulukuu desember joulukuuta
+juli juillet juil julio julho luglio lug lipca lip temmuz tem июля июль июл července heinäkuu \
+heinäkuuta
+août aoû agosto ago augustus augusti sierpnia sie ağustos ağu августа август авг srpna elokuu \
+agustus elokuuta
+septembre septiembre setembro set settembre września wrz eylül eyl сентября сентябрь сен сент září \
+syyskuu syyskuuta
+oktober okt octobre octubre outubro out ottobre ott października paź ekim eki октября октябрь окт \
+října lokakuu lokakuuta
+novembre noviembre novembro listopada lis kasım kas ноября ноябрь ноя listopadu marraskuu \
+marraskuuta
+dezember dez décembre déc diciembre dic dezembro dicembre december grudnia gru aralık ara декабря \
+декабрь дек prosince joulukuu desember joulukuuta
 """
 """The months in other languages, a line each: German to Finnish, as dates have them."""
 _OF = {word: n for n, line in enumerate(_ABROAD.strip().split("\n"), 1) for word in line.split()}
@@ -385,7 +394,8 @@ class Stamp(NamedTuple):
 
 
 class Numbers(NamedTuple):
-    """A date whose year stands last, as written, in its form: the mark, the year's digits, halves of the day."""
+    """A date whose year stands last, as written, in its form: the mark, the year's digits, halves of
+    the day."""
 
     mark: str
     digits: int
@@ -407,7 +417,8 @@ class Numbers(NamedTuple):
 
     @property
     def forced(self) -> bool | None:
-        """Whether the day stands first, by what no month can be or by the weekday; None if they do not tell."""
+        """Whether the day stands first, by what no month can be or by the weekday; None if they do not
+        tell."""
         if int(self.a) > 12 or int(self.b) > 12:
             return int(self.a) > 12
         if self.weekday < 0 or self.a == self.b:
@@ -437,8 +448,9 @@ _HALF_STANDS = re.compile(r"\d\s?[AaPp]\.?\s?[Mm]\b")
 class Orders:
     """The order of day and month in each form of date that a file has: it may change where its writer did.
 
-    In a form decides what no month can be, or the weekday; then what keeps time running on, for messages stand
-    in order of time. Where those disagree, the nearest one above. A form of early days only has no such sign:
+    In a form decides what no month can be, or the weekday; then what keeps time running on, for messages
+    stand in order of time. Where those disagree, the nearest one above. A form of early days only has no such
+    sign:
     the style of the United States (`5/8/23, 1:56 PM`) is month first there and every other is day first.
     """
 
@@ -452,7 +464,8 @@ class Orders:
 
     @classmethod
     def of_numbers(cls, dates: Iterable[Numbers | None], american_year: int = 2) -> Orders:
-        """Those of dates in file order, one wherever the date changes. Browsers write American years in full."""
+        """Those of dates in file order, one wherever the date changes. Browsers write American years
+        in full."""
         forms: dict[tuple[str, int, bool], list[Numbers]] = {}
         for one in dates:
             if one:

@@ -48,12 +48,14 @@ _ALL = 0.9  # share of lines that one person speaks in a chat of nobody else
 _FEW = 6  # people who may speak once or twice each; more such names are labels
 _MANY = 20  # turns of questions and answers that are a talk's, not a page's
 _LOGGED = re.compile(
-    r"(?:[-*#=]{1,4} |Session )(?:\w+ ){0,3}?(?:opened|closed|changed|start|time|close|logging(?: at)?|began|ended):?\s+(?P<when>.+)",
+    r"(?:[-*#=]{1,4} |Session )(?:\w+ ){0,3}?(?:opened|closed|changed|start|time|close|logging(?:"
+    r" at)?|began|ended):?\s+(?P<when>.+)",
     re.I,
 )
 """What programs write between turns: a date that holds for those below it."""
 _NOTE = re.compile(
-    r".{1,80} (?:started|stopped) transcription|Transcribed by https?://otter\.ai/?|Meeting ended after .{1,40}"
+    r".{1,80} (?:started|stopped) transcription|Transcribed by https?://otter\.ai/?|Meeting ended"
+    r" after .{1,40}"
     r"|(?:\d{1,2}h ?)?\d{1,3}m(?: ?\d{1,2}s)?|\d{1,2}s|.{1,200}-Meeting Recording"
     r"|This editable transcript was computer generated.{0,200}"
 )
@@ -167,10 +169,36 @@ def _in_groups(layout: Layout) -> bool:
     return len(below) > 1 and sum(most.values()) >= _SURELY * sum(places.values())
 
 
-def read(source: Source) -> Iterator[Record]:
-    """Turns in file order. Text before the first turn is a turn without a speaker; a title names the chat."""
+def told(source: Source) -> str:
+    """The head that was inferred, and of how many lines it is; "" where the turns are in one of the
+    styles."""
     head = head_of(source.lines[: 2 * _DETECT_LINES])
-    layout = by_head(source.lines, head) if head else layout_of(source.lines, known=True)
+    if head is None:
+        return ""
+    turns = sum(bool(here.name) for here in by_head(source.lines, head).found.values())
+    written = sum(1 for line in source.lines if line.strip())
+    return (
+        f"head {head.shown}, {turns:,} turns"
+        if head.above
+        else f"head {head.shown}, {turns:,} of {written:,} lines"
+    )
+
+
+def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
+    """Turns in file order, by the head that a user `stated` or by what is found.
+
+    Text before the first turn is a turn without a speaker; a title names the chat.
+    """
+    head = stated or head_of(source.lines[: 2 * _DETECT_LINES])
+    layout = (
+        by_head(source.lines, head, stated=stated is not None)
+        if head
+        else layout_of(source.lines, known=True)
+    )
+    if stated and not layout.opened:
+        raise FormatError(
+            f"no line begins with the head that was stated: {stated.shown}", kind="unknown_head"
+        )
     stamps = [here.stamp for here in layout.found.values() if here.stamp]
     timed = Timeline(layout.orders, learnt_halves(stamps), source.day, rolls=True)
     places = head is not None and are_places(head, stamps) and not _is_dated(source.lines, layout)

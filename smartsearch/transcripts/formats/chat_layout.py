@@ -45,7 +45,8 @@ _PROPERTY = re.compile(r"[\w-]{1,60}:(?:\s|$)")
 _LONG_MATTER = 400
 _ENDS = ("---", "...")
 _YEARLESS_ALONE = re.compile(
-    rf"(?:{WEEKDAY},? )?(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:de )?{ANY_MONTH}|{ANY_MONTH} \d{{1,2}}(?:st|nd|rd|th)?)",
+    rf"(?:{WEEKDAY},? )?(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:de )?{ANY_MONTH}|{ANY_MONTH}"
+    rf" \d{{1,2}}(?:st|nd|rd|th)?)",
     re.I,
 )
 _RULE = re.compile(r"\s*(?:-\s?){3,}$|\s*(?:\*\s?){3,}$|\s*_{3,}\s*$")
@@ -127,18 +128,21 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
     return Layout(chosen, found, _orders(lines, found), opened, frozenset(about))
 
 
-def by_head(lines: Sequence[str], head: Head) -> Layout:
-    """The layout of a file, or of its beginning, whose turns have this head."""
+def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout:
+    """The layout of a file, or of its beginning, whose turns have this head; all its names where it is
+    `stated`."""
     found, about, end = dict[int, Opening](), set[int](), 0
     for number in _outside_code(lines):
         if number <= end or not lines[number - 1].strip():
             continue
-        if opened := head.at(lines, number):
-            found[number], end = opened
+        if here := head.at(lines, number):
+            found[number], end = here
         elif unnamed := head.unnamed(lines[number - 1]):
             found[number] = unnamed
         about.update(range(number + 1, end + 1))
     names = known_names(found, head)
+    if stated:
+        names = frozenset(here.name for here in found.values() if here.name)
     if head.above or not head.has_time:
         found = {number: here for number, here in found.items() if here.name in names or not here.name}
     opened = tuple(found)

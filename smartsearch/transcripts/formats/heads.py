@@ -1,9 +1,9 @@
 """The head of a chat's turns, inferred from the file: how stamp, name and marks stand before the text.
 
-A head is written as people would state it: `[TIME] NAME: TEXT`, `NAME, [TIME]` with the text below, `NAME` on one
-line and `TIME` on the next. Every line suggests the heads that it may have (`_suggested`); the one that explains
-most lines, with the fewest names that speak once, is the file's (`infer`). Names are what recurs at that place:
-no pattern of capitals tells them. What programs log is no chat, however well it fits.
+A head is written as people would state it: `[TIME] NAME: TEXT`, `NAME, [TIME]` with the text below, `NAME`
+on one line and `TIME` on the next. Every line suggests the heads that it may have (`_suggested`); the one
+that explains most lines, with the fewest names that speak once, is the file's (`infer`). Names are what
+recurs at that place: no pattern of capitals tells them. What programs log is no chat, however well it fits.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
+from smartsearch.errors import InputError
 from smartsearch.text.stamps import STAMP, seconds
 from smartsearch.transcripts.formats.speakers import Opening, is_label, looks_like_name, may_be_name, role
 
@@ -64,6 +65,15 @@ class Head:
     """
 
     written: str
+
+    @classmethod
+    def stated(cls, said: str) -> Head:
+        """A head as a person states it, and as `shown` tells it: ` / ` ends a line. Raises InputError."""
+        written = re.sub(r"\s?TAB\s?", "\t", said.strip()).replace(" / ", "\n").removesuffix("\nTEXT")
+        if written.count("NAME") != 1 or written.count("TEXT") > 1 or "TEXT" in written.rpartition("TEXT")[0]:
+            hint = "as in 'TIME NAME: TEXT', or with the text in the lines below 'NAME, [TIME] / TEXT'"
+            raise InputError(f"no head of turns: {said!r} has not one NAME", hint=hint, kind="unknown_head")
+        return cls(written)
 
     @cached_property
     def _lines(self) -> tuple[_Part, ...]:
@@ -245,9 +255,9 @@ def _named(rest: str, *, alone: bool, opened: str = "") -> Iterator[str]:
         end = told.find(_PAIRS[opener])
         if 0 < end <= 80:
             behind = _BEHIND.match(told[end:])
-            colon = told[end - 1] if told[end - 1] in ":：" else ""
-            closing = colon + (behind[0] if behind else _PAIRS[opener])
-            end -= len(colon)
+            mark = told[end - 1] if told[end - 1] in ":：" else ""
+            closing = mark + (behind[0] if behind else _PAIRS[opener])
+            end -= len(mark)
             text = told[end + len(closing) :]
             yield f"{marks}NAME{closing if text else closing.rstrip()}{'TEXT' if text else ''}"
     if colon := _COLON.search(told[:90]):
@@ -370,6 +380,7 @@ def _is_name(name: str) -> bool:
         and not _LEVEL.search(bare)
         and (bare[-1] not in _SENTENCE_END or (bare[-1] == "." and " " in bare))
         and "://" not in bare
+        and "  " not in bare
         and not _DATING.search(bare)
         and all(bare.count(opens) == bare.count(closes) for opens, closes in ("()", "[]", "<>", "{}"))
     )
@@ -402,7 +413,7 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
         )
         if not followed * 4 >= 3 * turns or bare * 4 >= turns or min(found.opened) > _PREAMBLE:
             return False
-        return head.has_time or _is_talk(found)
+        return head.has_time or (min(found.opened) <= _FEW and _is_talk(found))
     first = min(found.opened)
     after = sum(1 for number, line in enumerate(lines, 1) if number >= first and line.strip())
     if head.has_time:
@@ -412,7 +423,7 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
 
 def _is_talk(found: Found) -> bool:
     """Whether without stamps the names are people's: they alternate, and say more than a word."""
-    said = [here for here in found.opened.values()]
+    said = list(found.opened.values())
     switches = sum(one.name != other.name for one, other in pairwise(said))
     words = sum(len(here.text.split()) > 2 or not here.text.isascii() or found.head.above for here in said)
     bare = set(found.head.written) & set("<[【(「{")
@@ -433,7 +444,8 @@ def _rising(at: Sequence[int]) -> bool:
 
 
 def _logged(found: Found, lines: Sequence[str]) -> bool:
-    """Whether programs wrote these lines: levels, ids of processes, files and settings stand in most of them."""
+    """Whether programs wrote these lines: levels, ids of processes, files and settings stand in most
+    of them."""
     said = [lines[number - 1][:160] for number in found.opened]
     levels = sum(bool(_LEVEL.search(line[:90])) for line in said)
     below = [lines[end][:40] for end in found.ends.values() if end < len(lines)] if found.head.above else []

@@ -36,12 +36,17 @@ _RULED = re.compile(rf"{_HEADER.pattern}|_{{10,}}$")
 
 _FORWARDED = re.compile(
     r"[->\s]{0,12}(?:Begin forwarded message|Forwarded message|Weitergeleitete Nachricht"
-    r"|Anfang der weitergeleiteten (?:Nachricht|E-?Mail)|Message transf[ée]r[ée]|D[ée]but du message (?:transf[ée]r[ée]|r[ée]exp[ée]di[ée])"
+    r"|Anfang der weitergeleiteten (?:Nachricht|E-?Mail)|Message transf[ée]r[ée]|D[ée]but du"
+    r" message (?:transf[ée]r[ée]|r[ée]exp[ée]di[ée])"
     r"|(?:Inicio del )?mensaje reenviado|(?:In[íi]cio da )?mensagem (?:encaminhada|reencaminhada)"
-    r"|(?:Inizio )?(?:del )?messaggio inoltrato|(?:Begin )?doorgestuurd bericht|Vidarebefordrat (?:meddelande|brev)"
-    r"|Videresendt (?:melding|meddelelse|besked)|V[äa]litetty viesti|Przekazana wiadomo[śs][ćc]|Přeposlaná zpráva"
-    r"|Továbbított (?:üzenet|levél)|İletilen ileti|Yönlendirilmiş ileti|Пересылаемое сообщение|Начало переадресованного"
-    r"|Переслане повідомлення|転送されたメッセージ|転送メール|转发的邮件|转发邮件信息|轉寄的郵件|전달된 메시지"
+    r"|(?:Inizio )?(?:del )?messaggio inoltrato|(?:Begin )?doorgestuurd bericht|Vidarebefordrat"
+    r" (?:meddelande|brev)"
+    r"|Videresendt (?:melding|meddelelse|besked)|V[äa]litetty viesti|Przekazana wiadomo[śs][ćc]"
+    r"|Přeposlaná zpráva"
+    r"|Továbbított (?:üzenet|levél)|İletilen ileti|Yönlendirilmiş ileti|Пересылаемое сообщение"
+    r"|Начало переадресованного"
+    r"|Переслане повідомлення|転送されたメッセージ|転送メール|转发的邮件|转发邮件信息|轉寄的郵件|전달된"
+    r" 메시지"
     r"|Forwarded by|Forwarded Message)\b.{0,60}$",
     re.I,
 )

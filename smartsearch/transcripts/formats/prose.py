@@ -90,7 +90,8 @@ def _windows(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[int, 
 
 
 def _are_records(lines: Sequence[str]) -> bool:
-    """Whether a long paragraph is a log of a kind not known here: its lines begin with the same marks and digits."""
+    """Whether a long paragraph is a log of a kind not known here: its lines begin with the same marks
+    and digits."""
     if sum(map(len, lines)) < _MOST * _LETTERS or len(lines) < _FEW:
         return False
     begun = Counter(_DIGITS.sub("0", line.split(None, 1)[0]) for line in lines if line.strip())

@@ -369,17 +369,62 @@ def looks_like_name(name: str) -> bool:
 
 
 _PARTICLES = frozenset(
-    """van von der den de del della di da do dos das du la le los las el al bin binti ibn ben ter ten te op zu zur af
-    av of the and und y e et i & + abu st""".split()
+    [
+        "van",
+        "von",
+        "der",
+        "den",
+        "de",
+        "del",
+        "della",
+        "di",
+        "da",
+        "do",
+        "dos",
+        "das",
+        "du",
+        "la",
+        "le",
+        "los",
+        "las",
+        "el",
+        "al",
+        "bin",
+        "binti",
+        "ibn",
+        "ben",
+        "ter",
+        "ten",
+        "te",
+        "op",
+        "zu",
+        "zur",
+        "af",
+        "av",
+        "of",
+        "the",
+        "and",
+        "und",
+        "y",
+        "e",
+        "et",
+        "i",
+        "&",
+        "+",
+        "abu",
+        "st",
+    ]
 )
 _DEGREE = re.compile(
-    r",? (?:Ph\.?D|M\.?D|Psy\.?D|J\.?D|Ed\.?D|D\.?D\.?S|D\.?O|R\.?N|M\.?A|M\.?Sc|B\.?A|MBA|MPH|CPA|Esq|Jr|Sr|I{1,3}|IV)\.?(?=,|$)",
+    r",? (?:Ph\.?D|M\.?D|Psy\.?D|J\.?D|Ed\.?D|D\.?D\.?S|D\.?O|R\.?N|M\.?A|M\.?Sc|B\.?A|MBA|MPH"
+    r"|CPA|Esq|Jr|Sr|I{1,3}|IV)\.?(?=,|$)",
     re.I,
 )
 
 
 def may_be_name(name: str) -> bool:
-    """Whether what recurs as a name does may be one: capitals, particles (`van der`), degrees, numbers, asides."""
+    """Whether what recurs as a name does may be one: capitals, particles (`van der`), degrees,
+    numbers, asides."""
     bare = _DEGREE.sub("", _ASIDE.sub("", _bare(name))).strip()
     words = bare.split()
     while len(words) > 1 and words[0] in _PARTICLES:

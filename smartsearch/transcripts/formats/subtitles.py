@@ -50,7 +50,8 @@ _END = re.compile(r"[.!?…。！？]['\")\]”’»]{0,3}$")
 
 
 class _Cue(NamedTuple):
-    """What is shown at once: from when on (seconds), on which lines, by whom as its id tells, and whether a turn."""
+    """What is shown at once: from when on (seconds), on which lines, by whom as its id tells, and
+    whether a turn."""
 
     start: float
     number: int
