@@ -457,6 +457,14 @@ class Orders:
     first: dict[tuple[str, int, bool], bool]
     changing: frozenset[tuple[str, int, bool]] = frozenset()
 
+    def __post_init__(self) -> None:
+        orders = set(self.first.values())
+        self._all = orders.pop() if len(orders) == 1 and not self.changing else None
+
+    def of_stamp(self, stamp: Stamp) -> bool:
+        """The order of a stamp that was taken apart."""
+        return self.day_first(stamp.numbers) if self._all is None else self._all
+
     @classmethod
     def of(cls, stamps: Iterable[str]) -> Orders:
         """The orders of stamps as written."""

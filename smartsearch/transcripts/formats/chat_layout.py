@@ -31,6 +31,7 @@ DECORATION = "#*=_~-–—[]() \t"
 TITLE = re.compile(r"#{1,6}\s")
 HALF = 0.5
 _DATE_ALONE = 50
+_NUMERIC = re.compile(r"\d[-/.]\d{1,2}[-/.]\d\d")
 _NEAR = 0.8  # of the share that the best style explains: between styles with both roles the boldest wins
 _HEADED = 3  # turns a heading that names a person is worth: what it heads is longer
 _MORE = 5  # times as often as a person an assistant may speak
@@ -155,7 +156,8 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
 def _orders(lines: Sequence[str], found: Mapping[int, Opening]) -> Orders:
     """The order of day and month in stamps, and in lines that are only a date."""
     told = (here.stamp for here in found.values() if here.stamp)
-    alone = (line for line in lines if 5 < len(line) < _DATE_ALONE and to_iso(line.strip(DECORATION)))
+    short = (line for line in lines if 5 < len(line) < _DATE_ALONE and _NUMERIC.search(line))
+    alone = (line for line in short if to_iso(line.strip(DECORATION)))
     return Orders.of(dict.fromkeys((*alone, *told)))
 
 

@@ -81,7 +81,7 @@ def read(source: Source) -> Iterator[Record]:
                 item,
                 text=said,
                 speaker=who,
-                time=stamp.iso(orders.day_first(stamp.numbers)),
+                time=stamp.iso(orders.of_stamp(stamp)),
                 caption=shown_file,
                 conversation=conversation,
             )

@@ -20,6 +20,7 @@ from smartsearch.text.stamps import STAMP, seconds
 from smartsearch.transcripts.formats.speakers import Opening, is_label, looks_like_name, may_be_name, role
 
 _LONGEST = 240  # characters of a line in which its head ends
+_WIDEST = 70  # characters of a stamp at a line's end
 _STAMPED = re.compile(STAMP, re.I)
 _TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek)", re.I)
 """What a line with a stamp has at least."""
@@ -133,6 +134,7 @@ class _Part:
     before: re.Pattern[str] | None
     behind: re.Pattern[str]
     leads: bool = False
+    ends: bool = False
 
     @classmethod
     @lru_cache(maxsize=256)
@@ -140,7 +142,12 @@ class _Part:
         before, time, behind = written.partition("TIME")
         if not time:
             return cls(None, _compiled(written))
-        return cls(_compiled(before), _compiled(behind.replace("TIME", "")), "NAME" not in before)
+        return cls(
+            _compiled(before),
+            _compiled(behind.replace("TIME", "")),
+            "NAME" not in before,
+            "TEXT" not in behind,
+        )
 
     def of_line(self, line: str) -> dict[str, str] | None:
         """The parts of a line, None where it is not written so."""
@@ -152,7 +159,11 @@ class _Part:
             stamp = _STAMPED.match(line, begin) if begin is not None else None
             told: dict[str, str] = {}
         else:
-            stamp = _STAMPED.search(line, 1, _LONGEST)
+            begin = max(1, len(line) - _WIDEST) if self.ends else 1
+            likely = len(line) < _LONGEST or not self.ends
+            stamp = (
+                _STAMPED.search(line, begin) if likely and _TIMED.search(line, begin - 1, _LONGEST) else None
+            )
             first = self.before.fullmatch(line[: stamp.start()]) if stamp else None
             if not first:
                 return None

@@ -127,9 +127,7 @@ def read(source: Source) -> Iterator[Record]:
                 item,
                 text=said[0],
                 speaker=here.name,
-                time=here.stamp.iso(
-                    orders.day_first(here.stamp.numbers), learnt() if here.stamp.is_open else None
-                ),
+                time=here.stamp.iso(orders.of_stamp(here.stamp), learnt() if here.stamp.is_open else None),
                 caption=said[1],
                 conversation=conversation,
             )
