@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timezone
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -45,8 +45,11 @@ dezember dez décembre déc diciembre dic dezembro dicembre december grudnia gru
 """
 """The months in other languages, a line each: German to Finnish, as dates have them."""
 _OF = {word: n for n, line in enumerate(_ABROAD.strip().split("\n"), 1) for word in line.split()}
-ANY_MONTH = rf"(?:{MONTH_NAMES}|{'|'.join(sorted(_OF, key=len, reverse=True))})(?![^\W\d_])"
+ANY_MONTH = rf"(?:{'|'.join(sorted({word[:3] for word in (*_OF, *MONTHS)}))})[^\W\d_]{{0,9}}(?![^\W\d_])"
+"""What begins as the name of a month; `month_of` says which, if any."""
+_MONTH = rf"(?:{MONTH_NAMES}|{'|'.join(sorted(_OF, key=len, reverse=True))})(?![^\W\d_])"
 _MONTH = rf"({ANY_MONTH})\.?"
+_ENGLISH = re.compile(MONTH_NAMES)
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
 _EASTERN = re.compile(r"(?<!\d)(\d{4})[年년]\s?(\d{1,2})[月월]\s?(\d{1,2})[日일]")
 _EASTERN_CLOCK = re.compile(
@@ -67,7 +70,7 @@ _CLOCK = re.compile(
     r"\s*(Z\b|UTC\b|GMT\b|[+-](?:[01]\d|2[0-3]):?[0-5]\d(?!\d))?",
     re.I,
 )
-_BETWEEN = r"[\s,.;()\[\]|–—-]"
+_BETWEEN = re.compile(r"[\s,.;()\[\]|–—-]+")
 WEEKDAY = (
     r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|(?:mo|diens|mitt|donners|frei|sams|sonn)(?:n?tag|woch)"
     r"|(?:lun|mar|mercre|jeu|vendre|same)(?:di)?|dim(?:anche)?|lunes|martes|mi[ée]rcoles|jueves|viernes|s[áa]bado|domingo"
@@ -78,8 +81,8 @@ WEEKDAY = (
     r"|пн|вт|ср|чт|пт|сб|вс|(?:星期|周|週|礼拜)[一二三四五六日天]|[月火水木金土日]曜日|[월화수목금토일]요일)"
 )
 """The days of the week in some languages, in full or short."""
-_FILLER = rf"(?:{WEEKDAY}|on|at|t|[àa]|às|as|um|klo|kl|alle|ore|le|om|la|las|uhr|г|в|o|v|den|pukul|saat)"
-_NOISE = re.compile(rf"{_BETWEEN}*(?:{_FILLER}(?:{_BETWEEN}+{_FILLER})*{_BETWEEN}*)?", re.I)
+_FILLERS = "on|at|t|[àa]|às|as|um|klo|kl|alle|ore|le|om|la|las|uhr|г|в|o|v|den|pukul|saat|feira"
+"""What stands between a date and a clock beside marks and the day of the week."""
 _ISO = re.compile(
     r"(\d{4}-\d\d-\d\d)T([01]\d|2[0-3])(:[0-5]\d:[0-5]\d)(?:\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?", re.A
 )
@@ -149,7 +152,7 @@ def clock(text: str, halves: Mapping[str, bool] | None = None) -> str:
     `halves` are a file's own words for the halves of the day (`learnt_halves`).
     """
     time, rest = _take_clock(text.strip())
-    if not time or _NOISE.fullmatch(rest):
+    if not time or _is_noise(rest):
         return time
     late = (halves or {}).get(_half_key(rest))
     if late is None or not 1 <= int(time[:2]) <= 12:
@@ -170,7 +173,8 @@ def day_of_name(name: str) -> str:
     days = {calendar_day(int(year), int(month), int(day)) for year, _, month, day in NAMED_DAY.findall(name)}
     if not days:
         written = name.replace("_", " ")
-        days = {find_date(found[0]) for p in (_DAY_MONTH, _MONTH_DAY) for found in p.finditer(written)}
+        named = [found[0] for p in (_DAY_MONTH, _MONTH_DAY) for found in p.finditer(written)]
+        days = {day for one in named if (day := find_date(one))}
     return days.pop() if len(days) == 1 and not _TAKEN_OUT.search(name) else ""
 
 
@@ -187,9 +191,23 @@ def _text_to_iso(text: str, day_first: bool) -> str:
     if not day:
         return ""
     time, rest = _take_clock(rest)
-    if not _NOISE.fullmatch(rest):
+    if not _is_noise(rest):
         return ""
     return f"{day}T{time}" if time else day
+
+
+def _told(rest: str) -> list[str]:
+    """The words of what is left of a stamp without date and clock, but for those that tell nothing."""
+    return [word for word in _BETWEEN.split(rest) if word and not _filler().fullmatch(word)]
+
+
+def _is_noise(rest: str) -> bool:
+    return not rest.strip(_AROUND) or not _told(rest)
+
+
+@cache
+def _filler() -> re.Pattern[str]:
+    return re.compile(rf"{WEEKDAY}|{_FILLERS}", re.I)
 
 
 def _western(found: re.Match[str]) -> str:
@@ -205,12 +223,12 @@ def _take_date(text: str, day_first: bool) -> tuple[str, str]:
         year, month, day = int(found[1]), int(found[3]), int(found[4])
     elif found := _EASTERN.search(text):
         year, month, day = int(found[1]), int(found[2]), int(found[3])
-    elif found := _DAY_MONTH.search(text):
+    elif found := _of_month(_DAY_MONTH, 2, text):
         year, month, day = int(found[3] or 2000 + int(found[4])), month_of(found[2]), int(found[1])
-    elif found := _UNIX.search(text):
+    elif found := _of_month(_UNIX, 1, text):
         iso = calendar_day(int(found[4]), month_of(found[1]), int(found[2]))
         return (iso, f"{text[: found.start()]} {found[3]} {text[found.end() :]}") if iso else ("", text)
-    elif found := _MONTH_DAY.search(text):
+    elif found := _of_month(_MONTH_DAY, 1, text):
         year, month, day = int(found[3]), month_of(found[1]), int(found[2])
     elif found := _NUMERIC.search(text):
         year, month, day = _ordered(int(found[1]), int(found[3]), int(found[4]), day_first)
@@ -218,6 +236,11 @@ def _take_date(text: str, day_first: bool) -> tuple[str, str]:
         return "", text
     iso = calendar_day(year, month, day)
     return (iso, f"{text[: found.start()]} {text[found.end() :]}") if iso else ("", text)
+
+
+def _of_month(pattern: re.Pattern[str], at: int, text: str) -> re.Match[str] | None:
+    """The first match whose group `at` is a month."""
+    return next((found for found in pattern.finditer(text) if month_of(found[at])), None)
 
 
 def _ordered(first: int, second: int, year: int, day_first: bool) -> tuple[int, int, int]:
@@ -261,9 +284,9 @@ def _offset(written: str | None) -> str:
 
 
 def month_of(name: str) -> int:
-    """The number of a month by its name, of which three letters tell in English."""
+    """The number of a month by its name, 0 for any other word."""
     lower = name.lower()
-    return _OF.get(lower) or MONTHS.index(lower[:3]) + 1
+    return _OF.get(lower) or (MONTHS.index(lower[:3]) + 1 if _ENGLISH.fullmatch(lower) else 0)
 
 
 def _epoch_to_iso(number: float) -> str:
@@ -558,7 +581,7 @@ def learnt_halves(stamps: Iterable[str]) -> dict[str, bool]:
             continue
         day, rest = _take_date(stamp, True)
         time, rest = _take_clock(rest)
-        word = _NOISE.sub("", rest).strip(_AROUND) if time else ""
+        word = " ".join(_told(rest)) if time else ""
         if word:
             told.append((word, day, int(time[:2]) * 60 + int(time[3:5])))
     return halves(told)
