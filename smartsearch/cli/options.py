@@ -148,11 +148,29 @@ def fields_option() -> Any:
     return option(FILTERS, said, "--fields", metavar="NAME=KEY,...")
 
 
-def input_format(name: str, fields: str | None) -> str:
-    """What files are read as, by `--input-format` and `--fields`. Raises UsageError where these disagree."""
-    if fields is None:
+def head_option() -> Any:
+    """`--head`: where `--input-format` is."""
+    said = (
+        "How turns begin in a text chat, where that is not found: 'TIME NAME: TEXT', '<NAME>"
+        " TEXT'; with the text "
+        "in the lines below 'NAME, [TIME] / TEXT'."
+    )
+    return option(FILTERS, said, "--head", metavar="HEAD")
+
+
+def input_format(name: str, fields: str | None, head: str | None = None) -> str:
+    """What files are read as, by `--input-format`, `--fields` and `--head`. Raises UsageError where
+    these disagree."""
+    if fields is None and head is None:
         return name
-    from smartsearch.transcripts.registry import FIELDS, by_name
+    from smartsearch.transcripts.registry import FIELDS, HEAD, by_name
+
+    if head is not None:
+        if fields is not None or name not in ("auto", "chat"):
+            other = "--fields" if fields is not None else f"--input-format {name}"
+            raise UsageError(f"--head is for text chats, and {other} is not", hint="give one of them")
+        by_name(f"{HEAD}{head}")
+        return f"{HEAD}{head}"
 
     if name not in ("auto", "messages", "table"):
         raise UsageError(
@@ -281,7 +299,9 @@ class FilterOptions:
 
     def __init__(self, **said: Any) -> None:
         globs, excludes = (tuple(said.pop(name, None) or ()) for name in ("glob", "exclude"))
-        read_as = input_format(said.pop("input_format", "auto"), said.pop("fields", None))
+        read_as = input_format(
+            said.pop("input_format", "auto"), said.pop("fields", None), said.pop("head", None)
+        )
         self.written = Written(said, globs, excludes, read_as)
 
     @classmethod
@@ -302,6 +322,7 @@ class FilterOptions:
             yield _parameter(name, list[str] | None, option(FILTERS, said, *flags, metavar="GLOB"))
         yield _parameter("input_format", str, input_format_option())
         yield _parameter("fields", str | None, fields_option())
+        yield _parameter("head", str | None, head_option())
 
     def scope(self, paths: Sequence[str] | None, config: Config, own: tuple[str, ...] = ()) -> Scope:
         """What is searched under `paths`, by default the current folder. Raises UsageError."""

@@ -15,6 +15,7 @@ from smartsearch.cli.options import (
     OUTPUT,
     color_option,
     fields_option,
+    head_option,
     hyperlinks_option,
     input_format,
     input_format_option,
@@ -94,6 +95,7 @@ class ShowOptions:
     redact: bool | None = setting("redact")
     input_format: str = input_format_option()
     fields: str | None = fields_option()
+    head: str | None = head_option()
 
     @property
     def whole(self) -> str:
@@ -140,7 +142,7 @@ def show(
         raise UsageError(
             "--hit picks one of the hits that - brings", hint="query ... --json | show - --hit 1"
         )
-    files = _Files(input_format(options.input_format, options.fields))
+    files = _Files(input_format(options.input_format, options.fields, options.head))
     gathered = _Gathered()
     for text in resolved(places):
         if text == "-":

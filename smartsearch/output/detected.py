@@ -104,6 +104,7 @@ def _lines(one: Detected) -> Iterator[str]:
         parts += [counted(one.conversations, "conversation"), counted(one.span.turns, "turn")]
         parts += [part for part in (people(one.span), days(one.span)) if part]
         parts += [_explained(one)] if one.explained and one.explained.looked else []
+        parts += [one.explained.told] if one.explained and one.explained.told else []
     yield f"{shown_path(one.path)}: {', '.join(parts)}"
     yield from (f"  left out: {one_line(skipped.reason)}" for skipped in one.skipped)
     yield from (f"  note: {one_line(said.removeprefix(f'{one.path}: '))}" for said in one.warnings)

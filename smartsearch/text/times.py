@@ -7,9 +7,11 @@ browsers of many countries write before a line: there the file decides at once w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, timezone
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,20 +20,69 @@ MONTH_NAMES = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     "|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
-_MONTH = rf"({MONTH_NAMES})\.?"
+_ABROAD = """
+januar janvier janv enero ene janeiro gennaio gen januari styczeń stycznia sty ocak oca января \
+январь янв ledna tammikuu tammikuuta
+februar février févr fév febrero fevereiro fev febbraio februari luty lutego lut şubat şub февраля \
+февраль фев února helmikuu helmikuuta
+märz mär mars marzo março maart mrt marzec marca mart марта март мар března maaliskuu maret \
+maaliskuuta
+avril avr abril abr aprile kwietnia kwi nisan nis апреля апрель апр dubna huhtikuu huhtikuuta
+mai mayo maio maggio mag mei maj maja mayıs мая май května toukokuu toukokuuta
+juni juin junio junho giugno giu czerwca cze haziran haz июня июнь июн června kesäkuu kesäkuuta
+juli juillet juil julio julho luglio lug lipca lip temmuz tem июля июль июл července heinäkuu \
+heinäkuuta
+août aoû agosto ago augustus augusti sierpnia sie ağustos ağu августа август авг srpna elokuu \
+agustus elokuuta
+septembre septiembre setembro set settembre września wrz eylül eyl сентября сентябрь сен сент září \
+syyskuu syyskuuta
+oktober okt octobre octubre outubro out ottobre ott października paź ekim eki октября октябрь окт \
+října lokakuu lokakuuta
+novembre noviembre novembro listopada lis kasım kas ноября ноябрь ноя listopadu marraskuu \
+marraskuuta
+dezember dez décembre déc diciembre dic dezembro dicembre december grudnia gru aralık ara декабря \
+декабрь дек prosince joulukuu desember joulukuuta
+"""
+"""The months in other languages, a line each: German to Finnish, as dates have them."""
+_OF = {word: n for n, line in enumerate(_ABROAD.strip().split("\n"), 1) for word in line.split()}
+ANY_MONTH = rf"(?:{'|'.join(sorted({word[:3] for word in (*_OF, *MONTHS)}))})[^\W\d_]{{0,9}}(?![^\W\d_])"
+"""What begins as the name of a month; `month_of` says which, if any."""
+_MONTH = rf"(?:{MONTH_NAMES}|{'|'.join(sorted(_OF, key=len, reverse=True))})(?![^\W\d_])"
+_MONTH = rf"({ANY_MONTH})\.?"
+_ENGLISH = re.compile(MONTH_NAMES)
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
-_NTH = r"(\d{1,2})(?:st|nd|rd|th)?"
-_DAY_MONTH = re.compile(rf"(?<!\d){_NTH}(?:\s+of)?[\s-]+{_MONTH},?[\s-]+(\d{{4}})(?!\d)", re.I)
+_EASTERN = re.compile(r"(?<!\d)(\d{4})[年년]\s?(\d{1,2})[月월]\s?(\d{1,2})[日일]")
+_EASTERN_CLOCK = re.compile(
+    r"(?:(上午|下午|午前|午後|오전|오후)\s?)?(\d{1,2})[時时시:点點]\s?(\d{1,2})[分분:](?:\s?(\d{1,2})[秒초]?)?"
+)
+_NTH = r"(\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
+_DAY_MONTH = re.compile(
+    rf"(?<!\d){_NTH}(?:\s+(?:of|de))?[\s-]+{_MONTH},?(?:\s+de)?(?:[\s-]+(\d{{4}})(?!\d)|-(\d\d)(?![\d:]))",
+    re.I,
+)
 _MONTH_DAY = re.compile(rf"\b{_MONTH}[\s-]+{_NTH},?[\s-]+(\d{{4}})(?!\d)", re.I)
+_UNIX = re.compile(
+    rf"\b{_MONTH}\s+(\d{{1,2}})\s(\d\d:\d\d(?::\d\d)?)(?:\s[A-Z]{{3,4}})?\s(\d{{4}})(?!\d)", re.I
+)
 _NUMERIC = re.compile(r"(?<!\d)(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
 _CLOCK = re.compile(
     r"(?<![\d:])(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?![\d:])\s*([ap])?(?(4)\.?m\b\.?)"
     r"\s*(Z\b|UTC\b|GMT\b|[+-](?:[01]\d|2[0-3]):?[0-5]\d(?!\d))?",
     re.I,
 )
-_BETWEEN = r"[\s,.;()\[\]|–—-]"
-_FILLER = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|on|at|t)"
-_NOISE = re.compile(rf"{_BETWEEN}*(?:{_FILLER}(?:{_BETWEEN}+{_FILLER})*{_BETWEEN}*)?", re.I)
+_BETWEEN = re.compile(r"[\s,.;()\[\]|–—-]+")
+WEEKDAY = (
+    r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|(?:mo|diens|mitt|donners|frei|sams|sonn)(?:n?tag|woch)"
+    r"|(?:lun|mar|mercre|jeu|vendre|same)(?:di)?|dim(?:anche)?|lunes|martes|mi[ée]rcoles|jueves|viernes|s[áa]bado|domingo"
+    r"|(?:segunda|ter[çc]a|quarta|quinta|sexta)(?:-feira)?|(?:lune|marte|mercole|giove|vener)d[ìi]|sabato|domenica"
+    r"|(?:maan|dins|woens|donder|vrij|zater|zon)dag|poniedzia[łl]ek|wtorek|[śs]roda|czwartek|pi[ąa]tek|sobota|niedziela|pazartesi|sal[ıi]|[çc]ar[şs]amba|per[şs]embe|cumartesi|cuma|pazar"
+    r"|m[åa]ndag|tisdag|tirsdag|onsdag|torsdag|fredag|l[öø]rdag|s[öø]ndag|pond[ěe]l[íi]|[úu]ter[ýy]|st[řr]eda|[čc]tvrtek|p[áa]tek|ned[ěe]le"
+    r"|maanantai|tiistai|keskiviikko|torstai|perjantai|lauantai|sunnuntai|senin|selasa|rabu|kamis|jumat|sabtu|minggu|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье"
+    r"|пн|вт|ср|чт|пт|сб|вс|(?:星期|周|週|礼拜)[一二三四五六日天]|[月火水木金土日]曜日|[월화수목금토일]요일)"
+)
+"""The days of the week in some languages, in full or short."""
+_FILLERS = "on|at|t|[àa]|às|as|um|klo|kl|alle|ore|le|om|la|las|uhr|г|в|o|v|den|pukul|saat|feira"
+"""What stands between a date and a clock beside marks and the day of the week."""
 _ISO = re.compile(
     r"(\d{4}-\d\d-\d\d)T([01]\d|2[0-3])(:[0-5]\d:[0-5]\d)(?:\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?", re.A
 )
@@ -95,10 +146,18 @@ def is_ambiguous(stamp: str) -> bool:
     return not _OURS.fullmatch(stamp) and _NUMERIC.search(stamp) is not None
 
 
-def clock(text: str) -> str:
-    """A time of day alone, as `13:56:00`, or "" when `text` is anything else."""
+def clock(text: str, halves: Mapping[str, bool] | None = None) -> str:
+    """A time of day alone, as `13:56:00`, or "" when `text` is anything else.
+
+    `halves` are a file's own words for the halves of the day (`learnt_halves`).
+    """
     time, rest = _take_clock(text.strip())
-    return time if time and _NOISE.fullmatch(rest) else ""
+    if not time or _is_noise(rest):
+        return time
+    late = (halves or {}).get(_half_key(rest))
+    if late is None or not 1 <= int(time[:2]) <= 12:
+        return ""
+    return f"{int(time[:2]) % 12 + 12 * late:02}{time[2:]}"
 
 
 def find_date(text: str, *, day_first: bool = True) -> str:
@@ -114,7 +173,8 @@ def day_of_name(name: str) -> str:
     days = {calendar_day(int(year), int(month), int(day)) for year, _, month, day in NAMED_DAY.findall(name)}
     if not days:
         written = name.replace("_", " ")
-        days = {find_date(found[0]) for p in (_DAY_MONTH, _MONTH_DAY) for found in p.finditer(written)}
+        named = [found[0] for p in (_DAY_MONTH, _MONTH_DAY) for found in p.finditer(written)]
+        days = {day for one in named if (day := find_date(one))}
     return days.pop() if len(days) == 1 and not _TAKEN_OUT.search(name) else ""
 
 
@@ -122,6 +182,8 @@ def day_of_name(name: str) -> str:
 def _text_to_iso(text: str, day_first: bool) -> str:
     if _DIGITS.fullmatch(text):
         return _epoch_to_iso(float(text))
+    if _EASTERN.search(text):
+        text = _EASTERN_CLOCK.sub(_western, text)
     if found := _ISO.fullmatch(text):  # what programs write, ten times as fast as the general way
         day = _take_date(found[1], day_first)[0]
         return f"{day}T{found[2]}{found[3]}{_offset(found[4])}" if day else ""
@@ -129,18 +191,44 @@ def _text_to_iso(text: str, day_first: bool) -> str:
     if not day:
         return ""
     time, rest = _take_clock(rest)
-    if not _NOISE.fullmatch(rest):
+    if not _is_noise(rest):
         return ""
     return f"{day}T{time}" if time else day
+
+
+def _told(rest: str) -> list[str]:
+    """The words of what is left of a stamp without date and clock, but for those that tell nothing."""
+    return [word for word in _BETWEEN.split(rest) if word and not _filler().fullmatch(word)]
+
+
+def _is_noise(rest: str) -> bool:
+    return not rest.strip(_AROUND) or not _told(rest)
+
+
+@cache
+def _filler() -> re.Pattern[str]:
+    return re.compile(rf"{WEEKDAY}|{_FILLERS}", re.I)
+
+
+def _western(found: re.Match[str]) -> str:
+    """A clock with signs for hours and minutes, as others write it."""
+    half = {"上": " AM", "下": " PM"}.get(found[1][0] if found[1] else "", "")
+    late = half or ({"午前": " AM", "오전": " AM", "午後": " PM", "오후": " PM"}.get(found[1] or "", ""))
+    return f"{int(found[2])}:{int(found[3]):02}:{int(found[4] or 0):02}{late}"
 
 
 def _take_date(text: str, day_first: bool) -> tuple[str, str]:
     """The first date in `text` and `text` without it, or "" and `text`."""
     if found := _YEAR_FIRST.search(text):
         year, month, day = int(found[1]), int(found[3]), int(found[4])
-    elif found := _DAY_MONTH.search(text):
-        year, month, day = int(found[3]), month_of(found[2]), int(found[1])
-    elif found := _MONTH_DAY.search(text):
+    elif found := _EASTERN.search(text):
+        year, month, day = int(found[1]), int(found[2]), int(found[3])
+    elif found := _of_month(_DAY_MONTH, 2, text):
+        year, month, day = int(found[3] or 2000 + int(found[4])), month_of(found[2]), int(found[1])
+    elif found := _of_month(_UNIX, 1, text):
+        iso = calendar_day(int(found[4]), month_of(found[1]), int(found[2]))
+        return (iso, f"{text[: found.start()]} {found[3]} {text[found.end() :]}") if iso else ("", text)
+    elif found := _of_month(_MONTH_DAY, 1, text):
         year, month, day = int(found[3]), month_of(found[1]), int(found[2])
     elif found := _NUMERIC.search(text):
         year, month, day = _ordered(int(found[1]), int(found[3]), int(found[4]), day_first)
@@ -148,6 +236,11 @@ def _take_date(text: str, day_first: bool) -> tuple[str, str]:
         return "", text
     iso = calendar_day(year, month, day)
     return (iso, f"{text[: found.start()]} {text[found.end() :]}") if iso else ("", text)
+
+
+def _of_month(pattern: re.Pattern[str], at: int, text: str) -> re.Match[str] | None:
+    """The first match whose group `at` is a month."""
+    return next((found for found in pattern.finditer(text) if month_of(found[at])), None)
 
 
 def _ordered(first: int, second: int, year: int, day_first: bool) -> tuple[int, int, int]:
@@ -191,8 +284,9 @@ def _offset(written: str | None) -> str:
 
 
 def month_of(name: str) -> int:
-    """The number of a month by its English name, of which three letters tell."""
-    return MONTHS.index(name[:3].lower()) + 1
+    """The number of a month by its name, 0 for any other word."""
+    lower = name.lower()
+    return _OF.get(lower) or (MONTHS.index(lower[:3]) + 1 if _ENGLISH.fullmatch(lower) else 0)
 
 
 def _epoch_to_iso(number: float) -> str:
@@ -206,14 +300,46 @@ def _epoch_to_iso(number: float) -> str:
 # Before noon and after it, as CLDR's locales abbreviate them, without dots and spaces, case-folded.
 _BEFORE = (
     *("am", "fm", "öö", "πμ", "sa", "vorm", "de", "ص", "صباحًا", "قظ", "午前", "上午", "早上", "凌晨", "清晨"),
-    *("오전", "पूर्वाह्न", "ก่อนเที่ยง", "дп"),
+    *("오전", "पूर्वाह्न", "ก่อนเที่ยง", "дп", "dop", "vm", "pg", "ap", "pd", "eparadites", "проб"),
+    *(
+        "priešpiet",
+        "priekšp",
+        "prijepodne",
+        "преподне",
+        "претпл",
+        "rn",
+        "yb",
+        "fh",
+        "asub",
+        "asubuhi",
+        "үө",
+        "tk",
+        "կա",
+    ),
 )
 _AFTER = (
     *("pm", "em", "ös", "μμ", "ch", "nachm", "du", "م", "مساءً", "بظ", "午後", "下午", "晚上", "中午"),
-    *("오후", "अपराह्न", "หลังเที่ยง", "пп"),
+    *("오후", "अपराह्न", "หลังเที่ยง", "пп", "odp", "nm", "ptg", "ip", "md", "epasdites", "слоб"),
+    *(
+        "popiet",
+        "pēcp",
+        "poslijepodne",
+        "поподне",
+        "попл",
+        "in",
+        "yh",
+        "eh",
+        "alas",
+        "alasiri",
+        "үх",
+        "tn",
+        "կհ",
+    ),
 )
 _LATE = {**dict.fromkeys(_BEFORE, False), **dict.fromkeys(_AFTER, True)}
 _LOOSE = re.compile(r"[\s.]+")
+_UNKNOWN_HALF = r"[^\W\d_]{1,14}\.?(?:\s?[^\W\d_]{1,9}\.?){0,2}(?=\]|\s[-–]\s)"
+"""What can only be a word for half a day: it stands between a clock and the mark that ends a stamp."""
 
 
 def is_late(before: str, after: str) -> bool | None:
@@ -239,7 +365,7 @@ _STAMP_CLOCK = r"(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))
 # Between date and clock: `, `, `،`, ` à `, ` klo `, ` a las `; some languages put the half of the day first.
 STAMP = (
     rf"{_DATE}[,،]?\s(?:(?P<early>{_HALF})\s?|[^\W\d]{{1,4}}\s){{0,2}}"
-    rf"{_STAMP_CLOCK}(?:\s?(?P<late>{_HALF}))?"
+    rf"{_STAMP_CLOCK}(?:\s?(?P<late>{_HALF}(?![^\W\d_])|{_UNKNOWN_HALF}))?"
 )
 """A numeric date and a clock, for a pattern that is compiled with `re.I`. Bounded in every part."""
 _GROUPS = ("a", "b", "c", "mark", "hour", "minute", "second", "late", "early")
@@ -270,45 +396,154 @@ class Stamp(NamedTuple):
         """The stamp of a match of a pattern with `STAMP` in it."""
         a, b, c, mark, hour, minute, second, late, early = found.group(*_GROUPS)
         half = late or early or ""
-        is_late = _LATE.get(_LOOSE.sub("", half).casefold()) if half else None
+        is_late = _LATE.get(_half_key(half)) if half else None
         return cls(a, b, c, mark, int(hour), int(minute), int(second or 0), is_late, half, second is not None)
 
-    def iso(self, day_first: bool) -> str:
-        """`2023-05-08T13:56:00`, or "" for a date of no calendar known here. Local time, no offset."""
+    def iso(self, day_first: bool, halves: Mapping[str, bool] | None = None) -> str:
+        """`2023-05-08T13:56:00`, or "" for a date of no calendar known here. Local time, no offset.
+
+        The day alone where neither CLDR nor `halves` know the word for the half of it.
+        """
         day, hour = _stamp_day(self.a, self.b, self.c, day_first), self.hour
-        if self.late is not None and 1 <= hour <= 12:
-            hour = hour % 12 + 12 * self.late
+        late = self.late
+        if self.half and late is None and (late := (halves or {}).get(_half_key(self.half))) is None:
+            return day
+        if late is not None and 1 <= hour <= 12:
+            hour = hour % 12 + 12 * late
         if not day or hour > 23 or self.minute > 59 or self.second > 59:
             return ""
         return f"{day}T{hour:02}:{self.minute:02}:{self.second:02}"
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it has a word for half of the day that is known in no locale."""
+        return self.half != "" and self.late is None
 
-def stamps_day_first(
-    lines: Iterable[str], stamp: Callable[[str], Stamp | None], american_year: int = 2
-) -> bool:
-    """Whether 8 May is written 8/5 in a file: what no month can be decides, then what keeps time running on.
+    @property
+    def numbers(self) -> Numbers | None:
+        """What `Orders` asks of a date; None where the year stands first."""
+        if len(self.a) > 2:
+            return None
+        return Numbers(
+            self.mark, len(self.c), bool(self.half), self.half in ("AM", "PM"), self.a, self.b, self.c
+        )
 
-    `stamp` gives the stamp of a line, None for a line without. Messages stand in order of time: the order in
-    which the dates jump back more often is the wrong one. A file of early days only has no such sign; then
-    the style of the United States (`5/8/23, 1:56 PM`) is month first and every other is day first. Its year
-    has `american_year` digits: browsers write four.
+
+class Numbers(NamedTuple):
+    """A date whose year stands last, as written, in its form: the mark, the year's digits, halves of
+    the day."""
+
+    mark: str
+    digits: int
+    halved: bool
+    american: bool
+    a: str
+    b: str
+    c: str
+    weekday: int = -1
+
+    @property
+    def form(self) -> tuple[str, int, bool]:
+        """What stamps that one program writes have in common."""
+        return self.mark, self.digits, self.halved
+
+    def day(self, day_first: bool) -> str:
+        """The day as ISO, "" where there is none."""
+        return _stamp_day(self.a, self.b, self.c, day_first)
+
+    @property
+    def forced(self) -> bool | None:
+        """Whether the day stands first, by what no month can be or by the weekday; None if they do not
+        tell."""
+        if int(self.a) > 12 or int(self.b) > 12:
+            return int(self.a) > 12
+        if self.weekday < 0 or self.a == self.b:
+            return None
+        on = {first: day for first in (True, False) if (day := self.day(first))}
+        fits = [first for first, day in on.items() if date.fromisoformat(day).weekday() == self.weekday]
+        return fits[0] if len(fits) == 1 else None
+
+    @classmethod
+    def in_text(cls, text: str) -> Numbers | None:
+        """Those of the first such date in a text, with its weekday's name where it has one."""
+        found = _NUMERIC.search(text)
+        if not found:
+            return None
+        half = _HALF_STANDS.search(text)
+        named = _DAY_NAME.search(text)
+        weekday = _WEEKDAYS.index(named[1].lower()) if named else -1
+        return cls(found[2], len(found[4]), bool(half), bool(half), found[1], found[3], found[4], weekday)
+
+
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_DAY_NAME = re.compile(rf"\b({'|'.join(_WEEKDAYS)})(?:s|nes|rs|ur)?(?:day)?\b", re.I)
+_HALF_STANDS = re.compile(r"\d\s?[AaPp]\.?\s?[Mm]\b")
+
+
+@dataclass
+class Orders:
+    """The order of day and month in each form of date that a file has: it may change where its writer did.
+
+    In a form decides what no month can be, or the weekday; then what keeps time running on, for messages
+    stand in order of time. Where those disagree, the nearest one above. A form of early days only has no such
+    sign:
+    the style of the United States (`5/8/23, 1:56 PM`) is month first there and every other is day first.
     """
-    dates = [(int(s.a), int(s.b), s) for s in _changes(lines, stamp) if len(s.a) < 3]
-    if any(a > 12 for a, _, _ in dates):
-        return True
-    if any(b > 12 for _, b, _ in dates):
-        return False
-    back = {first: _jumps([s for _, _, s in dates], first) for first in (True, False)}
-    if back[True] != back[False]:
-        return back[True] < back[False]
-    american = dates and all(
-        s.mark == "/" and len(s.c) == american_year and s.half in ("AM", "PM") for _, _, s in dates
-    )
-    padded = any(s.a[0] == "0" or s.b[0] == "0" for _, _, s in dates)
-    return not american or padded
+
+    first: dict[tuple[str, int, bool], bool]
+    changing: frozenset[tuple[str, int, bool]] = frozenset()
+
+    def __post_init__(self) -> None:
+        orders = set(self.first.values())
+        self._all = orders.pop() if len(orders) == 1 and not self.changing else None
+
+    def of_stamp(self, stamp: Stamp) -> bool:
+        """The order of a stamp that was taken apart."""
+        return self.day_first(stamp.numbers) if self._all is None else self._all
+
+    @classmethod
+    def of(cls, stamps: Iterable[str]) -> Orders:
+        """The orders of stamps as written."""
+        return cls.of_numbers(map(Numbers.in_text, stamps))
+
+    @classmethod
+    def of_numbers(cls, dates: Iterable[Numbers | None], american_year: int = 2) -> Orders:
+        """Those of dates in file order, one wherever the date changes. Browsers write American years
+        in full."""
+        forms: dict[tuple[str, int, bool], list[Numbers]] = {}
+        for one in dates:
+            if one:
+                forms.setdefault(one.form, []).append(one)
+        changing = set()
+        first = {}
+        for form, held in forms.items():
+            told = [one.forced for one in held if one.forced is not None]
+            if told:
+                first[form] = told[0]
+                if len(set(told)) > 1:
+                    changing.add(form)
+                continue
+            back = {order: _jumps([one.day(order) for one in held]) for order in (True, False)}
+            padded = any(one.a[0] == "0" or one.b[0] == "0" for one in held)
+            american = all(one.mark == "/" and one.digits == american_year and one.american for one in held)
+            first[form] = back[True] < back[False] if back[True] != back[False] else padded or not american
+        return cls(first, frozenset(changing))
+
+    def day_first(self, stamp: str | Numbers | None) -> bool:
+        """The order of a stamp; asked for in file order."""
+        one = Numbers.in_text(stamp) if isinstance(stamp, str) else stamp
+        if one is None:
+            return True
+        if one.form in self.changing and (forced := one.forced) is not None:
+            self.first[one.form] = forced
+        return self.first.get(one.form, True)
 
 
-def _changes(lines: Iterable[str], stamp: Callable[[str], Stamp | None]) -> Iterator[Stamp]:
+def _jumps(days: list[str]) -> int:
+    return sum(later < earlier for earlier, later in pairwise(filter(None, days)))
+
+
+def changes(lines: Iterable[str], stamp: Callable[[str], Stamp | None]) -> Iterator[Stamp]:
     """A stamp wherever the date changes: enough to tell the order, and few beside the lines."""
     last = ""
     for line in lines:
@@ -320,9 +555,53 @@ def _changes(lines: Iterable[str], stamp: Callable[[str], Stamp | None]) -> Iter
             yield here
 
 
-def _jumps(stamps: list[Stamp], day_first: bool) -> int:
-    days = [day for s in stamps if (day := _stamp_day(s.a, s.b, s.c, day_first))]
-    return sum(later < earlier for earlier, later in pairwise(days))
+def _half_key(written: str) -> str:
+    """A word for half a day as it is looked up."""
+    return _LOOSE.sub("", written.strip(_AROUND)).casefold()
+
+
+def halves(told: Iterable[tuple[str, str, int]]) -> dict[str, bool]:
+    """Which words are the later half of a day, of (word, day, minutes since the hour 0) in file order.
+
+    Of two unknown words the later one mostly follows the other on a day. One alone tells nothing.
+    """
+    after, last, words = Counter[tuple[str, str]](), ("", ""), dict[str, bool | None]()
+    for word, day, minutes in told:
+        key = _half_key(word)
+        if not key or not 60 <= minutes < 780:
+            continue
+        words[key] = _LATE.get(key)
+        if last[1] == day and last[0] != key:
+            after[last[0], key] += 1
+        last = key, day
+    unknown = [key for key, late in words.items() if late is None]
+    known = {key: late for key, late in words.items() if late is not None}
+    if len(words) == 2 and len(unknown) == 1:
+        known[unknown[0]] = not next(iter(known.values()))
+    elif len(words) == 2 and unknown:
+        first, second = unknown
+        if after[first, second] != after[second, first]:
+            known |= {first: after[first, second] < after[second, first]}
+            known[second] = not known[first]
+    return known
+
+
+def learnt_halves(stamps: Iterable[str]) -> dict[str, bool]:
+    """As `halves`, of stamps as written."""
+    told = []
+    for stamp in stamps:
+        if not _HALVED.search(stamp):
+            continue
+        day, rest = _take_date(stamp, True)
+        time, rest = _take_clock(rest)
+        word = " ".join(_told(rest)) if time else ""
+        if word:
+            told.append((word, day, int(time[:2]) * 60 + int(time[3:5])))
+    return halves(told)
+
+
+_AROUND = " ,.;()[]|–—-\u202f\xa0"
+_HALVED = re.compile(r"\d[\s\u202f]?[^\W\d_]")
 
 
 @lru_cache(maxsize=1 << 14)

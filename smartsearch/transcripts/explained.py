@@ -38,12 +38,14 @@ _SHOWN = 80  # characters of what was left out
 
 @dataclass(frozen=True)
 class Explained:
-    """Of `looked` lines or strings `held` are explained; the first other stands at `place`."""
+    """Of `looked` lines or strings `held` are explained; the first other stands at `place`. `told` is
+    what was inferred."""
 
     looked: int
     held: int
     place: str = ""
     begins: str = ""
+    told: str = ""
 
     @property
     def share(self) -> float:

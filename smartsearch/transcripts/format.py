@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.formats.jsontext import Item
 from smartsearch.transcripts.formats.keys import Named
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
+
+if TYPE_CHECKING:
+    from smartsearch.transcripts.formats.heads import Head
 
 Record = Turn | FormatError
 READERS = "smartsearch.transcripts.formats"
@@ -34,8 +37,9 @@ class Format:
     (`Source.beside`): an index cannot know then when they change. `silent` is for files that only go with
     others, such as a list of users: no turns in one is no news. `sparse` is for chats cut into so many files
     that one without turns is no news either. `rest` says what else such files are full of that is no turn:
-    little of one is explained by its turns (explained.py), and that is no news. `named` are the keys that a
-    user named, for a reader that takes them. `among` is the module whose `FORMS` declare it (form.py).
+    little of one is explained by its turns (explained.py), and that is no news. `named` are the keys, or
+    the head of turns, that a user named, for a reader that takes them. `among` is the module whose `FORMS`
+    declare it (form.py).
     """
 
     name: str
@@ -48,7 +52,7 @@ class Format:
     silent: bool = False
     sparse: bool = False
     rest: str = ""
-    named: Named | None = None
+    named: Named | Head | None = None
     among: str = ""
 
     @property
@@ -69,6 +73,11 @@ class Format:
             return found
         claims = self._reader.has if self.among else self._reader.claims
         return any(map(claims, source.head(self.records)))
+
+    def told(self, source: Source) -> str:
+        """What the reader inferred of a file, in a word for the user; "" where it has nothing to infer."""
+        found: str = self._reader.told(source) if hasattr(self._reader, "told") and not self.named else ""
+        return found
 
     def read(self, source: Source) -> Iterator[Record]:
         """The turns of a file and the faults of what is none, in file order.

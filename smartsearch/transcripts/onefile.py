@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
 from typing import BinaryIO
@@ -177,7 +177,7 @@ def _explain(source: Source, chosen: Format, turns: Sequence[Turn], into: Gather
     """Warn of a file that its turns hardly explain: it was misread, or there is more to it than was read."""
     found = explained(source, turns) if into.shares is not None else None
     if found and into.shares is not None:
-        into.shares[source.path] = found
+        into.shares[source.path] = replace(found, told=chosen.told(source))
     if not turns or chosen.rest or chosen.notice or chosen.silent:
         return
     found = found or explained(source, turns, GLANCED)

@@ -14,6 +14,7 @@ JSON = (".json",)
 TEXT = (".txt", ".md", ".markdown", ".log")
 LINES = (".json", ".jsonl")
 FIELDS = "fields:"
+HEAD = "head:"
 
 # In both lists the most particular first: the first that claims a file reads it. A new format is a reader and
 # a row here.
@@ -600,12 +601,6 @@ TEXT_FORMATS = (
         "Teams: the meeting's Recap, Transcript, Download; Zoom: Recordings, Audio transcript",
     ),
     Format(
-        "transcript",
-        "transcripts of meetings with `Name  0:12` above what was said: Otter's text, Teams' .docx",
-        (".txt", ".docx"),
-        "Otter: Export Text, TXT with names and times; Teams: the meeting's Recap, Transcript, Download",
-    ),
-    Format(
         "zoom",
         "the chat of a Zoom meeting, saved or copied",
         (".txt",),
@@ -689,11 +684,20 @@ TEXT_FORMATS = (
         (".md",),
         "they are in .specstory/history of a project, a file a session; name that hidden folder",
     ),
+    Format(
+        "prompts",
+        "prompts as language models are given them: ChatML, Llama's [INST], Gemma's and Phi's marks",
+        TEXT,
+        rest="marks of turns",
+    ),
     Format("table", "CSV and TSV with a column for who speaks and one for what is said", (".csv", ".tsv")),
     Format(
         "chat",
-        "text and Markdown chats: `Name: text`, `[time] Name: text`, `**Name:** text`, `## User`",
-        TEXT,
+        "text and Markdown chats and transcripts, by the head of their turns: `[time] Name:"
+        " text`, `## User`, "
+        "`Name  0:12` above what was said (Otter, Teams' .docx, Fathom, Gong), copies of windows",
+        (*TEXT, ".docx"),
+        "Otter: Export Text, TXT with names and times; Teams: the meeting's Recap, Transcript, Download",
     ),
     Format(
         "prose",
@@ -726,13 +730,20 @@ def detect(source: Source) -> Format:
 def by_name(name: str) -> Format | None:
     """The format called `name`, None for `auto`. Raises InputError for a name that is none of them.
 
-    `fields:` and what --fields says is messages with these keys, in JSON or a table.
+    `fields:` and what --fields says is messages with these keys, in JSON or a table; `head:` and what --head
+    says is a text chat whose turns begin so.
     """
     if name == "auto":
         return None
     if name.startswith(FIELDS):
         named = Named.of(name.removeprefix(FIELDS))
         return Format("messages", "messages with named keys", LINES, named=named)
+    if name.startswith(HEAD):
+        from smartsearch.transcripts.formats.heads import Head
+
+        return Format(
+            "chat", "a text chat with a stated head", TEXT, named=Head.stated(name.removeprefix(HEAD))
+        )
     for known in FORMATS:
         if known.name == name:
             return known

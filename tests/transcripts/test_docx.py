@@ -51,7 +51,7 @@ def test_a_transcript_of_teams_is_read(tmp_path: Path) -> None:
         run("Maya Reis stopped transcription"),
     )
     name, found = turns(tmp_path, data)
-    assert name == "transcript"
+    assert name == "chat"
     assert [(t.speaker, t.text, t.turn) for t in found] == [
         ("Maya Reis", "The varnish has come.", "00:00:03"),
         ("Ole Brandt", "How many tins\ndo we need?", "00:00:09"),
@@ -68,7 +68,7 @@ def test_an_older_transcript_of_teams_is_read(tmp_path: Path) -> None:
         *map(run, ("0:0:8.500 --> 0:1:10.300", "Ole Brandt", "Good.")),
     )
     name, found = turns(tmp_path, data)
-    assert name == "transcript"
+    assert name == "chat"
     assert [(t.speaker, t.text, t.turn, t.line) for t in found] == [
         ("Maya Reis", "The varnish has come.", "00:00:05", 1),
         ("Ole Brandt", "Good.", "00:00:08", 4),

@@ -617,7 +617,6 @@ HEADS = {
         'Date,User,Message\n2023-05-08 13:56:01,"a","',
     ),
     "line": ("", "[LINE] Chat history with a\n\n2023/05/08(Mon)\n13:56\ta\t", "2023.05.08 Monday\n13:56 a "),
-    "transcript": ("", "Maya  0:01\nx\nMaya  0:02\n", "Maya  0:01 "),
     "sms-backup": ("", '<smses><sms body="', "<smses><mms "),
     "mbox": (
         *("", "From a 1:00\nSubject: x\n\n", "From a 1:00\nContent-Type: text/html\n\n"),

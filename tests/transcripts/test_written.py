@@ -511,6 +511,12 @@ def obsidian(said: Chat, chance: Random) -> Lines:
         yield from ("", "--- ")
 
 
+def chatml(said: Chat, chance: Random) -> Lines:
+    for one in said:
+        yield f"<|im_start|>{one.speaker}"
+        yield f"{one.text}<|im_end|>"
+
+
 def telegram_html(said: Chat, chance: Random) -> Lines:
     yield "<!DOCTYPE html>\n<html><head><title>Exported Data</title></head><body>"
     last = ""
@@ -633,7 +639,7 @@ WRITERS = (
     Writer("kakaotalk: Windows", "KakaoTalk_group.txt", kakao_windows, time=MINUTES),
     Writer("kakaotalk: Mac", "KakaoTalk_Chat_Boat_2024-05-10-09-00-01.csv", kakao_mac),
     Writer("line", "[LINE] 舟小屋.txt", line, time=MINUTES),
-    Writer("transcript", "weekly_otter_ai.txt", otter, spoken, ""),
+    Writer("chat: Otter", "weekly_otter_ai.txt", otter, spoken, ""),
     Writer("sms-backup", "sms-20240510090001.xml", sms_backup, time="%Y-%m-%dT%H:%M:%S+00:00"),
     Writer("subtitles: sbv", "weekly.sbv", sbv, without_tags, ""),
     Writer("mbox: one", "Varnish.eml", eml, alone, "%Y-%m-%dT%H:%M:%S+02:00"),
@@ -673,6 +679,7 @@ WRITERS = (
     Writer("aider", ".aider.chat.history.md", aider, of_runs, "%Y-%m-%d"),
     Writer("specstory", "boat.md", specstory, between("user", "assistant"), "%Y-%m-%dT%H:%M:%S+00:00"),
     Writer("claude-code-export", "boat.txt", claude_code_export, between("user", "assistant"), ""),
+    Writer("prompts", "boat.txt", chatml, between("user", "assistant"), ""),
     Writer("obsidian", "boat.md", obsidian, between("Maya", "Model")),
 )
 

@@ -13,25 +13,31 @@ above. Left out, as nobody said it: that line, a `Model: name` there, and the ru
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from smartsearch.text.times import clock, to_iso
+from smartsearch.text.stamps import Timeline, place, seconds
+from smartsearch.text.times import Orders, find_date, learnt_halves, to_iso
 from smartsearch.transcripts.faults import FormatError
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.formats.chat_layout import (
     DECORATION,
     HALF,
+    LONGEST,
     TITLE,
     Layout,
     Style,
+    by_head,
+    front_matter,
     goes_on,
     layout_of,
     session,
 )
-from smartsearch.transcripts.formats.speakers import HEADINGS, Opening, is_sure, role
+from smartsearch.transcripts.formats.heads import Head, are_places, infer
+from smartsearch.transcripts.formats.speakers import HEADINGS, Opening, is_label, is_sure, role
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
@@ -41,6 +47,21 @@ _PREAMBLE = 5  # a chat of long turns still starts with one: lines of title and 
 _ALL = 0.9  # share of lines that one person speaks in a chat of nobody else
 _FEW = 6  # people who may speak once or twice each; more such names are labels
 _MANY = 20  # turns of questions and answers that are a talk's, not a page's
+_LOGGED = re.compile(
+    r"(?:[-*#=]{1,4} |Session )(?:\w+ ){0,3}?(?:opened|closed|changed|start|time|close|logging(?:"
+    r" at)?|began|ended):?\s+(?P<when>.+)",
+    re.I,
+)
+"""What programs write between turns: a date that holds for those below it."""
+_NOTE = re.compile(
+    r".{1,80} (?:started|stopped) transcription|Transcribed by https?://otter\.ai/?|Meeting ended"
+    r" after .{1,40}"
+    r"|(?:\d{1,2}h ?)?\d{1,3}m(?: ?\d{1,2}s)?|\d{1,2}s|.{1,200}-Meeting Recording"
+    r"|This editable transcript was computer generated.{0,200}"
+)
+"""What programs say of a recording between turns."""
+_BORDER = re.compile(r"={20,}$")
+_TAKEN_OUT = re.compile(r"export|backup|saved|printed|generated|downloaded", re.I)
 _SURELY = 0.85  # share of labels that are followed by the one that mostly follows: fields of records
 
 
@@ -49,7 +70,29 @@ def detect(source: Source) -> bool:
     if source.json.items:
         return False
     lines = source.lines[:_DETECT_LINES]
-    layout = layout_of(lines)
+    return head_of(lines) is not None or _is_chat(layout_of(lines), lines)
+
+
+def head_of(lines: Sequence[str]) -> Head | None:
+    """The head that is inferred from a file's beginning, None where one of the styles explains more of it."""
+    begun = front_matter(lines)
+    lines = lines[begun : begun + _DETECT_LINES]
+    found = infer(lines)
+    if found is None:
+        return None
+    styled = layout_of(lines)
+    named = sum(bool(styled.found[number].name) for number in styled.opened)
+    told = found.head.has_time and styled.style != "stamped"
+    if styled.chosen.pair or (named >= len(found.opened) + told and _is_chat(styled, lines)):
+        return None
+    layout = by_head(lines, found.head)
+    said = [here.name for here in found.opened.values()]
+    if not found.head.has_time and _is_document(layout, lines, said, recurs=True):
+        return None
+    return found.head
+
+
+def _is_chat(layout: Layout, lines: Sequence[str]) -> bool:
     opened = [layout.found[number] for number in layout.opened]
     named = [here.name for here in opened if here.name]
     if not named:
@@ -85,7 +128,7 @@ def _is_document(layout: Layout, lines: Sequence[str], named: Sequence[str], rec
     labels = sum(1 for here in layout.found.values() if here.style == layout.style)
     if labels > 3 * len(named) or len(counts) > max(_FEW, HALF * len(named)):
         return True
-    if len(named) > 4 and not recurs:
+    if len(named) + sum(map(is_label, {here.name for here in layout.found.values()})) > 4 and not recurs:
         return True  # `Title: ...`, `Author: ...`: every name once
     if layout.style == "- bold" and not recurs and len(named) < HALF * sum(map(bool, map(str.strip, lines))):
         return True
@@ -126,11 +169,44 @@ def _in_groups(layout: Layout) -> bool:
     return len(below) > 1 and sum(most.values()) >= _SURELY * sum(places.values())
 
 
-def read(source: Source) -> Iterator[Record]:
-    """Turns in file order. Text before the first turn is a turn without a speaker; a title names the chat."""
-    layout = layout_of(source.lines, known=True)
-    state = _State(source, layout, date=source.day)
+def told(source: Source) -> str:
+    """The head that was inferred, and of how many lines it is; "" where the turns are in one of the
+    styles."""
+    head = head_of(source.lines[: 2 * _DETECT_LINES])
+    if head is None:
+        return ""
+    turns = sum(bool(here.name) for here in by_head(source.lines, head).found.values())
+    written = sum(1 for line in source.lines if line.strip())
+    return (
+        f"head {head.shown}, {turns:,} turns"
+        if head.above
+        else f"head {head.shown}, {turns:,} of {written:,} lines"
+    )
+
+
+def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
+    """Turns in file order, by the head that a user `stated` or by what is found.
+
+    Text before the first turn is a turn without a speaker; a title names the chat.
+    """
+    head = stated or head_of(source.lines[: 2 * _DETECT_LINES])
+    layout = (
+        by_head(source.lines, head, stated=stated is not None)
+        if head
+        else layout_of(source.lines, known=True)
+    )
+    if stated and not layout.opened:
+        raise FormatError(
+            f"no line begins with the head that was stated: {stated.shown}", kind="unknown_head"
+        )
+    stamps = [here.stamp for here in layout.found.values() if here.stamp]
+    timed = Timeline(layout.orders, learnt_halves(stamps), source.day, rolls=True)
+    places = head is not None and are_places(head, stamps) and not _is_dated(source.lines, layout)
+    state = _State(source, layout, timed, places)
     starts = set(layout.opened)
+    is_recorded, is_document = state.places, source.suffix == ".docx"
+    if not timed.day:
+        timed.on(_day_above(source.lines[: layout.opened[0] - 1] if layout.opened else []))
     alone = True  # the line stands at the start or after a blank one
     for number, line in enumerate(source.lines, 1):
         if number in layout.about:
@@ -138,18 +214,52 @@ def read(source: Source) -> Iterator[Record]:
         elif number in starts:
             yield from state.close()
             state.open(number, layout.found[number])
-        elif (begun := session(line, alone, layout.day_first)) and (
+        elif (begun := session(line, alone, layout.orders.day_first(line), timed.day)) and (
             not layout.chosen.pair or _is_above(number, source.lines, starts)
         ):
             yield from state.close()
-            state.session, state.date = begun[0], begun[1] or state.date
-        elif not (state.started or state.title) and TITLE.match(line):
+            state.session = begun[0]
+            timed.on(begun[1] or timed.day)
+        elif (
+            not state.started
+            and len(line) < LONGEST
+            and (day := to_iso(line.strip())[:10])
+            and not line.strip().isdigit()
+        ):
+            timed.on(day)
+        elif stamps and line[:1] in "-*#=S" and (logged := _LOGGED.fullmatch(line[:LONGEST])):
+            yield from state.close()
+            timed.on(to_iso(logged["when"])[:10] or timed.day)
+        elif head and _BORDER.match(line):
+            yield from state.close()
+        elif is_recorded and (state.title or not is_document) and _NOTE.fullmatch(line.strip()[:300]):
+            pass
+        elif not stamps and line[:1].isdigit() and (at := seconds(line)) is not None:
+            yield from state.close()
+            state.mark, is_recorded = place(at), True
+        elif not (state.started or state.title or state.line) and (
+            TITLE.match(line) or (is_document and line.strip())
+        ):
             state.title = line.strip(DECORATION)
         else:
             state.lines.append(line)
             state.line = state.line or (number if line.strip() else 0)
         alone = not line.strip()
     yield from state.close()
+
+
+def _is_dated(lines: Sequence[str], layout: Layout) -> bool:
+    """Whether lines between turns tell the day, as in no recording."""
+    below = lines[layout.opened[0] : layout.opened[0] + _DETECT_LINES] if layout.opened else []
+    return any((begun := session(line)) is not None and begun[1] for line in below)
+
+
+def _day_above(lines: Sequence[str]) -> str:
+    """The one day that the lines above the first turn tell, but for that of an export."""
+    told = [line for line in lines[-_DETECT_LINES:] if len(line) < LONGEST and not _TAKEN_OUT.search(line)]
+    orders = Orders.of(told)
+    days = {day for line in told if (day := find_date(line, day_first=orders.day_first(line)))}
+    return days.pop() if len(days) == 1 else ""
 
 
 def _is_above(number: int, lines: Sequence[str], starts: set[int]) -> bool:
@@ -164,9 +274,11 @@ class _State:
 
     source: Source
     layout: Layout
+    timed: Timeline
+    places: bool = False
+    mark: str = ""
     title: str = ""
     session: str = ""
-    date: str = ""
     started: bool = False
     line: int = 0
     opened: Opening | None = None
@@ -187,24 +299,18 @@ class _State:
             if opened:
                 yield FormatError("a speaker without text", line=line, kind="no_text")
             return
+        stamp = opened.stamp if opened else ""
         name = opened.name if opened and opened.name in self.layout.chosen.names else ""
         if opened and opened.name and not name:  # a label under a stamp is part of what was said
             text = f"{opened.name}: {text}"
         yield Turn(
             text=text,
             speaker=name,
-            time=self._time(opened.stamp if opened else ""),
+            time=self.timed.day if self.places or not stamp else self.timed.at(stamp),
+            turn=place(seconds(stamp) or 0) if self.places and stamp else self.mark,
             role=role(name),
             path=self.source.path,
             line=line,
             conversation=self.title or self.source.stem,
             session=self.session,
         )
-
-    def _time(self, stamp: str) -> str:
-        """The turn's time: its stamp, a clock on the date last read, or that date."""
-        if time := to_iso(stamp, day_first=self.layout.day_first):
-            self.date = time[:10]
-            return time
-        hour = clock(stamp)
-        return f"{self.date}T{hour}" if hour and self.date else self.date

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from smartsearch.text.times import clock, find_date, is_day_first, to_iso
+from smartsearch.text.stamps import yearless
+from smartsearch.text.times import ANY_MONTH, WEEKDAY, Orders, clock, find_date, to_iso
+from smartsearch.transcripts.formats.heads import Head, known_names
 from smartsearch.transcripts.formats.speakers import (
     HEADINGS,
     STYLES,
@@ -28,6 +30,8 @@ LONGEST = 200  # characters of a line that starts a session
 DECORATION = "#*=_~-–—[]() \t"
 TITLE = re.compile(r"#{1,6}\s")
 HALF = 0.5
+_DATE_ALONE = 50
+_NUMERIC = re.compile(r"\d[-/.]\d{1,2}[-/.]\d\d")
 _NEAR = 0.8  # of the share that the best style explains: between styles with both roles the boldest wins
 _HEADED = 3  # turns a heading that names a person is worth: what it heads is longer
 _MORE = 5  # times as often as a person an assistant may speak
@@ -39,7 +43,13 @@ _SET_OFF = re.compile(r"#{1,6}\s|[-=–—_~*]{2,}|\[")
 _AFTER_DATE = re.compile(r"[:|–—]\s| - | \(")
 _FENCE = re.compile(r"\s{0,3}(?P<fence>`{3,20}|~{3,20})(?P<info>[^`~][^`]*)?$")
 _PROPERTY = re.compile(r"[\w-]{1,60}:(?:\s|$)")
-_LONG_MATTER = 60
+_LONG_MATTER = 400
+_ENDS = ("---", "...")
+_YEARLESS_ALONE = re.compile(
+    rf"(?:{WEEKDAY},? )?(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:de )?{ANY_MONTH}|{ANY_MONTH}"
+    rf" \d{{1,2}}(?:st|nd|rd|th)?)",
+    re.I,
+)
 _RULE = re.compile(r"\s*(?:-\s?){3,}$|\s*(?:\*\s?){3,}$|\s*_{3,}\s*$")
 _ABOUT = re.compile(
     r"[_*>\s]{0,6}(?:(?P<label>[A-Z][a-z]{2,12}(?: [a-z]{2,9})?)[_*]{0,3}:[_*]{0,3}\s+)?(?P<said>.{1,60})$"
@@ -82,9 +92,10 @@ class Layout:
 
     chosen: Style = field(default_factory=Style)
     found: Mapping[int, Opening] = field(default_factory=dict)
-    day_first: bool = True
+    orders: Orders = field(default_factory=lambda: Orders({}))
     opened: tuple[int, ...] = ()
     about: frozenset[int] = frozenset()
+    head: Head | None = None
 
     @property
     def style(self) -> str:
@@ -115,8 +126,39 @@ def layout_of(lines: Sequence[str], *, known: bool = False) -> Layout:
     for number, (line, stamp) in _above(lines, written, opened, found).items():
         found[number] = replace(found[number], stamp=stamp)
         about.add(line)
-    day_first = is_day_first(here.stamp for here in found.values() if here.stamp)
-    return Layout(chosen, found, day_first, opened, frozenset(about))
+    return Layout(chosen, found, _orders(lines, found), opened, frozenset(about))
+
+
+def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout:
+    """The layout of a file, or of its beginning, whose turns have this head; all its names where it is
+    `stated`."""
+    found, about, end = dict[int, Opening](), set[int](), 0
+    for number in _outside_code(lines):
+        if number <= end or not lines[number - 1].strip():
+            continue
+        if here := head.at(lines, number):
+            found[number], end = here
+        elif unnamed := head.unnamed(lines[number - 1]):
+            found[number] = unnamed
+        about.update(range(number + 1, end + 1))
+    names = known_names(found, head)
+    if stated:
+        names = frozenset(here.name for here in found.values() if here.name)
+    if head.above or not head.has_time:
+        found = {number: here for number, here in found.items() if here.name in names or not here.name}
+    opened = tuple(found)
+    after = sum(1 for number, line in enumerate(lines, 1) if found and number >= opened[0] and line.strip())
+    written = sum(1 for line in lines if line.strip())
+    style = Style("stamped" if head.has_time else "plain", names, opened, after / max(written, 1))
+    return Layout(style, found, _orders(lines, found), opened, frozenset(about), head)
+
+
+def _orders(lines: Sequence[str], found: Mapping[int, Opening]) -> Orders:
+    """The order of day and month in stamps, and in lines that are only a date."""
+    told = (here.stamp for here in found.values() if here.stamp)
+    short = (line for line in lines if 5 < len(line) < _DATE_ALONE and _NUMERIC.search(line))
+    alone = (line for line in short if to_iso(line.strip(DECORATION)))
+    return Orders.of(dict.fromkeys((*alone, *told)))
 
 
 def _below(lines: Sequence[str], number: int, name: str) -> tuple[str, int]:
@@ -212,7 +254,7 @@ def _above(
 def _outside_code(lines: Sequence[str]) -> Iterator[int]:
     """The numbers of the lines outside fenced code and front matter. A fence that never ends is none."""
     fences = dict(_fences(lines))
-    number = 1 + _front_matter(lines)
+    number = 1 + front_matter(lines)
     while number <= len(lines):
         if number in fences:
             number = fences[number]
@@ -221,11 +263,11 @@ def _outside_code(lines: Sequence[str]) -> Iterator[int]:
         number += 1
 
 
-def _front_matter(lines: Sequence[str]) -> int:
+def front_matter(lines: Sequence[str]) -> int:
     """The last line of the properties that a file begins with, 0 if it has none."""
-    if lines[0] != "---" or not _PROPERTY.match(lines[1] if len(lines) > 1 else ""):
+    if lines[0].rstrip() != "---" or not _PROPERTY.match(lines[1] if len(lines) > 1 else ""):
         return 0
-    return next((number for number, line in enumerate(lines[1:_LONG_MATTER], 2) if line == "---"), 0)
+    return next((number for number, line in enumerate(lines[1:_LONG_MATTER], 2) if line.rstrip() in _ENDS), 0)
 
 
 def _fences(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -248,8 +290,12 @@ def goes_on(line: str) -> bool:
     return bool(line.strip()) and not _RULE.match(line)
 
 
-def session(line: str, alone: bool = True, day_first: bool = True) -> tuple[str, str] | None:
+def session(
+    line: str, alone: bool = True, day_first: bool = True, before: str = ""
+) -> tuple[str, str] | None:
     """The session and the date that a line by itself starts, or None for any other line.
+
+    A date without a year has that of the day `before` it.
 
     Such a line is set off: by a heading, rules or bold marks, or by blank lines (`alone`). "Day 1: Lisbon" in
     an answer is none, so only `Session` and its like count by number alone, the rest need a date.
@@ -268,6 +314,8 @@ def session(line: str, alone: bool = True, day_first: bool = True) -> tuple[str,
     if body.isdigit():
         return None
     if day := to_iso(body, day_first=day_first)[:10]:
+        return day, day
+    if before and _YEARLESS_ALONE.fullmatch(body) and (day := yearless(body, before)):
         return day, day
     first = _AFTER_DATE.split(body, maxsplit=1)[0] if TITLE.match(line) else ""
     day = to_iso(first, day_first=day_first) or to_iso(body[:10]) if first else ""

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from smartsearch.text.times import MARKS, STAMP, Stamp, stamps_day_first
+from smartsearch.text.times import MARKS, STAMP, Orders, Stamp, changes
 from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import bracketed, caption
 from smartsearch.transcripts.formats.speakers import is_label
@@ -68,7 +68,7 @@ def _stamp(line: str) -> Stamp | None:
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order; a room's events are left out."""
-    day_first = stamps_day_first(source.lines, _stamp, american_year=4)
+    orders = Orders.of_numbers((stamp.numbers for stamp in changes(source.lines, _stamp)), american_year=4)
     conversation = _room(source)
     names: set[str] = set()
     for item, (stamp, name, first), below in source.opened(_opening):
@@ -81,7 +81,7 @@ def read(source: Source) -> Iterator[Record]:
                 item,
                 text=said,
                 speaker=who,
-                time=stamp.iso(day_first),
+                time=stamp.iso(orders.of_stamp(stamp)),
                 caption=shown_file,
                 conversation=conversation,
             )

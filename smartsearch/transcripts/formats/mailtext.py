@@ -31,18 +31,54 @@ _DEVICE = re.compile(
     r"|Verstuurd vanaf mijn \S).{0,80}$"
 )
 _RULE = re.compile(r"_{10,}$")
+_RULED = re.compile(rf"{_HEADER.pattern}|_{{10,}}$")
 
 
-def own_words(text: str) -> str:
-    """`text` without what it quotes and without a signature: one turn is what its author wrote.
+_FORWARDED = re.compile(
+    r"[->\s]{0,12}(?:Begin forwarded message|Forwarded message|Weitergeleitete Nachricht"
+    r"|Anfang der weitergeleiteten (?:Nachricht|E-?Mail)|Message transf[ée]r[ée]|D[ée]but du"
+    r" message (?:transf[ée]r[ée]|r[ée]exp[ée]di[ée])"
+    r"|(?:Inicio del )?mensaje reenviado|(?:In[íi]cio da )?mensagem (?:encaminhada|reencaminhada)"
+    r"|(?:Inizio )?(?:del )?messaggio inoltrato|(?:Begin )?doorgestuurd bericht|Vidarebefordrat"
+    r" (?:meddelande|brev)"
+    r"|Videresendt (?:melding|meddelelse|besked)|V[äa]litetty viesti|Przekazana wiadomo[śs][ćc]"
+    r"|Přeposlaná zpráva"
+    r"|Továbbított (?:üzenet|levél)|İletilen ileti|Yönlendirilmiş ileti|Пересылаемое сообщение"
+    r"|Начало переадресованного"
+    r"|Переслане повідомлення|転送されたメッセージ|転送メール|转发的邮件|转发邮件信息|轉寄的郵件|전달된"
+    r" 메시지"
+    r"|Forwarded by|Forwarded Message)\b.{0,60}$",
+    re.I,
+)
+
+
+def own_words(text: str, forwards: bool = False) -> str:
+    """`text` without what it quotes and without a signature: one turn is what its author wrote or forwarded.
+
+    A mail that by its subject `forwards` another holds it where a reply has its quotation.
 
     Cut are lines of `>` with the line that announces them (`On ... wrote:`, in some fifteen languages), all
     below the header of a message that Outlook repeats, and all below `-- `. Answers between quotations stay.
     """
     lines = [line.rstrip("\r") for line in text.split("\n")]
+    begun = next((n for n, line in enumerate(lines) if _FORWARDED.match(line[:200])), len(lines))
+    end = min(_end(lines), begun)
+    if (
+        forwards
+        and end < begun
+        and (_ORIGINAL.match(lines[end].strip()) or _RULED.match(lines[end].strip()[:200]))
+    ):
+        begun = end
+    own = _written(lines[:end])
+    there = "\n".join(line.rstrip() for line in lines[begun:]).strip()
+    return f"{own}\n\n{there}".strip()
+
+
+def _written(lines: list[str]) -> str:
+    """Lines without quotations and what announces them, and without a signature of a device."""
     kept: list[str] = []
     quoting = False
-    for line in lines[: _end(lines)]:
+    for line in lines:
         if line.startswith(">"):
             if not quoting:
                 _cut_attribution(kept)

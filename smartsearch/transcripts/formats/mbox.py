@@ -53,6 +53,9 @@ _REPLY = re.compile(
     r"(?:\[\d{1,3}\])?\s?[:：]\s{0,8}",
     re.I,
 )
+_FORWARD = re.compile(
+    r"\s{0,8}(?:fwd?|wg|tr|rv|enc|i|doorst|vl|vb|pd|ilt|転送|转发|轉寄)(?:\[\d{1,3}\])?\s?[:：]", re.I
+)
 _IDS = re.compile(r"<([^<>\s]{1,400})>")
 _FROM_TIME = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d (?:[+-]\d{4} )?\d{4}")
 _FOLD = re.compile(r"[\r\n]\s*")
@@ -207,7 +210,7 @@ def _mail(path: str, line: int, border: str, text: str) -> _Mail | FormatError:
         # What `email` raises for headers and parts that are torn in ways it does not expect.
         return FormatError(f"a mail that cannot be parsed ({type(error).__name__}: {error})", line=line)
     base = _base(subject)
-    own = own_words(body)
+    own = own_words(body, forwards=_FORWARD.match(subject) is not None)
     if not own and base != subject and not captions:
         own = body.strip()  # forwarded without a word: what is quoted is what was meant
     if not own and not captions:

@@ -1,5 +1,7 @@
 """Prose, the last resort: any text that is no known chat, a paragraph a turn, and said so.
 
+Of a paragraph of more than 120 words each such part is a turn, each line where it is a log's.
+
 A line that is only a date starts a session and dates what is below it, as in `chat.py`, and is no turn. Other
 headings of Markdown belong to the paragraph below them; the one that a file begins with is its title.
 """
@@ -7,7 +9,8 @@ headings of Markdown belong to the paragraph below them; the one that a file beg
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from smartsearch.text.times import is_day_first
 from smartsearch.transcripts.format import Record
@@ -17,6 +20,12 @@ from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
 _HEADING = re.compile(r"(#{1,6})\s+(\S.{0,200}?)[\s#]*$")
+_MOST = 120
+"""Words of a turn: more is cut, so that a place is where the words stand."""
+_LETTERS = 5  # of a word, at least, and of what is written without blanks
+_FEW, _SAME = 8, 0.8  # lines of a log, and the share of them that begin alike
+_DIGITS = re.compile(r"\d+")
+_SPACED = re.compile(r"\S{1,600}\s*")
 _NO_LEVEL = 7  # of what is below every heading
 
 
@@ -34,10 +43,10 @@ def read(source: Source) -> Iterator[Record]:
     level, above, title_line = _NO_LEVEL, range(0), 0  # `above`: headings with nothing below them yet
     day_first = is_day_first(line for line in source.lines if len(line) <= LONGEST)
 
-    def turn(first: int, end: int) -> Turn:
-        text = "\n".join(line.rstrip() for line in source.lines[first - 1 : end - 1]).strip()
+    def turns(first: int, end: int) -> Iterator[Turn]:
         place = {"conversation": source.stem, "session": name, "title": title}
-        return Turn(text, time=date, path=source.path, line=first, **place)
+        for line, text in _windows(source.lines, first, end):
+            yield Turn(text, time=date, path=source.path, line=line, **place)
 
     for n, block in enumerate(_blocks(source)):
         first = source.lines[block.start - 1]
@@ -46,7 +55,7 @@ def read(source: Source) -> Iterator[Record]:
         begun = session(first, day_first=day_first) if len(block) == 1 else None
         if begun:
             if above and above != range(title_line, title_line + 1):
-                yield turn(above.start, above.stop)
+                yield from turns(above.start, above.stop)
             name, date, level = begun[0], begun[1] or date, len(marks) or _NO_LEVEL
             above = block if heading and name != date else range(0)
         elif heading:
@@ -56,10 +65,48 @@ def read(source: Source) -> Iterator[Record]:
                 name, date, level = "", "", _NO_LEVEL
             above = range(above.start or block.start, block.stop)
         else:
-            yield turn(above.start or block.start, block.stop)
+            yield from turns(above.start or block.start, block.stop)
             above = range(0)
     if above:
-        yield turn(above.start, above.stop)
+        yield from turns(above.start, above.stop)
+
+
+def _windows(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[int, str]]:
+    """What stands on these lines in texts of at most so many words, each with the line that it begins on."""
+    begin, words, held = first, 0, list[str]()
+    if _are_records(lines[first - 1 : end - 1]):
+        yield from ((number, lines[number - 1].strip()) for number in range(first, end))
+        return
+    for number in range(first, end):
+        for piece in _pieces(lines[number - 1].rstrip()):
+            count = len(piece.split()) or len(piece) // _LETTERS
+            if held and words + count > _MOST:
+                yield begin, "\n".join(held).strip()
+                begin, words, held = number, 0, []
+            held.append(piece)
+            words += count
+    if held:
+        yield begin, "\n".join(held).strip()
+
+
+def _are_records(lines: Sequence[str]) -> bool:
+    """Whether a long paragraph is a log of a kind not known here: its lines begin with the same marks
+    and digits."""
+    if sum(map(len, lines)) < _MOST * _LETTERS or len(lines) < _FEW:
+        return False
+    begun = Counter(_DIGITS.sub("0", line.split(None, 1)[0]) for line in lines if line.strip())
+    first, count = begun.most_common(1)[0]
+    return count >= _SAME * len(lines) and not first.isalpha() and len(set(first)) > 1
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """A line, or what ends at a sentence's end and is no longer than a window."""
+    if len(line) <= _MOST * _LETTERS:
+        yield line
+        return
+    words = _SPACED.findall(line)
+    for at in range(0, len(words), _MOST):
+        yield "".join(words[at : at + _MOST]).strip()
 
 
 def _blocks(source: Source) -> Iterator[range]:

@@ -100,6 +100,8 @@ _LABELS = frozenset(
     authordate|commitdate|merge|repo|branch|commit|project|stack|format|variables|grade|options|issue|issues
     user-agent|disallow|allow|sitemap
     effort|break|impact|risk|rationale|decision|decisions|context|scope|recommendation|command|commands|code
+    名称|说明|參數|参数|返回|注意|备注|备考|示例|标题|作者|日期|时间|地点|主题|注|例|名前|説明|備考|日時|場所|件名
+    present|apologies|absent|owner|regrets|chair|attending|in attendance
     attendees|presenter|presenters|method|methods|discussion|objective|objectives|abstract
     """.replace("\n", "|")
     .replace("    ", "")
@@ -330,7 +332,7 @@ def _is_title(name: str) -> bool:
 
 def _may_recur(name: str, roles: Collection[str]) -> bool:
     """Whether what heads several texts may be a person's name; beside a role it needs no capital."""
-    return looks_like_name(name) or (bool(roles) and not is_label(name) and len(name.split()) == 1)
+    return may_be_name(name) or (bool(roles) and not is_label(name) and len(name.split()) == 1)
 
 
 def role(name: str) -> str:
@@ -364,6 +366,78 @@ def looks_like_name(name: str) -> bool:
     """One to three words that each begin with a capital, or with a letter of a script without case."""
     words = _bare(name).split()
     return not is_label(name) and 1 <= len(words) <= 3 and all(_begins_like_name(word[0]) for word in words)
+
+
+_PARTICLES = frozenset(
+    [
+        "van",
+        "von",
+        "der",
+        "den",
+        "de",
+        "del",
+        "della",
+        "di",
+        "da",
+        "do",
+        "dos",
+        "das",
+        "du",
+        "la",
+        "le",
+        "los",
+        "las",
+        "el",
+        "al",
+        "bin",
+        "binti",
+        "ibn",
+        "ben",
+        "ter",
+        "ten",
+        "te",
+        "op",
+        "zu",
+        "zur",
+        "af",
+        "av",
+        "of",
+        "the",
+        "and",
+        "und",
+        "y",
+        "e",
+        "et",
+        "i",
+        "&",
+        "+",
+        "abu",
+        "st",
+    ]
+)
+_DEGREE = re.compile(
+    r",? (?:Ph\.?D|M\.?D|Psy\.?D|J\.?D|Ed\.?D|D\.?D\.?S|D\.?O|R\.?N|M\.?A|M\.?Sc|B\.?A|MBA|MPH"
+    r"|CPA|Esq|Jr|Sr|I{1,3}|IV)\.?(?=,|$)",
+    re.I,
+)
+
+
+def may_be_name(name: str) -> bool:
+    """Whether what recurs as a name does may be one: capitals, particles (`van der`), degrees,
+    numbers, asides."""
+    bare = _DEGREE.sub("", _ASIDE.sub("", _bare(name))).strip()
+    words = bare.split()
+    while len(words) > 1 and words[0] in _PARTICLES:
+        del words[0]
+    if is_label(name) or not 1 <= len(words) <= 6 or not _may_begin(words[0]):
+        return False
+    lower = [word for word in words[1:] if word.casefold() not in _PARTICLES and not _may_begin(word)]
+    return not lower and not (len(words) > 1 and words[-1].casefold() in _PARTICLES)
+
+
+def _may_begin(word: str) -> bool:
+    letter = word.lstrip("\"“'‘(#")[:1]
+    return _begins_like_name(letter) if letter.isalpha() else letter.isdigit() and not word.endswith(".")
 
 
 def _bare(name: str) -> str:

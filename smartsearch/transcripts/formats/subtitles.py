@@ -38,16 +38,26 @@ _SBV = re.compile(
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,80})?\s{1,8}(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"</?(?:[^\W\d]|\d\d:)[^<>\n]{0,200}>|</?>")  # `a <3 b -> c` is none
-_NAMED = re.compile(r"(?:[-–—] ?|>> ?)?(?P<name>[^:\n<>\[\]{}]{1,40}):(?: |$)")
+_NAMED = re.compile(
+    r"(?:[-–—] ?|>> ?)?(?:(?P<name>[^:：\n<>\[\]{}()]{1,60}(?:\([^()\n]{1,30}\))?)(?::(?: |$)|：\s?)"
+    r"|[\[(【「](?P<within>[^:\n<>\[\]{}()【】]{1,60})[\])】」](?:\s?[:：])?(?:\s|$|(?<=[】」：])))"
+)
+_WEBEX = re.compile(r"\d{1,6} \"(?P<name>[^\"\n]{1,80})\"(?: \(\d{1,20}\))?\s*$")
+_INLINE = re.compile(
+    r"\[?(?P<at>(?:\d{1,3}:)?\d{1,2}:\d\d[.,]\d{1,3}\s?-->\s?(?:\d{1,3}:)?\d{1,2}:\d\d[.,]\d{1,3})\]?\s{1,8}(?P<text>(?!(?:[a-z]{1,20}:\S{1,40}\s{0,4}){1,8}$)\S.*)$"
+)
 _END = re.compile(r"[.!?…。！？]['\")\]”’»]{0,3}$")
 
 
 class _Cue(NamedTuple):
-    """What is shown at once: from when on (seconds), on which lines, and by whom as far as marked."""
+    """What is shown at once: from when on (seconds), on which lines, by whom as its id tells, and
+    whether a turn."""
 
     start: float
     number: int
     lines: tuple[str, ...]
+    speaker: str = ""
+    whole: bool = False
 
 
 class _Part(NamedTuple):
@@ -57,6 +67,7 @@ class _Part(NamedTuple):
     number: int
     speaker: str
     text: str
+    whole: bool = False
 
 
 def detect(source: Source) -> bool:
@@ -65,7 +76,7 @@ def detect(source: Source) -> bool:
     if lines and re.match(r"\ufeff?WEBVTT(?:\s|$)", lines[0]):
         return True
     for line in lines[:2]:
-        if _timing(line):
+        if _timing(line) or _INLINE.match(line):
             return True
         if not line.strip().isdecimal():
             return False
@@ -91,15 +102,22 @@ def _cues(lines: list[str]) -> Iterator[_Cue]:
     start, first, texts = -1.0, 0, list[str]()
     previous = ""  # the last line of the cue before, which a rolling caption shows again
     loose = aside = False  # behind a cue's empty line; in a block that is nobody's words, or a torn cue
+    speaker = ""
     for number, line in enumerate([*lines, ""], 1):
         timing = _timing(line)
+        inline = _INLINE.match(line) if "-->" in line else None
+        if inline and (at := _TIMING.match(inline["at"])):
+            yield _Cue(_seconds(at), number, (inline["text"],), whole=True)
+            continue
         if timing or not line:
             if timing and texts and (loose or (len(texts) > 1 and texts[-1].strip().isdecimal())):
                 texts.pop()  # the name or number of the cue that begins here
             if texts and not (loose and len(texts) == 1 and texts[0].strip().isdecimal()):
-                yield _Cue(start, first, tuple(texts))
+                yield _Cue(start, first, tuple(texts), speaker)
                 previous = _plain(texts[-1])
-            start = _seconds(timing) if timing else start
+            if timing:
+                start, named = _seconds(timing), _WEBEX.match(lines[number - 2]) if number > 1 else None
+                speaker = named["name"].strip() if named else ""
             first, texts, loose, aside = 0, [], not timing, False
         elif start >= 0 and line.strip() and (texts or "<v" in line or _plain(line) != previous):
             if loose and (_ASIDE.match(line) if not texts else "-->" in line):
@@ -123,18 +141,34 @@ def _seconds(found: re.Match[str]) -> float:
 
 def _names(cues: list[_Cue]) -> frozenset[str]:
     """What stands before colons and is a speaker: a name that recurs, or one that looks like a person's."""
-    counts = Counter(
-        found["name"].strip()
+    heads = [
+        found
         for cue in cues
         if not _voiced(cue)
         for line in cue.lines
         if (found := _NAMED.match(_plain(line)))
+    ]
+    counts = Counter(found["name"].strip() for found in heads if found["name"])
+    within = Counter(
+        found["within"].strip() for found in heads if found["within"] and found.end() < len(found.string)
     )
+    within = Counter({name: n for name, n in within.items() if not _SOUND.match(name)})
+    if len(within) < 2 or 2 * sum(within.values()) < len(cues):
+        within.clear()  # what is heard, `[Music]`
     return frozenset(
         name
         for name, count in counts.items()
-        if not is_label(name) and (looks_like_name(name) or (count > 1 and len(name.split()) <= 4))
-    )
+        if not is_label(name) and (looks_like_name(name) or (count > 1 and len(name.split()) <= 6))
+    ) | {name for name in within if not is_label(name)}
+
+
+_SOUND = re.compile(
+    r"music|applause|laugh|cheer|silence|inaudible|crosstalk|noise|sigh|cough|foreign|speaking|♪", re.I
+)
+
+
+def _name_in(found: re.Match[str]) -> str:
+    return (found["name"] or found["within"]).strip()
 
 
 def _voiced(cue: _Cue) -> bool:
@@ -145,7 +179,7 @@ def _voiced(cue: _Cue) -> bool:
 def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[_Part]:
     """What a cue's speakers say; a line that names nobody goes on with the one above."""
     names = frozenset() if _voiced(cue) else names
-    speaker, number, texts = "", cue.number, list[str]()
+    speaker, number, texts = cue.speaker, cue.number, list[str]()
     for at, line in enumerate(cue.lines, cue.number):
         pieces = _VOICE.split(line)
         for n, piece in enumerate(pieces):
@@ -154,15 +188,15 @@ def _parts(cue: _Cue, names: frozenset[str]) -> Iterator[_Part]:
             else:
                 said = _plain(piece)
                 found = _NAMED.match(said)
-                if not (n == 0 and found and found["name"].strip() in names):
+                if not (n == 0 and found and _name_in(found) in names):
                     texts += [said] if said else []
                     continue
-                who, said = found["name"].strip(), said[found.end() :].strip()
+                who, said = _name_in(found), said[found.end() :].strip()
             if texts:
-                yield _Part(cue.start, number, speaker, " ".join(texts))
+                yield _Part(cue.start, number, speaker, " ".join(texts), cue.whole)
             speaker, number, texts = who, at, [said] if said else []
     if texts:
-        yield _Part(cue.start, number, speaker, " ".join(texts))
+        yield _Part(cue.start, number, speaker, " ".join(texts), cue.whole)
 
 
 def _plain(text: str) -> str:
@@ -190,6 +224,8 @@ class _Turn:
 
     def _goes_on(self, part: _Part) -> bool:
         first, last = self.parts[0], self.parts[-1]
+        if part.whole:
+            return False
         same = part.speaker in (first.speaker, "") and 0 <= part.start - first.start < _LONGEST
         return same and not _END.search(last.text[-5:])
 

@@ -22,7 +22,7 @@ from functools import cache, lru_cache, partial
 from pathlib import PurePath
 from typing import NamedTuple
 
-from smartsearch.text.times import MARKS, STAMP, Stamp, stamps_day_first
+from smartsearch.text.times import MARKS, STAMP, Orders, Stamp, changes, halves
 from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats import whatsapp_words as words
 from smartsearch.transcripts.formats.captions import bracketed, caption
@@ -34,7 +34,9 @@ _NAME_LIMIT = 100  # a contact's name; what stands longer before a colon is a se
 _PHRASE_LIMIT = 60  # WhatsApp's own words for a file or a deleted message are no longer
 _OWN = "\u200e"  # stands before words of WhatsApp's own on an iPhone, and before file names
 
-_OPENING = re.compile(rf"{_OWN}{{0,3}}(?P<open>\[)?{STAMP}(?(open)\] ?|\s[-–]\s)", re.I)
+_OPENING = re.compile(
+    rf"{_OWN}{{0,3}}(?P<open>\[)?{STAMP}(?(open)(?: \| \w[^|\]\n]{{3,30}})?\] ?|\s[-–]\s)", re.I
+)
 _STARTS = frozenset(f"[{_OWN}\u200f\u202a\u202b\ufeff")
 _QUOTES = re.compile('["“”„«»「」]')
 _ANDROID_FILE = re.compile(
@@ -112,7 +114,8 @@ def _is_cut(name: str) -> bool:
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order. A message without text, such as a picture that can be seen once, is `no_text`."""
     conversation = _title(source) or source.stem
-    day_first = stamps_day_first(source.lines, _stamp)
+    orders = Orders.of_numbers(stamp.numbers for stamp in changes(source.lines, _stamp))
+    learnt = cache(lambda: halves(_halves(source.lines)))
     people = cache(partial(_people, source.lines))
     for n, (item, here, below) in enumerate(source.opened(_opening)):
         rest = (line if line.isascii() else MARKS.sub("", line) for line in below)
@@ -124,10 +127,16 @@ def read(source: Source) -> Iterator[Record]:
                 item,
                 text=said[0],
                 speaker=here.name,
-                time=here.stamp.iso(day_first),
+                time=here.stamp.iso(orders.of_stamp(here.stamp), learnt() if here.stamp.is_open else None),
                 caption=said[1],
                 conversation=conversation,
             )
+
+
+def _halves(lines: list[str]) -> Iterator[tuple[str, str, int]]:
+    """The words for halves of the day, with the days and the minutes that they stand with."""
+    for stamp in filter(None, map(_stamp, lines)):
+        yield stamp.half, f"{stamp.a}/{stamp.b}/{stamp.c}", stamp.hour * 60 + stamp.minute
 
 
 def _stamp(line: str) -> Stamp | None:

@@ -90,8 +90,9 @@ eklendi|bifogat|terlampir|المُرفق|अटैच किया गया|添
 """An iPhone's, before a file's name: `<attached: 00000012-PHOTO.jpg>`."""
 
 DELETED = _set("""
-This message was deleted|You deleted this message|Waiting for this message. This may take a while
-Waiting for this message|Diese Nachricht wurde gelöscht|Du hast diese Nachricht gelöscht
+This message was deleted|This message has been removed|You deleted this message
+Waiting for this message. This may take a while|Waiting for this message
+Diese Nachricht wurde gelöscht|Du hast diese Nachricht gelöscht
 Ce message a été supprimé|Vous avez supprimé ce message|Se eliminó este mensaje|Este mensaje fue eliminado
 Eliminaste este mensaje|Mensagem apagada|Esta mensagem foi apagada|Você apagou esta mensagem
 Apagou esta mensagem|Questo messaggio è stato eliminato|Hai eliminato questo messaggio

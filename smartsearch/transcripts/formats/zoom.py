@@ -31,13 +31,16 @@ _PASSED = 6  # hours that a clock falls back when a day has passed
 _CLOCK = r"\d{1,2}:\d{2}:\d{2}"
 _FROM = r"From\s{1,3}(?P<name>[^\t\n:]{1,100}?)"
 _TO = r"\s{1,4}[Tt]o\s{1,4}(?P<to>[^\n:]{1,100}?)"
+_ASIDE = r"(?P<aside>\s{0,4}\((?:Direct Message|Privately)\))?"
 _SAVED = re.compile(
     rf"(?:(?P<day>\d{{4}}-\d\d-\d\d) )?(?P<clock>{_CLOCK})[\t ]{{1,3}}{_FROM}"
     rf"(?:{_TO})?\s?:(?:\s(?P<text>.*))?$"
 )
-_COPIED = re.compile(rf"{_FROM}{_TO}\s?:(?:\s{{1,4}}(?P<clock>\d{{1,2}}:\d{{2}}(?:\s?[AaPp]M)?))?\s{{0,4}}$")
+_COPIED = re.compile(
+    rf"{_FROM}{_TO}\s?:{_ASIDE}(?:\s{{1,4}}(?P<clock>\d{{1,2}}:\d{{2}}(?:\s?[AaPp]M)?))?\s{{0,4}}$"
+)
 _CLOUD = re.compile(rf"(?P<clock>{_CLOCK})\t(?P<name>[^\t\n:]{{1,100}}):\t(?P<text>.*)$")
-_PRIVATE = re.compile(r"\s?\((?:Direct Message|Privately)\)$")
+_PRIVATE = re.compile(r"\s{0,4}\((?:Direct Message|Privately)\)$")
 _EVERYONE = re.compile(r"Everyone\b|.*\((?:Direct Message|Privately)\)$")
 _FOLDER = re.compile(r"(?P<day>\d{4}-\d\d-\d\d) \d\d\.\d\d\.\d\d (?P<name>.{1,200}?)(?: \d{9,12})?$")
 _REACTION = re.compile(
@@ -75,7 +78,7 @@ def _opening(line: str) -> _Opening | None:
         clock_, name, to, text, day = (found[part] or "" for part in ("clock", "name", "to", "text", "day"))
         return _Opening(clock_, name, to, text, day)
     if found := _COPIED.match(line):
-        return _Opening(found["clock"] or "", found["name"], found["to"], "")
+        return _Opening(found["clock"] or "", found["name"], found["to"] + (found["aside"] or ""), "")
     if found := _CLOUD.match(line):
         return _Opening("", found["name"], "", found["text"], place=found["clock"].rjust(8, "0"))
     return None

@@ -1,0 +1,147 @@
+"""The stamps of a chat's lines: what one looks like, and what those of a whole file tell together.
+
+A stamp is a date and a clock in any of the ways that programs and people write them, a clock alone, or a
+place in a recording (`0 minutes 4 seconds`, `00:00:04.120 --> 00:00:07.900`). What one stamp leaves open
+its file decides (`Timeline`): stamps of one form have one order of day and month, words for the halves of
+the day are learnt from their hours, and a clock that falls back begins a day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+from smartsearch.text.times import (
+    ANY_MONTH,
+    WEEKDAY,
+    Orders,
+    calendar_day,
+    clock,
+    learnt_halves,
+    month_of,
+    to_iso,
+)
+
+_WORD = r"[^\W\d_]"
+_DAY_OF_WEEK = rf"{WEEKDAY}[.,]{{0,2}} {{1,2}}"
+_NUMBERS = "|".join(rf"\d{{1,4}}{mark}\d{{1,2}}{mark}\d{{1,4}}" for mark in ("-", "/", r"\.", r"\. "))
+_EAST = r"(?:\d{4}\s?[年년]\s?)?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]"
+_NAMED = (
+    rf"\d{{1,2}}(?:st|nd|rd|th|er|º|\.)?(?: | de | of |-){ANY_MONTH}\.?(?:(?:,| de)? \d{{4}}(?!:)"
+    rf"|-\d{{2,4}})?"
+    rf"|{ANY_MONTH}\.? {{1,2}}\d{{1,2}}(?:st|nd|rd|th)?(?![:\d])(?:,? \d{{4}}(?![:\d]))?"
+)
+_NEAR = (
+    r"(?:to-?day|yesterday|heute|gestern|hoy|ayer|aujourd['’]hui|hier|oggi|ieri|hoje|ontem|vandaag|gisteren"
+    r"|сегодня|вчера|今天|昨天|今日|昨日|오늘|어제|dzisiaj|wczoraj|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+)
+_ZONE = r"(?:\s?(?:Z\b|UTC\b|GMT\b|(?-i:[A-Z]{1,2}[SD]?T|CES?T)\b|[+-]\d\d:?\d\d\b))?"
+_HALF = rf"(?:[ap]\.?\s?m\b\.?|{_WORD}{{1,9}}\.(?:\s?{_WORD}{{1,6}}\.)?)"
+_CLOCK = rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
+_LOOSE = rf"\d{{1,2}}[:.]\d\d(?:[:.]\d\d)?(?:[.,]\d{{1,9}})?(?:\s?{_HALF})?{_ZONE}"
+_BETWEEN = r"(?:T|[,،;]?\s{0,2}(?:(?:at|à|às|um|klo|kl\.?|alle|a las|om|в|[-–·@|])\s{1,2})?)"
+_DATE = rf"(?:{_NUMBERS}|{_EAST}|{_NAMED})\.?"
+_HOURS = r"\s?(?:h|hrs?|hours?|stunden?|heures?|horas?|ore|uur)\b"
+_MINUTES = r"\s?(?:m|mins?|minut\w{0,3})\b"
+_SECONDS = r"\s?(?:s|secs?|se[ck]und\w{0,2}|seconds?|secondes?)\b"
+_AND = r",?(?: and| und| et| y| e)? ?"
+_SPAN = (
+    rf"\d{{1,3}}{_HOURS}{_AND}\d{{1,2}}{_MINUTES}(?:{_AND}\d{{1,2}}{_SECONDS})?"
+    rf"|\d{{1,3}}{_MINUTES}{_AND}\d{{1,2}}{_SECONDS}|\d{{1,2}} (?:minut\w{{1,3}}|seconds?"
+    rf"|se[ck]und\w{{1,3}})\b"
+)
+_SPOT = r"\d{1,4}:\d{1,2}(?::\d{1,2})?(?:[.,]\d{1,3})?"
+_AT = r"\d{1,4}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?"
+STAMP = (
+    rf"(?<![a-z\d:])(?:{_SPOT}\s?(?:-->|->|–|—)\s?{_SPOT}"
+    rf"|(?:{_DAY_OF_WEEK})?(?:{_DATE}){_BETWEEN}{_LOOSE}(?:\s(?-i:[A-Z]{{3,4}}))?(?:\s\d{{4}}\b)?"
+    rf"|{_CLOCK}(?:[,;]?\s(?:{_DATE}))?|\d{{3,4}}:\d\d:\d\d"
+    rf"|{_NEAR}{_BETWEEN}{_CLOCK}"
+    rf"|\d{{1,2}}[-/.]\d{{1,2}}\.?,?\s(?:at )?{_CLOCK}"
+    rf"|{_SPAN})(?!\w|:\d)"
+)
+"""What a stamp looks like, for a pattern compiled with `re.I`. Bounded in every part; without groups."""
+_PLACE = re.compile(rf"(?P<from>{_SPOT})\s?(?:-->|->|–|—)\s?{_SPOT}|(?P<at>{_AT})|(?P<span>{_SPAN})", re.I)
+_PARTS = re.compile(r"(\d{1,3})\s?(\w)")
+_PASSED = 6 * 60
+"""Minutes that a clock falls back when a day has passed; a change of summer time is one hour."""
+_YEARLESS = re.compile(
+    rf"(?<![\d/.])(?:(?P<n>\d{{1,2}})\.? (?:de )?(?P<month>{ANY_MONTH})|(?P<month2>{ANY_MONTH})\.?"
+    rf" {{1,2}}(?P<n2>\d{{1,2}})"
+    r"|(?P<east>\d{1,2})\s?[月월]\s?(?P<n3>\d{1,2}))(?![\d:])",
+    re.I,
+)
+
+
+def seconds(stamp: str) -> int | None:
+    """The place in a recording that a stamp may be: seconds from its begin on, None for a date."""
+    found = _PLACE.fullmatch(stamp.strip())
+    if not found:
+        return None
+    if found["span"]:
+        units = {unit.lower(): int(number) for number, unit in _PARTS.findall(stamp)}
+        return sum(units.get(unit, 0) * many for unit, many in (("h", 3600), ("m", 60), ("s", 1)))
+    whole = re.split(r"[.,]", found["from"] or found["at"])[0]
+    at = 0
+    for part in whole.split(":"):
+        at = 60 * at + int(part)
+    return at
+
+
+def place(at: int) -> str:
+    """Seconds as `00:12:31`."""
+    return f"{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}"
+
+
+def yearless(text: str, before: str) -> str:
+    """The day that a text tells without a year: in the year of the day `before` it, or one later; or ""."""
+    found = _YEARLESS.search(text) if before else None
+    if not found:
+        return ""
+    month = int(found["east"]) if found["east"] else month_of(found["month"] or found["month2"])
+    day = calendar_day(int(before[:4]), month, int(found["n"] or found["n2"] or found["n3"]))
+    late = before[5:7] == "12" and month == 1
+    return calendar_day(int(before[:4]) + 1, month, int(day[8:])) if day and late else day
+
+
+@dataclass
+class Timeline:
+    """The times of a file's turns, asked for in file order; `day` is the one read last, "" where none is."""
+
+    orders: Orders
+    halves: dict[str, bool]
+    day: str = ""
+    rolls: bool = False
+    _last: int = field(default=-1, repr=False)
+
+    @classmethod
+    def of(cls, stamps: Iterable[str], day: str = "", *, rolls: bool = False) -> Timeline:
+        """What all stamps of a file tell; where it `rolls` a clock that falls back has passed midnight."""
+        held = list(dict.fromkeys(stamps))
+        return cls(Orders.of(held), learnt_halves(held), day, rolls)
+
+    def on(self, day: str) -> None:
+        """A line of its own tells the day."""
+        self.day, self._last = day, -1
+
+    def at(self, stamp: str) -> str:
+        """The time of a stamp as ISO 8601; the day read last where it tells none, "" if there is none."""
+        if time := to_iso(stamp, day_first=self.orders.day_first(stamp)):
+            self.day = time[:10]
+            if "T" in time:
+                return time
+        hour = clock(stamp, self.halves)
+        if day := yearless(stamp, self.day):
+            self.on(day)
+        elif hour and self.rolls and not time:
+            self._roll(hour)
+        return f"{self.day}T{hour}" if hour and self.day else self.day
+
+    def _roll(self, hour: str) -> None:
+        minutes = int(hour[:2]) * 60 + int(hour[3:5])
+        if self.day and minutes + _PASSED < self._last:
+            found = date.fromisoformat(self.day)
+            self.day = (found + timedelta(days=1)).isoformat() if found < date.max else self.day
+        self._last = minutes

@@ -1,0 +1,465 @@
+"""The head of a chat's turns, inferred from the file: how stamp, name and marks stand before the text.
+
+A head is written as people would state it: `[TIME] NAME: TEXT`, `NAME, [TIME]` with the text below, `NAME`
+on one line and `TIME` on the next. Every line suggests the heads that it may have (`_suggested`); the one
+that explains most lines, with the fewest names that speak once, is the file's (`infer`). Names are what
+recurs at that place: no pattern of capitals tells them. What programs log is no chat, however well it fits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from smartsearch.errors import InputError
+from smartsearch.text.stamps import STAMP, seconds
+from smartsearch.transcripts.formats.speakers import Opening, is_label, looks_like_name, may_be_name, role
+
+_LONGEST = 240  # characters of a line in which its head ends
+_WIDEST = 70  # characters of a stamp at a line's end
+_STAMPED = re.compile(STAMP, re.I)
+_TIMED = re.compile(r"\d[:.]\d\d|\d ?(?:[hm] ?\d|min|sec|sek)", re.I)
+"""What a line with a stamp has at least."""
+_MARKED = re.compile(r"[:：<【「]|^\s*(?:[\[({#]|\*\*|__)")
+"""What a line with a name and no stamp has."""
+_LEAD = re.compile(r"[\s>@#*•\-–—(\[<{【「_]{0,12}")
+_MARKS = re.compile(r"[\s\])}>|,;:：\-–—*_•(\[<{【「]{0,12}(?:from (?=\S))?", re.I)
+_PAIRS = {"<": ">", "[": "]", "(": ")", "{": "}", "【": "】", "「": "」", "**": "**", "__": "__"}
+_BEHIND = re.compile(r"[\s\])}>】」*_|:：\-–—]{0,8}")
+_COLON = re.compile(r"\s?(?::(?=\s|$|\*\*)|：)")
+_DASH = re.compile(r"\s[-–—|»>]\s")
+_CLOSED = re.compile(r"[\s\])}】」:：,*_]{0,6}")
+_OPENERS = " \t\xa0[(<{【「,-–—|@•·*_:："
+_BLANKS = re.compile(r"[^\S\n]+")
+_WORDS = 7
+_PREAMBLE = 80  # lines of title, summary and names before the first turn
+_FEW = 6
+"""Turns of a short file, whose speakers may speak once, and lines that may stand above them."""
+_ID = re.compile(r"\s?[\[(<](?:[A-Z0-9]{5,}|\d{4,}|[^\s<>()\[\]]+@[^\s<>()\[\]]+)[\])>]$")
+_VOICES = "~&@%+!"
+"""Marks of rank before a nick."""
+_PIECES = re.compile(r"(TIME|NAME|TEXT|\n)")
+_LEVELS = (
+    "trace|debug|verbose|silly|info|information|notice|note|log|warn|warning|err|error|severe|crit|critical|fatal"
+    "|alert|emerg|panic|statement|detail|hint|success|failure|failed|fine|finest|http|stderr|stdout"
+)
+_LOGGED = re.compile(
+    rf"\b(?:{_LEVELS})\b[\]:>,)\s/|]|\w\[\d+[\]:]|\w\.\w+\.\w|::\w|\w\.(?:go|py|c|cc|cpp|rs|java|js|ts):\d|\bpid\b"
+    r"|\w=\S|/\w+/\w|\b0x[\da-f]+|\b[\da-f]{12,}\b|\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b",
+    re.I,
+)
+_LEVEL = re.compile(rf"(?:\W|^)(?:{_LEVELS})(?:\W|$)", re.I)
+_DATING = re.compile(r"(?:\b|[-_])(?:date|time|datum|zeit|fecha|(?:19|20)\d\d)$", re.I)
+"""How labels of a time end, and works that are cited."""
+_SENTENCE_END = ".!?…。！？;,"
+
+
+@dataclass(frozen=True)
+class Head:
+    """A head by its `written` form: places for `TIME`, `NAME` and `TEXT`, and the marks between them.
+
+    A line's end in it is one; without `TEXT` the text stands in the lines below.
+    """
+
+    written: str
+
+    @classmethod
+    def stated(cls, said: str) -> Head:
+        """A head as a person states it, and as `shown` tells it: ` / ` ends a line. Raises InputError."""
+        written = re.sub(r"\s?TAB\s?", "\t", said.strip()).replace(" / ", "\n").removesuffix("\nTEXT")
+        if written.count("NAME") != 1 or written.count("TEXT") > 1 or "TEXT" in written.rpartition("TEXT")[0]:
+            hint = "as in 'TIME NAME: TEXT', or with the text in the lines below 'NAME, [TIME] / TEXT'"
+            raise InputError(f"no head of turns: {said!r} has not one NAME", hint=hint, kind="unknown_head")
+        return cls(written)
+
+    @cached_property
+    def _lines(self) -> tuple[_Part, ...]:
+        return tuple(map(_Part.of, self.written.split("\n")))
+
+    @cached_property
+    def _unnamed(self) -> _Part | None:
+        """Of a line with a stamp in the same place, and no name."""
+        before, _, _ = self.written.partition("NAME")
+        if "TIME" not in before or "\n" in before:
+            return None
+        marks = before.rpartition("TIME")[2].rstrip("<[({【「*")
+        return _Part.of(f"{before.rpartition('TIME')[0]}TIME{marks}{'' if marks[-1:].isspace() else ' '}TEXT")
+
+    @property
+    def has_time(self) -> bool:
+        """Whether it tells when."""
+        return "TIME" in self.written
+
+    @property
+    def above(self) -> bool:
+        """Whether its text stands in the lines below."""
+        return "TEXT" not in self.written
+
+    @property
+    def shown(self) -> str:
+        """As a person reads it: `[TIME] NAME: TEXT`."""
+        return self.written.replace("\n", " / ").replace("\t", " TAB ") + (" / TEXT" if self.above else "")
+
+    def at(self, lines: Sequence[str], number: int) -> tuple[Opening, int] | None:
+        """What the line of that number (1-based) opens, and the last line of its head; None for no head."""
+        parts: dict[str, str] = {}
+        for n, part in enumerate(self._lines, number - 1):
+            told = part.of_line(lines[n]) if n < len(lines) else None
+            if told is None:
+                return None
+            parts = told | parts
+        name = _tidied(parts["name"])
+        if "<" in self.written:
+            name = name.lstrip(_VOICES).strip() or name
+        if not name:
+            return None
+        style = "stamped" if self.has_time else "plain"
+        here = Opening(style, parts.get("time", "").strip(), name, parts.get("text", "").strip())
+        return here, number + len(self._lines) - 1
+
+    def unnamed(self, line: str) -> Opening | None:
+        """A line that begins as heads do and names nobody, such as who came and went."""
+        told = self._unnamed.of_line(line) if self._unnamed else None
+        return Opening("stamped", told["time"].strip(), "", told["text"].strip()) if told else None
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One line of a head: what stands before the stamp, and behind it; without a stamp all is `behind`."""
+
+    before: re.Pattern[str] | None
+    behind: re.Pattern[str]
+    leads: bool = False
+    ends: bool = False
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def of(cls, written: str) -> _Part:
+        before, time, behind = written.partition("TIME")
+        if not time:
+            return cls(None, _compiled(written))
+        return cls(
+            _compiled(before),
+            _compiled(behind.replace("TIME", "")),
+            "NAME" not in before,
+            "TEXT" not in behind,
+        )
+
+    def of_line(self, line: str) -> dict[str, str] | None:
+        """The parts of a line, None where it is not written so."""
+        if self.before is None:
+            found = self.behind.fullmatch(line)
+            return found.groupdict() if found else None
+        if self.leads:
+            begin = _leading(self.before, line)
+            stamp = _STAMPED.match(line, begin) if begin is not None else None
+            told: dict[str, str] = {}
+        else:
+            begin = max(1, len(line) - _WIDEST) if self.ends else 1
+            likely = len(line) < _LONGEST or not self.ends
+            stamp = (
+                _STAMPED.search(line, begin) if likely and _TIMED.search(line, begin - 1, _LONGEST) else None
+            )
+            first = self.before.fullmatch(line[: stamp.start()]) if stamp else None
+            if not first:
+                return None
+            told = first.groupdict()
+        found = self.behind.fullmatch(line, stamp.end()) if stamp else None
+        return {"time": stamp[0], **told, **found.groupdict()} if stamp and found else None
+
+
+@lru_cache(maxsize=4096)
+def _tidied(name: str) -> str:
+    """A name without stars around it and an account's id behind it."""
+    return _ID.sub("", name.strip().strip("*_").strip())
+
+
+def _leading(before: re.Pattern[str], line: str) -> int | None:
+    found = before.match(line)
+    return found.end() if found else None
+
+
+def _compiled(part: str) -> re.Pattern[str]:
+    """The pattern of what stands on one side of a stamp, or of a whole line without one."""
+    pieces = [piece for piece in _PIECES.split(part) if piece]
+    written = [r"\s{0,8}" if not pieces or pieces[0] != "TEXT" else ""]
+    for n, piece in enumerate(pieces):
+        if piece == "NAME":
+            closing = pieces[n + 1].strip()[:1] if n + 1 < len(pieces) else ""
+            barred = re.escape(closing) if closing in tuple(">]】」}") else ""
+            written.append(rf"(?P<name>[^\s{barred}](?:[^\n\t{barred}]{{0,79}}?[^\s{barred}])?)")
+        elif piece == "TEXT":
+            written.append(r"(?P<text>.*)")
+        else:
+            written.append(_literal(piece))
+    return re.compile("".join(written) + ("" if part.endswith("TEXT") else r"\s*"))
+
+
+def _literal(piece: str) -> str:
+    """The pattern of marks; a colon is of either width, and behind it a blank, or the text of a full one."""
+    made = ""
+    for found in re.finditer(r"[^\S\n]+|[:：]\s*|.", piece):
+        mark = found[0]
+        if mark[0] in ":：":
+            made += r"\s?(?::(?!\S)|：)\s*" if found.end() == len(piece) else r"\s?[:：]\s*"
+        else:
+            made += _gap(mark) if mark.isspace() else re.escape(mark)
+    return made
+
+
+def _gap(mark: str) -> str:
+    return r"\s*\t\s*" if "\t" in mark else r"[^\S\n]{2,}" if len(mark) > 1 else r"[^\S\n]+"
+
+
+def _spaced(marks: str) -> str:
+    return _BLANKS.sub(lambda found: "\t" if "\t" in found[0] else "  " if len(found[0]) > 1 else " ", marks)
+
+
+def _suggested(line: str) -> Iterator[str]:
+    """The heads that a line may have."""
+    line = line[:_LONGEST]
+    timed = _TIMED.search(line)
+    if not timed and not _MARKED.search(line, 0, 90):
+        return
+    lead = _LEAD.match(line)
+    begin = lead.end() if lead else 0
+    before = line[:begin].lstrip()
+    stamp = _STAMPED.search(line, begin) if timed else None
+    if stamp and stamp.start() == begin:
+        for rest in _named(line[stamp.end() :], alone=True):
+            yield _spaced(f"{before}TIME{rest}")
+    elif stamp and stamp.start() < 100:
+        yield from _stamp_behind(line, begin, before, stamp)
+    if not (stamp and stamp.start() == begin):
+        for rest in _named(line[begin:], alone="#" in before, opened=before):
+            yield _spaced(f"{before}{rest}")
+
+
+def _stamp_behind(line: str, begin: int, before: str, stamp: re.Match[str]) -> Iterator[str]:
+    """Heads in which the name stands before the stamp."""
+    between = line[begin : stamp.start()]
+    name = between.rstrip(_OPENERS)
+    if name[-1:] and before[-1:] and _PAIRS.get(before[-1]) == name[-1]:
+        name = name[:-1].rstrip()
+    behind = line[stamp.end() :]
+    closed = _CLOSED.match(behind)
+    marks, text = (closed[0], behind[closed.end() :]) if closed else ("", behind)
+    if not name or len(name.split()) > _WORDS + 2:
+        return
+    middle = between[len(name) :]
+    if text and not re.search(r"[:：\])]", marks):
+        return
+    yield _spaced(f"{before}NAME{middle}TIME{marks.rstrip() if not text else marks}{'TEXT' if text else ''}")
+
+
+def _named(rest: str, *, alone: bool, opened: str = "") -> Iterator[str]:
+    """What may stand from behind a stamp on, or from a line's begin: marks, a name, marks, and the text."""
+    found = _MARKS.match(rest) if not opened else None
+    marks = found[0] if found else ""
+    told = rest[len(marks) :]
+    opener = next((pair for pair in _PAIRS if (marks or opened).rstrip().endswith(pair)), "")
+    if opener:
+        end = told.find(_PAIRS[opener])
+        if 0 < end <= 80:
+            behind = _BEHIND.match(told[end:])
+            mark = told[end - 1] if told[end - 1] in ":：" else ""
+            closing = mark + (behind[0] if behind else _PAIRS[opener])
+            end -= len(mark)
+            text = told[end + len(closing) :]
+            yield f"{marks}NAME{closing if text else closing.rstrip()}{'TEXT' if text else ''}"
+    if colon := _COLON.search(told[:90]):
+        full = "：" in colon[0]
+        text = told[colon.end() :].strip()
+        yield f"{marks}NAME{'：' if full else ':'}{'' if not text else 'TEXT' if full else ' TEXT'}"
+    if alone and told.strip() and len(told) <= 80:
+        yield f"{marks}NAME"
+    if alone and "\t" in told[:60]:
+        yield f"{marks}NAME\tTEXT"
+    if alone and (dash := _DASH.search(told[:80])):
+        yield f"{marks}NAME{dash[0]}TEXT"
+
+
+def _of_lines(lines: Sequence[str]) -> Iterator[str]:
+    """The heads of more than one line, about each line that is only a stamp."""
+    for n, line in enumerate(lines):
+        bare = line.strip()
+        if not bare or len(bare) > 60 or not _TIMED.search(bare) or not _is_stamp(bare):
+            continue
+        above = lines[n - 1].strip() if n else ""
+        if n > 1 and above in ("—", "-", "•", "·", "|") and lines[n - 2].strip():
+            yield f"NAME\n{above}\n{_stamp_in(bare)}"
+        elif above and len(above) <= 80 and n + 1 < len(lines):
+            again = _is_stamp(lines[n + 1].strip())
+            yield f"NAME\n{_stamp_in(bare)}" + (f"\n{_stamp_in(lines[n + 1].strip())}" if again else "")
+        below = lines[n + 1] if n + 1 < len(lines) else ""
+        if below.strip() and len(below) <= 80:
+            yield f"{_stamp_in(bare)}\nNAME"
+        for rest in _named(below.strip(), alone=False):
+            yield f"{_stamp_in(bare)}\n{_spaced(rest)}"
+
+
+_ONLY = re.compile(rf"[\[(]?\s?(?:{STAMP})\s?[\])]?", re.I)
+
+
+def _is_stamp(bare: str) -> bool:
+    return _ONLY.fullmatch(bare) is not None
+
+
+def _stamp_in(bare: str) -> str:
+    return f"{bare[0] if bare[0] in '[(' else ''}TIME{bare[-1] if bare[-1] in '])' else ''}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A head with what it opens in a file's beginning: by line (1-based), and the last line of each."""
+
+    head: Head
+    opened: dict[int, Opening]
+    ends: dict[int, int]
+
+    @cached_property
+    def names(self) -> Counter[str]:
+        """How often who speaks."""
+        return Counter(here.name for here in self.opened.values())
+
+    @property
+    def weight(self) -> tuple[int, int, int]:
+        """How well it explains the file: turns of those who speak more than once, less those who do not."""
+        often = sum(count for name, count in self.names.items() if count > 1 and _is_name(name))
+        once = sum(1 for count in self.names.values() if count == 1)
+        marks = sum(not mark.isspace() for mark in _PIECES.sub("", self.head.written))
+        return often - once, self.head.has_time, marks
+
+
+def known_names(opened: Mapping[int, Opening], head: Head) -> frozenset[str]:
+    """Who of those that stand where names do may speak: who recurs, or once what looks like a name."""
+    counts = Counter(here.name for here in opened.values() if here.name)
+    sure = head.has_time and (not head.above or head.written.endswith(("TIME", "TIME]", "TIME)", "TIME:")))
+    return frozenset(
+        name for name, n in counts.items() if _is_name(name) and (n > 1 or sure or may_be_name(name))
+    )
+
+
+def are_places(head: Head, stamps: Sequence[str]) -> bool:
+    """Whether stamps are places in a recording: they begin near its start, or have fractions or units."""
+    at = [found for stamp in stamps if (found := seconds(stamp)) is not None]
+    if not at or len(at) < len(stamps):
+        return False
+    if any(_FINE.search(stamp) for stamp in stamps):
+        return True
+    early = stamps[0].split(":")[0] in ("0", "00") and (head.above or at[0] < _EARLY)
+    return (early or any(found > _A_DAY for found in at)) and _rising(at)
+
+
+_FINE = re.compile(r"[a-z>–—]|\d[.,]\d", re.I)
+_EARLY = 120
+"""Seconds in which somebody has spoken."""
+_A_DAY = 86_400
+
+
+def infer(lines: Sequence[str]) -> Found | None:
+    """The head of most turns in a file's beginning, None where it is no chat with one."""
+    written = [n for n, line in enumerate(lines) if line.strip()]
+    counts = Counter(form for n in written for form in set(_suggested(lines[n])))
+    counts.update(_of_lines(lines))
+    often = [form for form, count in counts.most_common(12) if count > 1]
+    found = [_found(Head(form), lines) for form in often]
+    held = [one for one in found if _holds(one, lines)]
+    return max(held, key=lambda one: one.weight, default=None)
+
+
+def _found(head: Head, lines: Sequence[str]) -> Found:
+    opened, ends, end = dict[int, Opening](), dict[int, int](), 0
+    for number in range(1, len(lines) + 1):
+        if number > end and lines[number - 1].strip() and (here := head.at(lines, number)):
+            opened[number], end = here
+            ends[number] = end
+    return Found(head, opened, ends)
+
+
+def _is_name(name: str) -> bool:
+    """Whether a text may be a name, where it stands as one does."""
+    bare = name.strip()
+    return (
+        len(bare.split()) <= _WORDS
+        and (any(map(str.isalpha, bare)) or bare[:1] == "+" or bare.isdigit())
+        and not is_label(bare)
+        and not _LEVEL.search(bare)
+        and (bare[-1] not in _SENTENCE_END or (bare[-1] == "." and " " in bare))
+        and "://" not in bare
+        and "  " not in bare
+        and not _DATING.search(bare)
+        and all(bare.count(opens) == bare.count(closes) for opens, closes in ("()", "[]", "<>", "{}"))
+    )
+
+
+def _holds(found: Found, lines: Sequence[str]) -> bool:
+    """Whether a head is a chat's, and what it opens is turns of people."""
+    head, names, turns = found.head, found.names, len(found.opened)
+    often = sum(count for name, count in names.items() if count > 1 and _is_name(name))
+    if not turns:
+        return False
+    few = head.has_time and turns <= _FEW and min(found.opened) <= _FEW and all(map(looks_like_name, names))
+    if len(names) < 2 or not (
+        few or (turns > 2 and often >= 0.5 * turns and len(names) <= max(3, 0.6 * turns))
+    ):
+        return False
+    if sum(not _is_name(name) for name in names) > 0.2 * len(names) or _logged(found, lines):
+        return False
+    if head.has_time and not _run_on(found):
+        return False
+    if head.written.startswith("--") or ("] [NAME]" in head.written and all(map(str.isupper, names))):
+        return False  # who changed a package; what part of a program
+    if head.above:
+        below = [end < len(lines) and bool(lines[end].strip()) for end in found.ends.values()]
+        apart = [end + 1 < len(lines) and bool(lines[end + 1].strip()) for end in found.ends.values()]
+        starts = set(found.opened)
+        bare = sum(end + 1 in starts for end in found.ends.values())
+        followed = (
+            max(sum(below), sum(apart)) if head.has_time or set(head.written) & set("#*:：[") else sum(below)
+        )
+        if not followed * 4 >= 3 * turns or bare * 4 >= turns or min(found.opened) > _PREAMBLE:
+            return False
+        return head.has_time or (min(found.opened) <= _FEW and _is_talk(found))
+    first = min(found.opened)
+    after = sum(1 for number, line in enumerate(lines, 1) if number >= first and line.strip())
+    if head.has_time:
+        return turns * 4 >= after
+    return turns * 5 >= 3 * after and _is_talk(found)
+
+
+def _is_talk(found: Found) -> bool:
+    """Whether without stamps the names are people's: they alternate, and say more than a word."""
+    said = list(found.opened.values())
+    switches = sum(one.name != other.name for one, other in pairwise(said))
+    words = sum(len(here.text.split()) > 2 or not here.text.isascii() or found.head.above for here in said)
+    bare = set(found.head.written) & set("<[【(「{")
+    named = sum(may_be_name(name) or role(name) != "" for name in found.names)
+    nicks = "<" in bare and not any(" " in name for name in found.names)
+    alike = named == len(found.names) or nicks or (bool(bare) and named * 2 >= len(found.names))
+    return switches * 4 >= len(said) and words * 4 >= 3 * len(said) and alike
+
+
+def _run_on(found: Found) -> bool:
+    """Whether most stamps that are clocks or places do not fall back."""
+    return _rising([at for here in found.opened.values() if (at := seconds(here.stamp)) is not None])
+
+
+def _rising(at: Sequence[int]) -> bool:
+    back = sum(later < earlier for earlier, later in pairwise(at))
+    return back * 4 <= max(len(at), 4)
+
+
+def _logged(found: Found, lines: Sequence[str]) -> bool:
+    """Whether programs wrote these lines: levels, ids of processes, files and settings stand in most
+    of them."""
+    said = [lines[number - 1][:160] for number in found.opened]
+    levels = sum(bool(_LEVEL.search(line[:90])) for line in said)
+    below = [lines[end][:40] for end in found.ends.values() if end < len(lines)] if found.head.above else []
+    levels = max(levels, sum(bool(_LEVEL.match(line)) for line in below))
+    odd = sum(bool(_LOGGED.search(_STAMPED.sub("", line, count=1)[:120])) for line in said)
+    return levels * 4 > len(said) or odd * 2 > len(said)

@@ -1,0 +1,68 @@
+"""Prompts as language models are given them: ChatML, and the marks of Llama, Gemma, Phi and Mistral.
+
+    <|im_start|>user               <start_of_turn>user         <|user|>          [INST] text [/INST] answer
+    text<|im_end|>                 text<end_of_turn>           text<|end|>
+
+A mark ends the turn before it and names the next one's role. Marks of a text's begin and end are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from smartsearch.transcripts.format import Record, turn
+from smartsearch.transcripts.formats.jsontext import Item
+from smartsearch.transcripts.formats.speakers import role
+from smartsearch.transcripts.source import Source
+
+_ROLE = r"(?:system|user|human|assistant|model|bot|tool|function|observation)"
+_MARK = re.compile(
+    rf"<\|im_start\|>(?P<chatml>{_ROLE})[^\S\n]*\n?|<\|start_header_id\|>(?P<llama>{_ROLE})<\|end_header_id\|>"
+    rf"|<start_of_turn>(?P<gemma>{_ROLE})|<\|(?P<phi>{_ROLE})\|>"
+    r"|(?P<asked>\[INST\])|(?P<answered>\[/INST\])|(?P<system><<SYS>>)|(?P<after><</SYS>>)"
+)
+_ENDS = re.compile(
+    r"<\|(?:im_end|eot_id|end|endoftext|begin_of_text|end_of_text)\|>|<(?:end_of_turn|bos|eos)>|</?s>"
+)
+_LOOKED = 20_000  # characters in which both sides have spoken
+_ROLES = {"asked": "user", "answered": "assistant", "system": "system", "after": "user"}
+
+
+def detect(source: Source) -> bool:
+    """Whether the file begins with a mark, and marks of both sides follow."""
+    text = source.text[:_LOOKED]
+    if "<" not in text and "[INST]" not in text:
+        return False
+    if not _MARK.match(_ENDS.sub("", text[:200]).lstrip()):
+        return False
+    return {"user", "assistant"} <= {_role(found) for found in _MARK.finditer(text)}
+
+
+def _role(found: re.Match[str]) -> str:
+    kind = found.lastgroup or ""
+    return _ROLES.get(kind) or ("assistant" if found[kind] == "model" else role(found[kind]) or found[kind])
+
+
+def read(source: Source) -> Iterator[Record]:
+    """Turns in file order."""
+    text = "\n".join(source.lines)
+    marks = list(_MARK.finditer(text))
+    ends = [found.start() for found in marks[1:]] + [len(text)]
+    line = counted = 0
+    for found, end in zip(marks, ends):
+        told = _ENDS.sub("", text[found.end() : end])
+        begin = found.end() + len(text[found.end() : end]) - len(text[found.end() : end].lstrip())
+        line += text.count("\n", counted, begin)
+        counted = begin
+        if told.strip():
+            who = _role(found)
+            yield turn(
+                source.path,
+                Item(None, line + 1),
+                told.strip(),
+                who,
+                "",
+                conversation=source.stem,
+                role=role(who),
+            )
