@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from smartsearch.bench.types import Indices
 
 HITS = ("one word", "two words", "more words")
-"""Names of the counts of blocks with one, two and more distinct answer words (the paper's evidence density)."""
+"""Names of the counts of blocks with one, two and more distinct answer words: the paper's density."""
 GOLD = ("one", "two", "more")
 """The same by gold turns, which is ours: what is right, whatever words it has."""
 COST = ("cover blocks", "cover tokens")
@@ -28,8 +28,8 @@ def of_kept(
     """Measures of the turns `kept` (n,), best first; `chunks`, `tokens` and the words `said` are each turn's.
 
     HITS and GOLD count blocks of questions with two gold turns or more, 0 for any other: the paper tells
-    density of multi-hop questions. COST is what a reader has read when it has met all words `wanted`, those of
-    the answer that count; NaN where it never does and where none is wanted.
+    density of multi-hop questions. COST is what a reader has read when it has met all words `wanted`, those
+    of the answer that count; NaN where it never does and where none is wanted.
     """
     blocks: dict[int, list[int]] = {}
     for turn in kept.tolist():
