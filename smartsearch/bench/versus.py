@@ -84,9 +84,10 @@ def evidence(systems: Systems) -> Table:
     caption = (
         "A block is what is kept of a chunk of at most 258 tokens. 1 word, 2, more: blocks with so many "
         "distinct content words of the answer (xMemory's evidence density), of questions with two gold turns "
-        "or more; 1 gold to more gold: the same by gold turns, our own measure. covered: answers whose content "
-        "words, of those that anybody says, are all in the context. blocks, tokens: read until they are, mean, and the "
-        "reference's over the same questions. reassigned: facts that a later insertion took to another theme."
+        "or more; 1 gold to more gold: the same by gold turns, our own measure. covered: answers whose "
+        "content words, of those that anybody says, are all in the context. blocks, tokens: read until they "
+        "are, mean, and the reference's over the same questions. reassigned: facts that a later insertion "
+        "took to another theme."
     )
     return Table("Evidence", (*head, "reassigned"), tuple(lines), caption)
 
