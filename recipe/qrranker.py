@@ -80,7 +80,7 @@ def train(
         order = rng.sample(range(len(samples)), len(samples))
         for done, place in enumerate(order, start=1):
             one = samples[place]
-            totals = reader.masses(reader.context(one.question, one.texts), wanted).sum(0)
+            totals = reader.masses(reader.context(one.question, one.texts, one.notes), wanted).sum(0)
             value = loss(totals, one.gold)
             with enough_memory(reader.name):
                 if value is not None:
@@ -157,14 +157,18 @@ def main(argv: Sequence[str]) -> int:
         "--limit", type=int, default=300, help="most questions to learn from, and to measure on"
     )
     parser.add_argument("--candidates", type=int, default=50, help="how many of our first turns a list has")
+    parser.add_argument(
+        "--memory", action="store_true", help="with what the episodes are about before the texts"
+    )
     parser.add_argument("--seed", type=int, default=13, help="of the questions that are drawn")
     parser.add_argument("--threads", type=int, default=0, help="0 for all cores")
     parser.add_argument("--overwrite", action="store_true", help="replace a model with heads that is there")
     options = parser.parse_args(argv)
-    extras.require("hub", "recipe qrranker")
+    extras.require("qr", "recipe qrranker")
     inputs = [options.model, options.data or options.model]
     place = Place(options.out, overwrite=options.overwrite, ours=head_files.are_in, inputs=inputs)
     said = {"qr_model": options.model, "qr_heads": options.heads, "qr_candidates": options.candidates}
+    said |= {"qr_memory": options.memory}
     config = build({**said, "threads": options.threads or None})
     before, _ = causal.ranker(config, "`recipe qrranker`")
     asked = task(options.data, config, before.reader, options.limit, options.seed)

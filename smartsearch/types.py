@@ -383,7 +383,8 @@ class Result:
 
     `filters` has those that were given, by name; `system` names the one that answered. `confidence` is the
     chance that a hit answers, None where the system does not tell; `weak` that it is too low to count on.
-    `graph` is there where it was asked for and the system makes one.
+    `graph` is there where it was asked for and the system makes one. `told` is what the system's memory tells
+    a reader before the hits, as turns of nobody.
     """
 
     query: str
@@ -399,6 +400,7 @@ class Result:
     confidence: float | None = None
     weak: bool = False
     graph: Graph | None = None
+    told: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,14 @@ def sent(*hits: Hit, around=(), question="Who went last week?") -> str:
     return prompt(question, hits, around, NOW).messages[1]["content"]
 
 
+def test_what_a_memory_tells_stands_before_the_turns_on_a_line_each_and_has_no_number():
+    asked = prompt("Who?", [hit(1, DOG, 20)], (), NOW, [Turn("pets, dogs"), Turn("Ilya\nhas a dog")])
+    _, *lines = asked.messages[1]["content"].splitlines()
+    assert lines[:3] == ["## notes made of the conversations", "- pets, dogs", "- Ilya\\nhas a dog"]
+    assert lines[4].startswith("[1] ")
+    assert asked.turns == (DOG,)
+
+
 def test_turns_are_numbered_in_time_with_date_and_speaker():
     text = sent(hit(1, WOW, 7), hit(2, BARE, 40), hit(3, GROUP, 6), hit(4, DOG, 20))
     mark = text.partition("\n")[0]

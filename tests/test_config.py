@@ -210,7 +210,7 @@ PAPER = {
 NOT_THE_PAPERS = """
 min_length min_length_propn fuzzy_cutoff fuzzy_words semantic_top likely_turns wanted
 weight_date weight_speaker now speaker_rank cascade colbert_turns limit redact
-qrmem qrmem_scope graph xmemory_without xmemory_cap qr_model qr_heads qr_candidates qr_memory qr_dtype
+qrmem qrmem_scope qrmem_trials graph xmemory xmemory_cap qr_model qr_heads qr_candidates qr_memory qr_dtype
 memorag memorag_clues memorag_model memorag_ratio memorag_context
 """
 """The other settings that change results: the paper is silent on them, or what uses them is off."""
@@ -270,7 +270,7 @@ typed lift semantic semantic_below semantic_top first likely_turns pool
 dates weight_date now speaker weight_speaker rank fuse weight_ce weight_colbert rrf_k
 speaker_rank fast candidates cascade colbert_turns wanted truncate budget tokens fill alpha min_score top_k
 order limit compress whole
-qrmem qrmem_scope graph xmemory_without xmemory_cap qr_candidates qr_memory qr_dtype
+qrmem qrmem_scope qrmem_trials graph xmemory xmemory_cap qr_candidates qr_memory qr_dtype
 memorag memorag_clues memorag_ratio memorag_context threads timeout
 """
 

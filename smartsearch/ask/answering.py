@@ -39,15 +39,20 @@ How to answer:
 - Briefly: a sentence or two, or a list where several things are asked for. In the question's language."""
 
 
-def prompt(question: str, hits: Sequence[Hit], around: Sequence[Nearby], now: date) -> Prompt:
+def prompt(
+    question: str, hits: Sequence[Hit], around: Sequence[Nearby], now: date, told: Sequence[Turn] = ()
+) -> Prompt:
     """Ask `question`, on the day `now`, about the hits and the turns around them (one entry a hit, or none).
+
+    What a system's memory has `told` stands before the turns, without numbers: only turns are cited.
 
     Sessions stand in the order of their dates, those without one last, best first; turns in the order they
     were said. So equal searches make equal prompts.
     """
     sessions = _sessions(hits, around or [Nearby(hit.index) for hit in hits])
     turns = tuple(turn for session in sessions for turn in session)
-    quoted = "\n".join(_quoted(sessions))
+    remembered = ["## notes made of the conversations", *(f"- {one_line(one.text)}" for one in told)]
+    quoted = "\n".join((*(remembered if told else ()), *_quoted(sessions)))
     # Made of what it encloses, so that no turn can hold it and end the quotation.
     mark = f"turns {hashlib.blake2b(quoted.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
     asked = f"The question is asked on {now:%A} {now}.\nQuestion: {with_dates(question, str(now))}"

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 
 from smartsearch.bench.types import Indices
 
-HITS = ("one", "two", "more")
-"""Names of the counts of blocks with one, two and more gold turns."""
+HITS = ("one word", "two words", "more words")
+"""Names of the counts of blocks with one, two and more distinct answer words: the paper's density."""
+GOLD = ("one", "two", "more")
+"""The same by gold turns, which is ours: what is right, whatever words it has."""
 COST = ("cover blocks", "cover tokens")
 
 
@@ -25,15 +27,16 @@ def of_kept(
 ) -> dict[str, float]:
     """Measures of the turns `kept` (n,), best first; `chunks`, `tokens` and the words `said` are each turn's.
 
-    `blocks` and HITS count blocks, 0 for a question with less than two gold turns. COST is what a reader has
-    read when it has met all words `wanted`, NaN where it never does and where none is wanted.
+    HITS and GOLD count blocks of questions with two gold turns or more, 0 for any other: the paper tells
+    density of multi-hop questions. COST is what a reader has read when it has met all words `wanted`, those
+    of the answer that count; NaN where it never does and where none is wanted.
     """
     blocks: dict[int, list[int]] = {}
     for turn in kept.tolist():
         blocks.setdefault(int(chunks[turn]), []).append(turn)
-    right = set(gold.tolist()) if len(gold) > 1 else set()
-    hits = [len(right.intersection(turns)) for turns in blocks.values()] if right else []
-    counts = (hits.count(1), hits.count(2), sum(hit > 2 for hit in hits))
+    right, several = set(gold.tolist()), list(blocks.values()) if len(gold) > 1 else []
+    words = [len(wanted & frozenset().union(*(said[turn] for turn in turns))) for turns in several]
+    found = [len(right.intersection(turns)) for turns in several]
     read, missing, cost = 0, wanted, 0
     for turns in blocks.values() if wanted else ():
         read, cost = read + 1, cost + int(tokens[turns].sum())
@@ -41,4 +44,9 @@ def of_kept(
         if not missing:
             break
     met = (read, cost) if wanted and not missing else (float("nan"),) * 2
-    return {"blocks": len(hits), **dict(zip(HITS, counts)), **dict(zip(COST, met)), "wanted": bool(wanted)}
+    counts = dict(zip((*HITS, *GOLD), (*_counts(words), *_counts(found))))
+    return {"blocks": len(several), **counts, **dict(zip(COST, met)), "wanted": bool(wanted)}
+
+
+def _counts(hits: Sequence[int]) -> tuple[int, int, int]:
+    return hits.count(1), hits.count(2), sum(hit > 2 for hit in hits)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from smartsearch.bench.blocks import COST, HITS
+from smartsearch.bench.blocks import COST, GOLD, HITS
 from smartsearch.bench.grid import Row
 from smartsearch.bench.measures import LEVELS, TOP, Resampling, Table, holm, ranking_measures, recall
 from smartsearch.bench.presets import ranking
@@ -174,13 +174,13 @@ def _compared(outcome: Outcome, gold: Table, resampling: Resampling) -> dict[str
 
 
 def _blocks(table: Table, base: Table) -> dict[str, Any]:
-    """Shares of the blocks by gold turns in them, of answers covered, and what that costs on average.
+    """Shares of the blocks by answer words and gold turns in them, of answers covered, and its mean cost.
 
     The costs are the system's and the reference's, over the questions that both cover.
     """
     total, wanted = max(1.0, table["blocks"].sum()), table["wanted"].sum()
     covered, known = (np.isfinite(one[COST[0]]) for one in (table, base))
-    shares = {name: _number(table[name].sum() / total) for name in HITS}
+    shares = {name: _number(table[name].sum() / total) for name in (*HITS, *GOLD)}
     means = {name: [_mean(one[name][covered & known]) for one in (table, base)] for name in COST}
     return {**shares, "covered": _number(covered.sum() / wanted) if wanted else None, **means}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from smartsearch.bench.blocks import GOLD, HITS
 from smartsearch.bench.presets import REFERENCES
 from smartsearch.bench.presets import ranking as ranked
 from smartsearch.bench.tables import (
@@ -76,17 +77,19 @@ def evidence(systems: Systems) -> Table:
     lines = []
     for one, row in systems.values():
         found, memory = one["blocks"], one["memory"] or {"sizes": {}}
-        shares = (percent(found[key]) for key in ("one", "two", "more", "covered"))
+        shares = (percent(found.get(key)) for key in (*HITS, *GOLD, "covered"))
         cost = (" / ".join(map(short, found["cover blocks"])), " / ".join(map(number, found["cover tokens"])))
         lines.append((named(row), *shares, *cost, percent(memory["sizes"].get("reassigned"))))
-    head = ("system", "1 gold", "2", "more", "covered", "blocks", "tokens", "reassigned")
+    head = ("system", "1 word", "2", "more", "1 gold", "2 gold", "more gold", "covered", "blocks", "tokens")
     caption = (
-        "xMemory's measures. A block is what is kept of a chunk of at most 258 tokens; those with so many "
-        "gold turns are told of questions that have two or more. covered: answers whose content words, of "
-        "those that anybody says, are all in the context. blocks, tokens: read until they are, mean, and the "
-        "reference's over the same questions. reassigned: facts that a split or merge took to another theme."
+        "A block is what is kept of a chunk of at most 258 tokens. 1 word, 2, more: blocks with so many "
+        "distinct content words of the answer (xMemory's evidence density), of questions with two gold turns "
+        "or more; 1 gold to more gold: the same by gold turns, our own measure. covered: answers whose "
+        "content words, of those that anybody says, are all in the context. blocks, tokens: read until they "
+        "are, mean, and the reference's over the same questions. reassigned: facts that a later insertion "
+        "took to another theme."
     )
-    return Table("Evidence", head, tuple(lines), caption)
+    return Table("Evidence", (*head, "reassigned"), tuple(lines), caption)
 
 
 def by_category(systems: Systems) -> Table:

@@ -109,7 +109,7 @@ def answer(
 
     read = worth_reading(found)
     hits, near = [found.hits[n] for n in read], [around[n] for n in read] if around else around
-    asked = prompt(found.query, hits, near, today(config.now))
+    asked = prompt(found.query, hits, near, today(config.now), found.told)
     if found.hits and endpoint is None:
         shown.show_prompt(asked, as_json=ask.json)
     elif found.hits and endpoint is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -45,6 +45,12 @@ Limit = Annotated[
 ]
 Candidates = Annotated[
     int, typer.Option("--qr-candidates", min=2, metavar="N", help="How many of our first turns a list has.")
+]
+Prompt = Annotated[
+    Literal["paper", "ours"],
+    typer.Option(
+        help="What the model reads around the turns: the paper's words and its chat template, or ours.",
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Of the questions that are drawn.")]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads the models use.", show_default="all cores")]
@@ -113,6 +119,7 @@ def detect(
         str, typer.Option("--out", "-o", metavar="FILE", help="The file of heads.")
     ] = "heads.json",
     heads: Annotated[int, typer.Option(min=1, metavar="N", help="How many heads.")] = 16,
+    prompt: Prompt = "paper",
     limit: Limit = 300,
     qr_candidates: Candidates = 50,
     seed: Seed = 13,
@@ -123,7 +130,7 @@ def detect(
     """Find the heads of a model that look from a question to the turns that answer it.
 
     What is printed is measured on questions held out: how many of the right turns come first in the order of
-    our own search, and by these heads. It needs `pip install 'smartsearch-cli[hub]'`.
+    our own search, and by these heads. It needs `pip install 'smartsearch-cli[qr]'`.
     """
     place = outputs.Place(Path(out), overwrite=overwrite, inputs=[data] if data else [])
     from smartsearch.config import build
@@ -132,13 +139,16 @@ def detect(
 
     config = build({"qr_model": qr_model, "qr_candidates": qr_candidates, "threads": threads})
     reader, info = causal.opened(config, WHAT)
+    reader.prompt = prompt
     from smartsearch.rank.qrranker import QRRanker
     from smartsearch.training import listwise
 
     asked = task(data, config, reader, limit, seed)
     with stream.progress(len(asked.learned), wanted=True) as step:
         scores = listwise.detect(reader, asked.learned, heads, step)
-    found = Heads(info.id, info.revision, asked.data, reader.layers, reader.width, tuple(scores))
+    found = Heads(
+        *(info.id, info.revision, asked.data, reader.layers, reader.width, tuple(scores)), prompt=prompt
+    )
     place.put(written(found))
     rows = [
         asked.recall("smartsearch", listwise.as_found),

@@ -21,7 +21,7 @@ from smartsearch.errors import ModelError
 from smartsearch.rank.hub import attention
 from smartsearch.rank.hub.folder import described
 from smartsearch.rank.hub.heads import Heads
-from smartsearch.rank.hub.listwise import CONTENT_FREE, Context, Note, context
+from smartsearch.rank.hub.listwise import CONTENT_FREE, PAPER, Context, Note, context
 from smartsearch.rank.hub.network import enough, loaded
 
 TEXT_TOKENS = 60
@@ -36,14 +36,19 @@ SLOW = 5.0
 class Reader:
     """A causal language model whose attention can be read.
 
-    `layers` and `width` are its layers and heads a layer, `longest` the most tokens it reads at once.
+    `layers` and `width` are its layers and heads a layer, `longest` the most tokens it reads at once,
+    `prompt` what stands around the texts (`listwise.PROMPTS`).
     """
 
-    def __init__(self, folder: Path, name: str, threads: int, dtype: str = "float32") -> None:
+    def __init__(
+        self, folder: Path, name: str, threads: int, dtype: str = "auto", prompt: str = PAPER
+    ) -> None:
         torch.set_num_threads(threads)
-        model = described(folder, name)
+        model, self.prompt = described(folder, name), prompt
+        self.precision = precision() if dtype == "auto" else dtype
         with enough_memory(name):
-            self.tokenizer, self.network = loaded(model, transformers.AutoModel, getattr(torch, dtype))
+            kind = getattr(torch, self.precision)
+            self.tokenizer, self.network = loaded(model, transformers.AutoModel, kind)
             self.network.to("cuda" if torch.cuda.is_available() else "cpu")
         if not self.tokenizer.is_fast:
             said = "has a tokenizer that does not tell where its tokens stand"
@@ -54,32 +59,52 @@ class Reader:
 
     def context(self, question: str, texts: Sequence[str], notes: Sequence[Note] = ()) -> Context:
         """What it reads. Raises ModelError where that is longer than it can."""
-        read = context(self.tokenizer, question, texts, notes)
+        read = context(self.tokenizer, question, texts, notes, self.prompt)
         if len(read.ids) > self.longest:
+            most = max(1, self.fitting(question, texts, notes) - 1)
             raise ModelError(
                 f"{len(texts)} texts and the question are {len(read.ids):,} tokens, and {self.name} reads "
                 f"{self.longest:,} at most",
-                hint=f"--set qr_candidates={max(1, self.fitting(question, texts) - 1)}, or another model",
+                hint=f"--set qr_candidates={most}, or another model",
                 kind="model_length",
             )
         return read
 
-    def fitting(self, question: str, texts: Sequence[str]) -> int:
+    def fitting(self, question: str, texts: Sequence[str], notes: Sequence[Note] = ()) -> int:
         """How many of the texts, from the first, it reads at once."""
         most = len(texts)
-        while most and (tokens := len(context(self.tokenizer, question, texts[:most]).ids)) > self.longest:
-            most = min(most - 1, most * self.longest // tokens)
+        while most:
+            read = context(self.tokenizer, question, texts[:most], notes, self.prompt)
+            if len(read.ids) <= self.longest:
+                break
+            most = min(most - 1, most * self.longest // len(read.ids))
         return most
 
-    def masses(self, read: Context, wanted: dict[int, tuple[int, ...]]) -> Any:
+    def masses(self, read: Context, wanted: dict[int, tuple[int, ...]], cache: Any = None) -> Any:
         """What each wanted head sends from the question to each text: (heads, texts), layer after layer.
 
         With gradients where torch has them on. Raises SmartsearchError (memory).
         """
         with enough_memory(self.name):
             keep = partial(attention.mass, spans=read.texts)
-            found = attention.rows(self.network, read.ids, range(*read.question), wanted, keep)
+            found = attention.rows(self.network, read.ids, range(*read.question), wanted, keep, cache)
             return torch.cat([found[layer] for layer in sorted(wanted)])
+
+    def begun(self, reads: Sequence[Context], last: int) -> Any:
+        """What is kept of the tokens with which all of `reads` begin, in the layers up to `last`, if they can
+        be kept: each of them then costs the tokens of its question."""
+        alike = zip(*(read.ids for read in reads))
+        same = next((n for n, tokens in enumerate(alike) if len(set(tokens)) > 1), 0)
+        same = min(same, *(read.question[0] for read in reads))
+        with enough_memory(self.name):
+            return attention.begun(self.network, reads[0].ids[:same], last) if same else None
+
+
+def precision() -> str:
+    """The numbers that this device is best with: halves on a GPU, whole ones on a CPU."""
+    if not torch.cuda.is_available():
+        return "float32"
+    return "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
 
 
 class QRRanker:
@@ -96,25 +121,26 @@ class QRRanker:
         return self.scores(question, texts)
 
     def scores(self, question: str, texts: Sequence[str], notes: Sequence[Note] = ()) -> NDArray[np.float64]:
-        """The score of each text: the best is 1, the worst 0, and 0 all where they do not differ.
-
-        Heads that were not trained find something in any list: what they give a question without content is
-        taken off.
-        """
+        """The score of each text: the best is 1, the worst 0, and 0 all where they do not differ."""
         if not texts:
             return np.zeros(0)
-        raw = self.raw(question, texts, notes)
-        if not self.heads.trained:
-            raw = raw - self.raw(CONTENT_FREE, texts, notes)
-        low, high = raw.min(), raw.max()
-        return (raw - low) / (high - low) if high > low else np.zeros(len(texts))
+        found = self.raw(question, texts, notes)
+        low, high = found.min(), found.max()
+        return (found - low) / (high - low) if high > low else np.zeros(len(texts))
 
     def raw(self, question: str, texts: Sequence[str], notes: Sequence[Note] = ()) -> NDArray[np.float64]:
-        """The sum over the heads of what each sends from the question to each text (its paper, section 3)."""
+        """The sum over the heads of what each sends from the question to each text (its paper, section 3).
+
+        Heads that were not trained find something in any list: what they give a question without content is
+        taken off. The texts are read once for both.
+        """
+        asked = (question,) if self.heads.trained else (question, CONTENT_FREE)
+        wanted = self.heads.by_layer()
         with torch.inference_mode():
-            read = self.reader.context(question, texts, notes)
-            masses = self.reader.masses(read, self.heads.by_layer())
-        total: NDArray[np.float64] = masses.sum(0).double().cpu().numpy()
+            reads = [self.reader.context(one, texts, notes) for one in asked]
+            cache = self.reader.begun(reads, max(wanted)) if len(reads) > 1 else None
+            sums = [self.reader.masses(read, wanted, cache).sum(0).double().cpu().numpy() for read in reads]
+        total: NDArray[np.float64] = sums[0] - sum(sums[1:])
         return total
 
     def seconds(self, texts: int) -> float:
@@ -125,8 +151,7 @@ class QRRanker:
         tokens, width = (texts + 1) * TEXT_TOKENS, network.config.hidden_size
         per_layer = (_weights(network) - _weights(network.get_input_embeddings())) / self.reader.layers
         operations = (last + 1) * (2 * per_layer * tokens + 2 * width * tokens**2)
-        runs = 1 if self.heads.trained else 2
-        return float(runs * operations / _speed(next(network.parameters()).dtype))
+        return float(operations / _speed(next(network.parameters()).dtype))
 
     def notice(self, texts: int) -> str:
         """What to tell before so many texts are read: how long a question takes, where that is long."""

@@ -127,4 +127,5 @@ def answer(system: System, question: str, corpus: Haystack, memory: Memory, conf
         confidence=ranked.confidence,
         weak=ranked.weak,
         graph=ranked.graph,
+        told=ranked.told,
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from smartsearch.types import Graph, Hit, Trace
+from smartsearch.types import Graph, Hit, Trace, Turn
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -134,7 +134,8 @@ class Ranked:
     `hits` are turns of the corpus, best first, whatever the system's own unit is. `trace` has its steps, what
     it ran, milliseconds by stage, and the system's own part. A cut by score keeps the hits whose index is
     `pinned`. `unread` counts turns that were found and not read. `name` is what the system calls itself in
-    this answer, where its card does not say.
+    this answer, where its card does not say. `told` is what a reader gets before the turns, as turns
+    of nobody.
     """
 
     hits: Sequence[Hit]
@@ -147,6 +148,7 @@ class Ranked:
     weak: bool = False
     graph: Graph | None = None
     name: str = ""
+    told: tuple[Turn, ...] = ()
 
 
 @dataclass

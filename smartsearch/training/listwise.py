@@ -15,9 +15,11 @@ import torch
 
 from smartsearch.config import Config
 from smartsearch.errors import InputError
+from smartsearch.rank.hub.listwise import Note
 from smartsearch.rank.qrranker import QRRanker, Reader
 from smartsearch.retrieve.grep import Haystack
-from smartsearch.systems.qrranker.search import first_turns, texts
+from smartsearch.systems.qrranker.search import Episodes, first_turns, notes, texts
+from smartsearch.systems.qrranker.settings import set_in
 from smartsearch.training.sources_written import held_out, written_chats
 from smartsearch.types import Corpus
 
@@ -41,13 +43,14 @@ class Asked:
 class Sample:
     """A question, the texts that our search finds first, and which of them answer it.
 
-    `wanted` are all that do, found or not.
+    `wanted` are all that do, found or not; `notes` what the model reads before the texts.
     """
 
     question: str
     texts: tuple[str, ...]
     gold: frozenset[int]
     wanted: int
+    notes: tuple[Note, ...] = ()
 
 
 def written() -> Iterator[Asked]:
@@ -82,17 +85,19 @@ def samples(
     """Up to `most` questions to learn from and as many held out, each with what our own search finds first.
 
     They are drawn at random. One none of whose turns is found teaches nothing and is not learned from. A list
-    longer than the model reads ends sooner. Raises InputError where a side has none.
+    longer than the model reads ends sooner. With the setting `qr_memory` each has notes of the episodes.
+    Raises InputError where a side has none.
     """
     rng = random.Random(seed)
     found: list[list[Sample]] = []
-    chats = [(Haystack(one.corpus), one) for one in asked]
+    memory = set_in(config).qr_memory
+    chats = [(Haystack(one.corpus), Episodes(one.corpus.turns) if memory else None, one) for one in asked]
     for out in (False, True):
         every = [
-            (hay, text, gold) for hay, one in chats if one.held_out is out for text, gold in one.questions
+            (hay, held, *pair) for hay, held, one in chats if one.held_out is out for pair in one.questions
         ]
         rng.shuffle(every)
-        drawn = (_sample(hay, text, gold, config, tools, reader) for hay, text, gold in every)
+        drawn = (_sample(*one, config, tools, reader) for one in every)
         side = []
         for one in islice((one for one in drawn if one.texts and (one.gold or out)), most):
             side.append(one)
@@ -107,13 +112,20 @@ def samples(
 
 
 def _sample(
-    haystack: Haystack, question: str, gold: frozenset[int], config: Config, tools: Tools, reader: Reader
+    haystack: Haystack,
+    memory: Episodes | None,
+    question: str,
+    gold: frozenset[int],
+    config: Config,
+    tools: Tools,
+    reader: Reader,
 ) -> Sample:
     _, hits, _ = first_turns(question, haystack, config, tools)
     read = texts(question, hits, haystack, config)
-    read = read[: reader.fitting(question, read)]
+    before = notes(memory, hits) if memory else []
+    read = read[: reader.fitting(question, read, before)]
     right = frozenset(place for place in range(len(read)) if hits[place].index in gold)
-    return Sample(question, tuple(read), right, len(gold))
+    return Sample(question, tuple(read), right, len(gold), tuple(before))
 
 
 def recall(samples: Sequence[Sample], order: Callable[[Sample], Sequence[int]]) -> dict[str, float]:
@@ -130,7 +142,7 @@ def by_heads(ranker: QRRanker) -> Callable[[Sample], list[int]]:
     """The order that a ranker gives a sample's texts."""
 
     def order(one: Sample) -> list[int]:
-        values = ranker(one.question, one.texts)
+        values = ranker.scores(one.question, one.texts, one.notes)
         return sorted(range(len(one.texts)), key=lambda place: -values[place])
 
     return order
@@ -150,7 +162,7 @@ def detect(
     total = torch.zeros(reader.layers * reader.width, dtype=torch.float64)
     with torch.inference_mode():
         for one in samples:
-            masses = reader.masses(reader.context(one.question, one.texts), wanted)
+            masses = reader.masses(reader.context(one.question, one.texts, one.notes), wanted)
             total += masses[:, sorted(one.gold)].sum(1).double().cpu()
             step()
     values = (total / len(samples)).tolist()

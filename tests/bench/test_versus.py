@@ -35,11 +35,15 @@ def measured(kept, gold, wanted=""):
 
 
 def test_blocks_by_hand():
-    found = measured([5, 0, 4, 1, 2], [0, 1, 2, 4], "red bell")  # blocks 2, 0 (three gold), 1 (one)
-    assert (found["blocks"], found["one"], found["two"], found["more"]) == (3, 1, 0, 1)
+    """Blocks 2, 0 and 1: of the answer's words they have bell; red, kite and bell; none."""
+    found = measured([5, 0, 4, 1, 2], [0, 1, 2, 4], "red kite bell red")
+    assert [found[name] for name in ("blocks", *blocks.HITS)] == [3, 1, 0, 1]
+    assert [found[name] for name in blocks.GOLD] == [1, 0, 1]
     assert (found["cover blocks"], found["cover tokens"]) == (2, 40 + 5 + 7 + 9)
-    assert measured([0, 1], [0, 1])["two"] == 1
-    assert measured([0, 3], [0])["blocks"] == 0  # one gold turn: nothing could be dense
+    both = measured([0, 1], [0, 1], "bell")  # two gold turns without a word of the answer
+    assert [both[name] for name in (*blocks.HITS, *blocks.GOLD)] == [0, 0, 0, 0, 1, 0]
+    assert measured([3, 4], [0, 1], "red kite")["two words"] == 1  # two words, of turns that are not gold
+    assert measured([0, 3], [0], "red")["blocks"] == 0  # one gold turn: no question of several hops
     assert math.isnan(measured([4, 5], [4, 5], "red bell")["cover blocks"])
     nothing = measured([4, 5], [4, 5])
     assert (nothing["wanted"], math.isnan(nothing["cover tokens"])) == (False, True)

@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import PreTrainedTokenizerFast
 
 from smartsearch.errors import ModelError
+from smartsearch.rank import qrranker
 from smartsearch.rank.hub import attention, heads
 from smartsearch.rank.hub.heads import Heads
 from smartsearch.rank.hub.listwise import PREFIX_TOKENS, Note, context, covering, token_spans
@@ -110,7 +111,20 @@ def test_spans_of_texts_and_question_come_back_as_they_were_written(made):
     assert "- Ann's boats 🛶\n" in whole
     for span, text in zip((*read.texts, read.question), (*TEXTS, "Où est 日本?"), strict=True):
         assert tokenizer.decode(read.ids[slice(*span)]).strip() == text
-    assert whole.index("[4] Cy") < whole.index("Question: Où")
+    assert whole.index("[4] Cy") < whole.index("Query: Où")
+
+
+@pytest.mark.parametrize("prompt", ["paper", "ours"])
+def test_the_prompt_of_the_paper_stands_in_the_models_chat_template_and_ours_does_not(prompt):
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=causal.bytelevel())
+    tokenizer.chat_template = "<s>{% for m in messages %}<{{m.role}}>{{m.content}}</{{m.role}}>{% endfor %}"
+    whole = tokenizer.decode(context(tokenizer, "Where?", TEXTS[:1], prompt=prompt).ids)
+    ours = f"Passages of conversations, each with its number:\n\n[1] {TEXTS[0]}\n\nWhich of these"
+    paper = (
+        f"<s><user>Here are some retrieved chunks:\n\n[1] {TEXTS[0]}\n\n"
+        "Use the retrieved chunks to answer the user's query.\n\nQuery: Where?"
+    )
+    assert whole == paper if prompt == "paper" else whole.startswith(ours)
 
 
 def test_special_tokens_belong_to_no_text_and_a_token_over_an_edge_to_its_text():
@@ -146,15 +160,59 @@ def test_the_score_is_what_the_heads_send_from_question_to_text(ranker):
         sum(float(seen[layer][0, head, asked, start:stop].sum(-1).mean()) for layer, head in HEADS.heads)
         for start, stop in read.texts
     ]
-    assert np.allclose(ranker.raw("Where is the canoe?", TEXTS), wanted, atol=1e-5)
+    trained = QRRanker(ranker.reader, replace(HEADS, trained=True))
+    assert np.allclose(trained.raw("Where is the canoe?", TEXTS), wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", causal.KINDS)
+def test_the_texts_are_read_once_for_the_question_and_for_the_one_without_content(kind, tmp_path):
+    """The second question costs its own tokens; what heads see is what they see in whole runs."""
+    if not causal.there(kind):
+        pytest.skip(f"this transformers has no {kind}")
+    reader = Reader(causal.saved(tmp_path, kind), "tiny", 1)
+    reads = [reader.context(question, TEXTS) for question in ("Where is the canoe?", "N/A")]
+    wanted, read = HEADS.by_layer(), []
+    forward = reader.network.forward
+    reader.network.forward = lambda **said: read.append(said["input_ids"].shape[1]) or forward(**said)
+    with torch.inference_mode():
+        cache = reader.begun(reads, max(wanted))
+        kept = [reader.masses(one, wanted, cache) for one in reads]
+        whole = [reader.masses(one, wanted) for one in reads]
+    for one, other in zip(kept, whole, strict=True):
+        assert torch.allclose(one, other, atol=1e-6)
+    texts = reads[0].question[0]
+    assert [read[0] + read[1], read[0] + read[2]] == [len(one.ids) for one in reads]
+    assert texts - read[0] <= 2
+
+
+def test_a_type_of_the_models_own_code_is_loaded_as_its_base_or_refused_by_name(tmp_path):
+    folder = causal.saved(tmp_path, "Qwen2")
+    about = json.loads((folder / "config.json").read_text())
+    whole = QRRanker(Reader(folder, "tiny", 1), HEADS).raw("Where?", TEXTS)
+    (folder / "config.json").write_text(json.dumps({**about, "model_type": "qwen2_qr"}))
+    assert np.array_equal(QRRanker(Reader(folder, "tiny", 1), HEADS).raw("Where?", TEXTS), whole)
+    (folder / "config.json").write_text(json.dumps({**about, "model_type": "walrus"}))
+    with pytest.raises(ModelError, match="is of the type 'walrus'"):
+        Reader(folder, "tiny", 1)
+
+
+@pytest.mark.parametrize(
+    ("device", "halves", "wanted"),
+    [(False, False, "float32"), (True, True, "bfloat16"), (True, False, "float16")],
+)
+def test_numbers_are_halves_where_the_device_is_best_with_them(monkeypatch, device, halves, wanted):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: device)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: halves)
+    assert qrranker.precision() == wanted
 
 
 def test_scores_are_between_0_and_1_and_untrained_heads_are_calibrated(ranker):
     question = "Where is the canoe?"
-    calibrated = ranker.raw(question, TEXTS) - ranker.raw("N/A", TEXTS)
-    assert ranker(question, TEXTS).tolist() == pytest.approx(_min_max(calibrated))
     trained = QRRanker(ranker.reader, replace(HEADS, trained=True))
-    assert trained(question, TEXTS).tolist() == pytest.approx(_min_max(ranker.raw(question, TEXTS)))
+    assert trained(question, TEXTS).tolist() == pytest.approx(_min_max(trained.raw(question, TEXTS)))
+    calibrated = trained.raw(question, TEXTS) - trained.raw("N/A", TEXTS)
+    assert ranker.raw(question, TEXTS) == pytest.approx(calibrated, abs=1e-6)
+    assert ranker(question, TEXTS).tolist() == pytest.approx(_min_max(calibrated), abs=1e-4)
     assert ranker(question, TEXTS).max() == 1.0
     assert ranker(question, TEXTS[:1]).tolist() == [0.0]
     assert ranker(question, []).tolist() == []
@@ -225,13 +283,29 @@ def test_heads_of_another_model_are_refused():
         heads.check(HEADS, None, "tiny", "r1", 4, 4)
 
 
-def test_the_papers_heads_are_of_its_two_models_alone():
-    shape = {"num_hidden_layers": 25, "num_attention_heads": 32}
-    found = heads.published("MindscapeRAG/QRRanker", "abc", shape)
+QWEN = [
+    *((17, 4), (17, 17), (17, 25), (17, 27), (18, 15), (18, 19), (19, 12), (20, 15)),
+    *((21, 8), (21, 10), (21, 11), (21, 18), (21, 31), (22, 4), (23, 10), (24, 13)),
+]
+LLAMA = [
+    *((8, 8), (9, 23), (12, 1), (12, 2), (12, 3), (12, 6), (12, 10), (12, 16)),
+    *((13, 9), (13, 16), (13, 22), (13, 23), (14, 2), (15, 18), (15, 22), (21, 20)),
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "layers", "width", "wanted"),
+    [
+        ("MindscapeRAG/QRRanker", 25, 32, QWEN),
+        ("Qwen/Qwen3-4B-Instruct-2507", 36, 32, QWEN),
+        ("meta-llama/Llama-3.2-3B-Instruct", 28, 24, LLAMA),
+    ],
+)
+def test_heads_that_are_printed_come_along_for_their_models_alone(model, layers, width, wanted):
+    shape = {"num_hidden_layers": layers, "num_attention_heads": width}
+    found = heads.published(model, "abc", shape)
     assert found is not None
-    assert found.trained
-    assert set(found.by_layer()) == set(range(17, 25))
-    assert len(found.heads) == 16
-    assert "LoCoMo" in found.data
-    assert heads.published("MindscapeRAG/QRRanker", "abc", shape | {"num_hidden_layers": 36}) is None
+    assert sorted(found.heads) == wanted
+    assert (found.trained, found.prompt) == (model == heads.TRAINED, "paper")
+    assert heads.published(model, "abc", shape | {"num_hidden_layers": 12}) is None
     assert heads.published("Qwen/Qwen3-0.6B", "abc", shape) is None

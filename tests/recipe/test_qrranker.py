@@ -109,6 +109,20 @@ def test_query_and_key_projections_of_the_layers_with_heads_alone_are_trained(tm
     assert all(name.startswith("layers.1.self_attn.") and name.split(".")[3][0] in "qk" for name in changed)
 
 
+def test_weights_change_once_for_as_many_questions_as_are_gathered(tmp_path, monkeypatch):
+    """Seven questions by four: two steps, the second of what is left. Each adds its share of the loss."""
+    reader = Reader(causal_models.saved(tmp_path), "tiny", 1)
+    heads, steps, shares = Heads("tiny", "r", "lookup", 3, 4, ((1, 0),)), [], []
+    step, backward = torch.optim.AdamW.step, torch.Tensor.backward
+    monkeypatch.setattr(torch.optim.AdamW, "step", lambda self: steps.append(1) or step(self))
+    noted = lambda self: shares.append(float(self)) or backward(self)  # noqa: E731
+    monkeypatch.setattr(torch.Tensor, "backward", noted)
+    losses = []
+    qrranker.train(reader, heads, lookup(7, 1), Plan("qk"), losses.append)
+    assert (Plan().accumulate, len(steps)) == (4, 2)
+    assert shares == pytest.approx([loss / 4 for loss in losses])
+
+
 def test_what_cannot_be_trained_is_told(tmp_path, monkeypatch):
     reader = Reader(causal_models.saved(tmp_path), "tiny", 1)
     heads = Heads("tiny", "r", "lookup", 3, 4, ((1, 0),))

@@ -84,7 +84,11 @@ def test_clues_only_search_in_the_question_s_place():
     assert only.query == QUESTION
     assert only.trace.own["clues"] == "only"
     assert only.hits
-    assert all(term.source for term in only.trace.terms)
+    assert {term.source for term in only.trace.terms} >= {QUESTION}  # its authors' code appends it
+    alone = answer(memorag_clues="formula", semantic="off", hops=1, prf=False, truncate="none")
+    assert alone.trace.own["clues"] == "formula"
+    assert alone.trace.terms
+    assert QUESTION not in {term.source for term in alone.trace.terms}
     scores = [hit.scores.rrf for hit in only.hits]
     assert scores == sorted(scores, reverse=True)
     assert sum(hit.turn.words for hit in answer(memorag_clues="only", budget=20).hits) <= 20

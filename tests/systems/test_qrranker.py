@@ -238,9 +238,9 @@ def test_with_a_memory_the_model_reads_what_the_episodes_are_about(ask, monkeypa
     read = []
     before = scorer.context
 
-    def spied(tokenizer, question, texts, notes=()):
+    def spied(tokenizer, question, texts, notes=(), prompt="paper"):
         read.append((question, notes))
-        return before(tokenizer, question, texts, notes)
+        return before(tokenizer, question, texts, notes, prompt)
 
     monkeypatch.setattr(scorer, "context", spied)
     plain = ask("--json").record

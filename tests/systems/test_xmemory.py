@@ -87,15 +87,38 @@ def test_the_cut_is_the_one_of_the_settings():
 def test_parts_can_be_left_out():
     turns = chat(*range(40))
     whole = answer(turns, truncate="none")
-    nearest = answer(turns, truncate="none", xmemory_without=("stage1", "stage2"))
+    nearest = answer(turns, truncate="none", xmemory="memory-only")
     assert nearest.trace.own["gate"] == "none"
     assert nearest.trace.own["chosen_themes"] >= whole.trace.own["chosen_themes"]
     assert len(nearest.hits) > len(whole.hits)
-    still = answer(turns, xmemory_without=("split", "merge")).trace.own
+    still = answer(turns, xmemory="no-split-merge").trace.own
     assert still["reassigned"] == 0.0 < whole.trace.own["reassigned"]
-    assert still["without"] == ["split", "merge"]
+    assert still["way"] == "no-split-merge"
     with pytest.raises(ConfigError):
-        check(Config(xmemory_without=("stage3",)))
+        check(Config(xmemory="no-stage3"))
+
+
+def test_a_reader_is_told_themes_then_facts_then_episodes_and_nothing_of_what_may_not_be_found():
+    turns = chat(*range(12))
+    system, haystack, memory = made(turns, truncate="none")
+    config = Config(system="xmemory", truncate="none")
+    told = [one.text for one in systems.answer(system, QUESTION, haystack, memory, config).told]
+    kinds = [
+        {note.value for note in memory.names.values()},
+        {place.fact.text for place in memory.semantics.values()},
+        {episode.record for episode in memory.episodes},
+    ]
+    levels = [next(n for n, known in enumerate(kinds) if text in known) for text in told]
+    assert levels == sorted(levels)
+    assert set(levels) == {0, 1, 2}
+    few = Haystack(haystack.corpus, range(3))  # half of an episode
+    known = {place.fact.text for place in memory.semantics.values() if max(place.turns) < 3}
+    assert {one.text for one in systems.answer(system, QUESTION, few, memory, config).told} <= known
+
+
+def test_themes_are_called_by_what_tells_them_from_others():
+    named = rule.names({1: ["Ann: I called a donkey", "I called again"], 2: ["Ben: I called marzipan"]})
+    assert [name.split(", ")[0] for name in named.values()] == ["donkey", "marzipan"]
 
 
 def test_models_that_give_no_vectors_are_refused():
@@ -218,9 +241,9 @@ def test_the_commands_take_it(run, chats, known_words, monkeypatch, tmp_path):
     assert first["hits"] == again["hits"]
     assert (first["trace"]["new_episodes"] > 0, again["trace"]["new_episodes"]) == (True, 0)
     without = run(
-        "query", "the dog", "chat.txt", "--system", "xmemory", "--set", "xmemory_without=stage2", "--json"
+        "query", "the dog", "chat.txt", "--system", "xmemory", "--set", "xmemory=no-stage2", "--json"
     )
-    assert without.record["trace"]["without"] == ["stage2"]
+    assert without.record["trace"]["way"] == "no-stage2"
     assert Statements().statements("I am. You are.") == ["I am."]
 
 

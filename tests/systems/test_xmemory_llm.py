@@ -275,7 +275,7 @@ def test_the_models_entropy_drives_the_gate(server, entropy, expected):
         return says("42", shares=[[1.0]] * (100 - round(100 * bits)) + [[0.5, 0.5]] * round(100 * bits))
 
     answering(server, draft=table)
-    result = answer(chat(*range(12)), truncate="none", xmemory_without=("stage1",))
+    result = answer(chat(*range(12)), truncate="none", xmemory="no-stage1")
     own = result.trace.own
     assert own["linked_episodes"] > 3
     assert own["gate"].startswith("logprobs")
@@ -294,7 +294,7 @@ def test_the_reader_is_given_no_more_than_the_budget_however_the_answer_is_cut(s
         Facts=lambda body: {"facts": [{"text": messages(body)[0]["text"][:30], "messages": [1]}]},
         draft=lambda body: says("42", shares=[[1 - 0.5 / 2 ** len(lines(body))]]),
     )
-    own = answer(long, truncate=truncate, budget=2000, xmemory_without=("stage1",)).trace.own
+    own = answer(long, truncate=truncate, budget=2000, xmemory="no-stage1").trace.own
     assert own["linked_episodes"] > 3
     assert own["episodes_opened"] == 2
     assert max(len(body["messages"][1]["content"].split()) for body in asked(server)) < 2050

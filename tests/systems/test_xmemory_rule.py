@@ -92,7 +92,8 @@ def test_an_episode_without_a_statement_is_still_to_be_found():
 
 
 def test_a_theme_is_called_by_the_words_most_facts_have():
-    assert rule.name(["Ann: the spade", "Ann: a spade and compost", "some tea"], 3) == "spade, compost, tea"
+    named = rule.names({1: ["Ann: the spade", "Ann: a spade and compost", "some tea"]}, 3)
+    assert named == {1: "spade, compost, tea"}
 
 
 @pytest.mark.models

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from smartsearch.systems.xmemory.constants import AUTHORS
 from smartsearch.systems.xmemory.select import Choice, edges, gate, representatives, step_scores
 
 
@@ -113,3 +114,14 @@ def test_nothing_is_cut_what_does_not_fit_whole_ends_it():
     reader, _ = doubts({"k": 1.0, "kA": 0.5, "kAB": 0.1})
     gated = gate("k", [A, B, C], reader, fits=lambda context: len(context) <= 2)
     assert [(one.episode, one.opened) for one in gated.admitted] == [(0, False)]
+
+
+def test_the_authors_gate_asks_of_each_episode_alone_and_takes_gains_as_they_are():
+    """A is opened (.3), B let in (.0), C too (-.3), D is low (-.41): the second that is low ends it."""
+    reader, asked = doubts({"k": 1.0, "kA": 0.7, "kB": 1.0, "kC": 1.3, "kD": 1.41})
+    gated = gate("k", [A, B, C, D, D, A], reader, constants=AUTHORS)
+    assert [(one.episode, one.opened) for one in gated.admitted] == [(0, True), (1, False), (2, False)]
+    assert asked == ["k", "kA", "kB", "kC", "kD", "kD"]
+    reader, asked = doubts({"k": 1.0, "kA": 1.5})
+    gated = gate("k", [A, B], reader, constants=AUTHORS)  # low among the first three ends it at once
+    assert ([one.episode for one in gated.admitted], asked) == ([0], ["k", "kA"])

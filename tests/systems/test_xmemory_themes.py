@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from smartsearch.systems.xmemory import themes as module
+from smartsearch.systems.xmemory.constants import AUTHORS, OURS
 from smartsearch.systems.xmemory.themes import Themes, clusters, coherence, sparsity, worth
 
 E1, E2, E3 = np.eye(3)
@@ -79,7 +82,7 @@ def check(themes):
     assert np.allclose(themes.centroids, [each / np.linalg.norm(each) for each in sums])
 
 
-@pytest.mark.parametrize("cap", [8, 12, 14])
+@pytest.mark.parametrize("cap", [1, 2, 5, 8, 12, 14])
 def test_the_cap_holds_after_every_insertion(cap):
     for themes, _ in filled(cap=cap):
         assert max(map(len, themes.members.values())) <= cap
@@ -98,6 +101,13 @@ def test_a_thirteenth_semantic_forces_a_split():
     assert len(themes.members) > 1
     assert themes.reassigned > 0
     check(themes)
+
+
+def test_what_moves_in_the_insertion_that_brings_it_was_not_reassigned():
+    """A fact that opens a theme and is merged, or split off, at once has been nowhere else."""
+    for themes, n in filled():
+        assert n not in themes.moved
+    assert themes.moved
 
 
 def test_without_split_and_merge_nothing_is_ever_moved():
@@ -131,15 +141,14 @@ def test_what_is_chosen_is_worth_most_of_all_that_was_weighed(monkeypatch):
 
 def test_f_is_weighed_over_the_nearest_themes_however_many_there_are(monkeypatch):
     """So an insertion into a hundred thousand costs what one into a thousand does, but for a look at each."""
-    monkeypatch.setattr(module, "AROUND", 5)
     weigh, weighed = worth, []
 
-    def noted(sums, sizes):
+    def noted(sums, sizes, eps):
         weighed.append(len(sizes))
-        return weigh(sums, sizes)
+        return weigh(sums, sizes, eps)
 
     monkeypatch.setattr(module, "worth", noted)
-    *_, (themes, _) = filled()
+    *_, (themes, _) = filled(constants=replace(OURS, around=5))
     assert len(themes.ids) > 20
     assert max(weighed) <= 5 + max(module.NEAREST, -(-13 // module.SIZE))
     for row, theme in enumerate(themes.ids):
@@ -173,3 +182,11 @@ def test_what_was_kept_goes_on_as_if_it_never_stopped():
     assert again.theme == whole.theme
     assert again.moved == whole.moved
     assert again.threshold == whole.threshold
+
+
+def test_the_authors_constants_are_theirs():
+    """A fact joins from .62 on, whatever came before it."""
+    *_, (themes, _) = filled(60, constants=AUTHORS)
+    assert themes.threshold == 0.62
+    assert (AUTHORS.around, AUTHORS.eps, AUTHORS.alpha, AUTHORS.pool) == (10, 1e-8, 0.7, 40)
+    assert (AUTHORS.gain, AUTHORS.low, AUTHORS.opens) == (-0.45, -0.4, 0.25)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
+import transformers
 from torch.nn.functional import scaled_dot_product_attention
 from torch.overrides import TorchFunctionMode
 
@@ -72,15 +73,30 @@ def rows(
     at: range,
     wanted: Mapping[int, Sequence[int]],
     keep: Callable[[Any], Any] = lambda weights: weights,
+    cache: Any = None,
 ) -> dict[int, Any]:
     """What the heads `wanted` (by layer, from 0) see from the tokens at `at` of the context `ids`.
 
     By layer what `keep` makes of the weights (heads, rows, tokens), float32. The run ends in the last wanted
-    layer: those behind it would change nothing. With gradients where torch has them on.
+    layer: those behind it would change nothing. With gradients where torch has them on. `cache` is what
+    `begun` kept of the first tokens, all before `at`; it is as it was afterwards.
     """
-    watch = _Watch(wanted, at, max(wanted), keep)
-    _run(network, ids, watch)
+    before = 0 if cache is None else cache.get_seq_length()
+    watch = _Watch(wanted, range(at.start - before, at.stop - before), max(wanted), keep)
+    _run(network, ids, watch, cache)
+    if cache is not None:
+        cache.crop(before)
     return watch.rows
+
+
+def begun(network: Any, ids: Sequence[int], last: int) -> Any:
+    """The keys and values of the context's first tokens in the layers up to `last`; None where the network
+    keeps them in a way of its own."""
+    if not getattr(network, "_supports_cache_class", True):
+        return None
+    cache = transformers.DynamicCache()
+    _run(network, ids, _Watch({}, range(0), last, lambda weights: weights), cache)
+    return cache
 
 
 def mass(weights: Any, spans: Sequence[tuple[int, int]]) -> Any:
@@ -113,13 +129,15 @@ def check(network: Any, name: str) -> tuple[int, int]:
     return layers, watch.heads
 
 
-def _run(network: Any, ids: Sequence[int], watch: _Watch) -> None:
+def _run(network: Any, ids: Sequence[int], watch: _Watch, cache: Any = None) -> None:
     """One run. Without the mask of ones some versions of transformers look for several texts in the one, by a
     mask of tokens by tokens."""
     given = torch.tensor([list(ids)], device=next(network.parameters()).device)
+    new = given[:, cache.get_seq_length() :] if cache is not None else given
+    more = {"past_key_values": cache} if cache is not None else {}
     try:
         with watch:
-            network(input_ids=given, attention_mask=torch.ones_like(given), use_cache=False)
+            network(input_ids=new, attention_mask=torch.ones_like(given), use_cache=cache is not None, **more)
     except _Enough:
         return
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from smartsearch.errors import ModelError
+from smartsearch.rank.hub.listwise import PAPER, PROMPTS
 
 FORMAT = "smartsearch heads 1"
 NAME, UNTRAINED = "qrranker", "qrranker-untrained"
@@ -25,7 +26,8 @@ class Heads:
     """The heads (layer, head) that rank in a model, best first, and what they were found on.
 
     `layers` and `width` are how many layers and heads a layer the model has. `trained`: the model was
-    trained to rank with them, and needs no calibration.
+    trained to rank with them, and needs no calibration. `prompt` is that of `listwise.PROMPTS` under which
+    they were found, and rank.
     """
 
     model: str
@@ -35,6 +37,7 @@ class Heads:
     width: int
     heads: tuple[tuple[int, int], ...]
     trained: bool = False
+    prompt: str = "ours"  # of files that do not say
 
     def by_layer(self) -> dict[int, tuple[int, ...]]:
         """The heads of each layer that has some."""
@@ -60,6 +63,8 @@ def read(path: Path) -> Heads:
         if said.pop("format") != FORMAT:
             raise ValueError("another format")
         found = Heads(**{**said, "heads": _pairs(said["heads"])})
+        if found.prompt not in PROMPTS:
+            raise ValueError(f"no prompt {found.prompt!r}")
         if not found.heads or not all(
             layer < found.layers and head < found.width for layer, head in found.heads
         ):
@@ -80,24 +85,32 @@ def _pairs(written: Sequence[str]) -> tuple[tuple[int, int], ...]:
     return tuple((int(one[1]), int(one[2])) for one in found if one)
 
 
-PUBLISHED = (
-    *("20-15", "21-11", "17-27", "23-10", "22-4", "21-10", "21-8", "21-18"),
-    *("18-15", "18-19", "17-25", "17-17", "24-13", "17-4", "19-12", "21-31"),
+TRAINED = "MindscapeRAG/QRRanker"
+_QWEN = (
+    "20-15 21-11 17-27 23-10 22-4 21-10 21-8 21-18 18-15 18-19 17-25 17-17 24-13 17-4 19-12 21-31"  # appendix
 )
-"""The paper's heads of Qwen3-4B-Instruct-2507, of 36 layers of 32 heads; its trained model keeps 25."""
-BASE, TRAINED = "Qwen/Qwen3-4B-Instruct-2507", "MindscapeRAG/QRRanker"
-SEEN = {
-    BASE: "1,000 questions of NarrativeQA (paper)",
-    TRAINED: "MuSiQue and NarrativeQA (paper); HotpotQA, MuSiQue, LoCoMo and DetectiveQA (its card)",
+PUBLISHED = {
+    "Qwen/Qwen3-4B-Instruct-2507": (36, 32, "1,000 questions of NarrativeQA (paper)", _QWEN),
+    TRAINED: (
+        *(25, 32),
+        "MuSiQue and NarrativeQA (paper); HotpotQA, MuSiQue, LoCoMo and DetectiveQA (its card)",
+        _QWEN,
+    ),
+    "meta-llama/Llama-3.2-3B-Instruct": (
+        *(28, 24),
+        "1,000 questions of MuSiQue (paper)",
+        "12-1 13-9 13-23 12-16 8-8 13-16 12-6 13-22 12-2 15-22 12-3 15-18 12-10 14-2 21-20 9-23",
+    ),
 }
+"""Heads that come along, by id: layers and heads a layer of the model, what they were found on, and which."""
 
 
 def published(model: str, revision: str, config: Mapping[str, Any]) -> Heads | None:
-    """The paper's heads, of its two models alone; None for any other."""
-    shape = {BASE: (36, 32), TRAINED: (25, 32)}.get(model)
-    if shape != (config.get("num_hidden_layers"), config.get("num_attention_heads")):
+    """The heads that come along for a model of that id and shape; None for any other."""
+    layers, width, data, named = PUBLISHED.get(model, (0, 0, "", ""))
+    if (layers, width) != (config.get("num_hidden_layers"), config.get("num_attention_heads")):
         return None
-    return Heads(model, revision, SEEN[model], *shape, _pairs(PUBLISHED), model == TRAINED)
+    return Heads(model, revision, data, layers, width, _pairs(named.split()), model == TRAINED, PAPER)
 
 
 def check(heads: Heads, path: Path | None, model: str, revision: str, layers: int, width: int) -> None:

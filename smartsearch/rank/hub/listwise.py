@@ -8,9 +8,35 @@ from typing import Any
 
 Span = tuple[int, int]
 """First place and the one behind the last: of characters, or of tokens."""
-BEFORE_NOTES = "What the conversations are about:\n"
-BEFORE_TEXTS = "Passages of conversations, each with its number:\n\n"
-BEFORE_QUESTION = "Which of these passages help to answer the question?\nQuestion: "
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What stands around notes, texts and question. `chat`: all of it is a user's message to the model."""
+
+    notes: str
+    texts: str
+    question: str
+    chat: bool
+
+
+PAPER = "paper"
+PROMPTS = {
+    PAPER: Prompt(
+        "Here are some summaries of the context:\n\n",
+        "Here are some retrieved chunks:\n\n",
+        "Use the retrieved chunks to answer the user's query.\n\nQuery: ",
+        chat=True,
+    ),
+    "ours": Prompt(
+        "What the conversations are about:\n",
+        "Passages of conversations, each with its number:\n\n",
+        "Which of these passages help to answer the question?\nQuestion: ",
+        chat=False,
+    ),
+}
+"""By name: the input format of the released weights (its paper, appendix A.3), and our own words. The paper's
+lead to the notes is not known to us word by word."""
 CONTENT_FREE = "N/A"
 """A question without content: what it finds, a head finds in any list (paper, calibration)."""
 PREFIX_TOKENS = 512
@@ -34,22 +60,39 @@ class Context:
     question: Span
 
 
-def context(tokenizer: Any, question: str, texts: Sequence[str], notes: Sequence[Note] = ()) -> Context:
-    """Notes, numbered passages in the order given, the question last (its paper, section 3)."""
+def context(
+    tokenizer: Any, question: str, texts: Sequence[str], notes: Sequence[Note] = (), prompt: str = PAPER
+) -> Context:
+    """Notes, numbered passages in the order given, the question last (its paper, section 3).
+
+    Nothing stands behind the question: what comes later changes nothing before it.
+    """
+    said = PROMPTS[prompt]
     chosen = covering(notes, len(texts), lambda text: len(tokenizer.encode(text, add_special_tokens=False)))
     listed = "".join(f"- {note.text}\n" for note in chosen)
-    written = f"{BEFORE_NOTES}{listed}\n" if chosen else ""
-    written += BEFORE_TEXTS
+    began = _beginning(tokenizer) if said.chat else ""
+    written = began + (f"{said.notes}{listed}\n" if chosen else "") + said.texts
     places = []
     for number, text in enumerate(texts, start=1):
         written += f"[{number}] "
         places.append((len(written), len(written) + len(text)))
         written += f"{text}\n\n"
-    written += BEFORE_QUESTION
+    written += said.question
     places.append((len(written), len(written) + len(question)))
-    read = tokenizer(written + question, return_offsets_mapping=True, verbose=False)
+    read = tokenizer(
+        written + question, return_offsets_mapping=True, verbose=False, add_special_tokens=not began
+    )
     *spans, asked = token_spans(read["offset_mapping"], places)
     return Context(tuple(read["input_ids"]), tuple(spans), asked)
+
+
+def _beginning(tokenizer: Any) -> str:
+    """What the model's own chat template puts before a user's message; nothing without a template."""
+    if not getattr(tokenizer, "chat_template", None):
+        return ""
+    mark = "smartsearch-message"
+    written = tokenizer.apply_chat_template([{"role": "user", "content": mark}], tokenize=False)
+    return str(written).partition(mark)[0]
 
 
 def token_spans(offsets: Sequence[Span], places: Sequence[Span]) -> list[Span]:

@@ -166,7 +166,7 @@ def enough(name: str, hint: str) -> Iterator[None]:
 
 def loaded(model: HubFolder, kind: Any, dtype: Any = torch.float32) -> tuple[Any, Any]:
     """Tokenizer and network. Raises ModelError where a weight is not in the folder."""
-    config = transformers.AutoConfig.from_pretrained(model.body, **LOCAL)
+    config = _configured(model)
     _turn_back(model, config)
     network, told = kind.from_pretrained(
         model.body, config=config, use_safetensors=True, output_loading_info=True, **LOCAL
@@ -179,6 +179,19 @@ def loaded(model: HubFolder, kind: Any, dtype: Any = torch.float32) -> tuple[Any
             "a model that was trained to rank, whole; `smartsearch models pull` fetches one again",
         )
     return _tokenizer(model), network.to(dtype).eval()
+
+
+def _configured(model: HubFolder) -> Any:
+    """Its configuration; a type of its own code, which never runs here, is the one its name begins with.
+
+    So `qwen3_qr` is loaded as `qwen3`. Raises ModelError for one that begins with none."""
+    named, known = str(model.config.get("model_type", "")), transformers.CONFIG_MAPPING
+    if not named or named in known:
+        return transformers.AutoConfig.from_pretrained(model.body, **LOCAL)
+    base = max((one for one in known if named.startswith((f"{one}_", f"{one}-"))), key=len, default="")
+    if not base:
+        raise model.unfit(f"is of the type {named!r}, which the installed transformers does not know")
+    return known[base].from_dict({**model.config, "model_type": base})
 
 
 def _tokenizer(model: HubFolder) -> Any:

@@ -32,19 +32,20 @@ def search(
     clock = Clock()
     with clock("parse"):
         clues = memory.clues(question)
-    only = set_in(config).memorag_clues == "only" and bool(clues.texts)
+    way = set_in(config).memorag_clues
+    only = way != "with" and bool(clues.texts)
     find = alone if only else beside
     result = find(question, clues, haystack, config, tools)
     spent = result.trace.timing_ms
     spent = spent | {"parse": spent.get("parse", 0.0) + clock.spent["parse"]}
-    wanted = clues.texts or set_in(config).memorag_clues == "with"
+    wanted = clues.texts or way == "with"
     fault = clues.fault or ("" if wanted else "the memory had no clue")
     noted = [f"{fault}: the question alone was searched"] if fault else []
     own = {
         "memory": tier,
         "about": memory.about,
         "fidelity": memory.fidelity,
-        "clues": "only" if only else "with the question",
+        "clues": way if only else "with the question",
         "kind": clues.kind,
         "drafted": len(clues.texts),
         "source": clues.source,
@@ -91,8 +92,12 @@ def _nearest(clue: str, query: Query, haystack: Haystack, config: Config, tools:
 
 
 def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools: Tools) -> Ranked:
-    """What each clue finds in the question's place, in the order of the fused lists: the paper's way."""
-    results = [pipeline.search(clue, haystack, config, tools) for clue in clues.texts]
+    """What each clue finds in the question's place, in the order of the fused lists: the paper's way.
+
+    Its authors' code appends the question to the clues, the formula of the paper does not.
+    """
+    asked = (*clues.texts, question) if set_in(config).memorag_clues == "only" else clues.texts
+    results = [pipeline.search(one, haystack, config, tools) for one in asked]
     lists = [result.hits[: config.top_k] for result in results]
     best: dict[int, Hit] = {}
     for hit in (hit for hits in lists for hit in hits):
@@ -106,7 +111,7 @@ def alone(question: str, clues: Clues, haystack: Haystack, config: Config, tools
     ]
     steps = [
         HopTrace(step.hop, STEP if not n else step.kind, _of(clue, step.terms), step.found, step.total)
-        for clue, result in zip(clues.texts, results, strict=True)
+        for clue, result in zip(asked, results, strict=True)
         for n, step in enumerate(result.trace.hops)
     ]
     first = results[0].trace

@@ -32,9 +32,10 @@ class Settings:
     )
     memorag_clues: str = finds(
         "with",
-        "--system memorag: clues are searched with the question, or only they, as in the paper.",
+        "--system memorag: clues are searched with the question; or each alone and the question too, as its "
+        "authors' code (only); or they alone, as its formula.",
         "Ranking",
-        choices=("with", "only"),
+        choices=("with", "only", "formula"),
         rare=True,
     )
     memorag_ratio: int = finds(8, lowest=2)  # words, or tokens, for one that is kept (paper: 2 to 16)

@@ -48,7 +48,8 @@ class QRMeM:
         from smartsearch.systems.qrmem.plan import plan
 
         memory = segmented(corpus.corpus.turns)
-        return Plan(), plan(corpus, memory, set_in(config).qrmem_scope, self.way)
+        own = set_in(config)
+        return Plan(), plan(corpus, memory, own.qrmem_scope, self.way, own.qrmem_trials)
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """The segments of all turns; the graph is the question's."""

@@ -1,13 +1,13 @@
 """From the question's entities to the segments that answer: the paper's three walks over the graph.
 
 Where its algorithm 1 is silent or stops at nothing: the frontier is that of all entities so far; a walk ends
-where no entity leads on, or after `TRIALS`.
+where no entity leads on, or after so many trials.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ WINDOW = 4096
 IMPORTANT = 0.5
 """Of it, what the question's own entities may fill, so that room is left to walk on; ours."""
 TRIALS = 5
-"""Entities that a walk adds at most; the paper names no number, its figure 4 gains nothing after."""
+"""Entities that a walk adds at most by default; the paper's figure 4 gains nothing after."""
 HIGH = 0.9
 """Graph expansion follows an edge whose similarity is at least this share of the highest edge's; ours."""
 
@@ -31,12 +31,13 @@ Stopped = Literal["answerable", "exhausted", "window", "trials"]
 class Verdict:
     """Whether segments answer the question, and if not, what they lack.
 
-    `fell_back`: a model was asked, and a rule had to answer.
+    `fell_back`: a model was asked, and a rule had to answer. `answer` is the model's, if it gave one.
     """
 
     answerable: bool
     reason: str = ""
     fell_back: bool = False
+    answer: str = ""
 
 
 def _joined(question: str, entities: Sequence[str], _facts: Sequence[int]) -> str:
@@ -91,7 +92,8 @@ class Step:
 class Route:
     """Where a walk ended: the segments of the question's entities, those added with their scores, each step.
 
-    `stopped` says why it ended, `answerable` whether the last segments were judged to answer.
+    `stopped` says why it ended, `answerable` whether the last segments were judged to answer,
+    and `answer` what the judge then said: the paper's own answer.
     """
 
     important: tuple[int, ...]
@@ -99,6 +101,7 @@ class Route:
     steps: tuple[Step, ...] = ()
     answerable: bool = False
     stopped: Stopped = "exhausted"
+    answer: str = ""
 
     @property
     def segments(self) -> tuple[int, ...]:
@@ -203,7 +206,7 @@ def navigate(
         read = [*start, *added]
         verdict = ground.judge(read)
         if verdict.answerable:
-            return route(True, "answerable")
+            return replace(route(True, "answerable"), answer=verdict.answer)
         if trial == trials:
             break
         asked = " ".join([ground.question, verdict.reason, *entities]) if reflect else ground.question
@@ -254,9 +257,9 @@ def expand(ground: Ground, entities: Sequence[str], steps: int = TRIALS) -> Rout
     verdict = ground.judge(list(found))
     kept = tuple(segment for segment in start if segment in found)
     added = {segment: score for segment, score in found.items() if segment not in kept}
-    return Route(
-        kept, added, tuple(followed), verdict.answerable, "answerable" if verdict.answerable else stopped
-    )
+    stopped = "answerable" if verdict.answerable else stopped
+    said = verdict.answer if verdict.answerable else ""
+    return Route(kept, added, tuple(followed), verdict.answerable, stopped, said)
 
 
 def _fetched(ground: Ground, asked: str) -> dict[int, float]:

@@ -11,13 +11,13 @@ from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Plan
 from smartsearch.systems.pieces import Segments
 from smartsearch.systems.qrmem import prompts, rules
-from smartsearch.systems.qrmem.navigate import TRIALS, WINDOW
+from smartsearch.systems.qrmem.navigate import WINDOW
 from smartsearch.systems.qrmem.prompts import ASK, OPEN, RELATE, SUMMARY, UPDATE, Role
-from smartsearch.systems.qrmem.roles import MERGED, NAMES
+from smartsearch.systems.qrmem.roles import MERGED, MERGES, NAMES
 from smartsearch.systems.qrmem.summaries import TOGETHER, windows
 
 
-def plan(haystack: Haystack, memory: Segments, scope: int, way: str) -> Plan:
+def plan(haystack: Haystack, memory: Segments, scope: int, way: str, trials: int) -> Plan:
     """Of the largest segments and longest conversations: which ones it will be, the question decides."""
     every = rules.scope((), haystack, memory, 0).values()
     sizes = (min(sum(memory.tokens[index] for index in turns), 2 * WINDOW) for turns in every)
@@ -26,8 +26,8 @@ def plan(haystack: Haystack, memory: Segments, scope: int, way: str) -> Plan:
     count, read = len(chosen), sum(chosen) + len(chosen) * SUMMARY.tokens
     runs = sorted(map(len, windows(haystack, memory).values()), reverse=True)[:count]
     opens = way != "no-open-entities"
-    updates = opens and way != "no-update"
-    judges = 1 if way in ("ges", "no-navigation") else TRIALS + 1
+    updates = way != "no-update"
+    judges = 1 if way in ("ges", "no-navigation") else trials + 1
     # A role, how often it is asked at most, and the tokens that all its requests quote together.
     rows: list[tuple[Role[Any], int, int]] = [
         (SUMMARY, sum(runs), sum(runs) * WINDOW),
@@ -37,9 +37,9 @@ def plan(haystack: Haystack, memory: Segments, scope: int, way: str) -> Plan:
         (ASK, count * updates, read + count * (OPEN.tokens + RELATE.tokens)),
         (UPDATE, count * updates, read + count * (OPEN.tokens + ASK.tokens)),
         (prompts.SAME, 1, min(NAMES, count * 2 * prompts.ENTITIES) * 30),
-        (prompts.MERGE, count, MERGED * read + count * RELATE.tokens),
+        (prompts.MERGE, MERGES * count, MERGES * MERGED * read + count * RELATE.tokens),
         (prompts.JUDGE, judges, judges * judged),
-        (prompts.PROPOSE, TRIALS * (way == "te"), TRIALS * judged),
+        (prompts.PROPOSE, trials * (way == "te"), trials * judged),
         (prompts.ELABORATE, int(way == "ges"), RELATE.tokens),
     ]
     asked = [(role, calls, quoted) for role, calls, quoted in rows if calls and count]

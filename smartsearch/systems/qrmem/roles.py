@@ -25,6 +25,8 @@ NAME, SAID = 80, 400
 """Characters kept of an entity's name, and of a description, a question or a reason."""
 NAMES = 150
 """Most names, those in most segments first, among which the model looks for two of one entity."""
+MERGES = 3
+"""Edges whose descriptions are merged, for each segment."""
 MERGED = 3
 """Segments that are quoted where descriptions of one edge are merged; the paper merges two."""
 REFLECTING = ("kn", "te", "no-update", "no-open-entities")
@@ -145,7 +147,7 @@ class Roles:
             lambda part: part.data("entities", **question) if len(part.entities) > 1 else None,
             lambda part, reply: part.with_more((), reply.relations) if reply else replace(part, by_rule=True),
         )
-        if way not in ("no-open-entities", "no-update"):
+        if way != "no-update":
             parts = self._updated(parts)
         self._parts = {part.segment: part for part in parts}
         return self._merged(self._same([fact for part in parts for fact in part.facts]))
@@ -277,7 +279,7 @@ class Roles:
     def _merged(self, made: EntityGraph) -> EntityGraph:
         """The graph with one description for each edge that had several; its facts keep their segments.
 
-        Of the edges with most descriptions, as many as there are segments; the others, `unmerged`, are united
+        Of the edges with most descriptions MERGES for each segment; the others, `unmerged`, are united
         as they are.
         """
         several = {}
@@ -285,7 +287,7 @@ class Roles:
             written = [place for place in edge.facts if made.facts[place].written]
             if len(written) > 1:
                 several[edge.ends] = written
-        chosen = dict(sorted(several.items(), key=lambda item: -len(item[1]))[: len(self._parts)])
+        chosen = dict(sorted(several.items(), key=lambda item: -len(item[1]))[: MERGES * len(self._parts)])
         self._unmerged = len(several) - len(chosen)
         replies = self._asked(prompts.MERGE, [self._merge(made, *one) for one in chosen.items()])
         facts = list(made.facts)
@@ -317,7 +319,7 @@ class Roles:
         [reply] = self._asked(role, [data])
         if reply is None:
             return replace(otherwise(segments), fell_back=True)
-        return Verdict(reply.answerable, _short(getattr(reply, "missing", ""), SAID))
+        return Verdict(reply.answerable, _short(getattr(reply, "missing", ""), SAID), answer=reply.answer)
 
     def _elaborated(
         self, ground: Ground, question: str, entities: Sequence[str], facts: Sequence[int]

@@ -69,13 +69,12 @@ def scope(
 def related(asked: Asked) -> EntityGraph:
     """The question's graph: entities of its segments, and of their sentences whose questions are new.
 
-    Without an update no question is asked; without open entities only names are entities.
+    Without an update no question is asked; without open entities the question's own terms are none.
     """
     query = asked.query
     placed = [(s, one) for s, turns in asked.scope.items() for i in turns for one in sentences_of(asked, i)]
     open_ones = asked.way != "no-open-entities"
-    update = open_ones and asked.way != "no-update"
-    new = accepted(cloze(one) for _, one in placed) if update else set()
+    new = accepted(cloze(one) for _, one in placed) if asked.way != "no-update" else set()
     return graph(
         [
             Fact(segment, one, mentions(one, query, asked=open_ones, updated=place in new))

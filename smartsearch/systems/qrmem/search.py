@@ -57,7 +57,8 @@ def search(
         entities = made.meant(term.text for term in query.terms)
         route = Route(())
         if scope:
-            route = walked(rules.ground(asked, made, scorers.get("ce")), entities, way, roles)
+            trials = set_in(config).qrmem_trials
+            route = walked(rules.ground(asked, made, scorers.get("ce")), entities, way, roles, trials)
     by_rule = ["qrmem by rule: no language model read the segments"] if not roles or roles.failed else []
     name = RULE if by_rule else NAME
     with clock("rank"):
@@ -82,6 +83,7 @@ def search(
         warnings=(*near.warnings, *(roles.warnings if roles else ())),
         name=name,
         graph=drawn(asked, made, route, entities) if config.graph else None,
+        told=(Turn(f"Answer of the one who read these segments: {route.answer}"),) if route.answer else (),
     )
 
 
@@ -94,15 +96,17 @@ def _roles(asker: Asker | None, asked: Asked) -> Roles | None:
     return Roles(asker, asked)
 
 
-def walked(ground: Ground, entities: Sequence[str], way: str, roles: Roles | None = None) -> Route:
-    """The walk that `--set qrmem` names."""
+def walked(
+    ground: Ground, entities: Sequence[str], way: str, roles: Roles | None = None, trials: int = TRIALS
+) -> Route:
+    """The walk that `--set qrmem` names, of so many trials."""
     ground = roles.ground(ground) if roles else ground
     if way == "te":
         propose = roles.proposed if roles else in_segments
-        return navigate(ground, entities, propose, drops=False, together=bool(roles))
+        return navigate(ground, entities, propose, trials=trials, drops=False, together=bool(roles))
     if way == "ges":
-        return expand(ground, entities)
-    trials = 0 if way == "no-navigation" else TRIALS
+        return expand(ground, entities, trials)
+    trials = 0 if way == "no-navigation" else trials
     return navigate(ground, entities, trials=trials, reflect=way != "no-reflection")
 
 

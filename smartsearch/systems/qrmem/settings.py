@@ -27,6 +27,7 @@ class Settings:
         metavar=COUNT_OR_ALL,
         rare=True,
     )
+    qrmem_trials: int = finds(5, lowest=1)  # entities that a walk adds at most (paper: no number)
 
 
 def set_in(config: object) -> Settings:

@@ -22,7 +22,7 @@ CARD = Card(
     paper="Query-focused and Memory-aware Reranker for Long Context Processing",
     needs="torch",
     fidelity="approximate",
-    extra="hub",
+    extra="qr",
     whole=False,
 )
 

@@ -31,7 +31,7 @@ def opened(config: Config, what: str = "--system qrranker") -> tuple[Reader, Mod
     Nothing is fetched, and code that a model brings is never run. Raises ModelError, and SmartsearchError
     (kind "package") where the extra is not installed.
     """
-    extras.require("hub", what)
+    extras.require("qr", what)
     if not set_in(config).qr_model:
         raise ModelError(
             f"{what} needs a causal language model",
@@ -43,9 +43,8 @@ def opened(config: Config, what: str = "--system qrranker") -> tuple[Reader, Mod
     if folder is None:
         raise profiles.missing(ROLE, ref)
     vetting.check(folder)
-    return _readable(folder, ref, config), ModelInfo(
-        ROLE, ref.asked, revision(folder), set_in(config).qr_dtype
-    )
+    reader = _readable(folder, ref, config)
+    return reader, ModelInfo(ROLE, ref.asked, revision(folder), reader.precision)
 
 
 def _readable(folder: Path, ref: ModelRef, config: Config) -> Reader:
@@ -77,7 +76,7 @@ def ranker(config: Config, what: str = "--rank qr") -> tuple[QRRanker, ModelInfo
     Raises as `opened` does, and ModelError (model_heads) for missing heads and for those of another model.
     """
     reader, info = opened(config, what)
-    from smartsearch.rank.qrranker import QRRanker
+    from smartsearch.rank.qrranker import QRRanker  # after `opened`, which says what is not installed
 
     folder = store.locate(ROLE, ModelRef.typed(set_in(config).qr_model))
     assert folder is not None
@@ -89,6 +88,7 @@ def ranker(config: Config, what: str = "--rank qr") -> tuple[QRRanker, ModelInfo
             f"nobody has found the heads of {info.id} that rank", hint=heads.DETECT, kind="model_heads"
         )
     heads.check(found, path, info.id, info.revision, reader.layers, reader.width)
+    reader.prompt = found.prompt
     return QRRanker(reader, found), info
 
 

@@ -27,7 +27,7 @@ class Settings:
 
     qr_model: str = ranks(
         "",
-        f"qrranker's causal language model: folder as ./PATH, or hub id; {needs('hub')}.",
+        f"qrranker's causal language model: folder as ./PATH, or hub id; {needs('qr')}.",
         "Ranking",
         metavar="MODEL",
         shown="none",
@@ -58,7 +58,7 @@ class Settings:
         "Ranking",
         rare=True,
     )
-    qr_dtype: str = ranks("float32", choices=("float32", "bfloat16"))  # half the memory; on most CPUs slower
+    qr_dtype: str = ranks("auto", choices=("auto", "float32", "bfloat16", "float16"))  # auto: halves on a GPU
 
 
 def set_in(config: object) -> Settings:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked, asker
-from smartsearch.systems.xmemory.settings import set_in
+from smartsearch.systems.xmemory.constants import AUTHORS, OURS, Constants
+from smartsearch.systems.xmemory.settings import set_in, without
 
 if TYPE_CHECKING:
     from smartsearch.config import Config
@@ -45,8 +46,7 @@ class System:
     tools: Tools
     vectors: Vectors
     fingerprint: str
-    cap: int
-    without: tuple[str, ...]
+    config: Config
     asker: Asker | None = None
     card: Card = CARD
 
@@ -88,8 +88,12 @@ class System:
         from smartsearch.systems.xmemory.store import opened
 
         store = opened(path)
+        left = without(self.config)
         themes = store.themes(
-            cap=self.cap, split="split" not in self.without, merge="merge" not in self.without
+            cap=set_in(self.config).xmemory_cap,
+            split="split" not in left,
+            merge="merge" not in left,
+            constants=constants(self.config),
         )
         embed = partial(embedded, self.vectors)
         try:
@@ -114,7 +118,12 @@ class System:
 
         assert isinstance(memory, XMemory)
         embed = partial(embedded, self.vectors)
-        return search(question, corpus, memory, config, self.tools, embed, self.asker)
+        return search(question, corpus, memory, config, constants(config), self.tools, embed, self.asker)
+
+
+def constants(config: Config) -> Constants:
+    """What the paper leaves open, as the config's way has it."""
+    return AUTHORS if set_in(config).xmemory == "authors" else OURS
 
 
 def card(name: str) -> Card:
@@ -137,12 +146,13 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
         )
     model = asker(config)
     models = [(info.id, info.revision) for name, info in sorted(loaded.models.items()) if name != "ce"]
-    plastic = tuple(sorted({"split", "merge"} & set(set_in(config).xmemory_without)))
-    settings = [models, set_in(config).xmemory_cap, plastic, 1]
+    of = constants(config)
+    made = (sorted({"split", "merge"} & without(config)), of.attach, of.around, of.eps)
+    settings: list[object] = [models, set_in(config).xmemory_cap, made, 2]
     if model:
         from smartsearch.systems.xmemory.prompts import VERSION
 
         settings += [model.endpoint.url, model.endpoint.model, VERSION, config.redact]
     identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
     card = CARD.asking if model else CARD
-    return System(loaded, vectors, identity, set_in(config).xmemory_cap, plastic, model, card)
+    return System(loaded, vectors, identity, config, model, card)

@@ -11,8 +11,8 @@ from smartsearch.llm.asking import SAMPLES
 from smartsearch.systems import pieces
 from smartsearch.systems.base import Plan
 from smartsearch.systems.xmemory import prompts, roles
-from smartsearch.systems.xmemory.search import EPISODES, SEMANTICS
-from smartsearch.systems.xmemory.settings import set_in
+from smartsearch.systems.xmemory.constants import OURS
+from smartsearch.systems.xmemory.settings import without
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Turn
 
@@ -55,13 +55,13 @@ def question(turns: Sequence[Turn], config: Config, asker: Asker) -> Plan:
 
     It knows some facts at first, and in the end what the budget lets in.
     """
-    if not turns or "stage2" in set_in(config).xmemory_without:
+    if not turns or "stage2" in without(config):
         return Plan()
     drafts = SAMPLES if "logprobs" in asker.client.unsupported else 1
-    calls = drafts * (1 + 2 * min(EPISODES, len(turns)))
+    calls = drafts * (1 + 2 * min(OURS.episodes, len(turns)))
     said = sum(rough_tokens(turn.rendered) for turn in turns)
     most = min(said, math.ceil(config.word_budget * TOKENS_OF_WORD))
-    return Plan(calls, calls * (FRAME + (SEMANTICS * FACT + most) // 2), calls * DRAFT)
+    return Plan(calls, calls * (FRAME + (OURS.facts * FACT + most) // 2), calls * DRAFT)
 
 
 def _names(new: int, gone: int, store: Store) -> int:

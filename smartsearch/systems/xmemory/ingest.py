@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -138,13 +138,19 @@ class XMemory:
             **self._own,
         }
 
+    def coarse(self, themes: Iterable[int], facts: Iterable[int]) -> list[str]:
+        """What a reader is told first: what these themes are called, then these facts, each once."""
+        named = (self.names[theme].value for theme in themes)
+        return list(dict.fromkeys((*named, *(self.semantics[one].fact.text for one in facts))))
+
     def outline(self) -> list[dict[str, Any]]:
         """Each theme, its semantics below it, each with its episode and the first turn it comes from."""
         rows: list[dict[str, Any]] = []
         for theme in self.themes.ids:
             members = [self.semantics[one] for one in self.themes.members[theme]]
-            name, source = self._name(theme, members)
-            rows.append({"level": "theme", "id": theme, "text": name, "source": source, "of": "", "turn": -1})
+            name = self.names[theme]
+            named = {"text": name.value, "source": name.source}
+            rows.append({"level": "theme", "id": theme, **named, "of": "", "turn": -1})
             rows += [
                 {
                     "level": "semantic",
@@ -158,10 +164,14 @@ class XMemory:
             ]
         return rows
 
-    def _name(self, theme: int, members: Sequence[Place]) -> tuple[str, str]:
-        if named := self._names.get(theme):
-            return named.value, named.source
-        return rule.name(place.fact.text for place in members), "rule"
+    @cached_property
+    def names(self) -> Mapping[int, Note]:
+        """What each theme is called."""
+        facts = {
+            theme: [self.semantics[one].fact.text for one in self.themes.members[theme]]
+            for theme in self.themes.ids
+        }
+        return {theme: Note(name, "rule") for theme, name in rule.names(facts).items()} | dict(self._names)
 
 
 def ingest(

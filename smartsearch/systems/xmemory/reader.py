@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from smartsearch.llm import Asker, LLMError
 from smartsearch.systems.xmemory import prompts
+from smartsearch.systems.xmemory.constants import OURS, Constants
 from smartsearch.systems.xmemory.ingest import XMemory
 from smartsearch.systems.xmemory.select import Choice, Gated, gate
 from smartsearch.types import Turn
@@ -24,20 +25,23 @@ class Reader:
     turns: Sequence[Turn]
     asker: Asker
     most: int
+    constants: Constants = OURS
     by: str = ""
     fault: str = ""
 
-    def gated(self, semantics: Sequence[int], choices: Sequence[Choice[int]]) -> Gated | None:
-        """The episodes that make it surer than these facts alone do.
+    def gated(
+        self, themes: Sequence[int], semantics: Sequence[int], choices: Sequence[Choice[int]]
+    ) -> Gated | None:
+        """The episodes that make it surer than these themes and facts alone do.
 
         None where there is nothing to ask, or the model gives no uncertainty; then `fault` says why. Raises
         LLMError where no request would be answered.
         """
         if not choices:
             return None
-        facts = dict.fromkeys(self.memory.semantics[one].fact.text for one in semantics)
+        known, offered = self.memory.coarse(themes, semantics), list(map(self._offered, choices))
         try:
-            return gate(facts, list(map(self._offered, choices)), self, fits=self._fits)
+            return gate(known, offered, self, constants=self.constants, fits=self._fits)
         except LLMError as error:
             if error.general:
                 raise
@@ -57,9 +61,5 @@ class Reader:
 
     def _offered(self, choice: Choice[int]) -> Choice[str]:
         """The episode as it is read: its record, its messages."""
-        episode = self.memory.episodes[choice.episode]
-        told = " ".join(
-            filter(None, (f"[{episode.time}]" if episode.time else "", episode.title, episode.told))
-        )
         messages = (self.turns[turn].rendered for turn in choice.messages)
-        return Choice(choice.episode, (told,), tuple(messages))
+        return Choice(choice.episode, (self.memory.episodes[choice.episode].record,), tuple(messages))

@@ -126,7 +126,8 @@ class Writer:
         lacking, keys = unnamed(store), {theme: named(texts) for theme, texts in store.themed().items()}
         store.forget("names", store.notes("names").keys() - keys.values())
         jobs = {key: partial(self._name, texts) for key, texts in lacking.items()}
-        self._noted("names", jobs, lambda key: Note(rule.name(lacking[key]), "rule"), store, progress)
+        by_rule = rule.names({named(texts): texts for texts in store.themed().values()})
+        self._noted("names", jobs, lambda key: Note(by_rule[key], "rule"), store, progress)
         notes = store.notes("names")
         return {theme: notes[key] for theme, key in keys.items()}
 

@@ -7,8 +7,10 @@ extracts: nothing is written that nobody said, but for the days that relative da
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import log
+from typing import Any
 
 from smartsearch.systems.pieces import first_line, words
 from smartsearch.text.dates import with_dates
@@ -50,6 +52,11 @@ class Episode:
         """What happened: its content, else its facts."""
         return self.content or " ".join(fact.text for fact in self.semantics)
 
+    @property
+    def record(self) -> str:
+        """The episode as a reader gets it: when, what it is called, what happened."""
+        return " ".join(filter(None, (f"[{self.time}]" if self.time else "", self.title, self.told)))
+
 
 def episode(key: str, turns: Sequence[Turn], parser: Parser) -> Episode:
     """The episode of these messages: called by its first line, its facts the statements made in it.
@@ -72,11 +79,24 @@ def _fact(turn: Turn, sentence: str) -> str:
     return f"{turn.speaker}: {said}" if turn.speaker else said
 
 
-def name(texts: Iterable[str], most: int = 4) -> str:
-    """What a theme is called: the words that most of its facts have, the earliest of equals, no speakers."""
-    counts: Counter[str] = Counter()
-    for text in texts:
-        statement = text.partition(": ")[2] or text
-        said = [word for word in words(statement) if len(word) > 2 and not word.isdigit()]
-        counts.update(list(dict.fromkeys(word for word in said if word not in stop_words())))
-    return ", ".join(word for word, _ in counts.most_common(most))
+def names(themes: Mapping[Any, Iterable[str]], most: int = 4) -> dict[Any, str]:
+    """What themes of these facts are called: the words that tell each from the others, no speakers.
+
+    A word counts as often as facts of the theme have it, times the log of how few themes do; of equals the
+    earliest is first.
+    """
+    counts = {
+        theme: Counter(word for text in texts for word in _said(text)) for theme, texts in themes.items()
+    }
+    spread = Counter(word for words in counts.values() for word in words)
+
+    def telling(words: Counter[str]) -> list[str]:
+        return sorted(words, key=lambda word: -words[word] * log((len(counts) + 1) / spread[word]))
+
+    return {theme: ", ".join(telling(words)[:most]) for theme, words in counts.items()}
+
+
+def _said(text: str) -> list[str]:
+    """The telling words of a fact, each once."""
+    said = dict.fromkeys(words(text.partition(": ")[2] or text))
+    return [word for word in said if len(word) > 2 and not word.isdigit() and word not in stop_words()]

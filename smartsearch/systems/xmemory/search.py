@@ -18,21 +18,16 @@ from smartsearch.rank.text import shown
 from smartsearch.rank.windows import turn_scores
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Clock, Ranked
+from smartsearch.systems.xmemory.constants import OURS, Constants
 from smartsearch.systems.xmemory.ingest import Embed, XMemory
-from smartsearch.systems.xmemory.select import Choice, Gated, edges, gate, representatives
-from smartsearch.systems.xmemory.settings import set_in
-from smartsearch.types import Hit, Query, Scores, Trace, fold
+from smartsearch.systems.xmemory.select import Admitted, Choice, Gated, edges, gate, representatives
+from smartsearch.systems.xmemory.settings import set_in, without
+from smartsearch.types import Hit, Query, Scores, Trace, Turn, fold
 
 if TYPE_CHECKING:
     from smartsearch.llm import Asker
     from smartsearch.systems.xmemory.reader import Reader
 
-CANDIDATES = 24
-"""Themes that Stage I chooses among, the most alike."""
-THEMES, SEMANTICS = 6, 20
-"""How many it chooses."""
-EPISODES = 20
-"""Episodes that Stage II looks at, at most."""
 SUPPORT = 0.1
 """What each chosen semantic of an episode adds to its likeness to the question."""
 GATES = {
@@ -95,6 +90,7 @@ def search(
     corpus: Haystack,
     memory: XMemory,
     config: Config,
+    constants: Constants,
     tools: Tools,
     embed: Embed,
     asker: Asker | None = None,
@@ -103,7 +99,7 @@ def search(
 
     With an `asker` its model is the reader whose uncertainty counts, else the cross-encoder is one.
     """
-    clock, without = Clock(), set_in(config).xmemory_without
+    clock, left = Clock(), without(config)
     with clock("parse"):
         query = tools.parser.parse(question, config)
     judge = Judge(query, corpus, tools.scorers["ce"], config)
@@ -111,17 +107,19 @@ def search(
         asked = embed([question])[0].astype(np.float64)
         among = corpus.indices if isinstance(corpus.indices, range) else frozenset(corpus.indices)
         allowed = [one for one in memory.order if _found(memory.semantics[one].turns, among)]
-        themes, semantics = stage_one(asked, memory, allowed, greedy="stage1" not in without)
+        themes, semantics = stage_one(asked, memory, allowed, constants, greedy="stage1" not in left)
         known = _turns(memory, semantics, among)
         near = partial(read, query.text, corpus, tools.scorers["colbert"], config)
-        choices = ranked_episodes(memory, semantics, among, near)
-        reader, gated = _reader(query.text, memory, corpus, config, asker), None
-        if "stage2" in without:
-            turns = [*known, *(turn for choice in choices for turn in choice.messages)]
+        closest = nearest_episodes(asked, memory, allowed, constants.nearest)
+        choices = ranked_episodes(memory, semantics, among, near, closest)[: constants.episodes]
+        reader, gated = _reader(query.text, memory, corpus, config, constants, asker), None
+        if "stage2" in left:
+            let_in = [Admitted(choice.episode, opened=True) for choice in choices]
         else:
-            gated = reader.gated(semantics, choices) if reader else None
-            gated = gated or gate(known, choices, judge, fits=_fits(corpus, config))
-            turns = [*known, *_let_in(choices, gated)]
+            gated = reader.gated(themes, semantics, choices) if reader else None
+            gated = gated or gate(known, choices, judge, constants=constants, fits=_fits(corpus, config))
+            let_in = list(gated.admitted)
+        turns = [*known, *_let_in(choices, let_in)]
     with clock("rank"):
         turns = list(dict.fromkeys(turns))
         judge.read(turns)
@@ -137,17 +135,48 @@ def search(
         degraded=tuple(tools.notes()),
         own=told(memory, (len(themes), len(semantics), len(choices)), gated, config, reader),
     )
-    return Ranked(hits, trace, config.profile, warnings=tuple(_replaced(memory, reader)))
+    warnings, remembered = (
+        tuple(_replaced(memory, reader)),
+        told_to(memory, (themes, semantics), let_in, among),
+    )
+    return Ranked(hits, trace, config.profile, warnings=warnings, told=remembered)
+
+
+def told_to(
+    memory: XMemory,
+    chosen: tuple[Sequence[int], Sequence[int]],
+    let_in: Sequence[Admitted],
+    among: Container[int],
+) -> tuple[Turn, ...]:
+    """What a reader is told before the messages: themes, facts, episodes, as turns of nobody.
+
+    Nothing is told of a theme or an episode that has a turn which may not be found.
+    """
+    own = {one: memory.semantics[one].turns for one in memory.order}
+    themes = [
+        theme
+        for theme in chosen[0]
+        if all(turn in among for one in memory.themes.members[theme] for turn in own[one])
+    ]
+    facts = [one for one in chosen[1] if all(turn in among for turn in own[one])]
+    whole = [one.episode for one in let_in if all(turn in among for turn in memory.runs[one.episode])]
+    episodes = [memory.episodes[episode].record for episode in whole]
+    return tuple(map(Turn, (*memory.coarse(themes, facts), *episodes)))
 
 
 def _reader(
-    question: str, memory: XMemory, corpus: Haystack, config: Config, asker: Asker | None
+    question: str,
+    memory: XMemory,
+    corpus: Haystack,
+    config: Config,
+    constants: Constants,
+    asker: Asker | None,
 ) -> Reader | None:
     if asker is None:
         return None
     from smartsearch.systems.xmemory.reader import Reader
 
-    return Reader(question, memory, corpus.corpus.turns, asker, config.word_budget)
+    return Reader(question, memory, corpus.corpus.turns, asker, config.word_budget, constants)
 
 
 def _replaced(memory: XMemory, reader: Reader | None) -> list[str]:
@@ -162,41 +191,60 @@ def _replaced(memory: XMemory, reader: Reader | None) -> list[str]:
 
 
 def stage_one(
-    asked: Vectors, memory: XMemory, allowed: Sequence[int], *, greedy: bool = True
+    asked: Vectors,
+    memory: XMemory,
+    allowed: Sequence[int],
+    constants: Constants = OURS,
+    *,
+    greedy: bool = True,
 ) -> tuple[list[int], list[int]]:
     """Representative themes and semantics, by id, for a question's unit vector (dim,).
 
-    A theme is as like the question as the likest of its `allowed` semantics, and nothing else is chosen.
-    Without `greedy` both are the nearest.
+    The `allowed` semantics most like it come first; their themes are chosen, a theme as like it as the likest
+    of these, and then among these the semantics. Without `greedy` both are the nearest.
     """
     if not allowed:
         return [], []
+    rows = [memory.rows[one] for one in allowed]
+    near = dict(zip(allowed, (memory.vectors[rows] @ asked).tolist(), strict=True))
     held: dict[int, list[int]] = {}
-    near = dict(
-        zip(allowed, (memory.vectors[[memory.rows[one] for one in allowed]] @ asked).tolist(), strict=True)
-    )
-    for one in allowed:
+    for one in sorted(allowed, key=lambda one: -near[one])[: constants.pool]:
         held.setdefault(memory.themes.theme[one], []).append(one)
-    ids = memory.themes.ids
-    places = {theme: place for place, theme in enumerate(ids)}
-    likest = {theme: max(near[one] for one in own) for theme, own in held.items()}
-    best = sorted(likest, key=lambda theme: (-likest[theme], theme))[:CANDIDATES]
-    rows = [places[theme] for theme in best]
-    likeness = np.array([likest[theme] for theme in best])
-    picked = _picked(rows, memory.themes.centroids, likeness, THEMES, greedy=greedy)
-    themes = [best[n] for n in picked]
+    pick = partial(_picked, greedy=greedy, constants=constants)
+    places = {theme: place for place, theme in enumerate(memory.themes.ids)}
+    likest = np.array([near[own[0]] for own in held.values()])
+    chosen = pick([places[theme] for theme in held], memory.themes.centroids, likest, constants.themes)
+    themes = [list(held)[n] for n in chosen]
     own = [one for theme in themes for one in held[theme]]
-    rows = [memory.rows[one] for one in own]
-    picked = _picked(rows, memory.vectors, np.array([near[one] for one in own]), SEMANTICS, greedy=greedy)
-    return themes, [own[n] for n in picked]
+    likeness = np.array([near[one] for one in own])
+    chosen = pick([memory.rows[one] for one in own], memory.vectors, likeness, constants.facts)
+    return themes, [own[n] for n in chosen]
+
+
+def nearest_episodes(asked: Vectors, memory: XMemory, allowed: Sequence[int], most: int) -> list[int]:
+    """The episodes whose facts, on average, are most like the question."""
+    if not most or not allowed:
+        return []
+    held: dict[int, list[int]] = {}
+    for one in allowed:
+        held.setdefault(memory.semantics[one].episode, []).append(memory.rows[one])
+    near = {episode: float((memory.vectors[rows].mean(axis=0)) @ asked) for episode, rows in held.items()}
+    return sorted(near, key=lambda episode: -near[episode])[:most]
 
 
 def _picked(
-    rows: Sequence[int], vectors: Vectors, likeness: Vectors, most: int, *, greedy: bool
+    rows: Sequence[int],
+    vectors: Vectors,
+    likeness: Vectors,
+    most: int,
+    *,
+    greedy: bool,
+    constants: Constants,
 ) -> list[int]:
     """Places in `rows` of those chosen."""
     if greedy:
-        return representatives(edges(rows, vectors), scaled(likeness), most)
+        how = {"alpha": constants.alpha, "enough": constants.covered}
+        return representatives(edges(rows, vectors), scaled(likeness), most, **how)
     return list(map(int, np.argsort(-likeness, kind="stable")[:most]))
 
 
@@ -205,12 +253,15 @@ def ranked_episodes(
     semantics: Sequence[int],
     among: Container[int],
     likeness: Callable[[Sequence[int]], Vectors],
+    closest: Sequence[int] = (),
 ) -> list[Choice[int]]:
-    """The episodes of these semantics by their likeness to the question and how many of these they have.
+    """The episodes of these semantics, and `closest`, by their likeness to the question and how many of these
+    they have.
 
     An episode is as like it as the likest of its messages. Its record is the turns that its semantics quote.
     """
-    support = Counter(memory.semantics[one].episode for one in semantics)
+    support = Counter(dict.fromkeys(closest, 0))
+    support.update(memory.semantics[one].episode for one in semantics)
     messages = {episode: _found(memory.runs[episode], among) for episode in support}
     turns = [turn for own in messages.values() for turn in own]
     like = dict(zip(turns, likeness(turns).tolist(), strict=True))
@@ -219,7 +270,7 @@ def ranked_episodes(
         episode: near + SUPPORT * count
         for (episode, count), near in zip(support.items(), likest.tolist(), strict=True)
     }
-    best = sorted(support, key=lambda episode: (-worth[episode], episode))[:EPISODES]
+    best = sorted(support, key=lambda episode: (-worth[episode], episode))
     return [
         Choice(episode, tuple(_turns(memory, memory.of_episode[episode], among)), tuple(messages[episode]))
         for episode in best
@@ -243,10 +294,10 @@ def _turns(memory: XMemory, semantics: Iterable[int], among: Container[int]) -> 
     return _found((turn for one in semantics for turn in memory.semantics[one].turns), among)
 
 
-def _let_in(choices: Sequence[Choice[int]], gated: Gated | None) -> list[int]:
+def _let_in(choices: Sequence[Choice[int]], let_in: Sequence[Admitted]) -> list[int]:
     by_episode = {choice.episode: choice for choice in choices}
     turns: list[int] = []
-    for one in gated.admitted if gated else ():
+    for one in let_in:
         choice = by_episode[one.episode]
         turns += choice.messages if one.opened else choice.record
     return turns
@@ -263,13 +314,13 @@ def told(
 ) -> dict[str, object]:
     """What the system says of itself and of this question, for the trace; `chosen` counts each level."""
     by = GATES[reader.by if reader else ""] if gated else "none"
-    without = set_in(config).xmemory_without
+    way = set_in(config).xmemory
     own: dict[str, object] = {
         "fidelity": "approximate" if reader else "rule",
         **({"model": reader.asker.endpoint.model} if reader else {}),
         "embedder": "colbert, mean of its vectors",
         "gate": by,
-        **({"without": list(without)} if without else {}),
+        **({"way": way} if way != "full" else {}),
         **memory.statistics,
         "new_episodes": memory.new,
         "gone_episodes": memory.gone,

@@ -12,16 +12,10 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-ALPHA = 0.5
-"""Weight of what a choice newly covers, beside its likeness to the question."""
+from smartsearch.systems.xmemory.constants import OURS, Constants
+
 NEIGHBOURS = 10
 """Edges of a node of the kNN graph."""
-COVERED = 0.9
-"""Share of the candidates that is enough."""
-GAIN = 0.05
-"""By this share uncertainty has to fall for an episode, and again for its messages."""
-PATIENCE = 2
-"""Episodes in a row that may fail to help before it ends."""
 
 Matrix = NDArray[np.float64]
 T = TypeVar("T")
@@ -59,7 +53,7 @@ def step_scores(weights: Matrix, likeness: Matrix, covered: NDArray[np.bool_], a
 
 
 def representatives(
-    weights: Matrix, likeness: Matrix, most: int, *, alpha: float = ALPHA, enough: float = COVERED
+    weights: Matrix, likeness: Matrix, most: int, *, alpha: float = OURS.alpha, enough: float = OURS.covered
 ) -> list[int]:
     """Places of up to `most` candidates, chosen one by one by `step_scores` until `enough` are covered.
 
@@ -107,8 +101,7 @@ def gate(
     choices: Sequence[Choice[T]],
     uncertainty: Callable[[Sequence[T]], float],
     *,
-    gain: float = GAIN,
-    patience: int = PATIENCE,
+    constants: Constants = OURS,
     fits: Callable[[Sequence[T]], bool] = lambda _: True,
 ) -> Gated:
     """Let episodes in, in their order, while each makes the reader surer than what is `known` so far.
@@ -118,11 +111,13 @@ def gate(
     not fit any more.
     """
     context = list(known)
+    if constants.opens is not None:
+        return _probed(context, choices, uncertainty, constants, fits)
     before = level = uncertainty(context)
     admitted: list[Admitted] = []
-    failed, asked = 0, 1
+    failed, asked, gain = 0, 1, constants.gain
     for choice in choices:
-        if failed == patience or level <= 0.0:
+        if failed == constants.patience or level <= 0.0:
             break
         longer = _with(context, choice.record)
         if not fits(longer):
@@ -141,6 +136,36 @@ def gate(
             context, level = opened, fallen
         admitted.append(Admitted(choice.episode, open_too))
     return Gated(tuple(admitted), before, level, asked)
+
+
+def _probed(
+    context: Sequence[T],
+    choices: Sequence[Choice[T]],
+    uncertainty: Callable[[Sequence[T]], float],
+    constants: Constants,
+    fits: Callable[[Sequence[T]], bool],
+) -> Gated:
+    """As the authors' code: each episode alone beside what is known; it ends with the first of three that is
+    low, or with the second of all. Where none is let in, the first is."""
+    before, admitted, low = uncertainty(context), list[Admitted](), 0
+    levels, whole = [before], list(context)
+    for n, choice in enumerate(choices, start=1):
+        if not fits(_with(whole, choice.record)):
+            break
+        levels.append(uncertainty(_with(context, choice.record)))
+        gain = before - levels[-1]
+        if gain > max(constants.gain, constants.low):
+            opened = gain > (constants.opens or 0.0) and fits(
+                _with(whole, (*choice.record, *choice.messages))
+            )
+            admitted.append(Admitted(choice.episode, opened))
+            whole = _with(whole, (*choice.record, *(choice.messages if opened else ())))
+        low += gain <= constants.low
+        if low >= (1 if n <= 3 else 2):
+            break
+    if not admitted and choices:
+        admitted = [Admitted(choices[0].episode, opened=False)]
+    return Gated(tuple(admitted), before, min(levels), len(levels))
 
 
 def _helps(level: float, fallen: float, gain: float) -> bool:

@@ -7,22 +7,29 @@ from typing import cast
 
 from smartsearch.settings import finds
 
-WITHOUT = ("split", "merge", "stage1", "stage2")
-"""Parts that can be left out."""
+WAYS: dict[str, frozenset[str]] = {
+    "full": frozenset(),
+    "no-split": frozenset(("split",)),
+    "no-merge": frozenset(("merge",)),
+    "no-split-merge": frozenset(("split", "merge")),
+    "no-stage1": frozenset(("stage1",)),
+    "no-stage2": frozenset(("stage2",)),
+    "memory-only": frozenset(("stage1", "stage2")),
+    "authors": frozenset(),
+}
+"""What each way leaves out: its paper's ablations, and `authors`, whole with the constants of their code."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """What `Config` has of xMemory."""
 
-    xmemory_without: tuple[str, ...] = finds(
-        (),
-        "xmemory without these parts: themes are not split, not merged; facts (stage1) or episodes (stage2) "
-        "are the nearest, not chosen.",
+    xmemory: str = finds(
+        "full",
+        "--system xmemory: with the constants of its authors' code, or without a part: themes are not split "
+        "or merged; facts (stage1) or episodes (stage2) are the nearest, not chosen.",
         "Ranking",
-        choices=WITHOUT,
-        metavar=",".join(WITHOUT),
-        shown="none",
+        choices=tuple(WAYS),
         rare=True,
     )
     xmemory_cap: int = finds(12, lowest=1)  # facts of a theme (paper: Fano's bound gives 11.5; 8 to 14 tried)
@@ -31,3 +38,8 @@ class Settings:
 def set_in(config: object) -> Settings:
     """A `Config` as these settings, which every one has."""
     return cast("Settings", config)
+
+
+def without(config: object) -> frozenset[str]:
+    """The parts that are left out."""
+    return WAYS[set_in(config).xmemory]

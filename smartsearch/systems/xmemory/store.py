@@ -81,13 +81,13 @@ class Store:
         """The keys of the episodes that are held."""
         return [key for (key,) in self._rows("select key from episodes")]
 
-    def themes(self, *, cap: int, split: bool, merge: bool) -> Themes:
-        """The themes as they were after the last change."""
+    def themes(self, **settings: Any) -> Themes:
+        """The themes as they were after the last change; `settings` are those of `Themes`."""
         rows = self._rows("select id, theme, moved, likeness, vector from semantics order by id")
         read = (
             (one, theme, bool(moved), likeness, _vector(blob)) for one, theme, moved, likeness, blob in rows
         )
-        return Themes.restored(read, self.next_theme, cap=cap, split=split, merge=merge)
+        return Themes.restored(read, self.next_theme, **settings)
 
     def episodes(self) -> Iterator[tuple[Episode, tuple[int, ...]]]:
         """Each episode with the ids of its semantics, in no order."""

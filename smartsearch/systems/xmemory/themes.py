@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from smartsearch.systems.xmemory.constants import OURS, Constants
 
 CAP = 12
 """Semantics of a theme at most (paper: Fano's bound gives 11.5)."""
@@ -22,14 +25,10 @@ TINY = 2
 """Semantics up to which a theme may be merged with another."""
 NEAREST = 3
 """Themes that a tiny one may be merged with."""
-EPS = 0.02
-"""Added to the median deviation of similarities, which is 0 where all are equal."""
 FIRST = 0.5
 """Similarity from which a semantic joins its nearest theme, until KNOWN were seen."""
 SHARE, KNOWN = 0.6, 20
 """From then on it joins where its similarity is above that of this share of those before it."""
-AROUND = 128
-"""Themes over which f is weighed, the nearest to those at stake: all, of a few conversations."""
 ROWS = 16
 """Rows multiplied at a time: so little BLAS does on one thread. Several spin while a core is busy, and took
 30 times as long."""
@@ -43,12 +42,12 @@ def sparsity(sizes: Sequence[int]) -> float:
     return sum(sizes) ** 2 / (len(sizes) * squares)
 
 
-def coherence(sums: Vectors, sizes: Sequence[int]) -> float:
+def coherence(sums: Vectors, sizes: Sequence[int], eps: float = OURS.eps) -> float:
     """Sem: the mean over themes of (mean cosine of members with their centroid) times g.
 
     `sums` (K, dim) are the sums of the members' unit vectors; their mean cosine with the centroid is the
     length of the sum over the size. g = exp(-(s - median)^2 / (2 sigma^2)), where s is the similarity with
-    the nearest other theme and sigma the median absolute deviation of s + EPS; 1 for a single theme.
+    the nearest other theme and sigma the median absolute deviation of s + eps; 1 for a single theme.
     """
     lengths = np.linalg.norm(sums, axis=1)
     inside = lengths / np.asarray(sizes)
@@ -59,13 +58,13 @@ def coherence(sums: Vectors, sizes: Sequence[int]) -> float:
     np.fill_diagonal(similar, -np.inf)
     nearest = similar.max(axis=1)
     apart = nearest - np.median(nearest)
-    sigma = np.median(np.abs(apart)) + EPS
+    sigma = np.median(np.abs(apart)) + eps
     return float(np.mean(inside * np.exp(-(apart**2) / (2 * sigma**2))))
 
 
-def worth(sums: Vectors, sizes: Sequence[int]) -> float:
+def worth(sums: Vectors, sizes: Sequence[int], eps: float = OURS.eps) -> float:
     """f of a partition, in (0, 2]."""
-    return sparsity(sizes) + coherence(sums, sizes)
+    return sparsity(sizes) + coherence(sums, sizes, eps)
 
 
 def clusters(vectors: Vectors, parts: int, seed: int) -> list[list[int]]:
@@ -99,19 +98,22 @@ class Themes:
     and read again goes on exactly as it would have.
     """
 
-    def __init__(self, *, cap: int = CAP, split: bool = True, merge: bool = True) -> None:
-        self.cap, self._split, self._merge = cap, split, merge
+    def __init__(
+        self, *, cap: int = CAP, split: bool = True, merge: bool = True, constants: Constants = OURS
+    ) -> None:
+        self.cap, self._split, self._merge, self._constants = cap, split, merge, constants
         self.members: dict[int, list[int]] = {}
         """The semantics of each theme, ascending."""
         self.theme: dict[int, int] = {}
         """The theme of each semantic."""
         self.moved: set[int] = set()
-        """Semantics that a split or a merge took to another theme."""
+        """Semantics that a split or a merge took to another theme, after the insertion that brought them."""
         self.likeness: dict[int, float] = {}
         """Of each semantic, how like its nearest theme it was when it came; of the first, not there."""
         self.touched: set[int] = set()
         """Semantics whose theme changed since this was last emptied."""
         self.next = 0
+        self._coming: int | None = None
         self.vectors: dict[int, Vectors] = {}
         self._seen: list[float] = []
         self._ids: list[int] = []
@@ -123,13 +125,10 @@ class Themes:
         cls,
         rows: Iterable[tuple[int, int, bool, float | None, Vectors]],
         following: int,
-        *,
-        cap: int = CAP,
-        split: bool = True,
-        merge: bool = True,
+        **settings: Any,
     ) -> Themes:
         """The themes of these semantics: id, theme, moved, likeness, vector; `following` is the next id."""
-        themes = cls(cap=cap, split=split, merge=merge)
+        themes = cls(**settings)
         for semantic, theme, moved, likeness, vector in rows:
             themes.vectors[semantic] = vector
             themes.members.setdefault(theme, []).append(semantic)
@@ -148,11 +147,13 @@ class Themes:
     @property
     def threshold(self) -> float:
         """The similarity from which a semantic joins its nearest theme."""
+        if self._constants.attach is not None:
+            return self._constants.attach
         return FIRST if len(self._seen) < KNOWN else self._seen[int(SHARE * len(self._seen))]
 
     @property
     def reassigned(self) -> float:
-        """The share of semantics that were taken to another theme."""
+        """The share of semantics that a later insertion took to another theme."""
         return len(self.moved) / len(self.theme) if self.theme else 0.0
 
     @property
@@ -177,10 +178,16 @@ class Themes:
             self.likeness[semantic] = likeness
             insort(self._seen, likeness)
             target = target if joins else self._new()
+        self._coming = semantic
         self._set(target, [*self.members.get(target, []), semantic])
         changed = self._cut(target) if self._split and len(self.members[target]) > self.cap else [target]
         for theme in changed:
             self._join(theme)
+        self._coming = None
+
+    def _take(self, members: Iterable[int]) -> None:
+        """Note that members are taken elsewhere; the one that is just coming has been nowhere yet."""
+        self.moved.update(one for one in members if one != self._coming)
 
     def remove(self, semantic: int) -> None:
         """Forget a semantic; a theme without any is gone, a tiny one may be merged."""
@@ -250,7 +257,7 @@ class Themes:
         vectors = np.stack([self.vectors[one] for one in members]).astype(np.float64)
         choices = [
             [[members[place] for place in part] for part in clusters(vectors, parts, seed)]
-            for parts in range(2, -(-len(members) // SIZE) + 1)
+            for parts in range(2, max(2, -(-len(members) // SIZE)) + 1)
             for seed in range(SEEDS)
         ]
         near = self._near(theme)
@@ -258,7 +265,7 @@ class Themes:
         parts = sorted(best, key=len, reverse=True)
         made = [theme, *(self._new() for _ in parts[1:])]
         for place, part in zip(made, parts, strict=True):
-            self.moved.update(part if place != theme else ())
+            self._take(part if place != theme else ())
             self._set(place, part)
         return made
 
@@ -277,22 +284,23 @@ class Themes:
         if best is None:
             return
         smaller, larger = sorted((theme, best), key=lambda one: len(self.members[one]))
-        self.moved.update(self.members[smaller])
+        self._take(self.members[smaller])
         together = sorted([*self.members[smaller], *self.members[larger]])
         self._set(smaller, [])
         self._set(larger, together)
 
     def _near(self, theme: int) -> list[int]:
-        """The others, the nearest first: AROUND at most, and one for that with which it may be merged."""
+        """The others, the nearest first: those over which f is weighed, and one to be merged with."""
         likeness = self._likeness(self._units[self._row(theme)])
         likeness[self._row(theme)] = -np.inf
-        most = min(AROUND + 1, len(self._ids) - 1)
+        most = min(self._constants.around + 1, len(self._ids) - 1)
         rows = np.argpartition(-likeness, most)[:most]
         return [self._ids[n] for n in rows[np.lexsort((rows, -likeness[rows]))]]
 
     def _worth(self, instead: Sequence[int], parts: Sequence[Sequence[int]], near: Sequence[int]) -> float:
         """f over the neighbourhood `near`, were `parts` in the place of the themes `instead`."""
-        beside = sorted([one for one in near if one not in instead][:AROUND])
+        beside = sorted([one for one in near if one not in instead][: self._constants.around])
         fresh = [np.add.reduce(np.stack([self.vectors[one] for one in part]), axis=0) for part in parts]
         sums = np.vstack([self._sums[[self._row(one) for one in beside]], np.stack(fresh)])
-        return worth(sums, [*(len(self.members[one]) for one in beside), *map(len, parts)])
+        sizes = [*(len(self.members[one]) for one in beside), *map(len, parts)]
+        return worth(sums, sizes, self._constants.eps)
