@@ -10,14 +10,14 @@ import numpy as np
 
 from smartsearch.bench.blocks import COST, GOLD, HITS
 from smartsearch.bench.grid import Row
-from smartsearch.bench.measures import LEVELS, TOP, Resampling, Table, holm, ranking_measures, recall
+from smartsearch.bench.measures import LEVELS, SCREENS, TOP, Resampling, Table, holm, ranking_measures, recall
 from smartsearch.bench.presets import ranking
 from smartsearch.bench.run import BUDGETS, EQUAL, Made, Outcome
 from smartsearch.bench.scoring import Floats
 
 SCHEMA_VERSION = 1
 AT_DEPTH = {level: [f"{level}@{depth}" for depth in (1, 3, 5, 10)] for level in LEVELS}
-AT_DEPTH["turn"] = [*AT_DEPTH["turn"], f"turn@{TOP}"]
+AT_DEPTH["turn"] = [*AT_DEPTH["turn"], f"turn@{SCREENS}", f"turn@{TOP}"]
 WORDS = (500, 1000, EQUAL)
 """Budgets at which systems are compared."""
 LOST = ("not retrieved", "top_k", "tau", "budget")
