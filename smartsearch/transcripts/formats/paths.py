@@ -73,7 +73,15 @@ def value_of(written: Pick) -> Reads:
     if len(ways) == 1 and len(ways[0]) == 1:
         ((key,),) = ways
         return lambda value, _: value.get(key)
-    return lambda value, _: next((v for way in ways if (v := _led(value, way)) is not None), None)
+
+    def of(value: Any, _: Any) -> Any:
+        for way in ways:
+            found = value.get(way[0]) if len(way) == 1 else _led(value, way)
+            if found is not None:
+                return found
+        return None
+
+    return of
 
 
 def _led(value: Any, way: Sequence[str]) -> Any:
@@ -124,9 +132,11 @@ def each(ways: str, shows: Shows) -> Reads:
     paths = [way.split("/") for way in ways.split()]
 
     def of(value: Any, _: Any) -> str:
-        captions = []
+        captions: list[str] = []
         for way in paths:
-            found = _led(value, way)
+            found = value.get(way[0])
+            if found and len(way) > 1:
+                found = _led(found, way[1:])
             if found:
                 listed = found if isinstance(found, list) else [found]
                 captions += [shows(one) for one in listed if isinstance(one, dict)]
