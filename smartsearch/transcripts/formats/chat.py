@@ -48,8 +48,8 @@ _ALL = 0.9  # share of lines that one person speaks in a chat of nobody else
 _FEW = 6  # people who may speak once or twice each; more such names are labels
 _MANY = 20  # turns of questions and answers that are a talk's, not a page's
 _LOGGED = re.compile(
-    r"(?:[-*#=]{1,4} |Session )(?:\w+ ){0,3}?(?:opened|closed|changed|start|time|close|logging(?:"
-    r" at)?|began|ended):?\s+(?P<when>.+)",
+    r"(?:[-*#=]{1,4} |Session )(?:\w{1,20} ){0,3}?(?:opened|closed|changed|start|time|close|logging(?:"
+    r" at)?|began|ended):?\s{1,4}(?P<when>\S.{0,80})",
     re.I,
 )
 """What programs write between turns: a date that holds for those below it."""

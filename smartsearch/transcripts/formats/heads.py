@@ -39,7 +39,7 @@ _WORDS = 7
 _PREAMBLE = 80  # lines of title, summary and names before the first turn
 _FEW = 6
 """Turns of a short file, whose speakers may speak once, and lines that may stand above them."""
-_ID = re.compile(r"\s?[\[(<](?:[A-Z0-9]{5,}|\d{4,}|[^\s<>()\[\]]+@[^\s<>()\[\]]+)[\])>]$")
+_ID = re.compile(r"\s?[\[(<](?:[A-Z0-9]{5,24}|\d{4}|[^\s<>()\[\]]{1,64}@[^\s<>()\[\]]{1,100})[\])>]$")
 _VOICES = "~&@%+!"
 """Marks of rank before a nick."""
 _PIECES = re.compile(r"(TIME|NAME|TEXT|\n)")
