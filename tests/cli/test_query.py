@@ -413,7 +413,7 @@ def test_ctrl_c_is_130(run: Run, monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize(
     ("command", "extra"),
-    [("bench", "bench"), ("mcp", "mcp"), ("train", "train"), ("qrranker detect", "hub"), ("answer", "llm")],
+    [("bench", "bench"), ("mcp", "mcp"), ("train", "train"), ("qrranker detect", "qr"), ("answer", "llm")],
 )
 def test_help_names_the_extra_that_a_command_needs(run: Run, command: str, extra: str):
     assert f"'smartsearch-cli[{extra}]'" in run(*command.split(), "--help").out

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from smartsearch.text.longtimes import time_of
-from smartsearch.text.times import to_iso
 
 AFTERNOON = """
 terça-feira, 6 de fevereiro de 2024 às 14:16:40 UTC
@@ -59,7 +58,3 @@ def test_the_same_moment_in_many_languages() -> None:
 )
 def test_a_time_in_words(written: object, time: str) -> None:
     assert time_of(written) == time
-
-
-def test_text_is_not_searched_for_such_times() -> None:
-    assert to_iso("terça-feira, 6 de fevereiro de 2024 às 14:16:40 UTC") == ""

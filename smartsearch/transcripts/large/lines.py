@@ -109,7 +109,8 @@ class LineFile:
         """The keys that name the speaker."""
         values = (item.value for item in self._head.json.items if isinstance(item.value, dict))
         known = (keys_of(value) for value in values)
-        return {fold(key).encode() for keys in known for key in (*keys.speaker, *keys.after_role)}
+        named = {fold(key) for keys in known for key in (*keys.speaker, *keys.after_role)}
+        return {key.encode() for key in named - {"role"}}
 
     @property
     def said(self) -> str:
