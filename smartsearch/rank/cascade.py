@@ -22,7 +22,7 @@ from smartsearch.config import RANKERS, Config
 from smartsearch.rank.asked import askers, fair_scores, may_show
 from smartsearch.rank.crossencoder import uncalibrated
 from smartsearch.rank.features import SCORERS, Floats, after, among
-from smartsearch.rank.fusion import Fusion, Ranking, fused, order, rrf
+from smartsearch.rank.fusion import Fusion, Ranking, fused, order
 from smartsearch.rank.scorer import Scorer
 from smartsearch.rank.static import STATIC, Static
 from smartsearch.rank.text import shown
@@ -39,8 +39,11 @@ FEW = 20
 """Where at most so many hits are wanted, fewer turns are read."""
 FEW_TURNS, FEW_READ = 128, 48
 """So many by ColBERT, and by the cross-encoder, whose score of others is guessed (docs/decisions/0002)."""
-RRF_K = 30
-"""Of the fusion of the first stage (chosen with the static vectors, docs/decisions/0002)."""
+WORDS = 2.5
+"""What the turn that holds most of the question's own words gains on its static score; others their share of
+it (docs/decisions/0002)."""
+FEEDBACK = ("HOP", "PRF")
+"""Kinds of terms that are not the question's own."""
 SHARE = 0.1
 """Of the score of the turn before, and of the turn after, that a turn's own gains (docs/decisions/0002)."""
 
@@ -251,17 +254,20 @@ def fuse(task: Task, scored: Scored) -> Ranking:
 def first(task: Task) -> tuple[Sequence[Candidate], dict[int, float]]:
     """The candidates in the order of the first stage, and their static scores by index.
 
-    It fuses the order by words and that by static vectors; without these it is the order by words.
+    It is the static score and what the question's own words weigh, each times its rarity, beside the most
+    that they weigh in a turn; without static vectors the weight of all words.
     """
     if task.config.first != "static":
         return task.candidates, {}
-    likely = likelihood(task.candidates, task.corpus, task.counts)
+    if task.near is None:
+        likely = likelihood(task.candidates, task.corpus, task.counts)
+        return sorted(task.candidates, key=lambda c: -likely[c.index]), {}
+    own = [replace(c, terms=tuple(t for t in c.terms if t.kind not in FEEDBACK)) for c in task.candidates]
+    likely = likelihood(own, task.corpus, task.counts)
     turns = sorted(likely)
-    near = dict(zip(turns, task.near(turns).tolist(), strict=True)) if task.near else {}
-    by_words = [index for index, weight in likely.items() if weight]
-    by_meaning = order({index: near[index] for index in likely if near})
-    best = rrf([(1.0, by_words), (1.0, by_meaning)], RRF_K)
-    return sorted(task.candidates, key=lambda c: -best.get(c.index, 0.0)), near
+    near = dict(zip(turns, task.near(turns).tolist(), strict=True))
+    share = WORDS / max(max(likely.values(), default=0.0), 1e-9)
+    return sorted(task.candidates, key=lambda c: -near[c.index] - share * likely[c.index]), near
 
 
 def _near(task: Task, scored: Scored, near: Mapping[int, float]) -> Mapping[int, float]:
