@@ -43,6 +43,7 @@ EXPANSIONS = {
     "IF2 ce+plain": "with entity hops",
     "IF3 ce+plain": "with both",
     "IP rrf+plain": "as the paper: both expansions, dense fallback; both rankers",
+    "IP+speakers rrf+plain": "the same, speakers' names hop too",
     "I3 rrf": "what `query` retrieves; both rankers",
 }
 UNRANKED = {"corpus": "unranked, corpus order", "weight": "unranked, by match weight"}

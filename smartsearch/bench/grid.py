@@ -7,7 +7,8 @@ Names (paper table 2, 3, 4, 5 and 8):
 retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns with every term
            IP I0 with both expansions      IF1 IF0 + PRF        ID I3, the dense search always added
            I3 as the settings have it      IF2 IF0 + entities   +A2 dates, +lemma inflections: added to
-           (what `query` does)             IF3 both             any of them (IF3+A2)
+           (what `query` does)             IF3 both             any of them (IF3+A2); +speakers their
+                                                                names hop too
 rank       weight, corpus                  ce, colbert          rrf[:WEIGHT_CE[:K]]
            zscore[:WEIGHT_CE], product     mmr[:TRADE_OFF]      cascade[:N]
            R0 to R6, R4a-eq, R4c-product: with the paper's own models, as the paper has turns read;
@@ -48,7 +49,8 @@ RETRIEVALS: dict[str, dict[str, object]] = {
 }
 """Retrieval by name: what changes in the Config. I3 changes nothing, whatever the defaults are."""
 
-ADDED = ("A2", "lemma")
+ADDED: dict[str, dict[str, object]] = {"A2": {"dates": True}, "speakers": {"hop_speakers": True}, "lemma": {}}
+"""What may be added to a retrieval, and what it changes in the Config."""
 COMPRESSED = {"C1": ("dates",), "C2": ("speakers",), "C1C2": ("dates", "speakers")}
 """The paper's compressions by what `--compress` calls them."""
 
@@ -76,17 +78,15 @@ CUTS: dict[str, tuple[str, tuple[Number, ...]]] = {
 
 @dataclass(frozen=True)
 class Retrieval:
-    """A way to gather candidates: `changes` to the Config, dates switched on, and lemmas as a control."""
+    """A way to gather candidates: `changes` to the Config, and lemmas as a control."""
 
     name: str
     changes: tuple[tuple[str, object], ...] = ()
-    dates: bool = False
     lemmas: bool = False
 
     def config(self, base: Config) -> Config:
         """`base` with this retrieval's changes."""
-        changed = replace(base, **dict(self.changes))  # type: ignore[arg-type]
-        return replace(changed, dates=True) if self.dates else changed
+        return replace(base, **dict(self.changes))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -192,8 +192,11 @@ def retrieval(name: str) -> Retrieval:
             f"no retrieval {name!r}",
             hint=f"one of {', '.join(RETRIEVALS)}, with {' or '.join('+' + a for a in ADDED)} added",
         )
+    changes = dict(RETRIEVALS[base])
+    for each in added:
+        changes |= ADDED[each]
     canonical = "+".join([base, *(each for each in ADDED if each in added)])
-    return Retrieval(canonical, tuple(RETRIEVALS[base].items()), "A2" in added, "lemma" in added)
+    return Retrieval(canonical, tuple(changes.items()), "lemma" in added)
 
 
 def ranker(name: str, base: Config) -> Ranker:

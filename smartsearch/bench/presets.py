@@ -46,6 +46,7 @@ _TABLES = (
     Block(("IP",), ("rrf+plain",), ("B0", *FIXED, *ADAPTIVE, *SKIPPING)),  # T1, T5
     Block(("I3",), ("rrf",), SKIPPING),  # T5, by the cut of `query`
     Block(("IF0", "IF1", "IF2", "IF3"), ("ce+plain",), ("B1:2000", ADAPTIVE[2])),  # T3
+    Block(("IP+speakers",), ("rrf+plain",), ("B1:2000",)),  # T3, its other reading
     Block(("I0",), ("rrf+plain",), ("B1:2000", *FIXED, *ADAPTIVE)),  # T3, T5
     Block(("IP",), ("rrf:0.5+plain", "zscore+plain", "product+plain"), ("B1:2000",)),  # T8, with our models
 )

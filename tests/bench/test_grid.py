@@ -42,11 +42,11 @@ def test_retrieval_names_change_the_config_as_the_paper_has_it():
 
 
 def test_controls_are_added_to_a_retrieval():
-    both = grid.retrieval("IF3+A2+lemma")
-    assert both.dates
-    assert both.lemmas
-    assert both.config(BASE).dates
+    both = grid.retrieval("IF3+lemma+A2")
+    assert (both.name, both.lemmas, both.config(BASE).dates) == ("IF3+A2+lemma", True, True)
     assert not grid.retrieval("IF3").config(BASE).dates
+    assert grid.retrieval("IP+speakers").config(BASE).hop_speakers
+    assert not grid.retrieval("IP").config(replace(BASE, hop_speakers=True)).hop_speakers
 
 
 def test_rankers_take_what_the_name_leaves_open_from_the_config():
