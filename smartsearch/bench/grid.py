@@ -15,6 +15,7 @@ rank       weight, corpus                  ce, colbert          rrf[:WEIGHT_CE[:
            +plain: so read by the profile's (rank/text.py), and no score calibrated
 cut        B0                              B1:WORDS             B2:ALPHA[:K[:WORDS]]
            A1v1[:SHARE[:WORDS]]            A1v2[:FLOOR[:WORDS]] +C1, +C2, +C1C2 added to B0, B1, B2
+           tail[:SHARE[:WORDS]]
            +skip added to B1, B2: on past a turn that does not fit, as `query` does
 
 `cascade` is the very order of `query`, with what moves up over the scores (rank/lift.py); the other rankings
@@ -71,9 +72,12 @@ CUTS: dict[str, tuple[str, tuple[Number, ...]]] = {
     "B1": ("fixed", (_WORDS,)),
     "B2": ("adaptive", (_SHARE("alpha", 0.03), Number("top_k", 60, 1, 1e6), replace(_WORDS, default=4000))),
     "A1v1": ("cumulative", (_SHARE("share", 0.2), _WORDS)),
+    "tail": ("tail", (_SHARE("share", 0.2), _WORDS)),
     "A1v2": ("floor", (Number("floor", 0.0, -1e3, 1e3), _WORDS)),
 }
 """Cuts by name: the kind, and the numbers that may follow."""
+CONTROLS = ("cumulative", "tail", "floor")
+"""The kinds that prune by the cross-encoder's own scores, not calibrated: negative controls."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +119,10 @@ class Ranker:
 class Cut:
     """A way to cut the ranked list. `words` 0 is no ceiling; `fill` and `compress` as in the Config.
 
-    `kind`: none, fixed, adaptive (`alpha`, `top_k`), cumulative (A1v1: of the turns that fit, the tail
-    that holds less than `share` of their summed cross-encoder scores goes), floor (A1v2: a turn stays
-    if the cross-encoder's own output, before any sigmoid, is above `floor`: 0, in the baseline -4).
+    `kind`: none, fixed, adaptive (`alpha`, `top_k`), cumulative (A1v1: turns stay until their summed
+    cross-encoder scores exceed `share` of those of all that were ranked), tail (ours: of the turns that fit,
+    the last that hold less than `share` of their summed scores go), floor (A1v2: a turn stays if the
+    cross-encoder's own output, before any sigmoid, is above `floor`: 0, in the baseline -4).
     """
 
     name: str
@@ -133,7 +138,7 @@ class Cut:
     @property
     def by_score(self) -> bool:
         """Whether it reads the cross-encoder's scores, which not every ranking has."""
-        return self.kind in ("cumulative", "floor") or (self.kind == "adaptive" and self.alpha > 0)
+        return self.kind in CONTROLS or (self.kind == "adaptive" and self.alpha > 0)
 
 
 @dataclass(frozen=True)
@@ -274,7 +279,7 @@ def cut(name: str) -> Cut:
         hint = "B0, B1:2000, B2:.03:60:4000, A1v1:.2, A1v2:0, with +C1, +C2 or +skip"
         raise UsageError(f"no cut {name!r}", hint=hint)
     kind, numbers = CUTS[base.partition(":")[0]]
-    if shorter and kind in ("cumulative", "floor"):
+    if shorter and kind in CONTROLS:
         raise UsageError(f"{name!r}: {shorter[0]} goes with B0, B1 and B2", hint=f"B1:2000+{shorter[0]}")
     if skips and kind not in ("fixed", "adaptive"):
         raise UsageError(f"{name!r}: skip goes with B1 and B2", hint="B1:2000+skip")

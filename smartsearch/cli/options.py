@@ -194,7 +194,7 @@ class Settings:
             yield _parameter(name, kind | None, setting(name))
 
     def sets(self, name: str) -> bool:
-        """Whether the command line, the environment or a file says what a setting is; `--as` undoes the latter."""
+        """Whether the command line says what a setting is, or environment or file where `--as` does not."""
         if self.said.get(name) is not None or name in assigned(self.said.get("set") or ()):
             return True
         pinned = name in PRESETS.get(self.said.get("like") or "", {})
