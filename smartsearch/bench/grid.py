@@ -11,7 +11,8 @@ retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns w
                                                                 names hop too
 rank       weight, corpus                  ce, colbert          rrf[:WEIGHT_CE[:K]]
            zscore[:WEIGHT_CE], product     mmr[:TRADE_OFF]      cascade[:N]
-           R0 to R6, R4a-eq, R4c-product: with the paper's own models, as the paper has turns read;
+           R0 to R6, R4a-eq, R4c-product, and of table 9 mxbai-xsmall, mxbai-base, mxbai-large,
+           ColBERTv2: with the paper's own models, as the paper has turns read;
            +plain: so read by the profile's (rank/text.py), and no score calibrated
 cut        B0                              B1:WORDS             B2:ALPHA[:K[:WORDS]]
            A1v1[:SHARE[:WORDS]]            A1v2[:FLOOR[:WORDS]] +C1, +C2, +C1C2 added to B0, B1, B2
@@ -262,9 +263,13 @@ RANKERS: dict[str, Ranker] = {
         _paper("R4c-product", "product", *_THREE),
         _paper("R5", "rrf", (models.MXBAI_LARGE, 0.7), (models.COLBERT, 0.3)),
         _paper("R6", "rrf", (models.MXBAI_LARGE_V2, 0.7), (models.COLBERT, 0.3)),
+        _paper("mxbai-xsmall", "one", (models.MXBAI_XSMALL, 1.0)),
+        _paper("mxbai-base", "one", (models.MXBAI_BASE, 1.0)),
+        _paper("mxbai-large", "one", (models.MXBAI_LARGE, 1.0)),
+        _paper("ColBERTv2", "one", (models.COLBERT_V2, 1.0)),
     )
 }
-"""The paper's rankings (table 2) with the paper's models, whatever the profile."""
+"""The paper's rankings (tables 2 and 9) with the paper's models, whatever the profile."""
 
 
 def cut(name: str) -> Cut:

@@ -52,7 +52,7 @@ _TABLES = (
     Block(("IP",), ("rrf:0.5+plain", "zscore+plain", "product+plain"), ("B1:2000",)),  # T8, with our models
 )
 _MODELS = (  # all but R6, a language model, which has no loader here: by name it is told so
-    Block(("I0",), tuple(name for name in grid.RANKERS if name != "R6"), ("B1:2000",)),  # T4, T8, T10
+    Block(("I0",), tuple(name for name in grid.RANKERS if name != "R6"), ("B1:2000",)),  # T4, T8, T9, T10
     Block(("I0", "I0+A2"), ("R1",), ("A1v2:-4",)),  # T8: the baseline and its threshold, A2
     Block(("I0",), ("R1",), (*_PRUNING, "B1:3000", "B1:4000", "B1:2000+C1C2")),  # T8
     Block(("I0",), ("R2",), ("B1:1000",)),  # T8

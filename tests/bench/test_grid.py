@@ -82,13 +82,25 @@ PAPER_RANKERS |= {
 }
 
 
+PAPER_RANKERS |= {
+    name: ("one", {model: 1.0})
+    for name, model in (
+        ("mxbai-xsmall", "mixedbread-ai/mxbai-rerank-xsmall-v1"),
+        ("mxbai-base", "mixedbread-ai/mxbai-rerank-base-v1"),
+        ("mxbai-large", "mixedbread-ai/mxbai-rerank-large-v1"),
+        ("ColBERTv2", "colbert-ir/colbertv2.0"),
+    )
+}
+
+
 def test_the_papers_rankings_are_there_by_name():
-    """Table 2, with k 60; all see turns as the paper's, and are another row than the profile's."""
+    """Tables 2 and 9, with k 60; all see turns as the paper's, and are another row than the profile's."""
     found = {name: (one.kind, dict(one.scorers)) for name, one in grid.RANKERS.items()}
     assert found == PAPER_RANKERS
     for name, one in grid.RANKERS.items():
         assert grid.ranker(name, BASE) is one
         assert (one.name, one.plain, one.k, one.head) == (name, True, 60, 0)
+    assert [name for name, one in grid.RANKERS.items() if not one.crossencoder] == ["R0", "ColBERTv2"]
     cascade = grid.ranker("cascade:9+plain", BASE)
     assert (cascade.name, cascade.plain, cascade.head) == ("cascade:9+plain", True, 9)
 
