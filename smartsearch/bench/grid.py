@@ -37,6 +37,7 @@ from smartsearch.errors import UsageError
 
 _READ = ("beside", "windows")  # the only settings of ranking that the dense search reads
 _PAPER = {name: value for name, value in PRESETS["paper"].items() if name in (*names("find"), *_READ)}
+_WEIGHTS = {name: PRESETS["paper"][name] for name in ("weight_ce", "weight_colbert", "rrf_k")}
 _ALONE = _PAPER | {"hops": 1, "prf": False, "semantic": "off"}
 RETRIEVALS: dict[str, dict[str, object]] = {
     "I0": _ALONE | {"semantic": "fallback"},
@@ -206,13 +207,13 @@ def retrieval(name: str) -> Retrieval:
 
 
 def ranker(name: str, base: Config) -> Ranker:
-    """The ranker of that name; what the name leaves open is `base`'s."""
+    """The ranker of that name; what the name leaves open is `base`'s, with `+plain` the paper's."""
     if name in RANKERS:
         return RANKERS[name]
     said, *added = name.split("+")
     if added and added != ["plain"]:
         raise UsageError(f"no ranking {name!r}: +{'+'.join(added)}", hint="+plain may be added, once")
-    found = _ranker(said, base)
+    found = _ranker(said, replace(base, **_WEIGHTS) if added else base)
     return replace(found, name=f"{found.name}+plain", plain=True) if added else found
 
 
