@@ -282,7 +282,7 @@ def cut(name: str) -> Cut:
         hint = f"one of {', '.join(COMPRESSED)}, and skip"
         raise UsageError(f"{name!r}: +{'+'.join(added)} cannot be added", hint=hint)
     if base.partition(":")[0] not in CUTS:
-        hint = "B0, B1:2000, B2:.03:60:4000, A1v1:.2, A1v2:0, with +C1, +C2 or +skip"
+        hint = "B0, B1:2000, B2:.03:60:4000, A1v1:.2, tail:.2, A1v2:0, with +C1, +C2 or +skip"
         raise UsageError(f"no cut {name!r}", hint=hint)
     kind, numbers = CUTS[base.partition(":")[0]]
     if shorter and kind in CONTROLS:
