@@ -145,15 +145,15 @@ def trace(
 def summary(traces: Iterable[OracleTrace]) -> dict[str, Any]:
     """The figures of table 1 over the traces of a dataset.
 
-    `hops` counts solved questions by the number of their edges, `tools` their edges by tool. Shares are 0
-    to 1; those by hop and tool are of the solved.
+    `hops` counts solved questions by the number of their edges, `tools` by the dearest tool that their trace
+    needs. Shares are 0 to 1; those by hop and tool are of the solved.
     """
     every = list(traces)
     solved = [t for t in every if t.reason == SOLVED]
     unsolved = Counter(t.reason for t in every)
     with_gold = len(every) - unsolved[NO_GOLD]
     hops = dict(sorted(Counter(str(len(t.path)) for t in solved).items()))
-    edges = Counter(step.tool for t in solved for step in t.path)
+    dearest = Counter(max((step.tool for step in t.path), key=TOOLS.index) for t in solved)
     needed, ties = sum(t.semantic_needed for t in solved), sum(t.semantic_ties for t in solved)
     return {
         "questions": len(every),
@@ -162,8 +162,8 @@ def summary(traces: Iterable[OracleTrace]) -> dict[str, Any]:
         "solved_share": _share(len(solved), with_gold),
         "hops": hops,
         "hop_shares": {hop: _share(n, len(solved)) for hop, n in hops.items()},
-        "tools": {tool: edges[tool] for tool in TOOLS},
-        "tool_shares": {tool: _share(edges[tool], edges.total()) for tool in TOOLS},
+        "tools": {tool: dearest[tool] for tool in TOOLS},
+        "tool_shares": {tool: _share(dearest[tool], len(solved)) for tool in TOOLS},
         "semantic_needed": needed,
         "semantic_needed_share": _share(needed, len(solved)),
         "semantic_ties": ties,
@@ -467,7 +467,7 @@ def _traced(found: Json) -> Iterator[tuple[str, int, float | None]]:
     for n in ("1", "2", "3"):
         yield f"hops: {n}", found["hops"].get(n, 0), found["hop_shares"].get(n, 0.0)
     for tool, count in found["tools"].items():
-        yield f"edges: {tool}", count, found["tool_shares"][tool]
+        yield f"dearest tool: {tool}", count, found["tool_shares"][tool]
     yield "semantic is needed", found["semantic_needed"], found["semantic_needed_share"]
     yield "semantic would do as well", found["semantic_ties"], found["semantic_ties_share"]
     for reason, count in found["unsolved"].items():

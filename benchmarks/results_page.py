@@ -9,6 +9,8 @@ what `query` does, where the first has the scores' order alone.
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,6 +55,7 @@ RANKED = {
 }
 CONTROLS = {
     "A1v1": ("I3 cascade A1v1:0.2:2000", "I3 cascade B1:2000"),
+    "tail": ("I3 cascade tail:0.2:2000", "I3 cascade B1:2000"),
     "A1v2": ("I3 cascade A1v2:0:2000", "I3 cascade B1:2000"),
     "A2": ("IP+A2 cascade B1:2000", "IP cascade B1:2000"),
     "lemma": ("I3+lemma cascade B1:2000", "I3 cascade B1:2000"),
@@ -62,6 +65,7 @@ CONTROLS = {
     "MMR": ("I3 mmr:0.7 B1:2000", "I3 rrf B1:2000"),
 }
 """Each negative control as a row, and the row without it."""
+BOTH = "{} or {}, the first 62 of each: up to 124 turns"
 CONTROL_HEAD = (
     "control",
     "row",
@@ -83,6 +87,17 @@ def study(result: Json) -> str:
         return "LoCoMo"
     small = data["format"] == "longmemeval" and data["name"].startswith("longmemeval_s")
     return "LongMemEval-S" if small else ""
+
+
+def as_now(record: Json) -> Json:
+    """A record with its rows named as they are now (`SCHEMA_VERSION`); what it did not count is left out."""
+    if record["schema_version"] > 1:
+        return record
+    text = json.dumps(record).replace("A1v1:", "tail:")
+    record = json.loads(re.sub(r'(?<=["(])(IF[123]|IP(?:\+A2)?)(?=[ "])', r"\1+speakers", text))
+    uncounted = {"tools": {}, "tool_shares": dict.fromkeys(oracle.TOOLS)}
+    traced = {key: {**record[key], **uncounted} for key in ("oracle", "oracle_limited") if record.get(key)}
+    return {**record, **traced}
 
 
 def section(result: Json, *later: Json) -> dict[str, Any]:
@@ -156,7 +171,7 @@ def table_1(result: Json, rows: Mapping[str, Json], theirs: Mapping[str, Any]) -
     for of, names in (("hop", ("1", "2", "3")), ("tool", ("grep", "semantic", "and"))):
         for name in names:
             ours = [percent(found[f"{of}_shares"].get(name, 0.0)) for found in traces]
-            said = f"of these in {name} hop{'s' * (name != '1')}" if of == "hop" else f"edges: {name}"
+            said = f"of these in {name} hop{'s' * (name != '1')}" if of == "hop" else f"dearest tool: {name}"
             yield said, percent(theirs.get(f"{of}s", {}).get(name)), " / ".join(ours) or NOT_RUN
     default = next((row for name, row in rows.items() if name.startswith("I3 ")), None)
     grep = next((row for name, row in rows.items() if name.startswith("IF0 ")), None)
@@ -177,20 +192,26 @@ def table_1(result: Json, rows: Mapping[str, Json], theirs: Mapping[str, Any]) -
 def table_3(rows: Mapping[str, Json], theirs: Mapping[str, Any]) -> Iterator[Sequence[str]]:
     """Expansion: what each way of retrieval finds, and what is left at 2,000 words."""
     for name, said in EXPANSIONS.items():
-        row = _row(rows, f"{name} {FIXED}")
-        name = row["retrieval"] + " " + row["rank"] if row else name
+        way, rank = name.split()
+        row = rows.get(f"{name} {FIXED}")
         printed = share(theirs.get("expansion", {}).get(name.split()[0]))
         found = (number(row["candidates"]), share(micro(row, "retrieved"))) if row else (NOT_RUN, NOT_RUN)
         yield f"{name} {FIXED}: {said}", printed, *found, readings(row, "kept")
+        other = rows.get(f"{way}+speakers {rank} {FIXED}")
+        if other:
+            cells = (number(other["candidates"]), share(micro(other, "retrieved")), readings(other, "kept"))
+            yield f"{other['name']}: speakers' names hop too", NONE, *cells
 
 
 def table_5(rows: Mapping[str, Json], theirs: Mapping[str, Any]) -> Iterator[str]:
-    """The cuts: tokens and recall, a table a ranking."""
+    """The cuts: tokens and recall, a table a ranking that was run, and what the cap and alpha leave."""
     ours = ["words", "tokens", "kept, micro", "95%", "macro", "any", "all"]
-    for ranking in ("IP rrf+plain", "I0 rrf+plain", "I3 rrf", "I3 cascade"):
+    for ranking in ("IP rrf+plain", "IP+speakers rrf+plain", "I0 rrf+plain", "I3 rrf", "I3 cascade"):
         lines: Lines = []
-        for cut in (*CUTS, *presets.SKIPPING):
-            row = _row(rows, f"{ranking} {cut}")
+        run = {cut: rows.get(f"{ranking} {cut}") for cut in (*CUTS, *presets.SKIPPING)}
+        if not any(run[cut] for cut in CUTS[1:]):
+            continue
+        for cut, row in run.items():
             if row is None and cut in presets.SKIPPING:
                 continue
             tokens, recall = theirs.get("cuts", {}).get(cut, (None, None))
@@ -202,11 +223,10 @@ def table_5(rows: Mapping[str, Json], theirs: Mapping[str, Any]) -> Iterator[str
             lines.append((cut, number(tokens), share(recall), *cells))
         head = [ranking, "the paper: tokens", "the paper: recall", *ours]
         yield _beside(head, lines, "cuts" in theirs, (1, 2))
-
-
-def _row(rows: Mapping[str, Json], name: str) -> Json | None:
-    """The row of that name; of results from before `+plain` the one that stood for it."""
-    return rows.get(name) or rows.get(name.replace("+plain", ""))
+        steps = [row for cut in ("B1:4000", "B2:0:60:4000", "B2:0.03:60:4000") if (row := run[cut])]
+        if len(steps) == 3:
+            whole, capped, cut_off = (number(row["words"]) for row in steps)
+            yield f"`{ranking}`: of {whole} words the cap of 60 turns leaves {capped}, alpha .03 {cut_off}."
 
 
 def table_9(result: Json, theirs: Mapping[str, Any]) -> Iterator[Sequence[str]]:
@@ -214,14 +234,20 @@ def table_9(result: Json, theirs: Mapping[str, Any]) -> Iterator[Sequence[str]]:
     for name, (found, part, rank, spent) in theirs.get("rankings", {}).items():
         yield f"the paper: {name}", number(found), percent(part), number(rank), number(spent)
     if "union" in theirs:
-        yield "the paper: mxbai-large or ColBERTv2", NONE, percent(theirs["union"]), NONE, NONE
+        yield (
+            f"the paper: {BOTH.format('mxbai-large', 'ColBERTv2')}",
+            NONE,
+            percent(theirs["union"]),
+            NONE,
+            NONE,
+        )
     for row in _rankings(result):
         top = micro(row, f"turn@{TOP}")
         count = number(None if top is None else round(top * row["gold"]))
         yield f"ours: {tables.ranking(row)}", count, percent(top), short(row["first"]["median"]), NONE
     union = (result.get("agreement") or {}).get(f"union@{TOP}", {}).get("micro")
     both = number(None if union is None else round(union * result["gold"]["turn"]))
-    yield "ours: cross-encoder or ColBERT", both, percent(union), NONE, NONE
+    yield f"ours: {BOTH.format('cross-encoder', 'ColBERT')}", both, percent(union), NONE, NONE
 
 
 def _rankings(result: Json) -> list[Json]:
@@ -236,8 +262,8 @@ def _rankings(result: Json) -> list[Json]:
 def controls(rows: Mapping[str, Json], theirs: Mapping[str, Any]) -> Iterator[Sequence[str]]:
     """The negative controls, each beside the row it changes."""
     for name, (changed, plain) in CONTROLS.items():
-        if changed not in rows:  # results from before I3 had dates of its own
-            changed, plain = (each.replace("IP", "I3") for each in (changed, plain))
+        if changed not in rows and name == "A2":
+            changed, plain = "IP+A2+speakers cascade B1:2000", "IP+speakers cascade B1:2000"
         points = theirs.get("controls", {}).get(name)
         printed = NONE if points is None else f"{points:+.1f}"
         row, base = rows.get(changed), rows.get(plain)
@@ -312,7 +338,7 @@ def main() -> None:
         sys.exit(__doc__)
     command = shlex.join(["python", "benchmarks/results_page.py", *paths])
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    sys.stdout.write(page([read(Path(path), "smartsearch bench") for path in paths], command))
+    sys.stdout.write(page([as_now(read(Path(path), "smartsearch bench")) for path in paths], command))
 
 
 if __name__ == "__main__":

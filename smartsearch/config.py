@@ -402,12 +402,18 @@ def names(*parts: Part) -> tuple[str, ...]:
 
 
 _PAPER: dict[str, Any] = {
+    # what the paper has no word of, as it is before files and environment have a say
+    **{
+        name: FIELDS[name].default
+        for name in names("find", "rank", "cut")
+        if not FIELDS[name].metadata["trusted"]
+    },
     "system": "smartsearch",
     # parse (paper 3.3)
     **{"typed": False, "weight_propn": 3.0, "weight_noun": 2.0, "weight_verb": 1.0, "weight_entity": 1.0},
     # retrieve (paper 3.3) and expand (paper 3.4)
     **{"mode": "or", "word_boundary": False, "fuzzy": False, "dates": False, "pool": 0, "speaker": ()},
-    **{"hops": 3, "entity_source": "all", "hop_terms": 0, "hop_characters": 0, "hop_speakers": True},
+    **{"hops": 3, "entity_source": "all", "hop_terms": 0, "hop_characters": 0, "hop_speakers": False},
     **{"weight_hop": 2.5, "prf": True, "hop_sources": 10, "prf_min_turns": 2, "weight_prf": 0.5},
     **{"semantic": "fallback", "semantic_below": 5, "first": "match"},
     # rank (paper 3.5)
@@ -425,14 +431,20 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 """What the paper does, whole: by its recommended cut, by the one it has on LoCoMo, and without any index.
 
-Every setting that the paper names is here, so that no file or variable makes a hybrid of it.
+Every setting that a project's file may set and that changes an answer is here, so that no file or variable
+makes a hybrid of it.
 """
+ASKED = ("now", "wanted", "limit", "graph")
+"""Settings that say how one question is asked and shown, not by which method."""
 
 
 def beyond_paper(config: Config) -> list[str]:
     """The settings in which a config with the paper's models differs from the nearest preset."""
     own = [values for values in PRESETS.values() if values["profile"] == config.profile]
-    found = ([name for name, value in values.items() if getattr(config, name) != value] for values in own)
+    found = (
+        [name for name, value in values.items() if getattr(config, name) != value and name not in ASKED]
+        for values in own
+    )
     return min(found, key=len, default=[])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.config import FIELDS, PRESETS, Config, beyond_paper, build, is_path
+from smartsearch.config import FIELDS, PRESETS, Config, assigned, beyond_paper, build, is_path
 from smartsearch.config import names as config_names
 from smartsearch.errors import CacheError, ConfigError, UsageError
 from smartsearch.models import trained
@@ -198,7 +198,7 @@ PAPER = {
     **{"weight_propn": 3.0, "weight_noun": 2.0, "weight_verb": 1.0, "weight_entity": 1.0, "typed": False},
     **{"mode": "or", "word_boundary": False, "fuzzy": False, "dates": False, "pool": 0, "speaker": ()},
     **{"hops": 3, "weight_hop": 2.5, "entity_source": "all", "hop_terms": 0, "hop_characters": 0},
-    **{"prf": True, "prf_min_turns": 2, "hop_sources": 10, "weight_prf": 0.5, "hop_speakers": True},
+    **{"prf": True, "prf_min_turns": 2, "hop_sources": 10, "weight_prf": 0.5, "hop_speakers": False},
     **{"semantic": "fallback", "semantic_below": 5, "first": "match"},
     **{"profile": "paper", "parser": "", "crossencoder": "", "colbert": "", "rank": ("ce", "colbert")},
     **{"candidates": 0, "fuse": "rrf", "weight_ce": 0.7, "weight_colbert": 0.3, "rrf_k": 60},
@@ -207,13 +207,6 @@ PAPER = {
     **{"tokens": 0, "compress": (), "min_score": 0.0, "whole": True},
 }
 """Paper 3.3 to 3.6 and paper table 5, by hand: what `--as paper` has to be, whatever the defaults become."""
-NOT_THE_PAPERS = """
-min_length min_length_propn fuzzy_cutoff fuzzy_words semantic_top likely_turns wanted
-weight_date weight_speaker now speaker_rank cascade colbert_turns limit redact
-qrmem qrmem_scope qrmem_trials graph xmemory xmemory_cap qr_model qr_heads qr_candidates qr_memory qr_dtype
-memorag memorag_clues memorag_model memorag_ratio memorag_context
-"""
-"""The other settings that change results: the paper is silent on them, or what uses them is off."""
 
 
 @pytest.mark.parametrize(
@@ -225,14 +218,35 @@ memorag memorag_clues memorag_model memorag_ratio memorag_context
     ],
 )
 def test_a_preset_is_the_paper_to_the_last_setting(tmp_path, preset, changes):
-    """Whatever file and environment say; a setting added tomorrow has to be put on one side or the other."""
-    assert PRESETS[preset] == PAPER | changes
-    assert set(config_names("find", "rank", "cut")) == {*PAPER, *NOT_THE_PAPERS.split()}
-    env = {f"SMARTSEARCH_{name}": "1" for name in ("HOPS", "POOL", "RRF_K", "ALPHA", "BUDGET")}
-    env |= {"SMARTSEARCH_SYSTEM": "bm25", "SMARTSEARCH_CROSSENCODER": "/mine"}
-    config = made(tmp_path, preset=preset, env=env, project='fuzzy = true\nbeside = ["date"]')
-    assert {name: getattr(config, name) for name in PAPER} == PAPER | changes
-    assert beyond_paper(config) == []
+    """Whatever file and environment say of any setting that changes an answer, as these are described."""
+    silent = set(config_names("find", "rank", "cut")) - PAPER.keys()
+    trusted = {name for name in silent if FIELDS[name].metadata["trusted"]}
+    wanted = {name: FIELDS[name].default for name in silent - trusted} | PAPER | changes
+    assert PRESETS[preset] == wanted
+    others = {name: _another(name) for name in (*wanted, *trusted)}
+    said = assigned(f"{name}={value}" for name, value in others.items())
+    assert not [name for name, value in said.items() if value == wanted.get(name, FIELDS[name].default)]
+    env = {f"SMARTSEARCH_{name.upper()}": value for name, value in others.items()}
+    written = "\n".join(f'{name} = "{value}"' for name, value in others.items())
+    for how, heeded in (({"env": env}, trusted), ({"user": written}, trusted), ({"project": written}, set())):
+        config = made(tmp_path, preset=preset, **how)
+        assert {name: getattr(config, name) for name in wanted} == wanted
+        assert {name for name in trusted if getattr(config, name) != FIELDS[name].default} == heeded
+        assert beyond_paper(config) == []
+
+
+def _another(name):
+    """A value of a setting, as a file has it, that is neither its default nor any preset's."""
+    field = FIELDS[name]
+    taken = [field.default, *(values[name] for values in PRESETS.values() if name in values)]
+    if isinstance(field.default, bool):
+        return str(not taken[-1])
+    if isinstance(field.default, int | float):
+        return next(str(value) for value in (1, 2, 3, 4, 5) if value not in taken)
+    if isinstance(field.default, tuple):
+        return (field.metadata["choices"] or ("colbert",))[0]
+    free = [one for one in field.metadata["choices"] if one not in taken[1:]]
+    return free[0] if free else {"now": "2023-05-08", "system": "bm25", "truncate": "none"}.get(name, "/mine")
 
 
 def test_the_papers_method_goes_with_any_models_and_is_told_where_it_is_another(tmp_path):
@@ -248,7 +262,7 @@ def test_the_papers_method_goes_with_any_models_and_is_told_where_it_is_another(
 def test_the_defaults_keep_the_papers_weights_and_most_of_its_cut():
     config, ours = (
         Config(),
-        """profile entity_source hop_terms hop_characters hop_speakers fuzzy dates pool typed
+        """profile entity_source hop_terms hop_characters fuzzy dates pool typed
     first candidates fuse beside windows calibrate lift budget alpha fill whole""",
     )
     assert {name for name, value in PAPER.items() if getattr(config, name) != value} == set(ours.split())

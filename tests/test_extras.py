@@ -10,6 +10,7 @@ import pytest
 
 from smartsearch.config import tomllib
 from smartsearch.errors import SmartsearchError
+from smartsearch.models import store
 from smartsearch.runtime import extras
 
 ROOT = Path(__file__).parents[1]
@@ -110,3 +111,11 @@ def test_an_environment_without_pip_is_installed_to_by_uv(tmp_path, monkeypatch)
     monkeypatch.setattr(sys, "executable", "/opt/env/bin/python")
     monkeypatch.setattr(extras, "_is_there", lambda name: False)
     assert extras.command("hub") == "uv pip install --python /opt/env/bin/python 'smartsearch-cli[hub]'"
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "3.8.18")
+    monkeypatch.setitem(sys.modules, "spacy.cli.download", None)  # nothing is asked for
+    with pytest.raises(SmartsearchError) as caught:
+        store.fetch("parser", store.ModelRef("en_core_web_sm"), print)
+    assert "needs pip" in caught.value.message
+    wheel = "en_core_web_sm-3.8.0/en_core_web_sm-3.8.0-py3-none-any.whl"
+    there = f"https://github.com/explosion/spacy-models/releases/download/{wheel}"
+    assert caught.value.hint == f"uv pip install --python /opt/env/bin/python 'en_core_web_sm @ {there}'"

@@ -103,7 +103,7 @@ class Outcome:
 
     `verdict` is None where no label could be read (unjudged) and where `error` says that the reader or
     the judge failed. `overlap` has the answer's words beside the reference's (overlap.py), None without an
-    answer, and if the right answer is that the transcripts do not say.
+    answer, and with `abstention`: if the right answer is that the transcripts do not say.
     """
 
     id: str
@@ -112,6 +112,7 @@ class Outcome:
     usage: Mapping[str, Usage]
     error: LLMError | None = None
     overlap: Mapping[str, float] | None = None
+    abstention: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,28 +158,38 @@ class Accuracy:
 
     @property
     def overall(self) -> Tally:
-        """All questions."""
-        return _tally(self.outcomes)
+        """All questions but those of abstention."""
+        return _tally(self._answerable)
 
     @property
     def by_category(self) -> dict[str, Tally]:
-        """The questions of each category."""
+        """The questions of each category, without those of abstention."""
         return {name: _tally(some) for name, some in self._by_category.items()}
 
     @property
+    def _answerable(self) -> list[Outcome]:
+        return [one for one in self.outcomes if not one.abstention]
+
+    @property
     def _by_category(self) -> dict[str, list[Outcome]]:
-        names = sorted({outcome.category for outcome in self.outcomes})
-        return {name: [one for one in self.outcomes if one.category == name] for name in names}
+        names = sorted({outcome.category for outcome in self._answerable})
+        return {name: [one for one in self._answerable if one.category == name] for name in names}
 
     def record(self, prices: Mapping[str, Price] | None) -> dict[str, Any]:
-        """Counts, tokens, cost, and per question the verdict, without any text."""
+        """Counts, tokens, cost, and per question the verdict, without any text.
+
+        Questions of abstention are left out of the counts, as the paper says of LongMemEval; `abstention` and
+        `with_abstention` have them alone and all together, where there are any.
+        """
+        beside = [one for one in self.outcomes if one.abstention]
         stopped = self.stopped and {"kind": self.stopped.kind, "message": self.stopped.message}
         return {
             "protocol": self.protocol,
             "reader": list(self.reader),
             "judge": list(self.judge),
-            "overall": _part(self.outcomes),
+            "overall": _part(self._answerable),
             "by_category": {name: _part(some) for name, some in self._by_category.items()},
+            **({"abstention": _part(beside), "with_abstention": _part(self.outcomes)} if beside else {}),
             "usage": {role: asdict(usage) for role, usage in self.usage.items()},
             "cost": cost(self.usage, prices) if prices else None,
             "verdicts": {outcome.id: outcome.verdict for outcome in self.outcomes},
@@ -310,7 +321,7 @@ class _Asker:
             if failed.kind == "llm_stopped":
                 return None
             error = failed
-        return Outcome(question.id, question.category, verdict, usage, error, shared)
+        return Outcome(question.id, question.category, verdict, usage, error, shared, question.abstention)
 
     def _judged(self, question: BenchQuestion, answer: str, usage: dict[str, Usage]) -> bool | None:
         """Whether the judge says correct, None where no label can be read."""

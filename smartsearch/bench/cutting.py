@@ -64,7 +64,7 @@ def cut(
     spent = np.cumsum(words[order[rest]])
     count = int(np.searchsorted(spent, how.words, side="right")) if how.words else len(rest)
     count = max(count, min(1, len(rest)))
-    if how.kind == "cumulative" and ce is not None and count:
+    if how.kind == "tail" and ce is not None and count:
         short = _head(ce[order[rest[:count]]], how.share)
         fate[rest[short:count]] = TAU
         count = short
@@ -105,6 +105,9 @@ def _high_enough(scores: Floats, alive: NDArray[np.bool_], how: Cut) -> NDArray[
         stays = ~(known & (scores < how.alpha * scores[known].max()))
     elif how.kind == "floor":
         stays = known & (logit(scores) > how.floor)
+    elif how.kind == "cumulative":
+        held = np.cumsum(np.nan_to_num(scores))
+        stays[int(np.searchsorted(held, how.share * held[-1], side="right")) + 1 :] = False
     if not stays[alive].any():
         stays[np.flatnonzero(alive)[0]] = True
     return stays

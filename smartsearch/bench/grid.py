@@ -7,13 +7,16 @@ Names (paper table 2, 3, 4, 5 and 8):
 retrieval  I0 grep, dense fallback         IF0 grep alone       AND only turns with every term
            IP I0 with both expansions      IF1 IF0 + PRF        ID I3, the dense search always added
            I3 as the settings have it      IF2 IF0 + entities   +A2 dates, +lemma inflections: added to
-           (what `query` does)             IF3 both             any of them (IF3+A2)
+           (what `query` does)             IF3 both             any of them (IF3+A2); +speakers their
+                                                                names hop too
 rank       weight, corpus                  ce, colbert          rrf[:WEIGHT_CE[:K]]
            zscore[:WEIGHT_CE], product     mmr[:TRADE_OFF]      cascade[:N]
-           R0 to R6, R4a-eq, R4c-product: with the paper's own models, as the paper has turns read;
+           R0 to R6, R4a-eq, R4c-product, and of table 9 mxbai-xsmall, mxbai-base, mxbai-large,
+           ColBERTv2: with the paper's own models, as the paper has turns read;
            +plain: so read by the profile's (rank/text.py), and no score calibrated
 cut        B0                              B1:WORDS             B2:ALPHA[:K[:WORDS]]
            A1v1[:SHARE[:WORDS]]            A1v2[:FLOOR[:WORDS]] +C1, +C2, +C1C2 added to B0, B1, B2
+           tail[:SHARE[:WORDS]]
            +skip added to B1, B2: on past a turn that does not fit, as `query` does
 
 `cascade` is the very order of `query`, with what moves up over the scores (rank/lift.py); the other rankings
@@ -34,6 +37,7 @@ from smartsearch.errors import UsageError
 
 _READ = ("beside", "windows")  # the only settings of ranking that the dense search reads
 _PAPER = {name: value for name, value in PRESETS["paper"].items() if name in (*names("find"), *_READ)}
+_WEIGHTS = {name: PRESETS["paper"][name] for name in ("weight_ce", "weight_colbert", "rrf_k")}
 _ALONE = _PAPER | {"hops": 1, "prf": False, "semantic": "off"}
 RETRIEVALS: dict[str, dict[str, object]] = {
     "I0": _ALONE | {"semantic": "fallback"},
@@ -48,7 +52,8 @@ RETRIEVALS: dict[str, dict[str, object]] = {
 }
 """Retrieval by name: what changes in the Config. I3 changes nothing, whatever the defaults are."""
 
-ADDED = ("A2", "lemma")
+ADDED: dict[str, dict[str, object]] = {"A2": {"dates": True}, "speakers": {"hop_speakers": True}, "lemma": {}}
+"""What may be added to a retrieval, and what it changes in the Config."""
 COMPRESSED = {"C1": ("dates",), "C2": ("speakers",), "C1C2": ("dates", "speakers")}
 """The paper's compressions by what `--compress` calls them."""
 
@@ -69,24 +74,25 @@ CUTS: dict[str, tuple[str, tuple[Number, ...]]] = {
     "B1": ("fixed", (_WORDS,)),
     "B2": ("adaptive", (_SHARE("alpha", 0.03), Number("top_k", 60, 1, 1e6), replace(_WORDS, default=4000))),
     "A1v1": ("cumulative", (_SHARE("share", 0.2), _WORDS)),
+    "tail": ("tail", (_SHARE("share", 0.2), _WORDS)),
     "A1v2": ("floor", (Number("floor", 0.0, -1e3, 1e3), _WORDS)),
 }
 """Cuts by name: the kind, and the numbers that may follow."""
+CONTROLS = ("cumulative", "tail", "floor")
+"""The kinds that prune by the cross-encoder's own scores, not calibrated: negative controls."""
 
 
 @dataclass(frozen=True)
 class Retrieval:
-    """A way to gather candidates: `changes` to the Config, dates switched on, and lemmas as a control."""
+    """A way to gather candidates: `changes` to the Config, and lemmas as a control."""
 
     name: str
     changes: tuple[tuple[str, object], ...] = ()
-    dates: bool = False
     lemmas: bool = False
 
     def config(self, base: Config) -> Config:
         """`base` with this retrieval's changes."""
-        changed = replace(base, **dict(self.changes))  # type: ignore[arg-type]
-        return replace(changed, dates=True) if self.dates else changed
+        return replace(base, **dict(self.changes))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -115,9 +121,10 @@ class Ranker:
 class Cut:
     """A way to cut the ranked list. `words` 0 is no ceiling; `fill` and `compress` as in the Config.
 
-    `kind`: none, fixed, adaptive (`alpha`, `top_k`), cumulative (A1v1: of the turns that fit, the tail
-    that holds less than `share` of their summed cross-encoder scores goes), floor (A1v2: a turn stays
-    if the cross-encoder's own output, before any sigmoid, is above `floor`: 0, in the baseline -4).
+    `kind`: none, fixed, adaptive (`alpha`, `top_k`), cumulative (A1v1: turns stay until their summed
+    cross-encoder scores exceed `share` of those of all that were ranked), tail (ours: of the turns that fit,
+    the last that hold less than `share` of their summed scores go), floor (A1v2: a turn stays if the
+    cross-encoder's own output, before any sigmoid, is above `floor`: 0, in the baseline -4).
     """
 
     name: str
@@ -133,7 +140,7 @@ class Cut:
     @property
     def by_score(self) -> bool:
         """Whether it reads the cross-encoder's scores, which not every ranking has."""
-        return self.kind in ("cumulative", "floor") or (self.kind == "adaptive" and self.alpha > 0)
+        return self.kind in CONTROLS or (self.kind == "adaptive" and self.alpha > 0)
 
 
 @dataclass(frozen=True)
@@ -192,18 +199,21 @@ def retrieval(name: str) -> Retrieval:
             f"no retrieval {name!r}",
             hint=f"one of {', '.join(RETRIEVALS)}, with {' or '.join('+' + a for a in ADDED)} added",
         )
+    changes = dict(RETRIEVALS[base])
+    for each in added:
+        changes |= ADDED[each]
     canonical = "+".join([base, *(each for each in ADDED if each in added)])
-    return Retrieval(canonical, tuple(RETRIEVALS[base].items()), "A2" in added, "lemma" in added)
+    return Retrieval(canonical, tuple(changes.items()), "lemma" in added)
 
 
 def ranker(name: str, base: Config) -> Ranker:
-    """The ranker of that name; what the name leaves open is `base`'s."""
+    """The ranker of that name; what the name leaves open is `base`'s, with `+plain` the paper's."""
     if name in RANKERS:
         return RANKERS[name]
     said, *added = name.split("+")
     if added and added != ["plain"]:
         raise UsageError(f"no ranking {name!r}: +{'+'.join(added)}", hint="+plain may be added, once")
-    found = _ranker(said, base)
+    found = _ranker(said, replace(base, **_WEIGHTS) if added else base)
     return replace(found, name=f"{found.name}+plain", plain=True) if added else found
 
 
@@ -254,9 +264,13 @@ RANKERS: dict[str, Ranker] = {
         _paper("R4c-product", "product", *_THREE),
         _paper("R5", "rrf", (models.MXBAI_LARGE, 0.7), (models.COLBERT, 0.3)),
         _paper("R6", "rrf", (models.MXBAI_LARGE_V2, 0.7), (models.COLBERT, 0.3)),
+        _paper("mxbai-xsmall", "one", (models.MXBAI_XSMALL, 1.0)),
+        _paper("mxbai-base", "one", (models.MXBAI_BASE, 1.0)),
+        _paper("mxbai-large", "one", (models.MXBAI_LARGE, 1.0)),
+        _paper("ColBERTv2", "one", (models.COLBERT_V2, 1.0)),
     )
 }
-"""The paper's rankings (table 2) with the paper's models, whatever the profile."""
+"""The paper's rankings (tables 2 and 9) with the paper's models, whatever the profile."""
 
 
 def cut(name: str) -> Cut:
@@ -268,10 +282,10 @@ def cut(name: str) -> Cut:
         hint = f"one of {', '.join(COMPRESSED)}, and skip"
         raise UsageError(f"{name!r}: +{'+'.join(added)} cannot be added", hint=hint)
     if base.partition(":")[0] not in CUTS:
-        hint = "B0, B1:2000, B2:.03:60:4000, A1v1:.2, A1v2:0, with +C1, +C2 or +skip"
+        hint = "B0, B1:2000, B2:.03:60:4000, A1v1:.2, tail:.2, A1v2:0, with +C1, +C2 or +skip"
         raise UsageError(f"no cut {name!r}", hint=hint)
     kind, numbers = CUTS[base.partition(":")[0]]
-    if shorter and kind in ("cumulative", "floor"):
+    if shorter and kind in CONTROLS:
         raise UsageError(f"{name!r}: {shorter[0]} goes with B0, B1 and B2", hint=f"B1:2000+{shorter[0]}")
     if skips and kind not in ("fixed", "adaptive"):
         raise UsageError(f"{name!r}: skip goes with B1 and B2", hint="B1:2000+skip")

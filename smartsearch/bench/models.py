@@ -15,13 +15,14 @@ COLBERT, MXBAI_LARGE = _PAPER["colbert"].name, _PAPER["crossencoder"].name
 MINILM = "cross-encoder/ms-marco-MiniLM-L-12-v2"
 BGE_BASE, BGE_LARGE = "BAAI/bge-reranker-base", "BAAI/bge-reranker-large"
 MXBAI_BASE, MXBAI_LARGE_V2 = "mixedbread-ai/mxbai-rerank-base-v1", "mixedbread-ai/mxbai-rerank-large-v2"
-"""Tables 4, 8 and 9; 33M, 278M, 560M, 184M and 1.5B parameters."""
+MXBAI_XSMALL, COLBERT_V2 = "mixedbread-ai/mxbai-rerank-xsmall-v1", "colbert-ir/colbertv2.0"
+"""Tables 4, 8 and 9; 33M, 278M, 560M, 184M, 1.5B, 71M and 110M parameters."""
 _PINNED = {ref.name: ref for ref in _PAPER.values()}
 
 
 def is_colbert(name: str) -> bool:
     """Whether a scorer, by its name in a row, is a ColBERT."""
-    return name in ("colbert", COLBERT)
+    return name in ("colbert", COLBERT, COLBERT_V2)
 
 
 def opened(ids: Sequence[str], config: Config) -> tuple[Mapping[str, Scorer], dict[str, str]]:

@@ -37,6 +37,7 @@ ADAPTIVE = tuple(f"B2:{alpha}:60:4000" for alpha in ("0", "0.01", "0.03", "0.05"
 SKIPPING = (REFERENCE.split()[2], "B1:2000+skip")
 """Cuts that skip a turn that does not fit, as `query` does; the paper's cuts stop there."""
 RANKERS = ("weight", "corpus", "ce", "colbert", "rrf", "rrf:0.5", "cascade", "zscore", "product")
+_PRUNING = ("A1v1:0.2", "tail:0.2", "A1v2:0")
 _DEFAULT = Block(("I3",), ("cascade", "weight", "colbert"), (*SKIPPING, "B1:2000"))
 _AS_PAPER = Block(("IP",), ("rrf+plain",), (ADAPTIVE[2], "B1:2000"))
 _TABLES = (
@@ -46,19 +47,20 @@ _TABLES = (
     Block(("IP",), ("rrf+plain",), ("B0", *FIXED, *ADAPTIVE, *SKIPPING)),  # T1, T5
     Block(("I3",), ("rrf",), SKIPPING),  # T5, by the cut of `query`
     Block(("IF0", "IF1", "IF2", "IF3"), ("ce+plain",), ("B1:2000", ADAPTIVE[2])),  # T3
+    Block(("IP+speakers",), ("rrf+plain",), ("B1:2000",)),  # T3, its other reading
     Block(("I0",), ("rrf+plain",), ("B1:2000", *FIXED, *ADAPTIVE)),  # T3, T5
     Block(("IP",), ("rrf:0.5+plain", "zscore+plain", "product+plain"), ("B1:2000",)),  # T8, with our models
 )
 _MODELS = (  # all but R6, a language model, which has no loader here: by name it is told so
-    Block(("I0",), tuple(name for name in grid.RANKERS if name != "R6"), ("B1:2000",)),  # T4, T8, T10
+    Block(("I0",), tuple(name for name in grid.RANKERS if name != "R6"), ("B1:2000",)),  # T4, T8, T9, T10
     Block(("I0", "I0+A2"), ("R1",), ("A1v2:-4",)),  # T8: the baseline and its threshold, A2
-    Block(("I0",), ("R1",), ("A1v1:0.2", "A1v2:0", "B1:3000", "B1:4000", "B1:2000+C1C2")),  # T8
+    Block(("I0",), ("R1",), (*_PRUNING, "B1:3000", "B1:4000", "B1:2000+C1C2")),  # T8
     Block(("I0",), ("R2",), ("B1:1000",)),  # T8
 )
 _CONTROLS = (
     Block(("IP", "IP+A2", "I3+lemma"), ("cascade",), ("B1:2000",)),
     Block(("I3",), ("mmr:0.7",), ("B1:2000",)),
-    Block(("I3",), ("cascade",), ("B1:2000+C1", "B1:2000+C2", "B1:2000+C1C2", "A1v1:0.2", "A1v2:0")),
+    Block(("I3",), ("cascade",), ("B1:2000+C1", "B1:2000+C2", "B1:2000+C1C2", *_PRUNING)),
 )
 GRIDS: dict[str, tuple[Block, ...]] = {
     "default": (_DEFAULT, _AS_PAPER),

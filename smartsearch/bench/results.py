@@ -15,7 +15,8 @@ from smartsearch.bench.presets import ranking
 from smartsearch.bench.run import BUDGETS, EQUAL, Made, Outcome
 from smartsearch.bench.scoring import Floats
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""In 1 speakers' names hopped in IF1 to IF3 and IP, A1v1 was what `tail` is, and the oracle counted edges."""
 AT_DEPTH = {level: [f"{level}@{depth}" for depth in (1, 3, 5, 10)] for level in LEVELS}
 AT_DEPTH["turn"] = [*AT_DEPTH["turn"], f"turn@{SCREENS}", f"turn@{TOP}"]
 WORDS = (500, 1000, EQUAL)

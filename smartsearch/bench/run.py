@@ -292,7 +292,7 @@ class _Rankings:
         if not name:
             return None
         scores = scored.read(row.ranker, row.retrieval.name, name)
-        own = row.ranker.plain or row.cut.kind in ("floor", "cumulative") or not self.config.calibrate
+        own = row.ranker.plain or row.cut.kind in grid.CONTROLS or not self.config.calibrate
         return self._scoring.uncalibrated(name, scores) if own else scores
 
     @cached_property

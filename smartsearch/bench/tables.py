@@ -367,6 +367,9 @@ def accuracy(result: Json) -> Table | None:
         return None
     counts = ("questions", "correct", "wrong", "unjudged", "failed")
     parts = {**found["by_category"], "all": found["overall"]}
+    parts |= {
+        name.replace("_", " "): found[name] for name in ("abstention", "with_abstention") if name in found
+    }
     lines = tuple(
         (
             name or "(none)",

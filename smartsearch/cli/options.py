@@ -212,10 +212,11 @@ class Settings:
             yield _parameter(name, kind | None, setting(name))
 
     def sets(self, name: str) -> bool:
-        """Whether the command line, the environment or a file says what a setting is."""
+        """Whether the command line says what a setting is, or environment or file where `--as` does not."""
         if self.said.get(name) is not None or name in assigned(self.said.get("set") or ()):
             return True
-        return any(one.name == name and one.origin != "default" for one in settings())
+        pinned = name in PRESETS.get(self.said.get("like") or "", {})
+        return not pinned and any(one.name == name and one.origin != "default" for one in settings())
 
     def config(self) -> Config:
         """The Config of these settings over environment and files. Raises ConfigError or UsageError."""

@@ -185,8 +185,11 @@ def whole(folder: Path, *, deep: bool) -> bool:
 def fetch(role: str, ref: ModelRef, tell: Callable[[str], None]) -> None:
     """Get a parser from spaCy's hub, or a ranker from the model hub; what was fetched of it before stays.
 
-    `tell` is told the size before. Raises ModelError: worth retrying where the hub cannot be reached.
+    `tell` is told the size before. Raises ModelError: worth retrying where the hub cannot be reached;
+    SmartsearchError (kind "package") where spaCy has no pip to install with.
     """
+    if role == "parser":
+        extras.require_pip(ref.name)
     try:
         if role == "parser":
             from spacy.cli.download import download

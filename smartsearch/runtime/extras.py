@@ -68,6 +68,24 @@ def installing(requirement: str) -> str:
     return f"{'pip' if own else f'{shlex.quote(str(python))} -m pip'} install '{requirement}'"
 
 
+def pipeline(name: str) -> str:
+    """The command that installs a spaCy pipeline where this runs: spaCy's own needs pip."""
+    if _is_there("pip"):
+        return f"{shlex.quote(sys.executable)} -m spacy download {name}"
+    from importlib.metadata import version
+
+    wheel = f"{name}-{'.'.join(version('spacy').split('.')[:2])}.0"
+    releases = "https://github.com/explosion/spacy-models/releases/download"
+    return installing(f"{name} @ {releases}/{wheel}/{wheel}-py3-none-any.whl")
+
+
+def require_pip(name: str) -> None:
+    """Check that spaCy can download a pipeline. Raises SmartsearchError of the kind "package"."""
+    if not _is_there("pip"):
+        said = f"spaCy's download of {name} needs pip, which this environment does not have"
+        raise SmartsearchError(said, hint=pipeline(name), kind="package")
+
+
 def _is_there(name: str) -> bool:
     try:
         return find_spec(name) is not None

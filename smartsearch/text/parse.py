@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from smartsearch.config import Config
 from smartsearch.errors import ModelError
+from smartsearch.runtime.extras import pipeline
 from smartsearch.runtime.lean import module, standing_in
 from smartsearch.text.literals import COMPOUND, LONG, NUMBER, PHRASE, Literal, literals
 from smartsearch.text.tagging.pipeline import TABLES, Doc, Pipeline, Span, Token
@@ -79,9 +80,11 @@ def load(name_or_path: str) -> Pipeline | Language:
             import spacy
         nlp = spacy.load(name_or_path)
     except (OSError, ValueError, ImportError) as error:
+        named = name_or_path.isidentifier()
+        get = f"{pipeline(name_or_path)}, or give a folder" if named else "give the folder of a whole one"
         raise ModelError(
             f"the spaCy pipeline {name_or_path!r} cannot be loaded: {str(error).splitlines()[0]}",
-            hint=f"python -m spacy download {name_or_path}, or give a folder, or use --profile embedded",
+            hint=f"{get}, or use --profile embedded",
             kind="model_missing",
         ) from error
     needed = {"ner", "entity_ruler"} & set(nlp.pipe_names)

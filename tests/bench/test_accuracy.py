@@ -148,10 +148,12 @@ def test_a_judge_never_readable_leaves_the_question_unjudged(server, other, tmp_
 def test_abstention_is_judged_by_another_rule(server):
     server.script = [says("It is not mentioned."), says('{"label": "CORRECT"}')]
     result = measure([item("boat", abstention=True)], client(server), None, "memos", jobs=1)
-    assert result.overall == Tally(correct=1)
+    record = result.record(None)
+    counted = [record[name]["questions"] for name in ("overall", "abstention", "with_abstention")]
+    assert (counted, result.by_category) == ([0, 1, 1], {})
     rule = server.requests[1]["messages"][0]["content"]
     assert "CORRECT if the answer says that the information is not there" in rule
-    measure(ITEMS[:1], client(server), None, "memos")
+    assert "abstention" not in measure(ITEMS[:1], client(server), None, "memos").record(None)
     assert "WRONG if it contradicts the reference" in server.requests[-1]["messages"][0]["content"]
 
 

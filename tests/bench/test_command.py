@@ -51,7 +51,7 @@ def test_a_run_prints_a_table_and_writes_its_record(run, chats: Path, tmp_path: 
     assert code == 0
     assert "I3 cascade B2:0.01:60:4000" in out
     record = written(tmp_path / "results")
-    assert record["schema_version"] == 1
+    assert record["schema_version"] == 2
     assert record["dataset"]["questions"] == 4
     assert record["failures"]["all"]["overall"]["questions"] == 4
     assert record["run"]["command"].startswith("smartsearch")

@@ -86,11 +86,21 @@ def test_a_compressed_cut_skips_what_does_not_fit_where_the_cut_says_so():
         assert np.flatnonzero(found.fate == KEPT).tolist() == kept
 
 
-def test_the_cumulative_control_drops_the_tail_that_holds_less_than_its_share():
-    how = Cut("", "cumulative", 0, share=0.2)
-    # of 2.0 in all, 80% is reached within the third turn; the fourth is the tail
+@pytest.mark.parametrize(
+    ("kind", "words", "share", "stay"),
+    [
+        ("cumulative", 0, 0.2, 1),  # of 2.0 in all, .4 is exceeded by the first turn
+        ("cumulative", 0, 0.5, 2),  # 1.0 is reached by the first, exceeded by the second
+        ("cumulative", 2, 0.8, 2),  # the third exceeds 1.6 and no longer fits
+        ("tail", 0, 0.2, 3),  # 1.6 is reached within the third turn; the fourth is the tail
+        ("tail", 2, 0.2, 2),  # of the 1.5 that fit, 1.2 is reached within the second
+        ("tail", 2, 0.4, 1),
+    ],
+)
+def test_the_controls_by_a_share_of_the_summed_scores(kind, words, share, stay):
+    how = Cut("", kind, words, share=share)
     kept = fates([0, 1, 2, 3], [1.0, 0.5, 0.3, 0.2], how, [1, 1, 1, 1])
-    assert kept.fate.tolist() == [KEPT, KEPT, KEPT, TAU]
+    assert np.flatnonzero(kept.fate == KEPT).tolist() == list(range(stay))
 
 
 def test_the_floor_control_keeps_what_is_above_it_and_never_nothing():
@@ -108,16 +118,16 @@ def test_a_pinned_turn_is_spared_by_the_adaptive_cut_alone(kind, fate):
     assert fates([0, 1, 2], [0.9, 0.1, 0.1], how, [1, 1, 1], {2}).fate.tolist() == [KEPT, TAU, fate]
 
 
-@pytest.mark.parametrize("kind", ["none", "fixed", "adaptive", "floor", "cumulative"])
+@pytest.mark.parametrize("kind", ["none", "fixed", "adaptive", "floor", "cumulative", "tail"])
 def test_nothing_ranked_is_nothing_kept(kind):
     found = fates([], np.zeros(3), Cut("", kind, 5, 0.1, 3), [1, 1, 1])
     assert found.fate.tolist() == []
     assert found.words == 0
 
 
-@pytest.mark.parametrize("kind", ["floor", "cumulative"])
-def test_the_controls_prune_what_has_no_score(kind):
+@pytest.mark.parametrize(("kind", "share"), [("floor", 0.0), ("cumulative", 0.6), ("tail", 0.1)])
+def test_the_controls_prune_what_has_no_score(kind, share):
     """A cascade leaves turns unread; they must not fill the room of those that were pruned."""
     nan = float("nan")
-    how = Cut("", kind, 0, share=0.1, floor=0.0)
+    how = Cut("", kind, 0, share=share, floor=0.0)
     assert fates([0, 1, 2], [0.9, 0.8, nan], how, [1, 1, 1]).fate.tolist() == [KEPT, KEPT, TAU]

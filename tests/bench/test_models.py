@@ -26,7 +26,9 @@ MADE = {
     models.BGE_LARGE: 3,
     models.MXBAI_BASE: 4,
     models.MXBAI_LARGE: 5,
+    models.MXBAI_XSMALL: 6,
 }
+COLBERTS = (models.COLBERT, models.COLBERT_V2)
 ROWS = tuple(name for name in RANKERS if name != "R6")
 PINNED = {ref.name: ref.revision for ref in models._PAPER.values()}
 
@@ -38,7 +40,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     root = tmp_path_factory.mktemp("hub")
     made = {name: tiny.cross_encoder(root / f"ce{seed}") for name, seed in MADE.items()}
-    made[models.COLBERT] = tiny.colbert(root / "colbert")
+    made |= dict.fromkeys(COLBERTS, tiny.colbert(root / "colbert"))
     for name, folder in made.items():
         revision = PINNED.get(name) or "a" * 40
         home = root / "cache" / f"models--{name.replace('/', '--')}"
@@ -60,7 +62,7 @@ def test_every_row_runs_by_the_models_of_its_name(hub: Path, chats: Path, tmp_pa
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(hub))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     planned = session.plan(Request(str(chats), retrievals=("I0",), rankers=ROWS, cuts=("B1:2000",)), CONFIG)
-    scorers, known = models.opened([*MADE, models.COLBERT], CONFIG)
+    scorers, known = models.opened([*MADE, *COLBERTS], CONFIG)
     tools = tools_with_parser(CONFIG)
     with Store(tmp_path / "scores.db") as store:
         scoring = Scoring(tools, store, CONFIG, {**fingerprints(tools), **known}, scorers)

@@ -47,6 +47,9 @@ def test_accuracy_is_told_by_category_without_the_verdicts(result):
         **{"overall": tally, "by_category": {"1 multi-hop": tally}, "verdicts": {"q1": True}, "errors": {}},
         "usage": {"reader": {"prompt_tokens": 12345, "completion_tokens": 67}},
     }
+    accuracy |= {"abstention": tally, "with_abstention": tally | {"questions": 20}}
+    assert tables.accuracy({**result, "accuracy": accuracy}).rows[-1][:2] == ("with abstention", "20")
+    del accuracy["abstention"], accuracy["with_abstention"]
     table = tables.accuracy({**result, "accuracy": accuracy})
     assert table is not None
     words = (".500", ".250", ".500", ".000", ".750")
@@ -92,6 +95,21 @@ def test_a_ranking_has_cuts_that_skip_on_the_page_where_they_were_run(result):
     skips = [line for line in told(rows).splitlines() if line.startswith("| B1:2000+skip |")]
     assert [line.split(" | ")[5] for line in skips] == [".885", ".900", ".911"]
     assert "+skip |" not in told([row for row in rows if "+skip" not in row["cut"]])
+
+
+def test_the_rows_of_an_older_record_stand_under_the_names_of_what_they_measured(result):
+    now = results_page.as_now(result)
+    names = {row["name"] for row in now["rows"]}
+    assert {
+        "IP+speakers rrf+plain B1:2000",
+        "IP+A2+speakers cascade B1:2000",
+        "I0 rrf+plain B1:2000",
+    } <= names
+    assert not [name for name in names if re.match(r"(IF[123]|IP(\+A2)?) |.* A1v1", name)]
+    told = results_page.page([now], "command")
+    assert "`I3 cascade`: of 3,981 words the cap of 60 turns leaves 2,180, alpha .03 1,595." in told
+    assert "| dearest tool: grep | 98.9% | - / - |" in told
+    assert results_page.as_now(now | {"schema_version": 2})["rows"] == now["rows"]
 
 
 def test_a_later_record_of_the_same_data_sets_the_default_beside_the_order_of_its_scores(result):

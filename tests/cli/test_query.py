@@ -305,9 +305,13 @@ def test_as_paper_is_method_and_models_and_a_profile_goes_over_it(run: Run, monk
     seen: list[Config] = []
     monkeypatch.setattr(loading, "load_tools", lambda config: seen.append(config) or fake_tools(config))
     monkeypatch.setenv("SMARTSEARCH_POOL", "9")
-    for said in ("--as paper", "--as paper --profile embedded", "--profile paper"):
-        run("query", QUESTION, *said.split())
+    saids = ("--as paper", "--as paper --profile embedded", "--profile paper")
+    found = [run("query", QUESTION, *said.split()).out for said in saids]
     assert [(config.profile, config.pool) for config in seen] == [("paper", 0), ("embedded", 0), ("paper", 9)]
+    monkeypatch.setenv("SMARTSEARCH_LIMIT", "1")
+    again = [run("query", QUESTION, *said.split()).out for said in saids]
+    assert again[:2] == found[:2]
+    assert again[2].count("\n") == 1 < found[2].count("\n")
 
 
 def test_every_command_that_searches_can_do_it_as_the_paper(run: Run):

@@ -160,6 +160,43 @@ def test_a_profile_has_no_revision_and_a_missing_model_says_what_to_type():
 
 
 @pytest.mark.torch
+def test_the_papers_models_are_pulled_by_one_command_and_asked_by_another(hub: Hub, tmp_path, monkeypatch):
+    """Tiny ones of their architectures, under their ids and revisions."""
+    import spacy
+
+    from tests.rank import hub_models
+
+    made = {
+        "crossencoder": hub_models.encoder(tmp_path / "ce", "DebertaV2", "ForSequenceClassification"),
+        "colbert": hub_models.stanford(tmp_path / "cb"),
+    }
+    paper = profiles.PROFILES["paper"]
+    hub.models |= {paper[role].name: {paper[role].revision: folder} for role, folder in made.items()}
+    english = spacy.blank("en")
+    english.add_pipe("morphologizer").add_label("POS=NOUN")
+    english.add_pipe("entity_ruler")
+    english.initialize()
+    package = tmp_path / "packages" / paper["parser"].name
+    package.mkdir(parents=True)
+    english.to_disk(package / f"{package.name}-3.8.0")
+    (package / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(package.parent), *sys.path]))
+    chat = tmp_path / "chat.txt"
+    chat.write_text("Mara: the dog came\nIlya: rain\nMara: a flute\n")
+    asked = ("query", "--as", "paper", "dog", str(chat), "--json", "--no-cache")
+    assert "smartsearch models pull paper" in run(hub, tmp_path, *asked).stdout
+    ran = run(hub, tmp_path, "models", "pull", "paper")
+    assert ran.returncode == 0, ran.stderr
+    ran = run(hub, tmp_path, *asked)
+    assert ran.returncode == 0, ran.stderr
+    answer = json.loads(ran.stdout)
+    used = {model["role"]: (model["id"], model["revision"]) for model in answer["models"]}
+    assert {role: (paper[role].name, paper[role].revision) for role in made}.items() <= used.items()
+    assert (answer["profile"], answer["candidates"], answer["warnings"]) == ("paper", 3, [])
+    assert {"ce", "colbert", "rrf"} <= {name for name, score in answer["hits"][0]["scores"].items() if score}
+
+
+@pytest.mark.torch
 def test_a_language_model_is_pulled_for_qrranker(hub: Hub, tmp_path: Path):
     ran = run(hub, tmp_path, "qrranker", "pull", "acme/writer", "--json")
     assert ran.returncode == 0, ran.stderr

@@ -98,7 +98,10 @@ def check(role: str, model: HubFolder) -> None:
     kinds = [module.kind for module in model.modules]
     if "LogitScore" in kinds or model.architecture.endswith(("ForCausalLM", "LMHeadModel")):
         raise model.unfit(
-            f"is a language model ({model.architecture}), which writes and does not score", "", role
+            f"is a language model ({model.architecture}): its score is how likely it writes a word, which "
+            "smartsearch does not read",
+            "",
+            role,
         )
     if model.library.get("default_prompt_name"):
         raise model.unfit("puts a prompt before each text, which smartsearch does not", "", role)
