@@ -39,6 +39,8 @@ _MORE = 5  # times as often as a person an assistant may speak
 _SESSION = re.compile(
     r"(?P<name>(?:(?P<numbered>session|conversation)|day|part|chapter|chat)\s+\d+)\b(?P<rest>.{0,60})$", re.I
 )
+_NO_ORDERS = Orders({})
+_SETTING_OFF = "#-=–—_~*["
 _SET_OFF = re.compile(r"#{1,6}\s|[-=–—_~*]{2,}|\[")
 _AFTER_DATE = re.compile(r"[:|–—]\s| - | \(")
 _FENCE = re.compile(r"\s{0,3}(?P<fence>`{3,20}|~{3,20})(?P<info>[^`~][^`]*)?$")
@@ -156,7 +158,11 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
 def _orders(lines: Sequence[str], found: Mapping[int, Opening]) -> Orders:
     """The order of day and month in stamps, and in lines that are only a date."""
     told = (here.stamp for here in found.values() if here.stamp)
-    short = (line for line in lines if 5 < len(line) < _DATE_ALONE and _NUMERIC.search(line))
+    short = (
+        line
+        for number, line in enumerate(lines, 1)
+        if 5 < len(line) < _DATE_ALONE and number not in found and _NUMERIC.search(line)
+    )
     alone = (line for line in short if to_iso(line.strip(DECORATION)))
     return Orders.of(dict.fromkeys((*alone, *told)))
 
@@ -291,7 +297,7 @@ def goes_on(line: str) -> bool:
 
 
 def session(
-    line: str, alone: bool = True, day_first: bool = True, before: str = ""
+    line: str, alone: bool = True, orders: Orders = _NO_ORDERS, before: str = ""
 ) -> tuple[str, str] | None:
     """The session and the date that a line by itself starts, or None for any other line.
 
@@ -300,12 +306,13 @@ def session(
     Such a line is set off: by a heading, rules or bold marks, or by blank lines (`alone`). "Day 1: Lisbon" in
     an answer is none, so only `Session` and its like count by number alone, the rest need a date.
     """
-    if len(line) > LONGEST:
+    if not line or len(line) > LONGEST or not (alone or line[0] in _SETTING_OFF):
         return None
     body = line.strip().strip(DECORATION)
     set_off = _SET_OFF.match(line) is not None
     if not (set_off or alone) or not 3 < len(body) <= 90 or not any(map(str.isdigit, body)):
         return None
+    day_first = orders.day_first(line)
     if found := _SESSION.match(body):
         date = find_date(found["rest"], day_first=day_first)
         bare = not found["rest"].strip(DECORATION + ":,.") or bool(to_iso(found["rest"].strip(":, ")))
