@@ -31,7 +31,7 @@ DECORATION = "#*=_~-–—[]() \t"
 TITLE = re.compile(r"#{1,6}\s")
 HALF = 0.5
 _DATE_ALONE = 50
-_NUMERIC = re.compile(r"\d[-/.]\d{1,2}[-/.]\d\d")
+NUMERIC = re.compile(r"\d[-/.]\d{1,2}[-/.]\d\d")
 _NEAR = 0.8  # of the share that the best style explains: between styles with both roles the boldest wins
 _HEADED = 3  # turns a heading that names a person is worth: what it heads is longer
 _MORE = 5  # times as often as a person an assistant may speak
@@ -149,9 +149,7 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
     if head.above or not head.has_time:
         found = {number: here for number, here in found.items() if here.name in names or not here.name}
     opened = tuple(found)
-    after = sum(1 for number, line in enumerate(lines, 1) if found and number >= opened[0] and line.strip())
-    written = sum(1 for line in lines if line.strip())
-    style = Style("stamped" if head.has_time else "plain", names, opened, after / max(written, 1))
+    style = Style("stamped" if head.has_time else "plain", names, opened)
     return Layout(style, found, _orders(lines, found), opened, frozenset(about), head)
 
 
@@ -161,7 +159,7 @@ def _orders(lines: Sequence[str], found: Mapping[int, Opening]) -> Orders:
     short = (
         line
         for number, line in enumerate(lines, 1)
-        if 5 < len(line) < _DATE_ALONE and number not in found and _NUMERIC.search(line)
+        if 5 < len(line) < _DATE_ALONE and number not in found and NUMERIC.search(line)
     )
     alone = (line for line in short if to_iso(line.strip(DECORATION)))
     return Orders.of(dict.fromkeys((*alone, *told)))

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from smartsearch.text.times import Orders
 from smartsearch.transcripts.format import Record
-from smartsearch.transcripts.formats.chat_layout import LONGEST, session
+from smartsearch.transcripts.formats.chat_layout import LONGEST, NUMERIC, session
 from smartsearch.transcripts.formats.csvtext import SUFFIXES, columns
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
@@ -41,7 +41,8 @@ def read(source: Source) -> Iterator[Record]:
     """
     title = name = date = ""
     level, above, title_line = _NO_LEVEL, range(0), 0  # `above`: headings with nothing below them yet
-    orders = Orders.of(line for line in source.lines if len(line) <= LONGEST and session(line))
+    dated = (line for line in source.lines if len(line) <= LONGEST and NUMERIC.search(line))
+    orders = Orders.of(filter(session, dated))
 
     def turns(first: int, end: int) -> Iterator[Turn]:
         place = {"conversation": source.stem, "session": name, "title": title}
