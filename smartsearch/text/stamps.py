@@ -83,7 +83,7 @@ def seconds(stamp: str) -> int | None:
     if found["span"]:
         units = {unit.lower(): int(number) for number, unit in _PARTS.findall(stamp)}
         return sum(units.get(unit, 0) * many for unit, many in (("h", 3600), ("m", 60), ("s", 1)))
-    whole = re.split(r"[.,]", found["from"] or found["at"])[0]
+    whole = (found["from"] or found["at"]).replace(",", ".").partition(".")[0]
     at = 0
     for part in whole.split(":"):
         at = 60 * at + int(part)

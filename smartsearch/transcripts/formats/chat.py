@@ -82,7 +82,7 @@ def head_of(lines: Sequence[str]) -> Head | None:
         return None
     styled = layout_of(lines)
     named = sum(bool(styled.found[number].name) for number in styled.opened)
-    told = found.head.has_time and styled.style != "stamped"
+    told = found.head.has_time
     if styled.chosen.pair or (named >= len(found.opened) + told and _is_chat(styled, lines)):
         return None
     layout = by_head(lines, found.head)
@@ -214,7 +214,7 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
         elif number in starts:
             yield from state.close()
             state.open(number, layout.found[number])
-        elif (begun := session(line, alone, layout.orders.day_first(line), timed.day)) and (
+        elif (begun := session(line, alone, layout.orders, timed.day)) and (
             not layout.chosen.pair or _is_above(number, source.lines, starts)
         ):
             yield from state.close()

@@ -31,7 +31,7 @@ DECORATION = "#*=_~-–—[]() \t"
 TITLE = re.compile(r"#{1,6}\s")
 HALF = 0.5
 _DATE_ALONE = 50
-_NUMERIC = re.compile(r"\d[-/.]\d{1,2}[-/.]\d\d")
+NUMERIC = re.compile(r"\d[-/.]\d{1,2}[-/.]\d\d")
 _NEAR = 0.8  # of the share that the best style explains: between styles with both roles the boldest wins
 _HEADED = 3  # turns a heading that names a person is worth: what it heads is longer
 _MORE = 5  # times as often as a person an assistant may speak
@@ -39,6 +39,8 @@ _MORE = 5  # times as often as a person an assistant may speak
 _SESSION = re.compile(
     r"(?P<name>(?:(?P<numbered>session|conversation)|day|part|chapter|chat)\s+\d+)\b(?P<rest>.{0,60})$", re.I
 )
+_NO_ORDERS = Orders({})
+_SETTING_OFF = "#-=–—_~*["
 _SET_OFF = re.compile(r"#{1,6}\s|[-=–—_~*]{2,}|\[")
 _AFTER_DATE = re.compile(r"[:|–—]\s| - | \(")
 _FENCE = re.compile(r"\s{0,3}(?P<fence>`{3,20}|~{3,20})(?P<info>[^`~][^`]*)?$")
@@ -147,16 +149,18 @@ def by_head(lines: Sequence[str], head: Head, *, stated: bool = False) -> Layout
     if head.above or not head.has_time:
         found = {number: here for number, here in found.items() if here.name in names or not here.name}
     opened = tuple(found)
-    after = sum(1 for number, line in enumerate(lines, 1) if found and number >= opened[0] and line.strip())
-    written = sum(1 for line in lines if line.strip())
-    style = Style("stamped" if head.has_time else "plain", names, opened, after / max(written, 1))
+    style = Style("stamped" if head.has_time else "plain", names, opened)
     return Layout(style, found, _orders(lines, found), opened, frozenset(about), head)
 
 
 def _orders(lines: Sequence[str], found: Mapping[int, Opening]) -> Orders:
     """The order of day and month in stamps, and in lines that are only a date."""
     told = (here.stamp for here in found.values() if here.stamp)
-    short = (line for line in lines if 5 < len(line) < _DATE_ALONE and _NUMERIC.search(line))
+    short = (
+        line
+        for number, line in enumerate(lines, 1)
+        if 5 < len(line) < _DATE_ALONE and number not in found and NUMERIC.search(line)
+    )
     alone = (line for line in short if to_iso(line.strip(DECORATION)))
     return Orders.of(dict.fromkeys((*alone, *told)))
 
@@ -291,7 +295,7 @@ def goes_on(line: str) -> bool:
 
 
 def session(
-    line: str, alone: bool = True, day_first: bool = True, before: str = ""
+    line: str, alone: bool = True, orders: Orders = _NO_ORDERS, before: str = ""
 ) -> tuple[str, str] | None:
     """The session and the date that a line by itself starts, or None for any other line.
 
@@ -300,12 +304,13 @@ def session(
     Such a line is set off: by a heading, rules or bold marks, or by blank lines (`alone`). "Day 1: Lisbon" in
     an answer is none, so only `Session` and its like count by number alone, the rest need a date.
     """
-    if len(line) > LONGEST:
+    if not line or len(line) > LONGEST or not (alone or line[0] in _SETTING_OFF):
         return None
     body = line.strip().strip(DECORATION)
     set_off = _SET_OFF.match(line) is not None
     if not (set_off or alone) or not 3 < len(body) <= 90 or not any(map(str.isdigit, body)):
         return None
+    day_first = orders.day_first(line)
     if found := _SESSION.match(body):
         date = find_date(found["rest"], day_first=day_first)
         bare = not found["rest"].strip(DECORATION + ":,.") or bool(to_iso(found["rest"].strip(":, ")))

@@ -106,8 +106,10 @@ class Head:
 
     def at(self, lines: Sequence[str], number: int) -> tuple[Opening, int] | None:
         """What the line of that number (1-based) opens, and the last line of its head; None for no head."""
-        parts: dict[str, str] = {}
-        for n, part in enumerate(self._lines, number - 1):
+        parts = self._lines[0].of_line(lines[number - 1])
+        if parts is None:
+            return None
+        for n, part in enumerate(self._lines[1:], number):
             told = part.of_line(lines[n]) if n < len(lines) else None
             if told is None:
                 return None
@@ -160,10 +162,15 @@ class _Part:
             told: dict[str, str] = {}
         else:
             begin = max(1, len(line) - _WIDEST) if self.ends else 1
-            likely = len(line) < _LONGEST or not self.ends
-            stamp = (
-                _STAMPED.search(line, begin) if likely and _TIMED.search(line, begin - 1, _LONGEST) else None
+            timed = (
+                _TIMED.search(line, begin - 1, _LONGEST) if len(line) < _LONGEST or not self.ends else None
             )
+            if not timed:
+                return None
+            short = self.before.match(line)
+            at = short.end() if short else 0
+            stamp = _STAMPED.match(line, at) if begin <= at <= timed.start() else None
+            stamp = stamp or _STAMPED.search(line, begin)
             first = self.before.fullmatch(line[: stamp.start()]) if stamp else None
             if not first:
                 return None

@@ -12,9 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from smartsearch.text.times import is_day_first
+from smartsearch.text.times import Orders
 from smartsearch.transcripts.format import Record
-from smartsearch.transcripts.formats.chat_layout import LONGEST, session
+from smartsearch.transcripts.formats.chat_layout import LONGEST, NUMERIC, session
 from smartsearch.transcripts.formats.csvtext import SUFFIXES, columns
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
@@ -41,7 +41,8 @@ def read(source: Source) -> Iterator[Record]:
     """
     title = name = date = ""
     level, above, title_line = _NO_LEVEL, range(0), 0  # `above`: headings with nothing below them yet
-    day_first = is_day_first(line for line in source.lines if len(line) <= LONGEST)
+    dated = (line for line in source.lines if len(line) <= LONGEST and NUMERIC.search(line))
+    orders = Orders.of(filter(session, dated))
 
     def turns(first: int, end: int) -> Iterator[Turn]:
         place = {"conversation": source.stem, "session": name, "title": title}
@@ -52,7 +53,7 @@ def read(source: Source) -> Iterator[Record]:
         first = source.lines[block.start - 1]
         heading = _heading(source, first)
         marks, words = heading.groups() if heading else ("", "")
-        begun = session(first, day_first=day_first) if len(block) == 1 else None
+        begun = session(first, orders=orders) if len(block) == 1 else None
         if begun:
             if above and above != range(title_line, title_line + 1):
                 yield from turns(above.start, above.stop)

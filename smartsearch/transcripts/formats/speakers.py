@@ -33,6 +33,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from smartsearch.text.times import clock, to_iso
 
@@ -335,6 +336,7 @@ def _may_recur(name: str, roles: Collection[str]) -> bool:
     return may_be_name(name) or (bool(roles) and not is_label(name) and len(name.split()) == 1)
 
 
+@lru_cache(maxsize=4096)
 def role(name: str) -> str:
     """`user`, `assistant`, `system` or `tool` when the name is a word for one, else ""."""
     return _ROLE_OF.get(name.casefold(), "") or ("assistant" if _MODEL.fullmatch(name) else "")
