@@ -622,7 +622,7 @@ TEXT_FORMATS = (
         "signal-text",
         "Signal's chats as signalbackup-tools and signal-export write them in text and Markdown",
         (".txt", ".md"),
-        "Desktop: pip install signal-export, sigexport FOLDER; Android: signalbackup-tools FILE PASSPHRASE --exporttxt DIR",
+        "Desktop: pip install signal-export, sigexport FOLDER; Android: signalbackup-tools, its --exporttxt",
     ),
     Format(
         "kakaotalk",
