@@ -64,6 +64,8 @@ STAMP = (
 )
 """What a stamp looks like, for a pattern compiled with `re.I`. Bounded in every part; without groups."""
 _PLACE = re.compile(rf"(?P<from>{_SPOT})\s?(?:-->|->|–|—)\s?{_SPOT}|(?P<at>{_AT})|(?P<span>{_SPAN})", re.I)
+_ALONE = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+"""A clock and no more, as most stamps without a date are."""
 _PARTS = re.compile(r"(\d{1,3})\s?(\w)")
 _PASSED = 6 * 60
 """Minutes that a clock falls back when a day has passed; a change of summer time is one hour."""
@@ -128,14 +130,20 @@ class Timeline:
 
     def at(self, stamp: str) -> str:
         """The time of a stamp as ISO 8601; the day read last where it tells none, "" if there is none."""
+        if found := _ALONE.fullmatch(stamp):
+            hour = f"{found[1]:0>2}:{found[2]}:{found[3] or '00'}"
+            if self.rolls:
+                self._roll(hour)
+            return f"{self.day}T{hour}" if self.day else ""
         if time := to_iso(stamp, day_first=self.orders.day_first(stamp)):
             self.day = time[:10]
             if "T" in time:
                 return time
-        hour = clock(stamp, self.halves)
         if day := yearless(stamp, self.day):
             self.on(day)
-        elif hour and self.rolls and not time:
+            stamp = _YEARLESS.sub("", stamp, count=1)
+        hour = clock(stamp, self.halves)
+        if hour and self.rolls and not (time or day):
             self._roll(hour)
         return f"{self.day}T{hour}" if hour and self.day else self.day
 

@@ -620,15 +620,9 @@ TEXT_FORMATS = (
     ),
     Format(
         "signal-text",
-        "Signal's chats as signalbackup-tools writes them in plain text",
-        (".txt",),
-        "with a backup of Signal for Android: signalbackup-tools BACKUP PASSPHRASE --exporttxt FOLDER",
-    ),
-    Format(
-        "signal-markdown",
-        "Signal Desktop's chats as signal-export writes them in Markdown",
-        (".md",),
-        "with Signal Desktop: pip install signal-export, then sigexport FOLDER",
+        "Signal's chats as signalbackup-tools and signal-export write them in text and Markdown",
+        (".txt", ".md"),
+        "Desktop: pip install signal-export, sigexport FOLDER; Android: signalbackup-tools, its --exporttxt",
     ),
     Format(
         "kakaotalk",

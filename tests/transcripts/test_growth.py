@@ -600,8 +600,10 @@ HEADS = {
         '<html><div class="outer-cell x"><p class="mdl-typography--body-1">a<br>2025-01-01 1:00:00<br>',
     ),
     "imessage": ("", "May 08, 2023  1:56:00 PM\nMaya\n", "May 08, 2023  1:56:00 PM "),
-    "signal-markdown": ("", "[2023-05-08 13:56:00] Maya: ", "[2023-05-08 13:56:00] "),
-    "signal-text": ("", "[May 08, 2023 13:56:00] <Maya> ", "[May 08, 2023 13:56:00] *** <Maya> sent file "),
+    "signal-text": (
+        *("", "[2023-05-08 13:56:00] Maya: ", "[2023-05-08 13:56:00] "),
+        *("[May 08, 2023 13:56:00] <Maya> ", "[May 08, 2023 13:56:00] *** <Maya> sent file "),
+    ),
     "subtitles": ("", "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n", "WEBVTT - "),
     "zoom": (
         "",

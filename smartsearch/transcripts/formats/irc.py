@@ -28,40 +28,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 from pathlib import PurePath
 from typing import NamedTuple
 
-from smartsearch.text.times import MONTHS, NAMED_DAY, to_iso
+from smartsearch.text.stamps import Timeline
+from smartsearch.text.times import NAMED_DAY, Orders, to_iso
 from smartsearch.transcripts.format import Record
 from smartsearch.transcripts.source import Source
 from smartsearch.types import Turn
 
 _DETECT_LINES = 400
-_PASSED = 6 * 60  # minutes that a clock falls back when a day has passed; a change of summer time is one hour
 
 # mIRC's colours and weights, and the numbers that are left where a copy lost the control character.
 _CODES = re.compile(r"\x03(?:\d{1,2}(?:,\d{1,2})?)?|[\x02\x0f\x11\x16\x1d\x1e\x1f]")
 _COLOUR = re.compile(r"\d{2}(?=\[\d{2}:\d{2})")
 _STAMP = (
-    r"(?:\[?(?:(?P<date>\d{4}-\d{2}-\d{2}|\d{2}-[A-Z][a-z]{2}-\d{4})(?P<between>[ T])"
-    r"|(?P<month>[A-Za-z]{3}) (?P<day>[ \d]\d) )?"
-    r"(?P<clock>\d{1,2}:\d{2}(?::\d{2})?)(?:[.,]\d{1,6})?(?P<zone>Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])?\]?)"
+    r"\[?((?:(?P<date>\d{4}-\d{2}-\d{2}|\d{2}-[A-Z][a-z]{2}-\d{4})(?P<between>[ T])|[A-Za-z]{3} [ \d]\d )?"
+    r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])?)\]?"
 )
 _LINE = re.compile(
     rf"{_STAMP}(?:\s{{0,3}}<(?P<mark>[ ~&@%+!*]?)(?P<nick>[^<>\s](?:[^<>\n]{{0,38}}[^<>\s])?)>(?:["
     rf" \t](?P<text>.*))?$"
     r"|\s{1,3}(?:(?P<sign>\*[ \t]?|[•—] |Action: )(?P<actor>[^\s*]{1,40})(?: (?P<deed>.*))?$|(?P<event>\S)))"
 )
-_COLUMNS = re.compile(
-    r"(?P<date>\d{4}-\d{2}-\d{2}) (?P<clock>\d{2}:\d{2}:\d{2})\t(?P<who>[^\t]{0,40})\t(?P<text>.*)$"
-)
+_COLUMNS = re.compile(r"(?P<stamp>\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})\t(?P<who>[^\t]{0,40})\t(?P<text>.*)$")
 _DATED = re.compile(
     r"(?:--- (?:Log opened|Log closed|Day changed)|\*\*\*\* (?:BEGIN|ENDING) LOGGING AT"
     r"|Session (?:Start|Time|Close)[^:\n]{0,60}:|\[\d{2}:\d{2}(?::\d{2})?\] ---) (?P<when>.{8,40})$"
 )
 _IDENT = re.compile(r"Session Ident: (?P<name>.{1,80})$")
-_WHEN = re.compile(r"[A-Za-z]{3} (?P<month>[A-Za-z]{3}) {1,2}(?P<day>\d{1,2}) (?:[\d:]{8} )?(?P<year>\d{4})")
 # What HexChat and mIRC write after the `*` that also begins an action. The host is what no action has.
 _EVENT = re.compile(
     r"^\([^()\s]{1,80}@[^()\s]{1,120}\) |(?:has|have) (?:joined|left|quit|changed the topic)\b"
@@ -75,16 +70,13 @@ _NOT_NICKS = frozenset(("-->", "<--", "--", "=!=", "", "*", "***"))
 
 
 class _Line(NamedTuple):
-    """A stamped line: `kind` is `said`, `did` or `event`; date, month and offset as far as it gives them."""
+    """A stamped line: `kind` is `said`, `did` or `event`; `stamp` is a clock, or more, without brackets."""
 
     kind: str
-    clock: str
+    stamp: str
     nick: str = ""
     text: str = ""
-    day: str = ""
-    month: int = 0
-    monthday: int = 0
-    zone: str = ""
+    dated: bool = False
 
 
 def detect(source: Source) -> bool:
@@ -96,8 +88,8 @@ def detect(source: Source) -> bool:
     shaped = sum(here is not None for _, here in found)
     if not said or (len(said) < 2 and not marked) or (shaped + marked) * 2 < len(lines):
         return False
-    if all("\t" in line for line, here in found if here and here.kind == "said" and here.day):
-        columns = [line for line, here in found if here and here.day]
+    if all("\t" in line for line, here in found if here and here.kind == "said" and here.dated):
+        columns = [line for line, here in found if here and here.dated]
         if columns:  # a table of times and words: only where names recur, as those of people do
             return len(set(said)) < len(said) or source.suffix == ".weechatlog"
     return True
@@ -114,42 +106,36 @@ def _line(line: str) -> _Line | None:
     found = _LINE.match(line, colour.end() if colour else 0)
     if not found:
         return None
-    month = _month(found["month"])
-    zone = (found["zone"] or "").replace("Z", "+0000")
-    when = (
-        *(_day(found["date"] or ""), month, int(found["day"] or 0)),
-        f"{zone[:3]}:{zone[-2:]}" if zone else "",
-    )
-    clock = found["clock"]
+    stamp, dated = found[1], bool(found["date"])
     if nick := found["nick"]:
-        return _Line("said", clock, nick, found["text"] or "", *when)
+        return _Line("said", stamp, nick, found["text"] or "", dated)
     if actor := found["actor"]:
         deed = found["deed"] or ""
         # Only clients with other stamps and signs begin events with a star too.
         sure = found["sign"][0] != "*" or found["between"] == "T"
         if not sure and (actor.lower() in _ABOUT or actor[0] in "#-*" or _EVENT.search(deed[:300])):
-            return _Line("event", clock, "", "", *when)
-        return _Line("did", clock, actor.lstrip("~&@%+") or actor, deed, *when)
-    return _Line("event", clock, "", "", *when)
+            return _Line("event", stamp, dated=dated)
+        return _Line("did", stamp, actor.lstrip("~&@%+") or actor, deed, dated)
+    return _Line("event", stamp, dated=dated)
 
 
 def _column(found: re.Match[str]) -> _Line:
-    who, text = found["who"].strip(), found["text"]
+    who, text, stamp = found["who"].strip(), found["text"], found["stamp"]
     if who == "*":
         nick, _, deed = text.partition(" ")
-        return _Line("did", found["clock"], nick.lstrip("~&@%+"), deed, found["date"])
+        return _Line("did", stamp, nick.lstrip("~&@%+"), deed, dated=True)
     if who in _NOT_NICKS or " " in who:
-        return _Line("event", found["clock"], "", "", found["date"])
-    return _Line("said", found["clock"], who.lstrip("~&@%+!"), text, found["date"])
+        return _Line("event", stamp, dated=True)
+    return _Line("said", stamp, who.lstrip("~&@%+!"), text, dated=True)
 
 
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
-    state = _State(source, *_named(source))
+    state = _State(source, _named(source), Timeline(Orders({}), {}, source.day, rolls=True))
     for number, line in enumerate(source.lines, 1):
         if dated := _DATED.match(line):
             yield from state.close()
-            state.date_from(dated["when"])
+            state.timed.on(to_iso(dated["when"])[:10] or state.timed.day)
         elif here := _line(line):
             yield from state.close()
             state.take(number, here)
@@ -162,12 +148,11 @@ def read(source: Source) -> Iterator[Record]:
 
 @dataclass
 class _State:
-    """The turn being read, and the date that the lines above it gave."""
+    """The turn being read, and what the lines above it told of the time."""
 
     source: Source
     conversation: str
-    day: date | None = None
-    minutes: int = -1
+    timed: Timeline
     number: int = 0
     here: _Line | None = None
     time: str = ""
@@ -175,7 +160,7 @@ class _State:
 
     def take(self, number: int, here: _Line) -> None:
         """Begin a turn, or, for an event, only learn from its clock."""
-        self.time = self._time(here)
+        self.time = time if "T" in (time := self.timed.at(here.stamp)) else ""
         if here.kind != "event" and here.text.strip():
             self.number, self.here, self.lines = number, here, [here.text.strip()]
 
@@ -192,59 +177,13 @@ class _State:
             )
         self.here, self.lines = None, []
 
-    def date_from(self, written: str) -> None:
-        """Take over the date of `Mon May 08 13:50:00 2023`."""
-        found = _WHEN.search(written)
-        if found and (month := _month(found["month"])):
-            self.day, self.minutes = _date(int(found["year"]), month, int(found["day"])) or self.day, -1
-
-    def _time(self, here: _Line) -> str:
-        hour, minute, second = map(int, f"{here.clock}:0".split(":")[:3])
-        if hour > 23 or minute > 59 or second > 59:
-            return ""
-        shown = f"T{hour:02}:{minute:02}:{second:02}"
-        minutes = hour * 60 + minute
-        if here.day:
-            day = _date(*map(int, here.day.split("-")))
-            return f"{day.isoformat()}{shown}{here.zone}" if day else ""
-        if here.month:
-            self._to_month(here.month, here.monthday)
-        elif self.day and minutes + _PASSED < self.minutes:
-            self.day = self.day + timedelta(days=1) if self.day < date.max else self.day
-        self.minutes = minutes
-        return f"{self.day.isoformat()}{shown}" if self.day else ""
-
-    def _to_month(self, month: int, day: int) -> None:
-        """HexChat's lines have no year: it is that of the head, one more once December turns to January."""
-        if self.day:
-            year = self.day.year + (self.day.month == 12 and month == 1)
-            self.day = _date(year, month, day) or self.day
-
-
-def _day(written: str) -> str:
-    """The date of a stamp as ISO 8601, also of `08-May-2023`, which Limnoria's forerunner wrote."""
-    return to_iso(written) if written[2:3] == "-" else written
-
-
-def _month(name: str | None) -> int:
-    lower = (name or "").lower()
-    return MONTHS.index(lower) + 1 if lower in MONTHS else 0
-
-
-def _date(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
-
 
 _BUFFER = re.compile(r"^irc\.[^.]{1,60}\.(?=.)")  # WeeChat names a log after the buffer: irc.libera.#harbour
 
 
-def _named(source: Source) -> tuple[str, date | None]:
-    """The channel and the date in the path: `#harbour/2023-05-08.log`, `#harbour_20230508.log`."""
+def _named(source: Source) -> str:
+    """The channel in the path: `#harbour/2023-05-08.log`, `#harbour_20230508.log`."""
     stem = _BUFFER.sub("", source.stem)
     if not source.day:
-        return stem, None
-    name = NAMED_DAY.sub("", stem).strip(" -_.")
-    return name or PurePath(source.path).parent.name or stem, date.fromisoformat(source.day)
+        return stem
+    return NAMED_DAY.sub("", stem).strip(" -_.") or PurePath(source.path).parent.name or stem

@@ -18,16 +18,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, timedelta
 from typing import NamedTuple
 
-from smartsearch.text.times import clock, to_iso
+from smartsearch.text.stamps import Timeline
+from smartsearch.text.times import Orders, to_iso
 from smartsearch.transcripts.format import Record, turn
 from smartsearch.transcripts.formats.captions import bracketed
 from smartsearch.transcripts.source import Source
 
 _DETECT_LINES = 300
-_PASSED = 6  # hours that a clock falls back when a day has passed
 _CLOCK = r"\d{1,2}:\d{2}:\d{2}"
 _FROM = r"From\s{1,3}(?P<name>[^\t\n:]{1,100}?)"
 _TO = r"\s{1,4}[Tt]o\s{1,4}(?P<to>[^\n:]{1,100}?)"
@@ -87,23 +86,19 @@ def _opening(line: str) -> _Opening | None:
 def read(source: Source) -> Iterator[Record]:
     """Turns in file order."""
     folder = _FOLDER.match(source.folder)
-    day = (to_iso(folder["day"]) if folder else "") or source.day
-    last = ""
+    timed = Timeline(Orders({}), {}, to_iso(folder["day"]) if folder else source.day, rolls=True)
     for item, here, below in source.opened(_opening):
         said = "\n".join([here.text, *(line.removeprefix("\t").rstrip() for line in below)]).strip()
-        hour = clock(here.clock)
         if here.day:
-            day, last = to_iso(here.day), ""
-        elif hour and day and int(hour[:2]) + _PASSED < int(last[:2] or 0):
-            day = _next(day)
-        last = hour or last
+            timed.on(to_iso(here.day) or timed.day)
+        time = timed.at(here.clock) if here.clock else ""
         if not _REACTION.fullmatch(said):
             yield turn(
                 source.path,
                 item,
                 text=_REPLY.sub("", said, count=1),
                 speaker=here.name.strip(),
-                time=f"{day}T{hour}" if day and hour else "",
+                time=time if "T" in time else "",
                 caption=_to(here.to) if said else "",
                 conversation=folder["name"] if folder else source.stem,
                 turn=here.place,
@@ -113,8 +108,3 @@ def read(source: Source) -> Iterator[Record]:
 def _to(name: str) -> str:
     """Who a direct message is to."""
     return bracketed("direct message to", _PRIVATE.sub("", name)) if _PRIVATE.search(name) else ""
-
-
-def _next(day: str) -> str:
-    found = date.fromisoformat(day)
-    return (found + timedelta(days=1)).isoformat() if found < date.max else day
