@@ -52,7 +52,8 @@ def test_each_file_is_told_with_what_is_in_it(run: Run, chats: Path):
     assert ran.out.splitlines() == [
         "broken.json: not read",
         "  left out: line 1: not valid JSON: Expecting property name enclosed in double quotes (column 3)",
-        "chat.txt: chat, 1 conversation, 4 turns, Mara, Ilya, 2024-05-08 to 2024-05-10, 100% explained",
+        "chat.txt: chat, 1 conversation, 4 turns, Mara, Ilya, 2024-05-08 to 2024-05-10, 100% explained, "
+        "head [TIME] NAME: TEXT, 4 of 5 lines",
         "empty.txt: empty",
         "  note: empty, no turns",
         "half.jsonl: messages, 1 conversation, 1 turn, user",
