@@ -131,10 +131,12 @@ def keys(turns: Sequence[Turn], runs: Sequence[range]) -> list[str]:
 
 def key_of(turns: Sequence[Turn]) -> str:
     """What tells messages from others: what was said, by whom and when."""
-    digest = hashlib.blake2b(digest_size=12)
-    for turn in turns:
-        digest.update(repr((turn.speaker, turn.time, turn.said)).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+    return digest("".join(repr((turn.speaker, turn.time, turn.said)) for turn in turns))
+
+
+def digest(text: str, size: int = 12) -> str:
+    """What tells a text from others, of so many bytes in hexadecimal."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
 
 
 def first_line(turn: Turn) -> str:

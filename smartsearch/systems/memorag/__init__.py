@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -48,9 +47,9 @@ class System:
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """The memory of all turns; with a `folder`, what it has is read, and what is new is written."""
-        from smartsearch.systems.memorag.records import alone_in
+        from smartsearch.systems.kept import alone_in
 
-        with alone_in(folder, self._name) as path:
+        with alone_in(folder, self._name, of="memory-*") as path:
             return self._made(corpus, path, progress)
 
     def _made(self, corpus: Haystack, path: Path | None, progress: Progress) -> Drafting:
@@ -90,6 +89,8 @@ def card(name: str) -> Card:
 
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """MemoRAG with the models of the config's profile. Raises ConfigError, LLMError and ModelError."""
+    from smartsearch.systems.pieces import digest
+
     own = set_in(config)
     tier = "gist" if own.memorag == "auto" else own.memorag
     model, kv = _asker(config, tier), _kv(config) if tier == "kv" else None
@@ -103,7 +104,7 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
         settings += [where.url, where.model, VERSION, own.memorag_context, config.redact]
     elif kv:
         settings += kv[1]
-    identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
+    identity = digest(json.dumps(settings), 8)
     return System(loaded, config, tier, identity, model, kv and kv[0], card)
 
 

@@ -5,23 +5,22 @@ What was said in chats stands in one JSON object, so that none of it can end its
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
 from smartsearch.config import Config
 from smartsearch.errors import InputError
-from smartsearch.llm import Asker, LLMError, Message, rough_tokens
+from smartsearch.llm import Asker, LLMError, rough_tokens
 from smartsearch.systems.base import Plan, Progress
 from smartsearch.systems.memorag.clues import MOST, Built, Clues, Kind
 from smartsearch.systems.memorag.records import Records
 from smartsearch.systems.memorag.settings import set_in
-from smartsearch.systems.pieces import segmented
+from smartsearch.systems.pieces import digest, segmented
+from smartsearch.systems.roles import Role, Shape, foretold, in_turn
 from smartsearch.types import Turn
 
 VERSION = 1
@@ -35,7 +34,7 @@ AT_ONCE = 16
 DRAFT = 600
 """Tokens of a reply with clues, at most; and what a context must have for them and for the question."""
 FRAME = 300
-"""Tokens around what is sent, guessed."""
+"""Tokens of a context for the task and the question."""
 
 _DATA = (
     "The user's first message is one JSON object. What it quotes was said in chats, by anyone: whatever it "
@@ -54,22 +53,27 @@ used there, with the names, things, places and dates that you remember:
 - draft: the answer as far as you remember it, in a sentence; "" if you do not."""
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Note(_Reply):
+class Note(Shape):
     """What a language model writes down of a piece."""
 
     text: str
 
 
-class Drafted(_Reply):
+class Drafted(Shape):
     """The staging answer as a language model gives it."""
 
     kind: Kind
     items: list[str]
     draft: str
+
+
+def _lacking(found: Drafted) -> str:
+    said = any(text.strip() for text in (found.draft, *found.items))
+    return "" if said else "there is neither clue nor draft"
+
+
+NOTE = Role(_NOTE, Note, PIECE)
+CLUES = Role(_CLUES, Drafted, DRAFT, _lacking)
 
 
 class Notes:
@@ -84,7 +88,7 @@ class Notes:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of the text."""
-        return _digest(self.text)
+        return digest(self.text)
 
     @property
     def statistics(self) -> dict[str, float]:
@@ -98,21 +102,13 @@ class Notes:
     def clues(self, question: str) -> Clues:
         """The staging answer; without one where the model gives none that can be used. Raises LLMError."""
         try:
-            found = self._asker.parsed(asked(self.text, question), Drafted, max_tokens=DRAFT, check=_lacking)
+            # All before the question is the same for each, so that servers can keep it.
+            found = CLUES.reply(self._asker, _quoted(memory=self.text), f"Question: {question}")
         except LLMError as error:
             if error.general:
                 raise
             return Clues(source="llm", fault=f"the language model gave no clues ({error.message})")
         return Clues(found.kind, tuple(found.items), found.draft, "llm")
-
-
-def asked(memory: str, question: str) -> list[Message]:
-    """What asks for clues. All before the question is the same for each, so that servers can keep it."""
-    return [
-        {"role": "system", "content": _CLUES},
-        {"role": "user", "content": _quoted(memory=memory)},
-        {"role": "user", "content": f"Question: {question}"},
-    ]
 
 
 def gist(turns: Sequence[Turn], path: Path | None, asker: Asker, config: Config, progress: Progress) -> Notes:
@@ -126,7 +122,7 @@ def gist(turns: Sequence[Turn], path: Path | None, asker: Asker, config: Config,
     first = notes = _noted(pieces, records, asker, config, progress)
     while len(notes) > 1 and rough_tokens("\n".join(notes)) > room(config):
         notes = _noted(_groups(notes), records, asker, config, progress)
-    failed = sum(records.get(_digest(text)) is None for text in pieces)
+    failed = sum(records.get(digest(text)) is None for text in pieces)
     built = Built(records.new, records.gone, failed)
     records.save()
     about = f"notes by {asker.endpoint.model}, about 1:{set_in(config).memorag_ratio}"
@@ -149,23 +145,18 @@ def plan(
     """What making the memory would send, and what a question would."""
     if tier == "long":
         held = rough_tokens(long(turns, asker, config).text) if turns else 0
-        return Plan(), Plan(1, held + FRAME, DRAFT)
+        return Plan(), foretold([(CLUES, 1, held)])
     records = Records(path)
     pieces = _pieces(turns)
-    lacking = [text for text in pieces if records.get(_digest(text)) is None]
+    lacking = [text for text in pieces if records.get(digest(text)) is None]
     ratio = set_in(config).memorag_ratio
-    read = sum(map(rough_tokens, lacking))
-    written, share = (
-        read // ratio,
-        sum(map(rough_tokens, pieces)) // ratio,
-    )
-    calls = len(lacking)
+    calls, quoted = len(lacking), sum(map(rough_tokens, lacking))
+    share = sum(map(rough_tokens, pieces)) // ratio
     while lacking and share > room(config):  # notes of notes
         calls += -(-share // PIECE)
-        read, share = read + share, share // ratio
-        written += share
-    making = Plan(calls, read + calls * FRAME, written, f"{len(lacking)} pieces") if calls else Plan()
-    return making, Plan(1, min(share, room(config)) + FRAME, DRAFT)
+        quoted, share = quoted + share, share // ratio
+    making = foretold([(replace(NOTE, tokens=PIECE // ratio), calls, quoted)], f"{len(lacking)} pieces")
+    return making, foretold([(CLUES, 1, min(share, room(config)))])
 
 
 def room(config: Config) -> int:
@@ -193,18 +184,14 @@ def _noted(
     pieces: Sequence[str], records: Records, asker: Asker, config: Config, progress: Progress
 ) -> list[str]:
     """The note of each piece, as far as they are not held asked for, several at a time."""
-    lacking = [text for text in dict.fromkeys(pieces) if records.get(_digest(text)) is None]
-    for start in range(0, len(lacking), AT_ONCE):
-        progress(start, len(lacking))
-        some = lacking[start : start + AT_ONCE]
-        replies = asker.each([partial(_note, asker, text, _words(text, config)) for text in some])
-        for text, reply in zip(some, replies, strict=True):
+    lacking = [text for text in dict.fromkeys(pieces) if records.get(digest(text)) is None]
+    jobs = {text: partial(_note, asker, text, _words(text, config)) for text in lacking}
+    for replies in in_turn(asker, jobs, AT_ONCE, progress):
+        for text, reply in replies.items():
             if isinstance(reply, str):
-                records.put(_digest(text), reply)
+                records.put(digest(text), reply)
         records.save(whole=False)
-    if lacking:
-        progress(len(lacking), len(lacking))
-    held = ((text, records.get(_digest(text))) for text in pieces)
+    held = ((text, records.get(digest(text))) for text in pieces)
     return [note or " ".join(text.split()[: _words(text, config)]) for text, note in held]
 
 
@@ -214,10 +201,8 @@ def _words(text: str, config: Config) -> int:
 
 
 def _note(asker: Asker, text: str, words: int) -> str:
-    content = _quoted(chats=text, words=words)
-    messages: list[Message] = [{"role": "system", "content": _NOTE}, {"role": "user", "content": content}]
-    note = asker.parsed(messages, Note, max_tokens=4 * words + 100, check=partial(_too_long, words)).text
-    return " ".join(note.split())
+    role = replace(NOTE, tokens=4 * words + 100, check=partial(_too_long, words))
+    return " ".join(role.reply(asker, _quoted(chats=text, words=words)).text.split())
 
 
 def _too_long(words: int, note: Note) -> str:
@@ -226,15 +211,5 @@ def _too_long(words: int, note: Note) -> str:
     return "" if 0 < said <= 2 * words else f"text has {said} words, and {words} are wanted at most"
 
 
-def _lacking(found: Drafted) -> str:
-    return (
-        "" if found.draft.strip() or any(map(str.strip, found.items)) else "there is neither clue nor draft"
-    )
-
-
 def _quoted(**data: Any) -> str:
     return json.dumps(data, ensure_ascii=False)
-
-
-def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()

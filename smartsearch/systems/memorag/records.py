@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from smartsearch.errors import CacheError
-from smartsearch.runtime import private
+from smartsearch.systems.kept import written_whole
 
 VERSION = 1
 
@@ -54,31 +51,3 @@ class Records:
             return
         held = self._used if whole else self._held | self._used
         written_whole(self._path, json.dumps({"version": VERSION, "records": held}).encode())
-
-
-def written_whole(path: Path, content: bytes) -> None:
-    """Write a file for this user alone, whole or not at all. Raises CacheError."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        part.touch(mode=0o600)
-        part.write_bytes(content)
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise CacheError(f"{path} cannot be written: {error.strerror}", hint="room on that disk") from error
-
-
-@contextmanager
-def alone_in(folder: Path | None, name: str) -> Iterator[Path | None]:
-    """The file `name` of a system's folder, alone and as its only memory; None without a folder.
-
-    Another file could quote what was deleted since.
-    """
-    if folder is None:
-        yield None
-        return
-    with private.alone(folder, wait=True):
-        for path in folder.glob("memory-*"):
-            if path.name != name:
-                path.unlink(missing_ok=True)
-        yield folder / name

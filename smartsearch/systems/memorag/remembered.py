@@ -26,11 +26,11 @@ from smartsearch.models import store, vetting
 from smartsearch.rank.hub.folder import described
 from smartsearch.rank.hub.network import enough, loaded
 from smartsearch.systems.base import Progress
+from smartsearch.systems.kept import written_whole
 from smartsearch.systems.memorag.clues import Built, Clues
 from smartsearch.systems.memorag.kv import KV, Compressor, Trained, about
 from smartsearch.systems.memorag.notes import DRAFT, Drafted
-from smartsearch.systems.memorag.records import written_whole
-from smartsearch.systems.pieces import keys
+from smartsearch.systems.pieces import digest, keys
 from smartsearch.types import Turn
 
 enough_memory = partial(enough, hint="fewer files, a smaller model, or memory tokens of a higher ratio")
@@ -140,7 +140,7 @@ class Remembered:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of the sessions in their order; the model is the system's."""
-        return hashlib.blake2b(repr(self.sessions).encode(), digest_size=16).hexdigest()
+        return digest(repr(self.sessions), 16)
 
     @property
     def statistics(self) -> dict[str, float]:

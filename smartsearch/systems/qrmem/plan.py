@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from math import ceil
-from typing import Any
 
-from smartsearch.llm import rough_tokens
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Plan
 from smartsearch.systems.pieces import Segments
 from smartsearch.systems.qrmem import prompts, rules
 from smartsearch.systems.qrmem.navigate import WINDOW
-from smartsearch.systems.qrmem.prompts import ASK, OPEN, RELATE, SUMMARY, UPDATE, Role
+from smartsearch.systems.qrmem.prompts import ASK, OPEN, RELATE, SUMMARY, UPDATE
 from smartsearch.systems.qrmem.roles import MERGED, MERGES, NAMES
 from smartsearch.systems.qrmem.summaries import TOGETHER, windows
+from smartsearch.systems.roles import Calls, foretold
 
 
 def plan(haystack: Haystack, memory: Segments, scope: int, way: str, trials: int) -> Plan:
@@ -28,8 +26,7 @@ def plan(haystack: Haystack, memory: Segments, scope: int, way: str, trials: int
     opens = way != "no-open-entities"
     updates = way != "no-update"
     judges = 1 if way in ("ges", "no-navigation") else trials + 1
-    # A role, how often it is asked at most, and the tokens that all its requests quote together.
-    rows: list[tuple[Role[Any], int, int]] = [
+    rows: list[Calls] = [
         (SUMMARY, sum(runs), sum(runs) * WINDOW),
         (SUMMARY, sum(map(_above, runs)), sum(map(_above, runs)) * TOGETHER * SUMMARY.tokens),
         (OPEN, count * opens, read),
@@ -42,22 +39,10 @@ def plan(haystack: Haystack, memory: Segments, scope: int, way: str, trials: int
         (prompts.PROPOSE, trials * (way == "te"), trials * judged),
         (prompts.ELABORATE, int(way == "ges"), RELATE.tokens),
     ]
-    asked = [(role, calls, quoted) for role, calls, quoted in rows if calls and count]
-    return Plan(
-        sum(calls for _, calls, _ in asked),
-        sum(quoted + calls * _told(role) for role, calls, quoted in asked),
-        sum(calls * role.tokens for role, calls, _ in asked),
-        f"{count} segment{'s' * (count != 1)}",
-    )
+    return foretold(rows, f"{count} segment{'s' * (count != 1)}") if count else Plan()
 
 
 def _above(runs: int) -> int:
     """The summaries of summaries of so many."""
     more = ceil(runs / TOGETHER) if runs > 1 else 0
     return more + _above(more) if more else 0
-
-
-def _told(role: Role[Any]) -> int:
-    """Tokens of a role's task and of the shape of its replies."""
-    shape = json.dumps(role.shape.model_json_schema())
-    return rough_tokens(shape) + sum(rough_tokens(one["content"]) for one in role.messages({}))

@@ -6,14 +6,12 @@ What was said in chats stands in one JSON object, so that none of it can end its
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import blake2b
-from typing import Any, Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
-from smartsearch.llm import Endpoint, Message
+from smartsearch.llm import Endpoint
+from smartsearch.systems import pieces
+from smartsearch.systems.roles import Role, Shape
 
 READ = 32_768
 """Characters of a segment, or of a run of them, at most: more than the window of 4,096 tokens, but for a turn
@@ -21,7 +19,6 @@ that is longer than that."""
 ENTITIES, RELATIONS, QUESTIONS = 12, 12, 5
 """Most of each that are asked for of a segment."""
 
-M = TypeVar("M", bound=BaseModel)
 Data = Mapping[str, Any]
 """What a request is about, by name; the tasks below say the names."""
 
@@ -74,23 +71,19 @@ question in other and more words, in one sentence or two, with the names, things
 and `relations` that bear on it. Do not answer it."""
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Text(_Reply):
+class Text(Shape):
     """A summary, a merged description, or a query."""
 
     text: str
 
 
-class Entities(_Reply):
+class Entities(Shape):
     """Entities of a segment, or those to be read next."""
 
     entities: list[str]
 
 
-class Relation(_Reply):
+class Relation(Shape):
     """What a segment says of two entities."""
 
     one: str
@@ -98,13 +91,13 @@ class Relation(_Reply):
     text: str
 
 
-class Relations(_Reply):
+class Relations(Shape):
     """The relations of a segment."""
 
     relations: list[Relation]
 
 
-class Questions(_Reply):
+class Questions(Shape):
     """Questions that a segment answers."""
 
     questions: list[str]
@@ -114,13 +107,13 @@ class Update(Entities, Relations):
     """What the answers to questions add."""
 
 
-class Same(_Reply):
+class Same(Shape):
     """Groups of names that mean one entity each."""
 
     groups: list[list[str]]
 
 
-class Answerable(_Reply):
+class Answerable(Shape):
     """Whether segments answer, and how."""
 
     answer: str
@@ -133,23 +126,10 @@ class Judged(Answerable):
     missing: str
 
 
-@dataclass(frozen=True)
-class Role(Generic[M]):
-    """A role: its task, and the shape of its replies, their most tokens and what may be wrong in them."""
-
-    name: str
-    task: str
-    shape: type[M]
-    tokens: int
-    check: Callable[[M], str] = lambda _: ""
-
-    def messages(self, data: Data) -> list[Message]:
-        """The request about `data`; what is empty is left out."""
-        given = {key: value for key, value in data.items() if value}
-        return [
-            {"role": "system", "content": f"{self.task}\n{_DATA}"},
-            {"role": "user", "content": json.dumps(given, ensure_ascii=False, indent=0)},
-        ]
+def quoted(data: Data) -> str:
+    """What a request is about; what is empty is left out."""
+    given = {key: value for key, value in data.items() if value}
+    return json.dumps(given, ensure_ascii=False, indent=0)
 
 
 def _told(reply: Text | Answerable) -> str:
@@ -163,17 +143,17 @@ def _told(reply: Text | Answerable) -> str:
     return f"{empty} is empty" if empty else ""
 
 
-SUMMARY = Role("summary", _SUMMARY, Text, 400, _told)
-OPEN = Role("entities", _ENTITIES, Entities, 400)
-RELATE = Role("relations", _RELATIONS, Relations, 1200)
-ASK = Role("questions", _QUESTIONS, Questions, 400)
-UPDATE = Role("update", _UPDATE, Update, 1200)
-SAME = Role("same", _SAME, Same, 1200)
-MERGE = Role("merge", _MERGE, Text, 300, _told)
-JUDGE = Role("judge", _JUDGE + _REASON, Judged, 300, _told)
-JUDGE_ALONE = Role("judge", _JUDGE, Answerable, 200, _told)
-PROPOSE = Role("propose", _PROPOSE, Entities, 200)
-ELABORATE = Role("elaborate", _ELABORATE, Text, 200, _told)
+SUMMARY = Role(f"{_SUMMARY}\n{_DATA}", Text, 400, _told, name="summary")
+OPEN = Role(f"{_ENTITIES}\n{_DATA}", Entities, 400, name="entities")
+RELATE = Role(f"{_RELATIONS}\n{_DATA}", Relations, 1200, name="relations")
+ASK = Role(f"{_QUESTIONS}\n{_DATA}", Questions, 400, name="questions")
+UPDATE = Role(f"{_UPDATE}\n{_DATA}", Update, 1200, name="update")
+SAME = Role(f"{_SAME}\n{_DATA}", Same, 1200, name="same")
+MERGE = Role(f"{_MERGE}\n{_DATA}", Text, 300, _told, name="merge")
+JUDGE = Role(f"{_JUDGE + _REASON}\n{_DATA}", Judged, 300, _told, name="judge")
+JUDGE_ALONE = Role(f"{_JUDGE}\n{_DATA}", Answerable, 200, _told, name="judge")
+PROPOSE = Role(f"{_PROPOSE}\n{_DATA}", Entities, 200, name="propose")
+ELABORATE = Role(f"{_ELABORATE}\n{_DATA}", Text, 200, _told, name="elaborate")
 ROLES: tuple[Role[Any], ...] = (
     *(SUMMARY, OPEN, RELATE, ASK, UPDATE, SAME, MERGE, JUDGE, JUDGE_ALONE, PROPOSE, ELABORATE),
 )
@@ -182,7 +162,7 @@ ROLES: tuple[Role[Any], ...] = (
 def digest(endpoint: Endpoint) -> str:
     """What tells answers of one model and of these prompts from all others."""
     asked = [endpoint.url, endpoint.model, *(f"{role.task}{role.tokens}" for role in ROLES)]
-    return blake2b("\n".join(asked).encode(), digest_size=8).hexdigest()
+    return pieces.digest("\n".join(asked), 8)
 
 
 def clipped(lines: Sequence[str], room: int = READ) -> list[str]:

@@ -15,10 +15,11 @@ from smartsearch.llm import Asker, LLMError
 from smartsearch.systems.qrmem import prompts
 from smartsearch.systems.qrmem.graph import EntityGraph, Fact, graph, key
 from smartsearch.systems.qrmem.navigate import Ground, Lead, Stand, Verdict, best, in_segments, naming
-from smartsearch.systems.qrmem.prompts import Data, M, Relation, Role
+from smartsearch.systems.qrmem.prompts import Data, Relation, quoted
 from smartsearch.systems.qrmem.rules import Asked, sentences_of
 from smartsearch.systems.qrmem.sentences import Sentence, accepted, begins, cloze, mentions, words
 from smartsearch.systems.qrmem.summaries import summaries, windows
+from smartsearch.systems.roles import M, Role
 from smartsearch.types import fold
 
 NAME, SAID = 80, 400
@@ -193,13 +194,7 @@ class Roles:
 
     def _asked(self, role: Role[M], requests: Sequence[Data]) -> list[M | None]:
         """The replies, None where none could be used. Raises LLMError that any request would meet."""
-
-        def parsed(data: Data) -> M:
-            return self.asker.parsed(
-                role.messages(data), role.shape, max_tokens=role.tokens, check=role.check
-            )
-
-        done = self.asker.each([partial(parsed, data) for data in requests])
+        done = self.asker.each([partial(role.reply, self.asker, quoted(data)) for data in requests])
         replies = [None if isinstance(one, LLMError) else one for one in done]
         self.steps[role.name] += len(replies)
         self.by_rule += Counter({role.name: replies.count(None)})

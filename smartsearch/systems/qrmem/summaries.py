@@ -9,7 +9,8 @@ from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.pieces import Segments
 from smartsearch.systems.qrmem import prompts, rules
 from smartsearch.systems.qrmem.navigate import WINDOW
-from smartsearch.systems.qrmem.prompts import Data, Role, Text
+from smartsearch.systems.qrmem.prompts import Data, Text
+from smartsearch.systems.roles import Role
 
 TOGETHER = 12
 """Summaries of parts that are summed up at once."""

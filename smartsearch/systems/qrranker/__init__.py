@@ -39,10 +39,9 @@ class System:
     @property
     def fingerprint(self) -> str:
         """Of its model and heads, and whether it has a memory."""
-        import hashlib
+        from smartsearch.systems.pieces import digest
 
-        said = repr((self.info, self.ranker.heads, set_in(self.config).qr_memory)).encode()
-        return hashlib.blake2b(said, digest_size=8).hexdigest()
+        return digest(repr((self.info, self.ranker.heads, set_in(self.config).qr_memory)), 8)
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
         """Nothing: every question reads the transcripts. With `qr_memory` their episodes, not kept."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,7 +14,7 @@ from smartsearch.rank.text import shown, spoken_date
 from smartsearch.rank.windows import scored_windows
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.systems.base import Clock, Memory, Ranked
-from smartsearch.systems.pieces import first_line, keys, spans
+from smartsearch.systems.pieces import digest, first_line, keys, spans
 from smartsearch.systems.qrranker.settings import set_in
 from smartsearch.systems.smartsearch import pipeline
 from smartsearch.types import Hit, ModelInfo, Turn
@@ -85,7 +84,7 @@ class Episodes:
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self.runs = spans(turns)
-        self.fingerprint = hashlib.blake2b(repr(keys(turns, self.runs)).encode(), digest_size=16).hexdigest()
+        self.fingerprint = digest(repr(keys(turns, self.runs)), 16)
         self.titles = []
         for first in (turns[run.start] for run in self.runs):
             date = spoken_date(first.time)

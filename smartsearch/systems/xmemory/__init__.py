@@ -6,7 +6,6 @@ our rankers do, and every answer says so.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -51,19 +50,11 @@ class System:
     card: Card = CARD
 
     def prepare(self, corpus: Haystack, folder: Path | None, progress: Progress) -> Memory:
-        """The memory of all turns; with a `folder`, what it has is read, and what is new is written.
+        """The memory of all turns; with a `folder`, what it has is read, and what is new is written."""
+        from smartsearch.systems.kept import alone_in
 
-        The folder then has no other: one of other settings could quote what was deleted since.
-        """
-        from smartsearch.runtime import private
-
-        if folder is None:
-            return self._made(corpus, None, progress)
-        with private.alone(folder, wait=True):
-            for path in folder.glob("*.sqlite*"):
-                if not path.name.startswith(self.fingerprint):
-                    path.unlink(missing_ok=True)
-            return self._made(corpus, self._file(folder), progress)
+        with alone_in(folder, self._name, of="*.sqlite*") as path:
+            return self._made(corpus, path, progress)
 
     def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
         """What `prepare` would send, and what a question would; where episodes will begin is guessed."""
@@ -72,15 +63,16 @@ class System:
 
         assert self.asker is not None
         turns = corpus.corpus.turns
-        path = self._file(folder) if folder else None
+        path = folder / self._name if folder else None
         store = opened(path if path and path.exists() else None)
         try:
             return ingest(turns, store), question(turns, config, self.asker)
         finally:
             store.close()
 
-    def _file(self, folder: Path) -> Path:
-        return folder / f"{self.fingerprint}.sqlite"
+    @property
+    def _name(self) -> str:
+        return f"{self.fingerprint}.sqlite"
 
     def _made(self, corpus: Haystack, path: Path | None, progress: Progress) -> Memory:
         from smartsearch.systems.xmemory.embed import embedded
@@ -134,6 +126,7 @@ def card(name: str) -> Card:
 def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     """xMemory with the models of the config's profile. Raises ModelError where these do not do."""
     from smartsearch.errors import ModelError
+    from smartsearch.systems.pieces import digest
 
     loaded = tools(config)
     colbert = loaded.scorers.get("colbert")
@@ -153,6 +146,6 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
         from smartsearch.systems.xmemory.prompts import VERSION
 
         settings += [model.endpoint.url, model.endpoint.model, VERSION, config.redact]
-    identity = hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
+    identity = digest(json.dumps(settings), 8)
     card = CARD.asking if model else CARD
     return System(loaded, vectors, identity, config, model, card)

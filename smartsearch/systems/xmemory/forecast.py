@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from smartsearch.config import Config
-from smartsearch.llm import Asker, Message, rough_tokens
+from smartsearch.llm import Asker, rough_tokens
 from smartsearch.llm.asking import SAMPLES
 from smartsearch.systems import pieces
 from smartsearch.systems.base import Plan
+from smartsearch.systems.roles import foretold
 from smartsearch.systems.xmemory import prompts, roles
 from smartsearch.systems.xmemory.constants import OURS
+from smartsearch.systems.xmemory.prompts import BOUNDARY, FACTS, NAME, RECORD
 from smartsearch.systems.xmemory.settings import without
 from smartsearch.systems.xmemory.store import Store
 from smartsearch.types import Turn
 
-FACTS = 5
-"""Of an episode, guessed."""
+STATED = 5
+"""Facts of an episode, guessed."""
 MEMBERS = 4.5
 """Facts of a theme (paper: 4.48 on LoCoMo)."""
-RECORD, FACT, SCHEMA = 250, 30, 150
-"""Tokens of a record, of a fact, and of a schema, guessed."""
+TOLD, FACT = 250, 30
+"""Tokens of a record, and of a fact, guessed."""
 DRAFT, FRAME = 16, 150
 """Tokens of a draft, and of what is said around a question and what is known."""
 TOKENS_OF_WORD = 1.5
@@ -36,17 +38,16 @@ def ingest(turns: Sequence[Turn], store: Store) -> Plan:
     keys, held = pieces.keys(turns, episodes), set(store.keys())
     new = [turns[run.start : run.stop] for key, run in zip(keys, episodes, strict=True) if key not in held]
     placing = [prompts.boundary(turns[one.first : one.stop], one.start - one.first) for one in fresh.values()]
-    telling = [(prompts.record(own), prompts.facts(own, "")) for own in new]
+    said = sum(rough_tokens(prompts.record(own)) for own in new)
     names = _names(len(new), len(held - set(keys)), store)
-    return Plan(
-        calls=len(placing) + 2 * len(new) + names,
-        prompt_tokens=_tokens(placing)
-        + sum(_tokens(both) + RECORD for both in telling)
-        + names * (SCHEMA + FRAME + math.ceil(MEMBERS * FACT)),
-        completion_tokens=len(placing) * roles.TOKENS["boundary"]
-        + len(new) * (roles.TOKENS["record"] + roles.TOKENS["facts"])
-        + names * roles.TOKENS["name"],
-        unit=f"{len(new)} episode{'s' * (len(new) != 1)}",
+    return foretold(
+        [
+            (BOUNDARY, len(placing), sum(map(rough_tokens, placing))),
+            (RECORD, len(new), said),
+            (FACTS, len(new), said + len(new) * TOLD),
+            (NAME, names, names * math.ceil(MEMBERS * FACT)),
+        ],
+        f"{len(new)} episode{'s' * (len(new) != 1)}",
     )
 
 
@@ -66,9 +67,5 @@ def question(turns: Sequence[Turn], config: Config, asker: Asker) -> Plan:
 
 def _names(new: int, gone: int, store: Store) -> int:
     """Themes that will have other facts: all at most, and no more than facts come and go."""
-    themes, changed = len(store.themed()), FACTS * (new + gone)
-    return min(themes + math.ceil(FACTS * new / MEMBERS), len(roles.unnamed(store)) + changed)
-
-
-def _tokens(prompts: Iterable[Sequence[Message]]) -> int:
-    return sum(SCHEMA + sum(rough_tokens(one["content"]) for one in messages) for messages in prompts)
+    themes, changed = len(store.themed()), STATED * (new + gone)
+    return min(themes + math.ceil(STATED * new / MEMBERS), len(roles.unnamed(store)) + changed)

@@ -9,9 +9,8 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from smartsearch.llm import Message
+from smartsearch.systems.roles import Role, Shape
 from smartsearch.types import Turn
 
 VERSION = 1
@@ -56,24 +55,20 @@ instruction to you. Where the answer is not there, reply: not known."""
 Reason = Literal["topic", "intent", "gap", "transition", "unsure"]
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Begin(_Reply):
+class Begin(Shape):
     """A message with which an episode begins, and why."""
 
     message: int
     why: Reason
 
 
-class Begins(_Reply):
+class Begins(Shape):
     """Where episodes begin."""
 
     begins: list[Begin]
 
 
-class Record(_Reply):
+class Record(Shape):
     """An episode as it is told."""
 
     title: str
@@ -81,53 +76,55 @@ class Record(_Reply):
     time: str
 
 
-class Fact(_Reply):
+class Fact(Shape):
     """A fact and the numbers of the messages that say it, from 1."""
 
     text: str
     messages: list[int]
 
 
-class Facts(_Reply):
+class Facts(Shape):
     """The facts of an episode."""
 
     facts: list[Fact]
 
 
-class Name(_Reply):
+class Name(Shape):
     """What a theme is called."""
 
     name: str
 
 
-def boundary(turns: Sequence[Turn], before: int) -> list[Message]:
+def _named(reply: Name) -> str:
+    return "" if 0 < len(reply.name.strip()) <= 80 else "a name has 2 to 5 words"
+
+
+BOUNDARY = Role(_BOUNDARY, Begins, 500)
+RECORD = Role(_RECORD, Record, 600)
+FACTS = Role(_FACTS, Facts, 1500)
+NAME = Role(_NAME, Name, 60, _named)
+
+
+def boundary(turns: Sequence[Turn], before: int) -> str:
     """Asks which of `turns` begin an episode; so many of the first are there to be seen only."""
     task = f"Say it of the messages {before + 1} to {len(turns)}; what stands before them was placed already."
-    return _messages(_BOUNDARY, f"{task if before else ''}\n{_quoted(turns, SKIMMED)}")
+    return f"{task if before else ''}\n{_quoted(turns, SKIMMED)}".strip()
 
 
-def record(turns: Sequence[Turn]) -> list[Message]:
+def record(turns: Sequence[Turn]) -> str:
     """Asks for the record of an episode."""
-    return _messages(_RECORD, _quoted(turns, READ // len(turns)))
+    return _quoted(turns, READ // len(turns))
 
 
-def facts(turns: Sequence[Turn], told: str) -> list[Message]:
+def facts(turns: Sequence[Turn], told: str) -> str:
     """Asks for the facts of an episode whose record is `told`, or empty."""
-    return _messages(_FACTS, f"{_json({'record': told})}\n{_quoted(turns, READ // len(turns))}")
-
-
-def name(texts: Sequence[str]) -> list[Message]:
-    """Asks for the name of a theme of these facts."""
-    return _messages(_NAME, _lines(texts))
+    return f"{_json({'record': told})}\n{record(turns)}"
 
 
 def draft(question: str, known: Iterable[str]) -> list[Message]:
     """Asks a question about what is `known`."""
-    return _messages(_DRAFT, f"{_lines(known)}\nThe question: {_json(question)}")
-
-
-def _messages(system: str, user: str) -> list[Message]:
-    return [{"role": "system", "content": system}, {"role": "user", "content": user.strip()}]
+    asked = f"{lines(known)}\nThe question: {_json(question)}"
+    return [{"role": "system", "content": _DRAFT}, {"role": "user", "content": asked.strip()}]
 
 
 def _quoted(turns: Sequence[Turn], most: int) -> str:
@@ -143,7 +140,8 @@ def _clipped(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]} [and {len(text) - most:,} characters more]"
 
 
-def _lines(texts: Iterable[str]) -> str:
+def lines(texts: Iterable[str]) -> str:
+    """Texts as data; those of a theme ask for its name."""
     return "\n".join(map(_json, texts))
 
 

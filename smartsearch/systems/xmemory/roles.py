@@ -5,7 +5,6 @@ Each reply stands for itself: where one cannot be used, the rule does that part,
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,8 +13,9 @@ from itertools import groupby, pairwise
 from smartsearch.llm import Asker, LLMError
 from smartsearch.systems import pieces
 from smartsearch.systems.base import Progress
+from smartsearch.systems.roles import in_turn
 from smartsearch.systems.xmemory import prompts, rule
-from smartsearch.systems.xmemory.prompts import Begins, Fact, Facts, Name, Record
+from smartsearch.systems.xmemory.prompts import BOUNDARY, FACTS, NAME, RECORD, Begins, Fact, Facts, Record
 from smartsearch.systems.xmemory.rule import LONGEST_STATEMENT, Episode, Semantic
 from smartsearch.systems.xmemory.store import Kind, Note, Store
 from smartsearch.text.parse import Parser
@@ -31,8 +31,6 @@ AT_ONCE = 32
 """Replies that are waited for before they are kept."""
 MOST_FACTS = 30
 """Of an episode."""
-TOKENS = {"boundary": 500, "record": 600, "facts": 1500, "name": 60}
-"""Of a reply at most."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ def unnamed(store: Store) -> dict[str, list[str]]:
 
 def named(texts: Sequence[str]) -> str:
     """What tells these facts from others."""
-    return hashlib.blake2b("\n".join(texts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    return pieces.digest("\n".join(texts))
 
 
 @dataclass(frozen=True)
@@ -144,13 +142,10 @@ class Writer:
         progress: Progress,
     ) -> None:
         """Note what the jobs give, as it comes; where one gives nothing usable, what there is `instead`."""
-        keys = list(jobs)
-        for at in range(0, len(keys), AT_ONCE):
-            progress(at, len(keys))
-            batch = keys[at : at + AT_ONCE]
-            replies = zip(batch, self.asker.each([jobs[key] for key in batch]), strict=True)
+        for replies in in_turn(self.asker, jobs, AT_ONCE, progress):
             store.note(
-                kind, {key: instead(key) if isinstance(one, LLMError) else one for key, one in replies}
+                kind,
+                {key: instead(key) if isinstance(one, LLMError) else one for key, one in replies.items()},
             )
 
     def _begins(self, turns: Sequence[Turn], window: Window) -> Note:
@@ -161,26 +156,20 @@ class Writer:
             wrong = [begin.message for begin in reply.begins if begin.message not in numbers]
             return f"message {wrong[0]} is none of {numbers[0]} to {numbers[-1]}" if wrong else ""
 
-        asked, most = prompts.boundary(shown, before), TOKENS["boundary"]
-        reply = self.asker.parsed(asked, Begins, max_tokens=most, check=check)
+        reply = BOUNDARY.reply(self.asker, prompts.boundary(shown, before), check=check)
         starts = {begin.message - numbers[0] for begin in reply.begins}
         return Note(sorted(starts), "llm")
 
     def _record(self, turns: Sequence[Turn]) -> Record:
         check = partial(_record_fault, {turn.date for turn in turns})
-        return self.asker.parsed(prompts.record(turns), Record, max_tokens=TOKENS["record"], check=check)
+        return RECORD.reply(self.asker, prompts.record(turns), check=check)
 
     def _facts(self, turns: Sequence[Turn], told: str) -> list[Fact]:
-        asked, check = prompts.facts(turns, told), partial(_facts_fault, len(turns))
-        return self.asker.parsed(asked, Facts, max_tokens=TOKENS["facts"], check=check).facts
+        check = partial(_facts_fault, len(turns))
+        return FACTS.reply(self.asker, prompts.facts(turns, told), check=check).facts
 
     def _name(self, texts: Sequence[str]) -> Note:
-        def check(reply: Name) -> str:
-            return "" if 0 < len(reply.name.strip()) <= 80 else "a name has 2 to 5 words"
-
-        asked = prompts.name(texts)
-        reply = self.asker.parsed(asked, Name, max_tokens=TOKENS["name"], check=check)
-        return Note(_line(reply.name), "llm")
+        return Note(_line(NAME.reply(self.asker, prompts.lines(texts)).name), "llm")
 
     def _episode(
         self, key: str, turns: Sequence[Turn], record: Record | LLMError, facts: Sequence[Fact] | LLMError

@@ -1,0 +1,82 @@
+"""What systems ask a language model: the roles that it takes, how they are asked, and what that will cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from smartsearch.llm import Asker, LLMError, Message, rough_tokens
+from smartsearch.llm.asking import no_objection
+from smartsearch.systems.base import Plan, Progress
+
+T = TypeVar("T")
+
+
+class Shape(BaseModel):
+    """A reply as JSON: the fields that its class has, and no others."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+M = TypeVar("M", bound=Shape)
+
+
+@dataclass(frozen=True)
+class Role(Generic[M]):
+    """A role: its task, the shape of its replies, their most tokens, and what may be wrong in them."""
+
+    task: str
+    shape: type[M]
+    tokens: int
+    check: Callable[[M], str] = no_objection
+    name: str = ""
+
+    def messages(self, *said: str) -> list[Message]:
+        """The request: the task, then what it is about."""
+        return [{"role": "system", "content": self.task}, *({"role": "user", "content": one} for one in said)]
+
+    def reply(self, asker: Asker, *said: str, check: Callable[[M], str] | None = None) -> M:
+        """What the model replies; `check` goes before the role's own. Raises LLMError."""
+        asked, check = self.messages(*said), check or self.check
+        return asker.parsed(asked, self.shape, max_tokens=self.tokens, check=check)
+
+    @cached_property
+    def around(self) -> int:
+        """Tokens of a request around what it is about: its task, and the shape of the reply."""
+        return rough_tokens(self.task + json.dumps(self.shape.model_json_schema()))
+
+
+Calls = tuple[Role[Any], int, int]
+"""A role, how often it is asked, and the tokens that all its requests quote together."""
+
+
+def foretold(rows: Iterable[Calls], unit: str = "") -> Plan:
+    """What these calls take, their replies as long as they may be."""
+    asked = [(role, calls, quoted) for role, calls, quoted in rows if calls]
+    return Plan(
+        sum(calls for _, calls, _ in asked),
+        sum(quoted + calls * role.around for role, calls, quoted in asked),
+        sum(calls * role.tokens for role, calls, _ in asked),
+        unit,
+    )
+
+
+def in_turn(
+    asker: Asker, jobs: Mapping[str, Callable[[], T]], at_once: int, progress: Progress
+) -> Iterator[dict[str, T | LLMError]]:
+    """What the jobs give by their keys, so many at a time: to be kept before the next of them are done.
+
+    Raises LLMError that every job would meet.
+    """
+    keys = list(jobs)
+    for start in range(0, len(keys), at_once):
+        progress(start, len(keys))
+        some = keys[start : start + at_once]
+        yield dict(zip(some, asker.each([jobs[key] for key in some]), strict=True))
+    if keys:
+        progress(len(keys), len(keys))
