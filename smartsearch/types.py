@@ -139,7 +139,7 @@ class Corpus:
     def following(self, index: int) -> int:
         """The index of the turn after it in the same session, or -1."""
         after = index + 1
-        return after if after < len(self.turns) and self.previous[after] == index else -1
+        return after if 0 < after < len(self.turns) and self.previous[after] == index else -1
 
 
 @dataclass(frozen=True)

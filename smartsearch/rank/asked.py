@@ -100,8 +100,11 @@ def _asks(turn: Turn, stems: set[str], typed: str) -> bool:
     new = [word for word in words if not word.startswith(tuple(stems))]
     if len(said) < SAID * len(stems) or any(word.isdigit() for word in new):
         return False
+    behind = _words(text.rpartition("?")[2]) if "?" in text else frozenset()
+    if any(not word.startswith(tuple(stems)) for word in behind):
+        return False  # an answer
     verbatim = _ASKS.match(typed) and typed in " ".join(_WORD.findall(text))
-    if "?" in text or _kinds(typed) & _kinds(text) or verbatim:
+    if "?" in text or _kinds(typed) & _kinds(_begins(text)) or verbatim:
         return len(new) <= NEW
     return len(new) <= NEW_TOLD and _TELLS.search(text) is not None
 
@@ -110,6 +113,12 @@ def _asks(turn: Turn, stems: set[str], typed: str) -> bool:
 def _words(text: str) -> frozenset[str]:
     """The words of a text that say something, in small letters."""
     return frozenset(w for w in _WORD.findall(fold(text)) if len(w) > 1 or w.isdigit()) - stop_words() - PUTS
+
+
+def _begins(text: str) -> str:
+    """The first word of a text in small letters that says or asks something."""
+    no_news = (stop_words() | PUTS) - set(_OF_ASKING.findall(text))
+    return next((word for word in _WORD.findall(text) if word not in no_news), "")
 
 
 def _kinds(text: str) -> set[str]:

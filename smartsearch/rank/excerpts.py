@@ -28,7 +28,7 @@ def excerpted(question: str, turn: Turn, size: tuple[int, int]) -> Turn:
     `size` has the most pieces of a part and how many there are. They end with a sentence or a line where one
     ends; the caption stays.
     """
-    if turn.words <= LONG:
+    if turn.words <= LONG or not turn.text.strip():
         return turn
     room, most = size
     spans = cut(turn.text, room, room)

@@ -94,9 +94,11 @@ def answer_to(index: int, corpus: Corpus) -> int:
         return -1
     for _ in range(WITHIN):
         after = corpus.following(after)
-        said = corpus.turns[after] if after >= 0 else turn
+        if after < 0:
+            return -1
+        said = corpus.turns[after]
         if (said.speaker != turn.speaker or not said.speaker) and any(c.isalnum() for c in said.said):
-            return -1 if after < 0 or asks(said) else after
+            return -1 if asks(said) else after
     return -1
 
 

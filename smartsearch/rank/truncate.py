@@ -231,7 +231,9 @@ class _Room:
         if not hit.reply:
             return None
         turn = self.mask(hit.shown)
-        words = _SENTENCES.split(turn.text)[-1].split()
+        words = _SENTENCES.split(turn.text.strip())[-1].split()
+        if not words:
+            return None
         for n in range(len(words)):
             asked = replace(turn, text=" ".join([GAP, *words[n:]]), caption="")
             brief = replace(hit, excerpt=asked)

@@ -119,7 +119,7 @@ def likeliest(question: str, texts: Sequence[str], most: int) -> list[int]:
     """The places of those `most` of `texts` that share most words with `question`, the likeliest first."""
     if len(texts) == 1:
         return [0]
-    asked = set(_ASKED.findall(question.casefold()))
+    asked = set(_ASKED.findall(question.casefold())) or set(question.casefold().split())
     shared = [sum(word in text for word in asked) for text in map(str.casefold, texts)]
     return sorted(range(len(texts)), key=lambda n: -shared[n])[:most]
 

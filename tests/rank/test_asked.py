@@ -45,6 +45,9 @@ def test_a_turn_that_asks_the_same_only_asks(question, said):
         (WHEN, "It leaves Runmarö every full hour, ferry or no ferry, said Ida, who never was late"),
         ("Does Ida own a boat?", "Ida owns a boat."),
         ("Who owns a boat?", "Ida owns a boat."),
+        ("Which day does the ferry leave?", "Tuesday is the day when the ferry leaves, which Ida chose"),
+        ("Where did Ida park?", "The garage is where Ida parked"),
+        ("When is Ida's birthday?", "Ida's birthday? It's the ninth of June!"),
         ("I left the gate open yesterday", "i left the gate open yesterday"),  # words that are looked for
         ("gate code", "the gate code"),
         ("Is it so?", "is it so?"),  # no word that says anything

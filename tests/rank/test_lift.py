@@ -23,7 +23,7 @@ from smartsearch.rank.lift import (
 from smartsearch.rank.truncate import Tokenizer, truncate
 from smartsearch.retrieve.grep import Haystack
 from smartsearch.retrieve.hops import Evidence
-from smartsearch.systems.smartsearch.pipeline import ranked
+from smartsearch.systems.smartsearch.pipeline import _hits, ranked
 from smartsearch.types import Candidate, Corpus, Hit, Query, Scores, Term, Turn
 
 TURNS = (
@@ -263,3 +263,13 @@ def test_scores_go_with_their_turns_and_nothing_is_lost():
     after = promoted(FOUND, SAID_BY, ("lee",), 0.5)
     assert [s.match for s in after.scores] == [c.weight for c in after.candidates]
     assert set(after.candidates) == set(FOUND.candidates)
+
+
+def test_a_question_that_ends_the_chat_has_no_reply_nor_one_that_filters_leave_out():
+    turns = (Turn("first words", "Bo"), Turn("Is it sold?", "Ann"))
+    assert Corpus(turns).following(-1) == -1
+    assert answer_to(1, Corpus(turns)) == -1
+    asked = Corpus((Turn("Is it sold?", "Ann"), Turn("In May", "Bo")))
+    ranking = Ranking((Candidate(0, (), 1.0, 1),), (Scores(),), {})
+    assert _hits(ranking, Haystack(asked), 3)[0].reply is not None
+    assert _hits(ranking, Haystack(asked, [0]), 3)[0].reply is None

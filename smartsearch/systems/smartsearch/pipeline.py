@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from itertools import count
 
@@ -91,11 +92,13 @@ def ranked(
 
 def _hits(ranking: Ranking, haystack: Haystack, replied: int) -> list[Hit]:
     """The ranking as hits, the first `replied` with what answers them."""
-    corpus = haystack.corpus
+    corpus, indices = haystack.corpus, haystack.indices
 
     def hit(rank: int, found: Candidate, scores: Scores) -> Hit:
         reply = answer_to(found.index, corpus) if rank <= replied else -1
-        answered = Hit(0, corpus.turns[reply], Scores(), index=reply) if reply >= 0 else None
+        place = bisect_left(indices, reply) if reply >= 0 else len(indices)
+        inside = place < len(indices) and indices[place] == reply  # filters leave others out
+        answered = Hit(0, corpus.turns[reply], Scores(), index=reply) if inside else None
         return Hit(
             rank, corpus.turns[found.index], scores, found.terms, found.hop, found.index, reply=answered
         )
