@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked, asker
+from smartsearch.systems.base import SEEN, Card, Memory, Plan, Progress, Ranked, asker
 from smartsearch.systems.memorag.settings import set_in
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CARD = Card(
     "memorag",
-    "A memory of all turns drafts clues to the answer; the clues are searched with the question.",
+    f"A memory of all turns drafts clues to the answer; the clues are searched with the question. {SEEN}",
     paper="MemoRAG: Boosting Long Context Processing with Global Memory-Enhanced Retrieval Augmentation",
     needs="llm",
     fidelity="approximate",

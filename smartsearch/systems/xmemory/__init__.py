@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked, asker
+from smartsearch.systems.base import SEEN, Card, Memory, Plan, Progress, Ranked, asker
 from smartsearch.systems.xmemory.constants import AUTHORS, OURS, Constants
 from smartsearch.systems.xmemory.settings import set_in, without
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 CARD = Card(
     "xmemory",
-    "Episodes, facts and themes made of all turns; themes, then facts, then episodes while they help.",
+    "Episodes, facts and themes made of all turns; themes, then facts, then episodes while they help. "
+    f"{SEEN}",
     paper="Beyond RAG for Agent Memory: Retrieval by Decoupling and Aggregation (arXiv 2602.02007)",
     fidelity="rule",
     keeps=True,
