@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
@@ -48,8 +49,17 @@ def endpoint(config: Config, *, yes: bool, asks: bool = True, model: str = "", h
     """
     from smartsearch import llm
 
+    return _agreed(lambda: llm.reader_endpoint(model=model), config, yes=yes, asks=asks, hint=hint)
+
+
+def _agreed(
+    find: Callable[[], Endpoint], config: Config, *, yes: bool, asks: bool, hint: str = ""
+) -> Endpoint:
+    """As `endpoint`, of the server that `find` gives."""
+    from smartsearch import llm
+
     try:
-        found = llm.reader_endpoint(model=model)
+        found = find()
     except llm.LLMError as error:
         raise llm.LLMError(
             listed(error.message, *SETUP), hint=f"{error.hint}{hint}", kind=error.kind
@@ -78,7 +88,7 @@ def agreed_to(config: Config, *, yes: bool, asks: bool) -> Config:
     """As `ready`, whichever system is asked."""
     if not config.llm:
         return config
-    found = endpoint(config, yes=yes, asks=asks)
+    found = _agreed(partial(_systems, config), config, yes=yes, asks=asks)
     if not asks:
         stream.talk(f"what systems ask their language model goes to {_to(found)}")
     return replace(config, trusted_hosts=(*config.trusted_hosts, found.host)) if yes else config
@@ -88,9 +98,14 @@ def asked_for(config: Config) -> bool:
     """Whether the user is to be asked before a system may send: no spinner goes well with that."""
     if not config.llm:
         return False
+    return not _systems(config).agreed(config.trusted_hosts)
+
+
+def _systems(config: Config) -> Endpoint:
+    """The server that systems ask."""
     from smartsearch import llm
 
-    return not llm.reader_endpoint().agreed(config.trusted_hosts)
+    return llm.memory_endpoint(model=config.memory_llm)
 
 
 def agreeing(config: Config, *, many: bool = False) -> Agree:
