@@ -96,12 +96,12 @@ class System:
 
     def _author(self) -> Author:
         if self.asker is None:
-            from smartsearch.systems.xmemory.ingest import ByRule
+            from smartsearch.systems.xmemory.ingest import Author
 
-            return ByRule(self.tools.parser)
+            return Author(self.tools.parser)
         from smartsearch.systems.xmemory.roles import Writer
 
-        return Writer(self.asker, self.tools.parser)
+        return Writer(self.tools.parser, self.asker)
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns that themes, facts and episodes lead to."""
