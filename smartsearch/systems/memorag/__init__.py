@@ -98,14 +98,14 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     card = CARD if model else replace(CARD, needs="torch")
     settings: list[object] = [tier, own.memorag_ratio, 1]
     if model:
-        from smartsearch.systems.memorag.notes import VERSION
+        from smartsearch.systems.memorag.notes import ROLES
+        from smartsearch.systems.roles import identity
 
-        where = model.endpoint
-        settings += [where.url, where.model, VERSION, own.memorag_context, config.redact]
+        settings += [*identity(model, ROLES), own.memorag_context, config.redact]
     elif kv:
         settings += kv[1]
-    identity = digest(json.dumps(settings), 8)
-    return System(loaded, config, tier, identity, model, kv and kv[0], card)
+    fingerprint = digest(json.dumps(settings), 8)
+    return System(loaded, config, tier, fingerprint, model, kv and kv[0], card)
 
 
 def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:

@@ -38,9 +38,11 @@ class QRMeM:
         """Its way, as a run may hold several, and what it asks."""
         if not self.asker:
             return self.way
-        from smartsearch.systems.qrmem.prompts import digest
+        from smartsearch.systems.pieces import digest
+        from smartsearch.systems.qrmem.prompts import ROLES
+        from smartsearch.systems.roles import identity
 
-        return f"{self.way}-{digest(self.asker.endpoint)}"
+        return f"{self.way}-{digest(repr(identity(self.asker, ROLES)), 8)}"
 
     def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
         """Nothing before the first question; then what one sends at most."""

@@ -144,9 +144,10 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     made = (sorted({"split", "merge"} & without(config)), of.attach, of.around, of.eps)
     settings: list[object] = [models, set_in(config).xmemory_cap, made, 2]
     if model:
-        from smartsearch.systems.xmemory.prompts import VERSION
+        from smartsearch.systems.roles import identity
+        from smartsearch.systems.xmemory.prompts import ROLES
 
-        settings += [model.endpoint.url, model.endpoint.model, VERSION, config.redact]
-    identity = digest(json.dumps(settings), 8)
+        settings += [*identity(model, ROLES), config.redact]
+    fingerprint = digest(json.dumps(settings), 8)
     card = CARD.asking if model else CARD
-    return System(loaded, vectors, identity, config, model, card)
+    return System(loaded, vectors, fingerprint, config, model, card)
