@@ -129,11 +129,16 @@ def test_a_model_of_the_memory_s_own_is_asked_at_its_server_and_each_server_has_
     monkeypatch.setenv("SMARTSEARCH_MEMORY_BASE_URL", "http://memory.example.com/v1")
     monkeypatch.setenv("SMARTSEARCH_MEMORY_KEY", "sk-light")
     asked = ("answer", QUESTION, "chat.txt", *ASKS, "--memory-llm", "light")
-    for trusted, refused in (("api.example.com", "memory"), ("memory.example.com", "api"), ("", "memory")):
+    for trusted, refused in (
+        ("api.example.com", "http://memory.example.com/v1 is not"),
+        ("memory.example.com", "http://api.example.com/v1 is not"),
+        ("", "http://memory.example.com/v1 and http://api.example.com/v1 are not"),
+    ):
         monkeypatch.setenv("SMARTSEARCH_TRUSTED_HOSTS", trusted)
         ran = run(*asked)
         assert (ran.code, away.requests) == (2, [])
-        assert f"http://{refused}.example.com/v1 is not on this machine" in ran.err
+        assert f"{refused} on this machine" in ran.err
+    assert "SMARTSEARCH_TRUSTED_HOSTS=memory.example.com,api.example.com" in ran.err
     ran = run(*asked, "--yes")
     assert ran.code == 0, ran.err
     assert "of 1 file to http://memory.example.com/v1 (model light)" in ran.err
