@@ -35,7 +35,7 @@ PROJECT_FILE = ".smartsearch.toml"
 ENV_PREFIX = "SMARTSEARCH_"
 OTHER_VARIABLES = ("DEBUG", "PAGER", "EDITOR_URL")
 """What may follow the prefix beside a setting's name; and all that begins with a word of `OTHER_PREFIXES`."""
-OTHER_PREFIXES = ("LLM_", "READER_", "JUDGE_")
+OTHER_PREFIXES = ("LLM_", "READER_", "JUDGE_", "MEMORY_")
 
 
 GUESTS: list[Any] = import_module("smartsearch.systems").settings()
@@ -72,6 +72,15 @@ class Core:
         False,
         "Let the system ask a language model, as its paper does: it gets your chats (docs/answer.md).",
         "Language model",
+        trusted=True,
+    )
+
+    memory_llm: str = runs(
+        "",
+        "Let --llm ask another model than `answer` does, at SMARTSEARCH_MEMORY_BASE_URL if that is set.",
+        "Language model",
+        metavar="MODEL",
+        shown="SMARTSEARCH_LLM_MODEL",
         trusted=True,
     )
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
+
+T = TypeVar("T")
 
 COUNT_OR_ALL = "N|all"
 """The metavar of settings that take a number or `all`, which is 0."""
@@ -71,3 +74,8 @@ class Reads:
     loads: str = ""
     model: str = ""
     role: str = ""
+
+
+def taken_as(_kind: type[T]) -> Callable[[object], T]:
+    """What takes a `Config` as the settings of one system, which every one has."""
+    return lambda config: cast("T", config)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import threading
 import traceback
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from smartsearch.errors import InputError
-from smartsearch.llm import Client, Endpoint, LLMError, ReplyCache, judge_endpoint, reader_endpoint, refusals
+from smartsearch.llm import (
+    Client,
+    Endpoint,
+    LLMError,
+    ReplyCache,
+    judge_endpoint,
+    memory_endpoint,
+    reader_endpoint,
+    refusals,
+)
 from smartsearch.runtime import extras
 from tests.llm_server import half, llm_server, raw, says, status
 
@@ -282,6 +292,17 @@ def test_settings_of_the_judge_are_the_readers_where_unset():
     with pytest.raises(LLMError, match="SMARTSEARCH_JUDGE_KEY"):
         judge_endpoint(reader, elsewhere)
     assert judge_endpoint(reader, {**elsewhere, "SMARTSEARCH_JUDGE_KEY": "k"}).key == "k"
+
+
+def test_the_memory_s_model_is_the_readers_unless_it_has_a_server_whose_key_is_its_own():
+    reader = {**OWN, "SMARTSEARCH_LLM_MODEL": "strong", "SMARTSEARCH_LLM_PRICE": "1/2"}
+    assert memory_endpoint(reader) == reader_endpoint(reader)
+    assert memory_endpoint(reader, "light") == replace(reader_endpoint(reader), model="light")
+    there = {**reader, "SMARTSEARCH_MEMORY_BASE_URL": "https://memory.test/v1"}
+    with pytest.raises(LLMError, match="SMARTSEARCH_MEMORY_MODEL and SMARTSEARCH_MEMORY_KEY"):
+        memory_endpoint(there)
+    found = memory_endpoint({**there, "SMARTSEARCH_MEMORY_KEY": "k"}, "light")
+    assert (found.host, found.model, found.key, found.price) == ("memory.test", "light", "k", None)
 
 
 @pytest.mark.parametrize(

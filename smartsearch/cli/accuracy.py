@@ -99,7 +99,7 @@ class Readers:
         from smartsearch.bench.accuracy import READER
 
         for name, sent in plans.items():
-            endpoint = llm.reader_endpoint()
+            endpoint = llm.memory_endpoint(model=config.memory_llm)
             price = self._prices[READER] if self._prices else endpoint.price
             turns = (turn for group in planned.dataset.groups() for turn in group.corpus.turns)
             what = f"{consent.said(sent, price)}, for {name}"

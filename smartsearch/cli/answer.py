@@ -97,7 +97,9 @@ def answer(
     """
     from smartsearch.text.dates import today
 
-    config = consent.ready(search.config(), yes=agreed.yes)
+    config = consent.ready(
+        search.config(), yes=agreed.yes, answers=None if ask.show_prompt else ask.model or ""
+    )
     if ask.show_prompt and config.llm:
         raise UsageError("--show-prompt sends nothing, and --llm does", hint="leave out one of them")
     endpoint = None if ask.show_prompt else _endpoint(ask, config, yes=agreed.yes)

@@ -32,6 +32,8 @@ from smartsearch.runtime import extras
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
+    from smartsearch.llm import Endpoint
+
 State = Literal["ok", "note", "warning", "failure"]
 
 LOW_DISK = 500 * 2**20
@@ -301,11 +303,22 @@ PROBED = 30.0
 
 
 def _language_model(env: Mapping[str, str], config: Config, yes: bool) -> Iterator[Finding]:
-    """What the server of SMARTSEARCH_LLM_BASE_URL can do; it is sent no chats."""
+    """What the servers that answer and that systems ask can do; they are sent no chats."""
     from smartsearch import llm
 
     try:
-        endpoint = llm.reader_endpoint(env)
+        every = dict.fromkeys((llm.reader_endpoint(env), llm.memory_endpoint(env, config.memory_llm)))
+    except llm.LLMError as error:
+        yield Finding("llm", "failure", error.message, error.hint)
+        return
+    for endpoint in every:
+        yield from _server(endpoint, config, yes)
+
+
+def _server(endpoint: Endpoint, config: Config, yes: bool) -> Iterator[Finding]:
+    from smartsearch import llm
+
+    try:
         if endpoint.offline:
             yield Finding(
                 "llm", "note", "kept replies alone, nothing is sent", "unset SMARTSEARCH_LLM_OFFLINE"
@@ -324,7 +337,7 @@ def _language_model(env: Mapping[str, str], config: Config, yes: bool) -> Iterat
     yield Finding("llm", "ok", f"{endpoint.url} answers as {found.answers_as}{context}")
     if found.models and endpoint.model not in found.models:
         said = f"{endpoint.model} is not among its models: {', '.join(found.models[:5])}"
-        yield Finding("llm", "note", said, "SMARTSEARCH_LLM_MODEL")
+        yield Finding("llm", "note", said, f"{endpoint.prefix}_MODEL")
     if found.thinks:
         said = "it says nothing in 64 tokens: a model that thinks first is slow and seldom does for --llm"
         yield Finding("llm", "warning", said, "turn its thinking off, or another model")

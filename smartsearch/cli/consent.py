@@ -5,6 +5,7 @@ For every command that asks a language model. Only this machine is sent to unask
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -48,37 +49,53 @@ def endpoint(config: Config, *, yes: bool, asks: bool = True, model: str = "", h
     """
     from smartsearch import llm
 
+    return _agreed(lambda: [llm.reader_endpoint(model=model)], config, yes=yes, asks=asks, hint=hint)[0]
+
+
+def _agreed(
+    find: Callable[[], list[Endpoint]], config: Config, *, yes: bool, asks: bool, hint: str = ""
+) -> list[Endpoint]:
+    """As `endpoint`, of the servers that `find` gives."""
+    from smartsearch import llm
+
     try:
-        found = llm.reader_endpoint(model=model)
+        found = find()
     except llm.LLMError as error:
         raise llm.LLMError(
             listed(error.message, *SETUP), hint=f"{error.hint}{hint}", kind=error.kind
         ) from error
     llm.require()
-    if not (yes or found.agreed(config.trusted_hosts) or (asks and stream.can_ask())):
+    away = list({one.host: one for one in found if not one.agreed(config.trusted_hosts)}.values())
+    if away and not (yes or (asks and stream.can_ask())):
         why = "nobody is there to be asked" if asks else "this command asks nobody"
+        which = f"{' and '.join(one.url for one in away)} {'is' if len(away) == 1 else 'are'}"
         raise UsageError(
-            f"{found.url} is not on this machine, and {why}: nothing was sent",
-            hint=_trust(found),
-            kind="not_sent",
+            f"{which} not on this machine, and {why}: nothing was sent", hint=_trust(*away), kind="not_sent"
         )
     return found
 
 
-def ready(config: Config, *, yes: bool = False, asks: bool = True) -> Config:
+def ready(config: Config, *, yes: bool = False, asks: bool = True, answers: str | None = None) -> Config:
     """The config, its system's language model set up where it wants one, and with `yes` its server trusted.
 
+    `answers` is a model that will be asked too ("": the one set up), so that one refusal names both servers.
     Before anything is read. Raises ConfigError, LLMError "llm_missing", UsageError.
     """
     systems.check(config)
-    return agreed_to(config, yes=yes, asks=asks)
+    return agreed_to(config, yes=yes, asks=asks, answers=answers)
 
 
-def agreed_to(config: Config, *, yes: bool, asks: bool) -> Config:
+def agreed_to(config: Config, *, yes: bool, asks: bool, answers: str | None = None) -> Config:
     """As `ready`, whichever system is asked."""
     if not config.llm:
         return config
-    found = endpoint(config, yes=yes, asks=asks)
+    from smartsearch import llm
+
+    def find() -> list[Endpoint]:
+        beside = [] if answers is None else [llm.reader_endpoint(model=answers)]
+        return [_systems(config), *beside]
+
+    found = _agreed(find, config, yes=yes, asks=asks)[0]
     if not asks:
         stream.talk(f"what systems ask their language model goes to {_to(found)}")
     return replace(config, trusted_hosts=(*config.trusted_hosts, found.host)) if yes else config
@@ -88,9 +105,14 @@ def asked_for(config: Config) -> bool:
     """Whether the user is to be asked before a system may send: no spinner goes well with that."""
     if not config.llm:
         return False
+    return not _systems(config).agreed(config.trusted_hosts)
+
+
+def _systems(config: Config) -> Endpoint:
+    """The server that systems ask."""
     from smartsearch import llm
 
-    return not llm.reader_endpoint().agreed(config.trusted_hosts)
+    return llm.memory_endpoint(model=config.memory_llm)
 
 
 def agreeing(config: Config, *, many: bool = False) -> Agree:
@@ -152,8 +174,9 @@ def _to(endpoint: Endpoint) -> str:
     return f"{to} (model {endpoint.model})"
 
 
-def _trust(endpoint: Endpoint) -> str:
+def _trust(*endpoints: Endpoint) -> str:
+    hosts = [one.host for one in endpoints]
     return (
-        f"--yes; or for good, SMARTSEARCH_TRUSTED_HOSTS={endpoint.host} "
-        f'or trusted_hosts = ["{endpoint.host}"] in the user file'
+        f"--yes; or for good, SMARTSEARCH_TRUSTED_HOSTS={','.join(hosts)} "
+        f"or trusted_hosts = {json.dumps(hosts)} in the user file"
     )

@@ -249,7 +249,7 @@ def _like(said: str) -> inspect.Parameter:
 class ModelOptions(Settings):
     """Which models run and how."""
 
-    names = (*MODELS, "threads", "offline", "llm")
+    names = (*MODELS, "threads", "offline", "llm", "memory_llm")
 
     @classmethod
     def parameters(cls) -> Iterator[inspect.Parameter]:

@@ -37,7 +37,7 @@ ENDING = 15.0
 class ServeOptions(Settings):
     """Which system to be ready for, and which models run and how."""
 
-    names = ("system", *(name for name in ModelOptions.names if name != "llm"))
+    names = ("system", *(name for name in ModelOptions.names if "llm" not in name))
 
 
 def serve(

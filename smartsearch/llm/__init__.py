@@ -6,7 +6,7 @@ for others to say (`ask/answering.py`, `bench/prompts.py`, the systems).
 
 from smartsearch.llm.asking import Asker, Spent, Uncertainty
 from smartsearch.llm.client import RETRIES, TIMEOUT, Client, require
-from smartsearch.llm.endpoint import Endpoint, Price, judge_endpoint, reader_endpoint
+from smartsearch.llm.endpoint import Endpoint, Price, judge_endpoint, memory_endpoint, reader_endpoint
 from smartsearch.llm.faults import LLMError
 from smartsearch.llm.opening import asker, replies_folder
 from smartsearch.llm.probe import probe
@@ -27,6 +27,7 @@ __all__ = (
     "Uncertainty",
     "asker",
     "judge_endpoint",
+    "memory_endpoint",
     "probe",
     "reader_endpoint",
     "replies_folder",

@@ -100,30 +100,47 @@ class Endpoint:
         return " ".join(self.redacted(text).split())[:200]
 
 
-def reader_endpoint(env: Mapping[str, str] | None = None, model: str = "") -> Endpoint:
-    """The model that answers: SMARTSEARCH_LLM_BASE_URL, _MODEL and _KEY; `model` goes before _MODEL.
+def reader_endpoint(
+    env: Mapping[str, str] | None = None, model: str = "", prefix: str = "SMARTSEARCH_LLM"
+) -> Endpoint:
+    """The model that answers: SMARTSEARCH_LLM_BASE_URL, _MODEL, _KEY and _PRICE; `model` goes before _MODEL.
 
-    The URL falls back to OPENAI_BASE_URL, then OpenAI's own. OPENAI_API_KEY is used where that is
-    the address, so that it is sent nowhere else. Raises LLMError "llm_missing", naming every variable.
+    `prefix` begins these names. The URL falls back to OPENAI_BASE_URL, then OpenAI's own. OPENAI_API_KEY is
+    used where that is the address, so that it is sent nowhere else. Raises LLMError "llm_missing", naming
+    every variable.
     """
     env = os.environ if env is None else env
     openai_url = env.get("OPENAI_BASE_URL", "").strip() or OPENAI
-    url = env.get("SMARTSEARCH_LLM_BASE_URL", "").strip() or openai_url
-    key = env.get("SMARTSEARCH_LLM_KEY", "").strip()
+    url = env.get(f"{prefix}_BASE_URL", "").strip() or openai_url
+    key = env.get(f"{prefix}_KEY", "").strip()
     if not key and url.rstrip("/") in (openai_url.rstrip("/"), OPENAI):
         key = env.get("OPENAI_API_KEY", "").strip()
-    model = model or env.get("SMARTSEARCH_LLM_MODEL", "").strip()
+    model = model or env.get(f"{prefix}_MODEL", "").strip()
     offline = env.get("SMARTSEARCH_LLM_OFFLINE", "").strip() not in ("", "0")
-    found = Endpoint(url, model, key, offline=offline, price=_price(env.get("SMARTSEARCH_LLM_PRICE", "")))
-    return _checked(found, "SMARTSEARCH_LLM_KEY (or OPENAI_API_KEY)")
+    price = _price(f"{prefix}_PRICE", env)
+    return _checked(Endpoint(url, model, key, prefix, offline, price), f"{prefix}_KEY (or OPENAI_API_KEY)")
 
 
-def _price(text: str) -> Price | None:
+def memory_endpoint(env: Mapping[str, str] | None = None, model: str = "") -> Endpoint:
+    """The model that systems ask: `model` of the reader's server, or of SMARTSEARCH_MEMORY_BASE_URL with its
+    own _MODEL, _KEY and _PRICE. Raises LLMError "llm_missing".
+    """
+    env = os.environ if env is None else env
+    own = "SMARTSEARCH_MEMORY"
+    return (
+        reader_endpoint(env, model, own)
+        if env.get(f"{own}_BASE_URL", "").strip()
+        else reader_endpoint(env, model)
+    )
+
+
+def _price(name: str, env: Mapping[str, str]) -> Price | None:
+    text = env.get(name, "")
     try:
         return Price.parsed(text) if text.strip() else None
     except ValueError:
         raise LLMError(
-            f"SMARTSEARCH_LLM_PRICE is {text!r}",
+            f"{name} is {text!r}",
             hint="USD per million tokens, read/written: 0.15/0.60",
             kind="llm_missing",
         ) from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from smartsearch.errors import CacheError
 from smartsearch.llm.asking import Asker
 from smartsearch.llm.client import Client
-from smartsearch.llm.endpoint import reader_endpoint
+from smartsearch.llm.endpoint import memory_endpoint
 from smartsearch.llm.replies import ReplyCache
 from smartsearch.runtime import private
 
@@ -28,7 +28,7 @@ def asker(config: Config) -> Asker:
     Replies are kept in the user's data folder, `$XDG_DATA_HOME/smartsearch/llm/replies`, for this user only,
     unless the cache is off. Raises LLMError "llm_missing".
     """
-    endpoint = reader_endpoint()
+    endpoint = memory_endpoint(model=config.memory_llm)
     client = Client(endpoint, _kept(config), timeout=PATIENCE, retries=RETRIES)
     made = Asker(client, mask=_masked if config.redact else str)
     made.allowed = endpoint.agreed(config.trusted_hosts)

@@ -26,6 +26,9 @@ Needs = Literal["none", "torch", "llm", "logprobs"]
 Fidelity = Literal["faithful", "approximate", "rule"]
 """How near it is to its paper: as published, with parts replaced, or a plain rule without models."""
 
+SEEN = "Mechanism as printed, never run with the paper's weights."
+"""What was seen of a published system: its card says it."""
+
 Progress = Callable[[int, int], None]
 """Called with what is done and what there is of it, in a unit of the system's own."""
 

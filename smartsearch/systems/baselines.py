@@ -45,12 +45,6 @@ class Baseline:
     extras: tuple[str, ...] = ()
 
 
-def full_context(corpus: Corpus) -> Scorer:
-    """No search at all: every turn in the order it was said."""
-    scores = np.arange(len(corpus.turns), 0, -1, dtype=np.float64)
-    return lambda _question: scores
-
-
 def grep(corpus: Corpus) -> Scorer:
     """What a person with plain `grep -i` gets: turns by how many of the question's words stand in them."""
     haystack = Haystack(corpus)
@@ -65,35 +59,6 @@ def grep(corpus: Corpus) -> Scorer:
     return score
 
 
-def bm25_turns(corpus: Corpus) -> Scorer:
-    """BM25 turn by turn: the standard lexical baseline."""
-    return bm25(spoken(corpus))
-
-
-def bm25_neighbours(corpus: Corpus) -> Scorer:
-    """BM25 in which a turn shares the score of its neighbours: a reply rarely repeats what was asked."""
-    return _shared(bm25(spoken(corpus)), corpus)
-
-
-def bm25_date(corpus: Corpus) -> Scorer:
-    """BM25 with neighbours over turns led by their date in words, so that a question's date finds them."""
-    return _shared(bm25(dated(corpus)), corpus)
-
-
-def minilm(corpus: Corpus) -> Scorer:
-    """A bi-encoder turn by turn: the standard dense baseline."""
-    return cosine(spoken(corpus))
-
-
-def minilm_date(corpus: Corpus) -> Scorer:
-    """The bi-encoder with neighbours over turns led by their date in words.
-
-    Its best on LoCoMo-10: 66.6% of the gold in the first 62, 65.6% alone, 61.9% with BM25's shares.
-    """
-    alone = cosine(dated(corpus))
-    return lambda question: with_neighbours(alone(question), corpus, previous=0.25, following=0.15)
-
-
 def bm25_minilm_rrf(corpus: Corpus) -> Scorer:
     """BM25 and the bi-encoder fused by rank: the usual hybrid search."""
     texts = spoken(corpus)
@@ -106,45 +71,6 @@ def bm25_minilm_rrf(corpus: Corpus) -> Scorer:
         return np.array([fused[turn] for turn in range(len(texts))])
 
     return score
-
-
-BASELINES = {
-    "bm25": Baseline(
-        "BM25 (bm25s, k1 1.5, b 0.75) over the lemmas of `speaker: text caption`, no stop words",
-        bm25_turns,
-        ("bench",),
-    ),
-    "bm25_date": Baseline(
-        "BM25 with neighbours over `8 May 2023 speaker: text caption`", bm25_date, ("bench",)
-    ),
-    "bm25_minilm_rrf": Baseline(
-        "reciprocal rank fusion, k 60 and equal weights, of bm25 and minilm",
-        bm25_minilm_rrf,
-        ("bench", "hub"),
-    ),
-    "bm25_neighbours": Baseline(
-        "BM25 plus 0.5 of the previous turn's score and 0.3 of the next one's, within the session",
-        bm25_neighbours,
-        ("bench",),
-    ),
-    "full_context": Baseline("every turn in corpus order, whatever the question", full_context),
-    "grep": Baseline(
-        "number of distinct question words (3 letters or more, no stop words) in `speaker: text caption`",
-        grep,
-    ),
-    "minilm": Baseline(
-        "all-MiniLM-L6-v2, cosine of mean-pooled embeddings of the question and `speaker: text caption`",
-        minilm,
-        ("hub",),
-    ),
-    "minilm_date": Baseline(
-        "minilm over `8 May 2023 speaker: text caption`, plus 0.25 of the previous turn's score and 0.15 of "
-        "the next one's",
-        minilm_date,
-        ("hub",),
-    ),
-}
-"""By name, sorted."""
 
 
 def card(name: str) -> Card:
@@ -258,10 +184,6 @@ def with_neighbours(
     return mixed
 
 
-def _shared(alone: Scorer, corpus: Corpus) -> Scorer:
-    return lambda question: with_neighbours(alone(question), corpus)
-
-
 class Embedder:
     """Texts to unit vectors, each text once in a process; the memo is emptied when it grows too large."""
 
@@ -310,3 +232,64 @@ def cosine(texts: Sequence[str]) -> Scorer:
     """Cosine of a question's embedding with that of each text: a bi-encoder's dense search."""
     vectors = embedder().encode(texts)
     return lambda question: np.asarray(vectors @ embedder().encode([question])[0], dtype=np.float64)
+
+
+def _of(
+    search: Callable[[Sequence[str]], Scorer],
+    read: Callable[[Corpus], Sequence[str]] = spoken,
+    previous: float = 0.0,
+    following: float = 0.0,
+) -> Callable[[Corpus], Scorer]:
+    """A search over what is `read` of each turn, which shares the score of its neighbours so far."""
+
+    def build(corpus: Corpus) -> Scorer:
+        alone = search(read(corpus))
+        return lambda question: with_neighbours(
+            alone(question), corpus, previous=previous, following=following
+        )
+
+    return build
+
+
+bm25_turns, bm25_date = _of(bm25), _of(bm25, dated, 0.5, 0.3)
+"""Without and with what most helps it: neighbours, as a reply rarely repeats what was asked, and dates."""
+BASELINES = {
+    "bm25": Baseline(
+        "BM25 (bm25s, k1 1.5, b 0.75) over the lemmas of `speaker: text caption`, no stop words",
+        bm25_turns,
+        ("bench",),
+    ),
+    "bm25_date": Baseline(
+        "BM25 with neighbours over `8 May 2023 speaker: text caption`", bm25_date, ("bench",)
+    ),
+    "bm25_minilm_rrf": Baseline(
+        "reciprocal rank fusion, k 60 and equal weights, of bm25 and minilm",
+        bm25_minilm_rrf,
+        ("bench", "hub"),
+    ),
+    "bm25_neighbours": Baseline(
+        "BM25 plus 0.5 of the previous turn's score and 0.3 of the next one's, within the session",
+        _of(bm25, spoken, 0.5, 0.3),
+        ("bench",),
+    ),
+    "full_context": Baseline(
+        "every turn in corpus order, whatever the question",
+        _of(lambda texts: lambda _question: np.arange(len(texts), 0, -1, dtype=np.float64)),
+    ),
+    "grep": Baseline(
+        "number of distinct question words (3 letters or more, no stop words) in `speaker: text caption`",
+        grep,
+    ),
+    "minilm": Baseline(
+        "all-MiniLM-L6-v2, cosine of mean-pooled embeddings of the question and `speaker: text caption`",
+        _of(cosine),
+        ("hub",),
+    ),
+    "minilm_date": Baseline(  # on LoCoMo-10 66.6% of the gold in the first 62, 61.9% with BM25's shares
+        "minilm over `8 May 2023 speaker: text caption`, plus 0.25 of the previous turn's score and 0.15 of "
+        "the next one's",
+        _of(cosine, dated, 0.25, 0.15),
+        ("hub",),
+    ),
+}
+"""By name, sorted."""

@@ -51,6 +51,11 @@ class Role(Generic[M]):
         return rough_tokens(self.task + json.dumps(self.shape.model_json_schema()))
 
 
+def identity(asker: Asker, roles: Iterable[Role[Any]]) -> list[str]:
+    """What tells what a model makes in these roles from all others: where it is, its name, its tasks."""
+    return [asker.endpoint.url, asker.endpoint.model, *(f"{role.task}{role.tokens}" for role in roles)]
+
+
 Calls = tuple[Role[Any], int, int]
 """A role, how often it is asked, and the tokens that all its requests quote together."""
 

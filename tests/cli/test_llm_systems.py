@@ -121,6 +121,32 @@ def test_a_person_is_asked_once_it_is_known_how_much(run: Run, away: LLMServer, 
     assert (ran.code, len(away.requests)) == ((0, 5) if said else (2, 0))
 
 
+def test_a_model_of_the_memory_s_own_is_asked_at_its_server_and_each_server_has_to_be_agreed_to(
+    run: Run, away: LLMServer, monkeypatch: pytest.MonkeyPatch
+):
+    """The server stands in for two others: `model` says which was meant."""
+    away.reply = lambda body: says("Oscar [1]") if body["model"] == "tiny" else scribe.replies(body)
+    monkeypatch.setenv("SMARTSEARCH_MEMORY_BASE_URL", "http://memory.example.com/v1")
+    monkeypatch.setenv("SMARTSEARCH_MEMORY_KEY", "sk-light")
+    asked = ("answer", QUESTION, "chat.txt", *ASKS, "--memory-llm", "light")
+    for trusted, refused in (
+        ("api.example.com", "http://memory.example.com/v1 is not"),
+        ("memory.example.com", "http://api.example.com/v1 is not"),
+        ("", "http://memory.example.com/v1 and http://api.example.com/v1 are not"),
+    ):
+        monkeypatch.setenv("SMARTSEARCH_TRUSTED_HOSTS", trusted)
+        ran = run(*asked)
+        assert (ran.code, away.requests) == (2, [])
+        assert f"{refused} on this machine" in ran.err
+    assert "SMARTSEARCH_TRUSTED_HOSTS=memory.example.com,api.example.com" in ran.err
+    ran = run(*asked, "--yes")
+    assert ran.code == 0, ran.err
+    assert "of 1 file to http://memory.example.com/v1 (model light)" in ran.err
+    assert "of 1 file to http://api.example.com/v1 (model tiny)" in ran.err
+    sent = [(body["model"], key) for body, key in zip(away.requests, away.keys, strict=True)]
+    assert sent == [("light", "Bearer sk-light")] * 5 + [("tiny", f"Bearer {AWAY['SMARTSEARCH_LLM_KEY']}")]
+
+
 @pytest.mark.parametrize("command", ["batch", "run", "memory"])
 def test_yes_and_a_trusted_host_agree(run: Run, away: LLMServer, chats: Path, monkeypatch, command: str):
     (chats / "q.txt").write_text(QUESTION)
@@ -247,8 +273,15 @@ def test_doctor_tells_what_a_server_cannot(run: Run, server: LLMServer):
     assert (state, "refused the key" in told) == ("failure", True)
 
 
-def test_doctor_leaves_other_machines_alone_unless_told(run: Run, away: LLMServer):
+def test_doctor_leaves_other_machines_alone_unless_told(run: Run, away: LLMServer, monkeypatch):
     [(state, told)] = findings(run)
     assert (state, "was not tried" in told, away.requests) == ("note", True, [])
+    monkeypatch.setenv("SMARTSEARCH_MEMORY_LLM", "light")
+    monkeypatch.setenv("SMARTSEARCH_MEMORY_BASE_URL", "http://gpu-box/v1")
+    assert [told.split()[0] for _, told in findings(run)] == [
+        "http://api.example.com/v1",
+        "http://gpu-box/v1",
+    ]
+    monkeypatch.delenv("SMARTSEARCH_MEMORY_BASE_URL")
     assert findings(run, "--yes")[0][0] == "ok"
     assert away.requests

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -23,7 +22,7 @@ from smartsearch.systems.qrmem import rules
 from smartsearch.systems.qrmem.rules import Asked
 from smartsearch.types import Corpus, Turn
 from tests.cli.fakes import fake_tools
-from tests.systems.test_systems import TALK, answered
+from tests.systems.test_systems import TALK
 
 BRIDGE = (
     "That kiln was given to Mara by Oona",
@@ -140,15 +139,6 @@ def test_the_graph_is_the_questions_own_and_each_part_adds_to_it(parser):
     assert set(related(parser, qrmem="no-open-entities").entities) - {"flute"} == names | {"dog"}
     other = related(parser, "Who has a dog?", qrmem="no-update")
     assert set(other.entities) == names | {"dog"}
-
-
-def test_no_socket_is_opened(tmp_path, monkeypatch):
-    def refuse(*_arguments, **_options):
-        raise AssertionError("a socket was opened")
-
-    (tmp_path / "talk.txt").write_text("\n".join(TALK), encoding="utf-8")
-    monkeypatch.setattr(socket, "socket", refuse)
-    assert answered(tmp_path, "the paddles in the kitchen", system="qrmem").hits
 
 
 def test_filters_hold_for_the_graph_too():

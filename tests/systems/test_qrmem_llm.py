@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import socket
 from collections import Counter
 from dataclasses import replace
 from functools import partial
@@ -557,15 +556,3 @@ def test_the_sample_chats_from_end_to_end(server):
         assert result.trace.cost == Cost(asked.total(), 10 * asked.total(), 2 * asked.total())
         assert asked.total() <= planned.calls
         assert len(result.trace.hops) > 1 or way == "te"
-
-
-def test_no_socket_is_opened_without_it_though_a_model_is_set_up(run, chats, server, monkeypatch):
-    def refused(*_arguments, **_options):
-        raise AssertionError("a socket was opened")
-
-    monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", server.url)
-    monkeypatch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
-    monkeypatch.setattr(socket, "socket", refused)
-    ran = run("query", "the dog", "chat.txt", "--system", "qrmem", "--json", "--daemon", "never")
-    assert (ran.code, ran.record["system"]) == (0, "qrmem-rule")
-    assert "ingest_cost" not in ran.record

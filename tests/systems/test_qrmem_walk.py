@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from smartsearch.config import Config
 from smartsearch.rank.text import PLAIN
 from smartsearch.systems.pieces import segmented
 from smartsearch.systems.qrmem.graph import Fact, disambiguated, graph
@@ -224,11 +223,3 @@ def test_what_relates_nothing_is_no_edge_and_does_not_measure_edges():
     assert made.entities["glaze"].segments == {1}
     place = replace(ground(lacking("x"), similarity=lambda _: np.array([0.5, 1.0])), graph=made, order=[0, 1])
     assert [step.entity for step in expand(place, ["Mara"]).steps] == ["kiln"]
-
-
-def test_settings_refuse_an_unknown_way():
-    from smartsearch.config import check
-    from smartsearch.errors import ConfigError
-
-    with pytest.raises(ConfigError):
-        check(Config(qrmem="dfs"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from dataclasses import replace
 
 import pytest
@@ -14,8 +15,10 @@ from smartsearch.ask.scope import Request, Scope
 from smartsearch.config import Config
 from smartsearch.errors import ConfigError
 from smartsearch.systems.base import Card, Empty, Ranked
+from smartsearch.transcripts.filters import Filters
 from smartsearch.types import Hit, Scores, Trace
 from tests.cli.fakes import fake_tools
+from tests.systems.planted import tools
 
 PLAIN = ("bm25", "bm25_neighbours", "grep")
 TALK = (
@@ -34,7 +37,7 @@ def talk(tmp_path):
 
 def answered(folder, question, library=None, **settings):
     config = Config(**settings)
-    door = Door(lambda: systems.load(config, fake_tools), library or Library())
+    door = Door(lambda: systems.load(config, tools), library or Library())
     return door.find(Request(question, Scope((str(folder),)), config)).result
 
 
@@ -82,16 +85,27 @@ def test_its_scores_stand_in_the_record(run, talk):
     assert record["cost"] == {"model_calls": 0, "tokens_in": 0, "tokens_out": 0}
 
 
-def test_secrets_are_masked_and_filters_hold_whatever_the_system(talk):
-    result = answered(talk, "token", system="grep", redact=True)
-    assert "ghp_" not in result.hits[0].turn.text
-    config = Config(system="grep")
-    from smartsearch.transcripts.filters import Filters
-
+@pytest.mark.parametrize("system", ["grep", "qrmem"])
+def test_secrets_are_masked_and_filters_hold_whatever_the_system(talk, system):
+    result = answered(talk, "token", system=system, redact=True)
+    assert result.hits
+    assert not any("ghp_" in hit.turn.text for hit in result.hits)
+    config = Config(system=system)
     scope = Scope((str(talk),), Filters(only_speaker=("Ben",)))
-    door = Door(lambda: systems.load(config, fake_tools), Library())
-    found = door.find(Request("the canoe the kitchen", scope, config))
+    found = Door(lambda: systems.load(config, tools), Library()).find(Request("canoe kitchen", scope, config))
     assert {hit.turn.speaker for hit in found.result.hits} == {"Ben"}
+
+
+@pytest.mark.parametrize("system", ["qrmem", "xmemory"])
+def test_no_socket_is_opened_without_llm_though_a_model_is_set_up(talk, monkeypatch, system):
+    def refused(*_arguments, **_options):
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setenv("SMARTSEARCH_LLM_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("SMARTSEARCH_LLM_MODEL", "tiny")
+    monkeypatch.setattr(socket, "socket", refused)
+    result = answered(talk, "the paddles in the kitchen", system=system)
+    assert (bool(result.hits), result.system) == (True, f"{system}-rule")
 
 
 def test_a_batch_asks_the_system_too(run, talk, tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import socket
 import sqlite3
 from functools import partial
 from unittest.mock import Mock
@@ -78,12 +77,6 @@ def test_only_turns_that_may_be_found_are_found():
     assert not answer([]).hits
 
 
-def test_the_cut_is_the_one_of_the_settings():
-    result = answer(chat(*range(12)), budget=12)
-    assert sum(hit.turn.words for hit in result.hits) <= 12
-    assert len(answer(chat(*range(12)), limit=1).hits) == 1
-
-
 def test_parts_can_be_left_out():
     turns = chat(*range(40))
     whole = answer(turns, truncate="none")
@@ -124,14 +117,6 @@ def test_themes_are_called_by_what_tells_them_from_others():
 def test_models_that_give_no_vectors_are_refused():
     with pytest.raises(ModelError, match="xmemory needs"):
         systems.load(Config(system="xmemory"), fake_tools)
-
-
-def test_no_socket_is_opened(monkeypatch):
-    def refused(*_, **__):
-        raise AssertionError("a socket was opened")
-
-    monkeypatch.setattr(socket, "socket", refused)
-    assert answer(chat(*range(8))).hits
 
 
 def test_only_what_is_new_is_worked_on_and_what_is_gone_is_forgotten(tmp_path, monkeypatch):
@@ -309,11 +294,3 @@ def test_a_system_without_a_memory_has_none_to_build(run, chats):
         ran = run("memory", *words, "--system", "bm25")
         assert ran.code == 2
         assert "xmemory" in ran.err
-
-
-def test_batch_and_answer_take_it(run, chats, known_words, cache, tmp_path):
-    questions = tmp_path / "q.jsonl"
-    questions.write_text('{"id": "q", "question": "the dog Oscar"}\n', encoding="utf-8")
-    assert '"system":"xmemory-rule"' in run("batch", str(questions), "chat.txt", "--system", "xmemory").out
-    told = run("answer", "the dog Oscar", "chat.txt", "--system", "xmemory", "--show-prompt").out
-    assert "Oscar" in told

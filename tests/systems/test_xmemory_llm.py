@@ -446,9 +446,8 @@ def test_another_model_and_the_rule_have_their_own_memory(server, monkeypatch):
 
     both = {identity(), identity(llm=True), identity(llm=True, redact=True)}
     monkeypatch.setenv("SMARTSEARCH_LLM_MODEL", "other")
-    monkeypatch.setattr(prompts, "VERSION", 1)
     both.add(identity(llm=True))
-    monkeypatch.setattr(prompts, "VERSION", 2)
+    monkeypatch.setattr(prompts, "ROLES", (*prompts.ROLES[1:], replace(prompts.NAME, task="Name it.")))
     both.add(identity(llm=True))
     assert len(both) == 5
     assert not server.requests

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked, asker
+from smartsearch.systems.base import SEEN, Card, Memory, Plan, Progress, Ranked, asker
 from smartsearch.systems.memorag.settings import set_in
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CARD = Card(
     "memorag",
-    "A memory of all turns drafts clues to the answer; the clues are searched with the question.",
+    f"A memory of all turns drafts clues to the answer; the clues are searched with the question. {SEEN}",
     paper="MemoRAG: Boosting Long Context Processing with Global Memory-Enhanced Retrieval Augmentation",
     needs="llm",
     fidelity="approximate",
@@ -98,14 +98,14 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     card = CARD if model else replace(CARD, needs="torch")
     settings: list[object] = [tier, own.memorag_ratio, 1]
     if model:
-        from smartsearch.systems.memorag.notes import VERSION
+        from smartsearch.systems.memorag.notes import ROLES
+        from smartsearch.systems.roles import identity
 
-        where = model.endpoint
-        settings += [where.url, where.model, VERSION, own.memorag_context, config.redact]
+        settings += [*identity(model, ROLES), own.memorag_context, config.redact]
     elif kv:
         settings += kv[1]
-    identity = digest(json.dumps(settings), 8)
-    return System(loaded, config, tier, identity, model, kv and kv[0], card)
+    fingerprint = digest(json.dumps(settings), 8)
+    return System(loaded, config, tier, fingerprint, model, kv and kv[0], card)
 
 
 def _kv(config: Config) -> tuple[Callable[..., Drafting], list[str]]:

@@ -23,8 +23,6 @@ from smartsearch.systems.pieces import digest, segmented
 from smartsearch.systems.roles import Role, Shape, foretold, in_turn
 from smartsearch.types import Turn
 
-VERSION = 1
-"""Told apart in fingerprints: count it up with any change of a prompt, and memories are made anew."""
 PIECE = 2400
 """Tokens of the chats, or of notes, that one note is made of."""
 LONGEST = 8 * PIECE
@@ -74,6 +72,8 @@ def _lacking(found: Drafted) -> str:
 
 NOTE = Role(_NOTE, Note, PIECE)
 CLUES = Role(_CLUES, Drafted, DRAFT, _lacking)
+ROLES: tuple[Role[Any], ...] = (NOTE, CLUES)
+"""Where one changes, memories are made anew."""
 
 
 class Notes:

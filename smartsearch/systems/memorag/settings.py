@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 from smartsearch.runtime.extras import needs
-from smartsearch.settings import finds
+from smartsearch.settings import finds, taken_as
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,4 @@ class Settings:
     memorag_context: int = finds(16_384, lowest=2048)  # tokens that its language model reads
 
 
-def set_in(config: object) -> Settings:
-    """A `Config` as these settings, which every one has."""
-    return cast("Settings", config)
+set_in = taken_as(Settings)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked, asker
+from smartsearch.systems.base import SEEN, Card, Memory, Plan, Progress, Ranked, asker
 from smartsearch.systems.qrmem.settings import set_in
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CARD = Card(
     "qrmem",
     "Segments and a graph of entities made for the question, walked by what the last step lacked; by rule, "
-    "or with its language model (--llm).",
+    f"or with its language model (--llm). {SEEN}",
     paper="QRMeM: Unleash the Length Limitation through Question then Reflection Memory Mechanism",
     fidelity="rule",
     graph=True,
@@ -38,9 +38,11 @@ class QRMeM:
         """Its way, as a run may hold several, and what it asks."""
         if not self.asker:
             return self.way
-        from smartsearch.systems.qrmem.prompts import digest
+        from smartsearch.systems.pieces import digest
+        from smartsearch.systems.qrmem.prompts import ROLES
+        from smartsearch.systems.roles import identity
 
-        return f"{self.way}-{digest(self.asker.endpoint)}"
+        return f"{self.way}-{digest(repr(identity(self.asker, ROLES)), 8)}"
 
     def plan(self, corpus: Haystack, folder: Path | None, config: Config) -> tuple[Plan, Plan]:
         """Nothing before the first question; then what one sends at most."""

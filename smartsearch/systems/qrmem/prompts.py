@@ -9,8 +9,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from smartsearch.llm import Endpoint
-from smartsearch.systems import pieces
 from smartsearch.systems.roles import Role, Shape
 
 READ = 32_768
@@ -157,12 +155,6 @@ ELABORATE = Role(f"{_ELABORATE}\n{_DATA}", Text, 200, _told, name="elaborate")
 ROLES: tuple[Role[Any], ...] = (
     *(SUMMARY, OPEN, RELATE, ASK, UPDATE, SAME, MERGE, JUDGE, JUDGE_ALONE, PROPOSE, ELABORATE),
 )
-
-
-def digest(endpoint: Endpoint) -> str:
-    """What tells answers of one model and of these prompts from all others."""
-    asked = [endpoint.url, endpoint.model, *(f"{role.task}{role.tokens}" for role in ROLES)]
-    return pieces.digest("\n".join(asked), 8)
 
 
 def clipped(lines: Sequence[str], room: int = READ) -> list[str]:

@@ -52,7 +52,11 @@ def search(
         scope = rules.scope([hit.index for hit in near.hits], haystack, memory, set_in(config).qrmem_scope)
         asked = Asked(query, haystack, memory, scope, config, tools, way)
         scorers = {name: tools.scorers[name].once() for name in config.rank if name in tools.scorers}
-        roles = _roles(asker, asked)
+        roles = None
+        if asker:
+            from smartsearch.systems.qrmem.roles import Roles
+
+            roles = Roles(asker, asked)
         made = roles.related() if roles else rules.related(asked)
         entities = made.meant(term.text for term in query.terms)
         route = Route(())
@@ -85,15 +89,6 @@ def search(
         graph=drawn(asked, made, route, entities) if config.graph else None,
         told=(Turn(f"Answer of the one who read these segments: {route.answer}"),) if route.answer else (),
     )
-
-
-def _roles(asker: Asker | None, asked: Asked) -> Roles | None:
-    """The language model in its roles, if there is one; what it takes is loaded only then."""
-    if not asker:
-        return None
-    from smartsearch.systems.qrmem.roles import Roles
-
-    return Roles(asker, asked)
 
 
 def walked(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
-from smartsearch.settings import COUNT_OR_ALL, finds
+from smartsearch.settings import COUNT_OR_ALL, finds, taken_as
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,4 @@ class Settings:
     qrmem_trials: int = finds(5, lowest=1)  # entities that a walk adds at most (paper: no number)
 
 
-def set_in(config: object) -> Settings:
-    """A `Config` as these settings, which every one has."""
-    return cast("Settings", config)
+set_in = taken_as(Settings)

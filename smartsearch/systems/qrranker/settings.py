@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
 from smartsearch.runtime.extras import needs
-from smartsearch.settings import Reads, ranks
+from smartsearch.settings import Reads, ranks, taken_as
 
 RANKERS = {
     "qr": Reads(
@@ -61,6 +60,4 @@ class Settings:
     qr_dtype: str = ranks("auto", choices=("auto", "float32", "bfloat16", "float16"))  # auto: halves on a GPU
 
 
-def set_in(config: object) -> Settings:
-    """A `Config` as these settings, which every one has."""
-    return cast("Settings", config)
+set_in = taken_as(Settings)

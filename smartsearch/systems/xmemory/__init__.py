@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smartsearch.systems.base import Card, Memory, Plan, Progress, Ranked, asker
+from smartsearch.systems.base import SEEN, Card, Memory, Plan, Progress, Ranked, asker
 from smartsearch.systems.xmemory.constants import AUTHORS, OURS, Constants
 from smartsearch.systems.xmemory.settings import set_in, without
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 CARD = Card(
     "xmemory",
-    "Episodes, facts and themes made of all turns; themes, then facts, then episodes while they help.",
+    "Episodes, facts and themes made of all turns; themes, then facts, then episodes while they help. "
+    f"{SEEN}",
     paper="Beyond RAG for Agent Memory: Retrieval by Decoupling and Aggregation (arXiv 2602.02007)",
     fidelity="rule",
     keeps=True,
@@ -95,12 +96,12 @@ class System:
 
     def _author(self) -> Author:
         if self.asker is None:
-            from smartsearch.systems.xmemory.ingest import ByRule
+            from smartsearch.systems.xmemory.ingest import Author
 
-            return ByRule(self.tools.parser)
+            return Author(self.tools.parser)
         from smartsearch.systems.xmemory.roles import Writer
 
-        return Writer(self.asker, self.tools.parser)
+        return Writer(self.tools.parser, self.asker)
 
     def search(self, question: str, corpus: Haystack, memory: Memory, config: Config) -> Ranked:
         """The turns that themes, facts and episodes lead to."""
@@ -143,9 +144,10 @@ def load(config: Config, tools: Callable[[Config], Tools]) -> System:
     made = (sorted({"split", "merge"} & without(config)), of.attach, of.around, of.eps)
     settings: list[object] = [models, set_in(config).xmemory_cap, made, 2]
     if model:
-        from smartsearch.systems.xmemory.prompts import VERSION
+        from smartsearch.systems.roles import identity
+        from smartsearch.systems.xmemory.prompts import ROLES
 
-        settings += [model.endpoint.url, model.endpoint.model, VERSION, config.redact]
-    identity = digest(json.dumps(settings), 8)
+        settings += [*identity(model, ROLES), config.redact]
+    fingerprint = digest(json.dumps(settings), 8)
     card = CARD.asking if model else CARD
-    return System(loaded, vectors, identity, config, model, card)
+    return System(loaded, vectors, fingerprint, config, model, card)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,42 +26,26 @@ AT_ONCE = 16
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
-class Author(Protocol):
-    """Who writes the memory. What is costly it keeps in the store, and does not make again."""
-
-    def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
-        """The episodes of a corpus as runs of turns, in order; every turn is in one."""
-
-    def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
-        """The episodes of these keys and messages."""
-
-    def names(self, store: Store, progress: Progress) -> Mapping[int, Note]:
-        """What the themes are called; none where that is made when it is shown."""
-
-    def statistics(self, store: Store) -> Mapping[str, float]:
-        """What it tells of itself."""
-
-
 @dataclass(frozen=True)
-class ByRule:
-    """The author that asks nobody."""
+class Author:
+    """Who writes the memory: by rule, or as a subclass does, which keeps in the store what is costly."""
 
     parser: Parser
 
     def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
-        """As `Author` says."""
+        """The episodes of a corpus as runs of turns, in order; every turn is in one."""
         return pieces.spans(turns)
 
     def episodes(self, told: Sequence[tuple[str, Sequence[Turn]]]) -> list[Episode]:
-        """As `Author` says."""
+        """The episodes of these keys and messages."""
         return [rule.episode(key, turns, self.parser) for key, turns in told]
 
     def names(self, store: Store, progress: Progress) -> Mapping[int, Note]:
-        """None."""
+        """What the themes are called; none where that is made when it is shown."""
         return {}
 
     def statistics(self, store: Store) -> Mapping[str, float]:
-        """None."""
+        """What it tells of itself."""
         return {}
 
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from smartsearch.llm import Message
 from smartsearch.systems.roles import Role, Shape
 from smartsearch.types import Turn
 
-VERSION = 1
-"""Told apart in fingerprints: count it up with any change below, and memories are made anew."""
 SKIMMED = 400
 """Characters of a message that suffice to see where a topic ends."""
 READ = 24_000
@@ -103,6 +101,8 @@ BOUNDARY = Role(_BOUNDARY, Begins, 500)
 RECORD = Role(_RECORD, Record, 600)
 FACTS = Role(_FACTS, Facts, 1500)
 NAME = Role(_NAME, Name, 60, _named)
+ROLES: tuple[Role[Any], ...] = (BOUNDARY, RECORD, FACTS, NAME)
+"""Where one changes, memories are made anew."""
 
 
 def boundary(turns: Sequence[Turn], before: int) -> str:

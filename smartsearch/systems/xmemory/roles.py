@@ -15,10 +15,10 @@ from smartsearch.systems import pieces
 from smartsearch.systems.base import Progress
 from smartsearch.systems.roles import in_turn
 from smartsearch.systems.xmemory import prompts, rule
+from smartsearch.systems.xmemory.ingest import Author
 from smartsearch.systems.xmemory.prompts import BOUNDARY, FACTS, NAME, RECORD, Begins, Fact, Facts, Record
 from smartsearch.systems.xmemory.rule import LONGEST_STATEMENT, Episode, Semantic
 from smartsearch.systems.xmemory.store import Kind, Note, Store
-from smartsearch.text.parse import Parser
 from smartsearch.types import Turn
 
 WINDOW = 24
@@ -93,11 +93,10 @@ def named(texts: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Writer:
-    """The model that writes the memory, and the parser of the rule."""
+class Writer(Author):
+    """The model that writes the memory, where it can."""
 
     asker: Asker
-    parser: Parser
 
     def spans(self, turns: Sequence[Turn], store: Store, progress: Progress) -> list[range]:
         """The episodes as runs of turns; windows that `store` lacks are asked about, those gone forgotten."""

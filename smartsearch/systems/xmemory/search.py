@@ -112,7 +112,12 @@ def search(
         near = partial(read, query.text, corpus, tools.scorers["colbert"], config)
         closest = nearest_episodes(asked, memory, allowed, constants.nearest)
         choices = ranked_episodes(memory, semantics, among, near, closest)[: constants.episodes]
-        reader, gated = _reader(query.text, memory, corpus, config, constants, asker), None
+        reader, gated = None, None
+        if asker:
+            from smartsearch.systems.xmemory.reader import Reader
+
+            words = config.word_budget
+            reader = Reader(query.text, memory, corpus.corpus.turns, asker, words, constants)
         if "stage2" in left:
             let_in = [Admitted(choice.episode, opened=True) for choice in choices]
         else:
@@ -162,21 +167,6 @@ def told_to(
     whole = [one.episode for one in let_in if all(turn in among for turn in memory.runs[one.episode])]
     episodes = [memory.episodes[episode].record for episode in whole]
     return tuple(map(Turn, (*memory.coarse(themes, facts), *episodes)))
-
-
-def _reader(
-    question: str,
-    memory: XMemory,
-    corpus: Haystack,
-    config: Config,
-    constants: Constants,
-    asker: Asker | None,
-) -> Reader | None:
-    if asker is None:
-        return None
-    from smartsearch.systems.xmemory.reader import Reader
-
-    return Reader(question, memory, corpus.corpus.turns, asker, config.word_budget, constants)
 
 
 def _replaced(memory: XMemory, reader: Reader | None) -> list[str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
 
-from smartsearch.settings import finds
+from smartsearch.settings import finds, taken_as
 
 WAYS: dict[str, frozenset[str]] = {
     "full": frozenset(),
@@ -35,9 +34,7 @@ class Settings:
     xmemory_cap: int = finds(12, lowest=1)  # facts of a theme (paper: Fano's bound gives 11.5; 8 to 14 tried)
 
 
-def set_in(config: object) -> Settings:
-    """A `Config` as these settings, which every one has."""
-    return cast("Settings", config)
+set_in = taken_as(Settings)
 
 
 def without(config: object) -> frozenset[str]:
