@@ -338,7 +338,7 @@ def test_code_that_a_model_brings_is_never_run(run, chats, asked, tmp_path):
         ran = run("query", "x", "chat.txt", *asked[:5], f"memorag_model={name}", "--json")
         assert (ran.code, ran.record["error"]["kind"]) == (2, "model_missing")
         assert "python -m recipe memorag" in ran.record["error"]["hint"]
-    with pytest.raises(ModelError, match="released (cannot be loaded|is of the type .memory_llama.)") as refused:
+    with pytest.raises(ModelError, match="memory_llama") as refused:
         remembered.opened(str(place), 1)
     assert "never run" in refused.value.hint
     assert not list(tmp_path.rglob("ran"))

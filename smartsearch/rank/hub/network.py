@@ -190,7 +190,10 @@ def _configured(model: HubFolder) -> Any:
         return transformers.AutoConfig.from_pretrained(model.body, **LOCAL)
     base = max((one for one in known if named.startswith((f"{one}_", f"{one}-"))), key=len, default="")
     if not base:
-        raise model.unfit(f"is of the type {named!r}, which the installed transformers does not know")
+        raise model.unfit(
+            f"is of the type {named!r}, which the installed transformers does not know",
+            "a model of a type that transformers has; code that a model brings is never run",
+        )
     return known[base].from_dict({**model.config, "model_type": base})
 
 
