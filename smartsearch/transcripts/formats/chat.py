@@ -249,9 +249,13 @@ def read(source: Source, stated: Head | None = None) -> Iterator[Record]:
 
 
 def _is_dated(lines: Sequence[str], layout: Layout) -> bool:
-    """Whether lines between turns tell the day, as in no recording."""
-    below = lines[layout.opened[0] : layout.opened[0] + _DETECT_LINES] if layout.opened else []
-    return any((begun := session(line)) is not None and begun[1] for line in below)
+    """Whether a line between turns, or the last one above them, tells the day, as in no recording."""
+    if not layout.opened:
+        return False
+    first = layout.opened[0]
+    above = [line for line in lines[:first][-_DETECT_LINES:-1] if line.strip()][-1:]
+    below = lines[first : first + _DETECT_LINES]
+    return any((begun := session(line)) is not None and begun[1] for line in (*above, *below))
 
 
 def _day_above(lines: Sequence[str]) -> str:
