@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from functools import lru_cache
 
 from smartsearch.rank.windows import WINDOW_PIECES, cut, likeliest
+from smartsearch.text.parse import stop_words
 from smartsearch.types import Turn
 
 LONG = 120
@@ -20,6 +23,7 @@ MOST = 0.75
 """An excerpt that leaves out less than the rest of a turn is none."""
 GAP = "[...]"
 """Stands for what is left out."""
+_WORD = re.compile(r"\w+")
 
 
 def excerpted(question: str, turn: Turn, size: tuple[int, int]) -> Turn:
@@ -32,7 +36,7 @@ def excerpted(question: str, turn: Turn, size: tuple[int, int]) -> Turn:
         return turn
     room, most = size
     spans = cut(turn.text, room, room)
-    chosen = likeliest(question, [turn.text[begin:end] for begin, end in spans], most)
+    chosen = likeliest(_asked(question), [turn.text[begin:end] for begin, end in spans], most)
     text, last = "", 0
     for begin, end in sorted(spans[n] for n in chosen):
         left_out = turn.text[last:begin]
@@ -40,3 +44,10 @@ def excerpted(question: str, turn: Turn, size: tuple[int, int]) -> Turn:
         last = end
     text += f" {GAP}" if turn.text[last:].strip() else ""
     return turn if len(text) > MOST * len(turn.text) else replace(turn, text=text.lstrip(" "))
+
+
+@lru_cache(maxsize=16)
+def _asked(question: str) -> frozenset[str]:
+    """The question's words that say something, however short: a code of three letters is looked for too."""
+    words = frozenset(_WORD.findall(question.casefold()))
+    return words - stop_words() or words

@@ -112,14 +112,14 @@ def scored_windows(
     more counts once, wherever it stands in the text. Equal ones keep the turn's order.
     """
     windows = all_windows(corpus, indices, show, without)
-    return [[texts[n] for n in likeliest(question, texts, READ_WINDOWS)] for texts in windows]
+    asked = set(_ASKED.findall(question.casefold()))
+    return [[texts[n] for n in likeliest(asked, texts, READ_WINDOWS)] for texts in windows]
 
 
-def likeliest(question: str, texts: Sequence[str], most: int) -> list[int]:
-    """The places of those `most` of `texts` that share most words with `question`, the likeliest first."""
+def likeliest(asked: Set[str], texts: Sequence[str], most: int) -> list[int]:
+    """The places of those `most` of `texts` that hold most of the words `asked`, the likeliest first."""
     if len(texts) == 1:
         return [0]
-    asked = set(_ASKED.findall(question.casefold())) or set(question.casefold().split())
     shared = [sum(word in text for word in asked) for text in map(str.casefold, texts)]
     return sorted(range(len(texts)), key=lambda n: -shared[n])[:most]
 

@@ -35,6 +35,12 @@ def test_a_turn_of_so_many_words_is_whole():
     assert excerpted("word", turn, SIZES[-1]) is turn
 
 
+@pytest.mark.parametrize("question", ["JWT", "what does JWT mean", "Ann E42"])
+def test_a_short_word_that_is_looked_for_is_shown(question):
+    turn = Turn(FILLER * 30 + "Ann says the JWT of E42 means little. " + FILLER * 30)
+    assert "JWT of E42" in excerpted(question, turn, SIZES[-1]).text
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_the_part_that_answers_stays_with_whole_sentences(size):
     short = told(FILLER * 30 + ANSWER + " " + FILLER * 30, size)
