@@ -141,7 +141,10 @@ def _hit(hit: Hit, around: Nearby, ranges: Mapping[str, Range], at: Mapping[int,
     turn, name = hit.shown, f"hit-{hit.rank}-name"
     first = around.index - len(around.before)
     before = [_near(other, at.get(first + n)) for n, other in enumerate(around.before)]
-    after = [_near(other, at.get(around.index + 1 + n)) for n, other in enumerate(around.after)]
+    behind = dict(enumerate(around.after, around.index + 1))
+    if hit.reply and not behind:
+        behind = {hit.reply.index: hit.reply.shown}
+    after = [_near(other, at.get(index)) for index, other in behind.items()]
     title = tag(
         "h3",
         tag("span", str(hit.rank), class_="rank"),

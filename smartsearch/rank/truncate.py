@@ -81,7 +81,7 @@ def truncate(
     dropped += [_drop(hit, "budget") for hit in rest if hit.rank not in ranks]
     kept, hidden = (kept[: config.limit], kept[config.limit :]) if config.limit else (kept, [])
     kept = [_apart(hit, {other.index for other in kept}) for hit in kept]
-    whole = {hit.rank: hit.turn for hit in hits}
+    whole = {hit.rank: hit for hit in hits}
     texts = _written(kept, start)
     budget = Budget(
         truncate=config.truncate,
@@ -93,7 +93,9 @@ def truncate(
         used_tokens=sum(map(tokenizer.count, texts)),
         tokenizer=tokenizer.name,
         dropped=tuple(sorted(dropped, key=lambda d: d.rank)),
-        cut_text=any(hit.turn is not whole[hit.rank] for hit in kept),
+        cut_text=any(
+            one.turn is not given.turn for hit in kept for one, given in _both(hit, whole[hit.rank])
+        ),
         hidden=tuple(hidden),
     )
     return tuple(kept), budget

@@ -215,6 +215,13 @@ class LargeCorpus(Corpus):
         """As in `Corpus`, found out one by one."""
         return Lazy(len(self.turns), partial(_before, self.turns))
 
+    def following(self, index: int) -> int:
+        """As in `Corpus`; lines without a turn are passed over."""
+        after = index + 1
+        while 0 < after < len(self.turns) and self.turns[after] is NO_TURN:
+            after += 1
+        return after if 0 < after < len(self.turns) and self.previous[after] == index else -1
+
 
 def _turn(parts: Sequence[Haystack | Lines], bases: Places, held: dict[int, Turn], index: int) -> Turn:
     found = held.get(index)

@@ -148,8 +148,9 @@ def test_where_there_is_little_room_the_question_gives_way_to_its_answer():
     assert kept[0].shown.text == f"{GAP} Where does the spare key lie?"
     assert kept[0].reply.shown == SAYS
     assert kept[0].turn == ASKS
-    kept, _ = cut(asked(Turn("Under the flowerpot, " * 20, "Mara")), budget=14)
+    kept, budget = cut(asked(Turn("Under the flowerpot, " * 20, "Mara")), budget=14)
     assert kept[0].reply.shown.rendered.startswith("Mara: Under the flowerpot, Under")
+    assert budget.cut_text  # of the reply alone
     assert cut(asked(), budget=4)[0][0].reply is None
 
 

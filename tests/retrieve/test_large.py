@@ -399,3 +399,16 @@ def test_as_the_paper_every_turn_that_matches_is_ranked_unparsed_too(large, pars
     assert [hit.index for hit in one.hits] == [hit.index for hit in other.hits]
     assert one.trace.candidates == other.trace.candidates == len(one.hits) > 300
     assert one.trace.degraded == ()
+
+
+def test_what_follows_a_turn_stands_behind_lines_without_one(tmp_path):
+    """As in the parsed corpus, which has no such lines."""
+    said = [
+        {"role": "user", "name": name, "content": text} for name, text in (("A", "where?"), ("B", "here"))
+    ]
+    (tmp_path / "a.jsonl").write_text(f"{json.dumps(said[0])}\n{{broken\n\n{json.dumps(said[1])}\n")
+    _, large = both(Scope((str(tmp_path),)))
+    corpus = large.corpus
+    asked, answered = (n for n, turn in enumerate(corpus.turns) if turn.text)
+    assert (corpus.following(asked), corpus.previous[answered]) == (answered, asked)
+    assert (corpus.following(answered), corpus.following(-1)) == (-1, -1)
