@@ -498,7 +498,8 @@ def test_what_is_told_beforehand_is_not_exceeded(server, way):
     systems.answer(system, QUESTION, haystack, system.prepare(haystack, None, quietly), config)
     sent = sum(rough_tokens(message["content"]) for body in server.requests for message in body["messages"])
     assert planned.calls * 0.3 <= len(server.requests) <= planned.calls
-    assert planned.prompt_tokens * 0.15 <= sent <= planned.prompt_tokens
+    least = 0.15 if way == "no-open-entities" else 0.2  # its updates find fewer to merge than are foretold
+    assert planned.prompt_tokens * least <= sent <= planned.prompt_tokens
     assert sum(body["max_tokens"] for body in server.requests) <= planned.completion_tokens
     assert planned.unit == "5 segments"
     every = system.plan(haystack, None, replace(config, qrmem_scope=0))[1]
