@@ -410,10 +410,10 @@ def _holds(found: Found, lines: Sequence[str]) -> bool:
     often = sum(count for name, count in names.items() if count > 1 and _is_name(name))
     if not turns:
         return False
-    few = head.has_time and turns <= _FEW and min(found.opened) <= _FEW and all(map(looks_like_name, names))
-    if len(names) < 2 or not (
-        few or (turns > 2 and often >= 0.5 * turns and len(names) <= max(3, 0.6 * turns))
-    ):
+    named = head.has_time and all(map(looks_like_name, names))
+    few = named and turns <= _FEW and min(found.opened) <= _FEW
+    most = max(3, (0.75 if named else 0.6) * turns)
+    if len(names) < 2 or not (few or (turns > 2 and often >= 0.5 * turns and len(names) <= most)):
         return False
     if sum(not _is_name(name) for name in names) > 0.2 * len(names) or _logged(found, lines):
         return False
