@@ -117,5 +117,5 @@ def test_what_cannot_be_trained_is_an_error(base, chat, chats, capfd):
     assert "is not on this machine" in error(chat, "--out", "three", "--model", "nobody/nothing")
     config = base / "config.json"
     config.write_text(config.read_text().replace('"llama"', '"own"'))
-    assert "cannot be loaded as a causal language model" in error(chat, "--out", "three", *model)
+    assert "is of the type 'own'" in error(chat, "--out", "three", *model)
     assert main(["clues", "nowhere", "--out", "x"]) == 2
