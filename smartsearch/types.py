@@ -78,6 +78,11 @@ class Turn:
         """What was said without by whom, `text caption`: the field hops take names and nouns from."""
         return f"{self.text} {self.caption}" if self.caption else self.text
 
+    @property
+    def captioned(self) -> str:
+        """What was said and in brackets what an image shows: `text (caption)`."""
+        return f"{self.text} ({self.caption})" if self.caption else self.text
+
     @cached_property
     def spoken(self) -> str:
         """What was said and by whom, `speaker: text caption`: the field grep looks at."""

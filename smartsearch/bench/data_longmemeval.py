@@ -15,7 +15,6 @@ from typing import Any
 from smartsearch.bench.data_format import (
     DataFormat,
     Log,
-    counted,
     data_error,
     head,
     load,
@@ -23,6 +22,7 @@ from smartsearch.bench.data_format import (
     question_text,
 )
 from smartsearch.bench.types import BenchQuestion, Group, session_numbers
+from smartsearch.output.plain import counted
 from smartsearch.transcripts import to_iso
 from smartsearch.transcripts.formats.datasets import FORMS
 from smartsearch.transcripts.formats.jsontext import Item

@@ -16,6 +16,7 @@ from smartsearch.cli.options import LLM, option
 from smartsearch.config import Config
 from smartsearch.errors import UsageError, listed
 from smartsearch.output import stream
+from smartsearch.output.plain import counted
 
 if TYPE_CHECKING:
     from smartsearch.ask.door import Agree
@@ -125,7 +126,7 @@ def agreeing(config: Config, *, many: bool = False) -> Agree:
         told.add(haystack)
         making, question = plans()
         turns = haystack.corpus.turns
-        of = count(len({turn.path for turn in turns}), "file")
+        of = counted(len({turn.path for turn in turns}), "file")
         price = system.asker.endpoint.price
         parts = [said(making, price)] if making.calls else []
         if question.calls:
@@ -156,17 +157,12 @@ def tell(
         raise UsageError("nothing was sent", hint=_trust(endpoint), kind="not_sent")
 
 
-def count(number: int, thing: str) -> str:
-    """`3 files`, `1 file`."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def said(plan: Plan, price: Price | None = None) -> str:
     """`312 calls, 410,000 tokens (31 episodes), $0.09`."""
     tokens = plan.prompt_tokens + plan.completion_tokens
     unit = f" ({plan.unit})" if plan.unit else ""
     cost = f", ${price.of(plan.prompt_tokens, plan.completion_tokens):,.2f}" if price else ""
-    return f"{count(plan.calls, 'call')}, {tokens:,} tokens{unit}{cost}"
+    return f"{counted(plan.calls, 'call')}, {tokens:,} tokens{unit}{cost}"
 
 
 def _to(endpoint: Endpoint) -> str:

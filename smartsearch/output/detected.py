@@ -160,6 +160,6 @@ def _row(one: Detected) -> Json:
         "unexplained": f"{one.explained.place}: {one.explained.begins}"
         if one.explained and one.explained.place
         else "",
-        "skipped": [{"path": s.path, "kind": s.kind, "reason": s.reason} for s in one.skipped],
+        "skipped": list(map(vars, one.skipped)),
         "warnings": list(one.warnings),
     }

@@ -205,7 +205,7 @@ def markdown(answer: Result, nearby: Sequence[Nearby] | None = None) -> Iterator
         around = nearby[n] if nearby else Nearby(0)
         for other in around.before:
             yield quoted(f"(nearby) {other.rendered}") + "\n   >"
-        yield quoted(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)
+        yield quoted(turn.captioned)
         for other in after(hit, around):
             yield "   >\n" + quoted(f"(nearby) {other.rendered}")
 

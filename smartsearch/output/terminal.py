@@ -125,7 +125,7 @@ def _said(turn: Turn, hit: Hit | None, width: int, most: int) -> list[Text]:
     """Who said what, in at most so many lines: a hit's around its terms, these in colour."""
     terms = hit.terms if hit else ()
     who = Text(f"{clipped(one_line(turn.speaker), width // 2)}: " if turn.speaker else "", "bold green")
-    whole = seen(f"{turn.text} ({turn.caption})" if turn.caption else turn.text)
+    whole = seen(turn.captioned)
     text = "\n".join(line for line in whole.split("\n") if line.strip())
     lines = _wrapped(who, text, terms, width) if len(text) <= most * width else []
     room = most * width
