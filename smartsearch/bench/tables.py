@@ -144,7 +144,7 @@ def rows(result: Json) -> Table:
     caption = ("`IP rrf+plain` is `--as paper` with the run's models. " if paper else "") + (
         "Recall is micro: gold turns found / gold turns. first: mean / median rank of the first gold turn "
         "retrieved; kept: after the cut, with its 95% bootstrap interval; difference: of kept "
-        f"against{against}, * where Holm's p < .05; candidates, words, tokens: mean a question."
+        f"against{against}, * where Holm's p < .05; candidates, words, tokens: mean per question."
     )
     return Table("Rows", (*RANKED, *CUT[1:]), lines, caption)
 
@@ -161,7 +161,7 @@ PARTS = {
     "rrf": "both rankers fused by rank",
     "weight": "the order of matched words' weight",
     "B0": "no cut",
-    "B1": "the first words of the list, so many as stand behind it",
+    "B1": "the first words of the list; the number says how many",
     "B2": "cut by score: alpha, most turns, most words; as `query` cuts",
     "+skip": "a turn that does not fit is left out, and the next are tried; without it the list ends there",
 }
@@ -199,7 +199,7 @@ def verdict(result: Json) -> Iterator[str]:
     p, low, high = (found.get(name) for name in ("p_holm", "low", "high"))
     gap = found.get("difference")
     if gap is None or low is None or high is None:
-        yield "whether that is a difference was not tested"
+        yield "the difference was not tested"
         return
     sure = p is not None and p < SIGNIFICANT
     said = f"sure (Holm's p {p:.2g})" if sure else "not sure" + ("" if p is None else f" (Holm's p {p:.2g})")

@@ -50,9 +50,9 @@ def build(
     yes: Agreed = False,
     json: AsJson = False,
 ) -> int:
-    """Take in the chats under PATH ahead of questions; only what is new costs anything.
+    """Build the memory of PATH before any question; only new chats cost time.
 
-    One that was stopped, however, goes on where it was. It is kept below ~/.cache/smartsearch.
+    A build that was stopped goes on where it was. The memory is kept below ~/.cache/smartsearch.
     """
     config, scope = _asked(system, paths, llm=llm, yes=yes)
     _prepared(config, scope)
@@ -64,9 +64,9 @@ def build(
 
 @memory.command()
 def status(system: Named = "", json: AsJson = False) -> int:
-    """List the memories there are: of which system and paths, how much they hold, and their bytes.
+    """List the memories: system, paths, what they hold, and their bytes.
 
-    One that was stopped before its end has its bytes alone.
+    An unfinished one has only its bytes.
     """
     from smartsearch.ask import memories
 
@@ -97,7 +97,7 @@ def show_parts(
 
 @memory.command()
 def remove(paths: Paths = None, system: Named = FIRST, json: AsJson = False) -> int:
-    """Take what is kept of PATH off the disk, with any --glob; the chats themselves are not touched."""
+    """Delete the memories of PATH, with any --glob; the chats themselves are not touched."""
     from smartsearch.ask import memories
 
     _, scope = _asked(system, paths)
@@ -116,7 +116,7 @@ def remove(paths: Paths = None, system: Named = FIRST, json: AsJson = False) -> 
 
 
 def _keeping(system: str) -> None:
-    """Raises ConfigError where there is no such system, UsageError where it keeps no memory."""
+    """Raise ConfigError for an unknown system, UsageError for one that keeps no memory."""
     from smartsearch import systems
 
     if not systems.card(system).keeps:
@@ -173,7 +173,7 @@ def _prepared(config: Config, scope: Scope) -> tuple[Haystack, Kept]:
 
 
 def _left(asking: Asking, making: Plan) -> Callable[[], str]:
-    """Tells what of `making` a language model has not been sent yet."""
+    """Gives the part of `making` that was not yet sent to the language model."""
     before = asking.asker.spent
 
     def left() -> str:

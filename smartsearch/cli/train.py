@@ -108,7 +108,7 @@ def train(
 
 
 def _turns(filters: FilterOptions, paths: Sequence[str] | None) -> tuple[Turn, ...]:
-    """What `query` would search, with the same warnings."""
+    """The turns that `query` would search, with the same warnings."""
     from smartsearch import transcripts
     from smartsearch.ask.library import filtered
 
@@ -179,7 +179,7 @@ def _short(text: str, most: int = 100) -> str:
 
 
 def _print(outcome: Outcome, as_json: bool) -> None:
-    """The figures on standard output, what became of the profile in words."""
+    """Print the figures on standard output, and tell what became of the profile."""
     about = outcome.about
     held_out = about["metrics"]["adapted"]["held_out"]["fused"]["n"]
     chance = f"over only {held_out} held-out questions a difference may be chance"

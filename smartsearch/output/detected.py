@@ -44,7 +44,7 @@ class Detected:
 
     @property
     def kind(self) -> str:
-        """The format's name, or that there is none."""
+        """The format's name, or `not read` or `empty`."""
         return self.known.name if self.known else "not read" if self.failed else "empty"
 
 

@@ -57,7 +57,7 @@ class Opened:
 
 
 def lines(opened: Opened) -> Iterator[str]:
-    """One line a turn; those not asked for have `-` for `:`, and `--` stands between excerpts, as in grep."""
+    """One line per turn; context has `-` for `:`, and `--` stands between excerpts, as in grep."""
     for n, excerpt in enumerate(opened.excerpts):
         if n:
             yield "--"

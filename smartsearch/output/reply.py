@@ -67,7 +67,7 @@ def live(waiting: str, *, wanted: bool, silent: bool = False) -> Iterator[Callab
     """Yields what prints a piece of the reply at once. A spinner until the first; a line end behind the last.
 
     However the block is left, what is printed next begins a line. With `silent` only the spinner is seen.
-    Raises PipeClosed when nobody reads.
+    Raises PipeClosed when the reader has gone.
     """
     begun, held = False, ""
     with ExitStack() as spinner:

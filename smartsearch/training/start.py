@@ -115,7 +115,7 @@ def in_parts(
 ) -> Any:
     """What `run` makes of `items`, called for `parts` of like length: padding all to the longest costs more.
 
-    `run` gives a tensor whose last axis has one place an item; the order of `items` is restored in it.
+    `run` gives a tensor whose last axis has one place per item; the result is in the order of `items`.
     """
     import torch
 
