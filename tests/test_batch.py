@@ -185,8 +185,4 @@ def test_other_settings_are_told_by_name():
         batch.check_settings(done, other, "out.jsonl")
     said = caught.value.message.split("\n  ")
     assert said[0] == "out.jsonl:1 was asked with other settings:"
-    assert set(said[1:]) == {
-        'paths was ["chats"], is ["."]',
-        "limit was 0, is 3",
-        'since was null, is "7d"',
-    }
+    assert set(said[1:]) == {'paths was ["chats"], is ["."]', "limit was 0, is 3", 'since was null, is "7d"'}

@@ -24,16 +24,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePath
 from typing import Any
 
-from smartsearch.bench.data_format import (
-    DataFormat,
-    Log,
-    head,
-    load,
-    only,
-    plain,
-    question_text,
-    transcripts,
-)
+from smartsearch.bench.data_format import DataFormat, Log, head, load, only, plain, question_text, transcripts
 from smartsearch.bench.types import BenchQuestion, Group, session_numbers
 from smartsearch.errors import InputError
 from smartsearch.transcripts import to_iso

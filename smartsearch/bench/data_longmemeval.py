@@ -12,15 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from smartsearch.bench.data_format import (
-    DataFormat,
-    Log,
-    data_error,
-    head,
-    load,
-    plain,
-    question_text,
-)
+from smartsearch.bench.data_format import DataFormat, Log, data_error, head, load, plain, question_text
 from smartsearch.bench.types import BenchQuestion, Group, session_numbers
 from smartsearch.output.plain import counted
 from smartsearch.transcripts import to_iso

@@ -171,11 +171,7 @@ def run(
 
 
 def _one(
-    question: BenchQuestion,
-    prepared: Ready,
-    ranked: _Rankings,
-    outcome: Outcome,
-    tokenizer: Tokenizer,
+    question: BenchQuestion, prepared: Ready, ranked: _Rankings, outcome: Outcome, tokenizer: Tokenizer
 ) -> None:
     gold = prepared.gold(question)
     outcome.ids.append(question.id)

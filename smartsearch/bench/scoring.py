@@ -147,10 +147,7 @@ class Scoring:
         """A key of all that decides which turns a system finds and ranks: code, settings, models."""
 
     def score(
-        self,
-        question: BenchQuestion,
-        ready: Haystacked,
-        wanted: Sequence[tuple[Retrieval, Sequence[Ranker]]],
+        self, question: BenchQuestion, ready: Haystacked, wanted: Sequence[tuple[Retrieval, Sequence[Ranker]]]
     ) -> Scored:
         """Everything the retrievals and rankers of `wanted` need of this question."""
         found: dict[str, Indices] = {}

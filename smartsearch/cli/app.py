@@ -59,9 +59,7 @@ COMMANDS = {
         "Measure retrieval, ranking and the cut on DATA with known answers, as the paper's tables do.",
     ),
     "mcp": Command(
-        "mcp",
-        "mcp",
-        "Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol.",
+        "mcp", "mcp", "Serve `search`, `expand` and `status` to an agent, over the Model Context Protocol."
     ),
     "formats": Command(
         "formats",

@@ -30,12 +30,10 @@ Paths = Annotated[
     list[str] | None, typer.Argument(metavar="PATH", help="Files, folders, @NAMES.", show_default=".")
 ]
 Named = Annotated[
-    str,
-    typer.Option("--system", metavar="NAME", help="A system that keeps a memory.", show_default=FIRST),
+    str, typer.Option("--system", metavar="NAME", help="A system that keeps a memory.", show_default=FIRST)
 ]
 Llm = Annotated[
-    bool | None,
-    typer.Option("--llm/--no-llm", help=FIELDS["llm"].metadata["help"], show_default="off"),
+    bool | None, typer.Option("--llm/--no-llm", help=FIELDS["llm"].metadata["help"], show_default="off")
 ]
 Agreed = Annotated[
     bool, typer.Option("--yes", "-y", help="Send to a server that is not on this machine without asking.")
@@ -44,11 +42,7 @@ Agreed = Annotated[
 
 @memory.command()
 def build(
-    paths: Paths = None,
-    system: Named = FIRST,
-    llm: Llm = None,
-    yes: Agreed = False,
-    json: AsJson = False,
+    paths: Paths = None, system: Named = FIRST, llm: Llm = None, yes: Agreed = False, json: AsJson = False
 ) -> int:
     """Build the memory of PATH before any question; only new chats cost time.
 
@@ -81,11 +75,7 @@ def status(system: Named = "", json: AsJson = False) -> int:
 
 @memory.command(name="show")
 def show_parts(
-    paths: Paths = None,
-    system: Named = FIRST,
-    llm: Llm = None,
-    yes: Agreed = False,
-    json: AsJson = False,
+    paths: Paths = None, system: Named = FIRST, llm: Llm = None, yes: Agreed = False, json: AsJson = False
 ) -> int:
     """Print the parts of the memory of PATH, built first where it must be, and the turn that each is from."""
     haystack, made = _prepared(*_asked(system, paths, llm=llm, yes=yes))

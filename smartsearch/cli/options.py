@@ -13,16 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 import typer
 
 from smartsearch.ask.scope import Scope, Written
-from smartsearch.config import (
-    FIELDS,
-    MODELS,
-    PRESETS,
-    RANKERS,
-    Config,
-    assigned,
-    build,
-    settings,
-)
+from smartsearch.config import FIELDS, MODELS, PRESETS, RANKERS, Config, assigned, build, settings
 from smartsearch.errors import UsageError
 from smartsearch.output.show import FORMATS, View
 from smartsearch.runtime.extras import needs
@@ -384,12 +375,7 @@ class OutputOptions:
         "--explain",
         default=False,
     )
-    strict: bool = option(
-        OUTPUT,
-        "Exit with 1 where the answer is weak, too.",
-        "--strict",
-        default=False,
-    )
+    strict: bool = option(OUTPUT, "Exit with 1 where the answer is weak, too.", "--strict", default=False)
     color: str = color_option()
     hyperlinks: str = hyperlinks_option()
     pager: bool = pager_option()

@@ -7,16 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smartsearch import __version__
-from smartsearch.cli.options import (
-    DATA,
-    OUTPUT,
-    RUN,
-    FilterOptions,
-    Paths,
-    ProgressOptions,
-    option,
-    setting,
-)
+from smartsearch.cli.options import DATA, OUTPUT, RUN, FilterOptions, Paths, ProgressOptions, option, setting
 from smartsearch.config import Config
 from smartsearch.errors import ExitCode, InputError, UsageError
 from smartsearch.output import show, stream
@@ -72,11 +63,7 @@ class TrainOptions:
 
 
 def train(
-    paths: Paths = None,
-    *,
-    wanted: TrainOptions,
-    filters: FilterOptions,
-    progress: ProgressOptions,
+    paths: Paths = None, *, wanted: TrainOptions, filters: FilterOptions, progress: ProgressOptions
 ) -> int:
     """Adapt the rankers to your own chats: no labels, no network, about half an hour of CPU.
 

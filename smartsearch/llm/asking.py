@@ -215,11 +215,7 @@ class Asker:
         messages = [{**message, "content": self._mask(message["content"])} for message in messages]
         with self._places, self._counting():
             reply = self.client.complete(
-                messages,
-                max_tokens=max_tokens,
-                temperature=temperature,
-                stop=stop,
-                more=more,
+                messages, max_tokens=max_tokens, temperature=temperature, stop=stop, more=more
             )
         one = Spent(1, reply.cached, reply.prompt_tokens, reply.completion_tokens, reply.estimated)
         with self._lock:

@@ -140,9 +140,7 @@ def _price(name: str, env: Mapping[str, str]) -> Price | None:
         return Price.parsed(text) if text.strip() else None
     except ValueError:
         raise LLMError(
-            f"{name} is {text!r}",
-            hint="USD per million tokens, read/written: 0.15/0.60",
-            kind="llm_missing",
+            f"{name} is {text!r}", hint="USD per million tokens, read/written: 0.15/0.60", kind="llm_missing"
         ) from None
 
 

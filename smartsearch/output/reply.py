@@ -182,10 +182,5 @@ def _record(prompt: Prompt, reply: Reply, endpoint: Endpoint, cited: Cited, of: 
             "completion_tokens": reply.completion_tokens,
             "estimated": reply.estimated,
         },
-        "sent": {
-            "turns": len(turns),
-            "words": prompt.words,
-            "files": prompt.files,
-            "tokens": prompt.tokens,
-        },
+        "sent": {"turns": len(turns), "words": prompt.words, "files": prompt.files, "tokens": prompt.tokens},
     }

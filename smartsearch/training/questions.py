@@ -47,7 +47,7 @@ WHEN = re.compile(
     rf"\s*,?\s*(?:\b(?:on|in|by|since|from|during|until|at)\s+(?:the\s+)?(?:early |late |mid-?)?"
     rf"(?:{MONTH}|(?:19|20)\d\d|(?:last|next) \w+)\b[^,.;]{{0,14}}"
     r"|\b(?:yesterday|today|tomorrow|last (?:week|month|year|night|weekend|summer)|next (?:week|month|year)|"
-    r"(?:two|three|a few|several) (?:days|weeks|months|years) ago)\b)",
+    r"(?:two|three|a few|several) (?:days|weeks|months|years) ago)\b)"
 )
 WHY = re.compile(r",?\s+(?:because|due to|in order to|so that)\b.*")
 PLACE = re.compile(r"(?:^|\s)(?:in|at|to|from) (?:the )?[A-Z][a-z]+(?: [A-Z][a-z]+)*")
