@@ -118,17 +118,11 @@ BAD = (
     "from concurrent.futures import wait\nwait(jobs, timeout=3)",
 )
 GOOD = (
-    "import time\ntime.sleep(0.02)",
-    "import os, time\nos.utime(path, (0, time.time() - 90))",
+    *("import time\ntime.sleep(0.02)", "import os, time\nos.utime(path, (0, time.time() - 90))"),
     "monkeypatch.setattr(limits.time, 'monotonic', lambda: now)",
-    "SimpleNamespace(perf_counter=lambda: 1.0)",
-    "process.wait(timeout=HANG)",
-    "process.wait()",
-    "asyncio.wait_for(play(), HANG)",
-    "','.join(words)",
-    "Client(endpoint, timeout=0.2)",
-    "from datetime import date\nassert told == date(2024, 5, 1)",
-    "assert record.time < record.date",
+    *("SimpleNamespace(perf_counter=lambda: 1.0)", "process.wait(timeout=HANG)", "process.wait()"),
+    *("asyncio.wait_for(play(), HANG)", "','.join(words)", "Client(endpoint, timeout=0.2)"),
+    *("from datetime import date\nassert told == date(2024, 5, 1)", "assert record.time < record.date"),
 )
 
 

@@ -57,14 +57,9 @@ def test_the_block_says_a_date_once_and_names_by_a_legend():
         said("We moved the party.", "Jonas", "2023-06-01T09:00:00", "s2"),
     )
     assert block(hits, "dates", "speakers") == [
-        "M = Maya, J = Jonas",
-        "",
-        "## conversation c, session s1, 2023-05-08",
-        "M: The key is under the pot.",
-        "J: Thanks, I found it.",
-        "",
-        "## conversation c, session s2, 2023-06-01",
-        "J: We moved the party.",
+        *("M = Maya, J = Jonas", "", "## conversation c, session s1, 2023-05-08"),
+        *("M: The key is under the pot.", "J: Thanks, I found it.", ""),
+        *("## conversation c, session s2, 2023-06-01", "J: We moved the party."),
     ]
     assert block(hits[:1]) == [
         "## conversation c, session s1, 2023-05-08",

@@ -13,15 +13,7 @@ import smartsearch
 ROOT = Path(smartsearch.__file__).parent
 LAYERS = (
     *(
-        "errors",
-        "types",
-        "runtime",
-        "settings",
-        "config",
-        "text",
-        "transcripts",
-        "retrieve",
-        "rank",
+        *("errors", "types", "runtime", "settings", "config", "text", "transcripts", "retrieve", "rank"),
         "models",
     ),
     *("llm", "systems", "output", "ask", "training", "bench", "serve", "cli", "__main__"),

@@ -134,15 +134,9 @@ TWO = [
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("D2:1", Found((2, 6))),
-        ("s2/D2:1", Found((2, 6))),
-        ("b/D2:1", Found((6,))),
-        ("b/s2/D2:1", Found((6,))),
-        ("s1", Found((0, 1, 4, 5))),
-        ("a/s1", Found((0, 1))),
-        ("b", Found((4, 5, 6, 7))),
-        ("Trip a", Found((0, 1, 2, 3))),
-        ("D2:3", Found(nearest=3)),
+        *(("D2:1", Found((2, 6))), ("s2/D2:1", Found((2, 6))), ("b/D2:1", Found((6,)))),
+        *(("b/s2/D2:1", Found((6,))), ("s1", Found((0, 1, 4, 5))), ("a/s1", Found((0, 1)))),
+        *(("b", Found((4, 5, 6, 7))), ("Trip a", Found((0, 1, 2, 3))), ("D2:3", Found(nearest=3))),
         ("quite different", Found(nearest=-1)),
     ],
 )

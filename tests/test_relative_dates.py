@@ -63,17 +63,11 @@ def test_what_is_meant(phrase, said, meant):
 @pytest.mark.parametrize(
     "text",
     [
-        "on Friday",
-        "recently, a few days ago, the other day",
-        "the last week of June",
-        "the next day, the next week and the last year",
-        "half a year ago",
+        *("on Friday", "recently, a few days ago, the other day", "the last week of June"),
+        *("the next day, the next week and the last year", "half a year ago"),
         "1.5 years ago, 2-3 days ago, 2 or 3 days ago, twenty one days ago",
-        "more than two weeks ago, over a month ago",
-        "at last Fridays are free",
-        "in two weeks",
-        "9999 years ago",
-        "I read USA Today-ish papers",
+        *("more than two weeks ago, over a month ago", "at last Fridays are free", "in two weeks"),
+        *("9999 years ago", "I read USA Today-ish papers"),
     ],
 )
 def test_what_is_not_exact_stays(text):

@@ -45,14 +45,9 @@ def test_dates_are_normalised(question, expected):
 @pytest.mark.parametrize(
     "question",
     [
-        "What may Mara cook?",
-        "Which 8 may come along?",
-        "What did April give June?",
-        "How far did they march?",
-        "Does this march tire you?",
-        "Did Ilya win 2,022 points or $2022?",
-        "Is it 10:30 on Monday?",
-        "Where was Ilya on 2023-02-31?",
+        *("What may Mara cook?", "Which 8 may come along?", "What did April give June?"),
+        *("How far did they march?", "Does this march tire you?", "Did Ilya win 2,022 points or $2022?"),
+        *("Is it 10:30 on Monday?", "Where was Ilya on 2023-02-31?"),
         "What is her second dog called, and will the maybe-pile go?",
     ],
 )
@@ -113,14 +108,8 @@ def test_a_date_holds_its_days_only():
 @pytest.mark.parametrize(
     ("question", "days"),
     [
-        ("on 8 May 2023", 1),
-        ("on May 8th", 1),
-        ("in May", 31),
-        ("in February 2023", 28),
-        ("last week", 7),
-        ("in 2023", 365),
-        ("in the winter", 91),
-        ("two weeks ago", 7),
+        *(("on 8 May 2023", 1), ("on May 8th", 1), ("in May", 31), ("in February 2023", 28)),
+        *(("last week", 7), ("in 2023", 365), ("in the winter", 91), ("two weeks ago", 7)),
     ],
 )
 def test_a_date_knows_how_many_days_it_has(question, days):
@@ -159,26 +148,16 @@ def test_a_bound_is_the_first_or_last_second_on_the_users_clock(text, first, las
 @pytest.mark.parametrize(
     ("text", "first", "last"),
     [
-        ("today", "2023-05-17", "2023-05-17"),
-        ("Yesterday", "2023-05-16", "2023-05-16"),
-        ("7d", "2023-05-10", "2023-05-10"),
-        ("3w", "2023-04-26", "2023-04-26"),
-        ("2m", "2023-03-17", "2023-03-17"),
-        ("1y", "2022-05-17", "2022-05-17"),
-        ("2 weeks ago", "2023-05-03", "2023-05-03"),
-        ("a month ago", "2023-04-17", "2023-04-17"),
-        ("last week", "2023-05-08", "2023-05-14"),
-        ("this month", "2023-05-01", "2023-05-31"),
-        ("last monday", "2023-05-15", "2023-05-15"),
-        ("last summer", "2022-06-01", "2022-08-31"),
-        ("may", "2023-05-01", "2023-05-31"),
-        ("June", "2022-06-01", "2022-06-30"),
-        ("may 2022", "2022-05-01", "2022-05-31"),
-        ("17 may", "2023-05-17", "2023-05-17"),
-        ("18 may", "2022-05-18", "2022-05-18"),
-        ("May 8th, 2021", "2021-05-08", "2021-05-08"),
-        ("29 february", "2020-02-29", "2020-02-29"),
-        ("summer 2021", "2021-06-01", "2021-08-31"),
+        *(("today", "2023-05-17", "2023-05-17"), ("Yesterday", "2023-05-16", "2023-05-16")),
+        *(("7d", "2023-05-10", "2023-05-10"), ("3w", "2023-04-26", "2023-04-26")),
+        *(("2m", "2023-03-17", "2023-03-17"), ("1y", "2022-05-17", "2022-05-17")),
+        *(("2 weeks ago", "2023-05-03", "2023-05-03"), ("a month ago", "2023-04-17", "2023-04-17")),
+        *(("last week", "2023-05-08", "2023-05-14"), ("this month", "2023-05-01", "2023-05-31")),
+        *(("last monday", "2023-05-15", "2023-05-15"), ("last summer", "2022-06-01", "2022-08-31")),
+        *(("may", "2023-05-01", "2023-05-31"), ("June", "2022-06-01", "2022-06-30")),
+        *(("may 2022", "2022-05-01", "2022-05-31"), ("17 may", "2023-05-17", "2023-05-17")),
+        *(("18 may", "2022-05-18", "2022-05-18"), ("May 8th, 2021", "2021-05-08", "2021-05-08")),
+        *(("29 february", "2020-02-29", "2020-02-29"), ("summer 2021", "2021-06-01", "2021-08-31")),
     ],
 )
 def test_a_bound_may_be_relative_and_a_month_without_a_year_has_begun(text, first, last):

@@ -293,11 +293,7 @@ def test_the_verdict_is_against_the_best_rival_under_its_own_cut(p: float, said:
 def test_installed_rivals_are_those_whose_extras_are_there(monkeypatch):
     monkeypatch.setattr(extras, "lacking", lambda extra: ["torch"] if extra == "hub" else [])
     assert rivals.available(installed=True) == [
-        "bm25",
-        "bm25_date",
-        "bm25_neighbours",
-        "full_context",
-        "grep",
+        *("bm25", "bm25_date", "bm25_neighbours", "full_context", "grep"),
     ]
     assert set(rivals.available()) - set(rivals.available(installed=True)) == {
         "bm25_minilm_rrf",

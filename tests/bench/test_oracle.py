@@ -21,12 +21,8 @@ smallest_cover, trace = oracle.smallest_cover, oracle.trace
 
 NAMES = ("Petra", "Lisbon", "Otto", "Zoe", "Mara")
 BRIDGE = (
-    "Mara: my flatmate is called Petra",
-    "Ilya: lovely",
-    "Mara: she is kind",
-    "Ilya: Petra repairs organs in Lisbon",
-    "Ilya: nice weather",
-    "Zoe: Lisbon has blue tiles",
+    *("Mara: my flatmate is called Petra", "Ilya: lovely", "Mara: she is kind"),
+    *("Ilya: Petra repairs organs in Lisbon", "Ilya: nice weather", "Zoe: Lisbon has blue tiles"),
 )
 
 

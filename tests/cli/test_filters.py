@@ -123,14 +123,7 @@ def test_a_line_of_a_batch_has_filters_of_its_own(run: Run, chats: Path):
     found = [json.loads(line) for line in ran.out.splitlines()]
     assert ran.code == 2
     assert [[hit["speaker"] for hit in record.get("hits", ())] for record in found] == [
-        ["Mara"],
-        ["Mara"],
-        [],
-        ["Ilya", "Mara"],
-        [],
-        [],
-        [],
-        ["Ilya", "Mara"],
+        *(["Mara"], ["Mara"], [], ["Ilya", "Mara"], [], [], [], ["Ilya", "Mara"]),
     ]
     kinds = [record["error"]["kind"] for record in found[4:7]]
     assert kinds == ["usage", "input", "unknown_speaker"]

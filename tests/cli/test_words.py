@@ -50,13 +50,8 @@ def test_a_command_stays_one(typed: list[str]):
 @pytest.mark.parametrize(
     "typed",
     [
-        "show me the boat",
-        "memory of the lake",
-        "models of boats",
-        "index of the book we read",
-        "live in Ghent since",
-        "show me the boat chats/",
-        "cache of the lake ./a b.txt",
+        *("show me the boat", "memory of the lake", "models of boats", "index of the book we read"),
+        *("live in Ghent since", "show me the boat chats/", "cache of the lake ./a b.txt"),
     ],
 )
 def test_words_that_cannot_be_a_commands_arguments_are_a_question(typed: str):
@@ -66,14 +61,8 @@ def test_words_that_cannot_be_a_commands_arguments_are_a_question(typed: str):
 @pytest.mark.parametrize(
     "typed",
     [
-        "show chat.txt:1 2 3",
-        "show 1 2 3",
-        "cache clear it",
-        "memory build the lake",
-        "batch a b.jsonl c",
-        "index a/ b c",
-        "index a b c/",
-        "show me the b.txt:3",
+        *("show chat.txt:1 2 3", "show 1 2 3", "cache clear it", "memory build the lake"),
+        *("batch a b.jsonl c", "index a/ b c", "index a b c/", "show me the b.txt:3"),
     ],
 )
 def test_words_that_can_be_are_none(typed: str):

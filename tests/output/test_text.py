@@ -70,14 +70,9 @@ def test_context_lines_have_dashes_and_groups_are_parted():
 def test_the_prompt_block_groups_sessions_and_tells_each_turn_once():
     hits = [hit(TALK.turns[4]), hit(TALK.turns[2]), hit(TALK.turns[1])]
     assert list(plain.context(hits, nearby(TALK, hits, before=1))) == [
-        "## conversation c, session s2, 2024-05-01",
-        "(nearby) [2024-05-01] Ann: turn 4",
-        "[2024-05-01] Ann: turn 5",
-        "",
-        "## conversation c, session s1, 2024-05-01",
-        "(nearby) [2024-05-01] Ann: turn 1",
-        "[2024-05-01] Ann: turn 2",
-        "[2024-05-01] Ann: turn 3",
+        *("## conversation c, session s2, 2024-05-01", "(nearby) [2024-05-01] Ann: turn 4"),
+        *("[2024-05-01] Ann: turn 5", "", "## conversation c, session s1, 2024-05-01"),
+        *("(nearby) [2024-05-01] Ann: turn 1", "[2024-05-01] Ann: turn 2", "[2024-05-01] Ann: turn 3"),
     ]
 
 

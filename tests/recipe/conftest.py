@@ -52,12 +52,8 @@ def _realmem(folder: Path) -> None:
 def _lifebench(folder: Path) -> None:
     home = folder / "lifebench" / "life_bench_data" / "data_en" / "linzhao"
     texts = [
-        "Me: The puppy is called Biscuit.",
-        "Mei: Sweet name!",
-        "Me: See you at noon.",
-        "Mei: Noon is fine.",
-        "Me: The train is late.",
-        "Mei: No problem.",
+        *("Me: The puppy is called Biscuit.", "Mei: Sweet name!", "Me: See you at noon."),
+        *("Mei: Noon is fine.", "Me: The train is late.", "Mei: No problem."),
     ]
     sms = [
         {"message_content": text, "contactName": "Mei", "message_type": kind, "datetime": time, "phone_id": i}
@@ -90,12 +86,8 @@ def _qmsum(folder: Path) -> None:
 
 def _topical_chat(folder: Path) -> None:
     said = [
-        "Hi! Do you have any pets?",
-        "Yes, two parrots who sing all day.",
-        "Lovely birds.",
-        "They are loud though.",
-        "I love quiet places.",
-        "So do they, at night.",
+        *("Hi! Do you have any pets?", "Yes, two parrots who sing all day.", "Lovely birds."),
+        *("They are loud though.", "I love quiet places.", "So do they, at night."),
     ]
     content = [{"message": text, "agent": f"agent_{1 + i % 2}"} for i, text in enumerate(said)]
     _write(folder / "topical_chat" / "conversations" / "valid_freq.json", {"t_1": {"content": content}})

@@ -12,12 +12,8 @@ from smartsearch.types import Query, Term
 from tests.conftest import haystack
 
 CHAT = (
-    "Mara: my flatmate is called Petra",
-    "Ilya: lovely",
-    "Mara: she is kind",
-    "Ilya: Petra repairs organs in Lisbon",
-    "Ilya: nice weather",
-    "Zoe: Lisbon has blue tiles",
+    *("Mara: my flatmate is called Petra", "Ilya: lovely", "Mara: she is kind"),
+    *("Ilya: Petra repairs organs in Lisbon", "Ilya: nice weather", "Zoe: Lisbon has blue tiles"),
 )
 
 
