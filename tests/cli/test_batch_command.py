@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from smartsearch.ask import batch
 from smartsearch.models import loading
-from smartsearch.runtime import extras, outputs
+from smartsearch.runtime import extras
 from smartsearch.systems.smartsearch import pipeline
 from tests.cli.conftest import QUESTION, Run, check_golden
 from tests.cli.fakes import fake_tools
@@ -99,16 +98,6 @@ def test_a_killed_run_resumes_to_the_same_file(run: Run, questions: Path, tmp_pa
 
 def answered(path: Path) -> list[object]:
     return [json.loads(line)["id"] for line in path.read_text().splitlines()]
-
-
-@pytest.mark.parametrize("how", [[], ["--resume"], ["--overwrite"]])
-def test_two_processes_never_write_to_one_file(run: Run, questions: Path, tmp_path: Path, how: list[str]):
-    out = tmp_path / "answers.jsonl"
-    with outputs.Lines(out, batch.done_in, batch.is_ours) as lines:
-        lines.put(b'{"id":"q1"}')
-        ran = run("batch", str(questions), "--out", str(out), *how)
-        assert (ran.code, "another process writes to" in ran.err) == (2, True)
-    assert out.read_text() == '{"id":"q1"}\n'
 
 
 CASES = {
@@ -231,23 +220,6 @@ def test_other_settings_over_the_same_answers_are_refused(run: Run, questions: P
     assert (ran.code, said in ran.err, Path("answers.jsonl").read_bytes()) == (2, True, before)
     ran = run("batch", str(questions), "--out", "answers.jsonl", "--resume", "--threads", "1")
     assert (ran.code, Path("answers.jsonl").read_bytes()) == (0, before)
-
-
-def test_an_output_that_is_removed_during_the_run_is_an_error(run: Run, questions: Path, monkeypatch):
-    def search(question: str, *rest: object):
-        if question == "support group":
-            Path("answers.jsonl").unlink()
-        return whole(question, *rest)
-
-    whole = pipeline.search
-    monkeypatch.setattr(pipeline, "search", search)
-    ran = run("batch", str(questions), "--out", "answers.jsonl")
-    (kept,) = Path().glob("answers-*.jsonl")
-    assert (ran.code, f"what it held is in {kept.absolute()}" in ran.err) == (2, True)
-    assert answered(kept) == ["q1", 2]
-    monkeypatch.setattr(pipeline, "search", whole)
-    assert run("batch", str(questions), "--out", str(kept), "--resume").code == 0
-    assert answered(kept) == ["q1", 2, "q3"]
 
 
 def test_standard_output_is_no_file(run: Run, questions: Path):

@@ -294,11 +294,12 @@ def test_a_folder_of_foreign_files_costs_a_line(run: Run, chats: Path):
 def test_options_reach_the_config_and_presets_yield_to_them(run: Run, monkeypatch: pytest.MonkeyPatch):
     seen: list[Config] = []
     monkeypatch.setattr(loading, "load_tools", lambda config: seen.append(config) or fake_tools(config))
-    given = "--as paper-locomo --budget 50 --set prf=off --fuzzy --rank ce --candidates 7"
+    given = "--as paper-locomo --budget 50 --set prf=off --fuzzy --rank colbert,ce --candidates 7"
     run("query", QUESTION, *given.split(), "--order", "time", "--threads", "1")
     config = seen[0]
     assert (config.truncate, config.budget, config.prf, config.fuzzy) == ("fixed", 50, False, True)
-    assert (config.rank, config.candidates, config.order, config.cores) == (("ce",), 7, "time", 1)
+    assert (config.rank, config.candidates) == (("colbert", "ce"), 7)
+    assert (config.order, config.cores) == ("time", 1)
 
 
 def test_as_paper_is_method_and_models_and_a_profile_goes_over_it(run: Run, monkeypatch: pytest.MonkeyPatch):
@@ -347,23 +348,6 @@ def test_a_hybrid_of_the_paper_is_told(run: Run, monkeypatch: pytest.MonkeyPatch
     assert "top_k differ" in told
     for clean in (["--as", "paper"], ["--as", "paper", "--profile", "embedded"], []):
         assert run("query", QUESTION, "--json", *clean).record["warnings"] == []
-
-
-@pytest.mark.parametrize(
-    ("said", "rank"), [("colbert,ce", ("colbert", "ce")), ("colbert", ("colbert",)), ("none", ())]
-)
-def test_rankers_are_named_in_any_order(run: Run, monkeypatch: pytest.MonkeyPatch, said: str, rank: tuple):
-    seen: list[Config] = []
-    monkeypatch.setattr(loading, "load_tools", lambda config: seen.append(config) or fake_tools(config))
-    run("query", QUESTION, "--rank", said)
-    assert seen[0].rank == rank
-
-
-def test_what_the_command_line_leaves_unsaid_the_environment_says(run: Run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("SMARTSEARCH_LIMIT", "1")
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert run("query", QUESTION).out.count("\n") == 1
-    assert run("query", QUESTION, "--limit", "2").out.count("\n") == 2
 
 
 def test_filters(run: Run):
