@@ -385,8 +385,8 @@ Tokens = Mapping[str, tuple[int, int]]
 class Estimate:
     """Calls, tokens and cost of a run, estimated before anything is sent; without cache and retries.
 
-    `tokens` has the written ones as assumed; `cost` in USD, and `cost_limit` if every reply were as long as
-    allowed; both None without prices.
+    `tokens` counts replies at their assumed length. `cost` is in USD, `cost_limit` too, for replies that are
+    all as long as allowed; both are None without prices.
     """
 
     questions: int

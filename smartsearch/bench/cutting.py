@@ -77,7 +77,7 @@ def cut(
 
 
 def _fitting(costs: Indices, room: int) -> list[int]:
-    """The places of the turns that fit, those that do not skipped; the first one's if none does."""
+    """The places of the turns that fit, without those that do not; the first turn's place if none fits."""
     places = []
     for place, cost in enumerate(costs.tolist()):
         if cost <= room:
@@ -87,7 +87,7 @@ def _fitting(costs: Indices, room: int) -> list[int]:
 
 
 def _head(scores: Floats, share: float) -> int:
-    """How many of the first turns hold all but less than `share` of the summed scores; one at least."""
+    """How many of the first turns hold at least 1 - `share` of the summed scores; never none."""
     held = np.cumsum(np.nan_to_num(scores))
     return max(1, int(np.searchsorted(held, (1.0 - share) * held[-1], side="left")) + 1)
 

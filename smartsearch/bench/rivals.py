@@ -202,7 +202,7 @@ def _rival(name: str, llm: bool, config: Config) -> Rival:
 
 
 def _registered(name: str, llm: bool, base: Config) -> Rival:
-    """A system of the registry, or `NAME:WAY`, it with its own setting of that name set to WAY."""
+    """A registered system; `NAME:WAY` is the system NAME whose setting of the same name is WAY."""
     system, colon, way = name.partition(":")
     own: dict[str, Any] = {system: way} if colon else {}
     try:

@@ -36,7 +36,7 @@ class BenchQuestion:
 
     @property
     def day(self) -> str:
-        """The day that relative dates count from; where it has none a fixed one: the same tomorrow."""
+        """The day that relative dates count from; a fixed day if the question has none, for equal results."""
         return self.date[:10] or "1970-01-01"
 
 

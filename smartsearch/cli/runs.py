@@ -149,7 +149,7 @@ def _fetched(questions: str) -> Iterator[Path]:
 
 @contextmanager
 def _terminated() -> Iterator[None]:
-    """Inside, SIGTERM is as Ctrl-C: a scheduler that takes the machine back finds a run that can go on."""
+    """In the block SIGTERM is as Ctrl-C: a run can go on after a scheduler took the machine back."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt

@@ -35,7 +35,7 @@ SAMPLES, SAMPLE_TEMPERATURE = 5, 0.7
 
 @dataclass(frozen=True)
 class Spent:
-    """Replies so far, those from the cache among them, and the tokens of all, as if none had been cached.
+    """Replies so far, with those from the cache, and the tokens of all, counted as if none had been cached.
 
     `estimated` counts the replies whose tokens the server did not tell.
     """
@@ -98,7 +98,7 @@ class Asker:
 
     @property
     def spent(self) -> Spent:
-        """All that was spent so far; of two moments the difference tells of the time between them."""
+        """All that was spent so far; the difference of two such values is what was spent in between."""
         return self._spent
 
     def reply(self, messages: Sequence[Message], *, max_tokens: int, temperature: float = 0.0) -> Reply:

@@ -96,7 +96,7 @@ class Endpoint:
         return text.replace(self.key, "***") if self.key else text
 
     def short(self, text: str) -> str:
-        """The start of `text` on one line. The key goes first: cut in two it would not be found."""
+        """The start of `text` on one line. The key is removed first: half of it would not be found."""
         return " ".join(self.redacted(text).split())[:200]
 
 

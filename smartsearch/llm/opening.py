@@ -23,7 +23,7 @@ RETRIES = 2
 
 
 def asker(config: Config) -> Asker:
-    """What a system asks its language model through; nothing is sent yet, and elsewhere only where agreed.
+    """The asker of a system's language model. It sends nothing yet, and to another machine only if agreed.
 
     Replies are kept in the user's data folder, `$XDG_DATA_HOME/smartsearch/llm/replies`, for this user only,
     unless the cache is off. Raises LLMError "llm_missing".

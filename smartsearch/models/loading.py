@@ -1,4 +1,4 @@
-"""The models of a profile, loaded: the parser here, the rankers in threads of their own, the tokenizer."""
+"""Loads the models of a profile: the parser here, the rankers in threads of their own, the tokenizer."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def _static() -> Static:
     from smartsearch.rank.static import Static
 
     def pieces(texts: Sequence[str]) -> list[list[int]]:
-        """Those of each text; a word that stands in many texts is cut once."""
+        """The pieces of each text; a word that stands in many texts is cut once."""
         rows = [text[:MAX_CHARACTERS].split() for text in texts]
         known: dict[str, list[int]] = {word: [] for row in rows for word in row}
         cut = _shipped_tokenizer().encode(list(known), is_pretokenized=True, add_special_tokens=False)

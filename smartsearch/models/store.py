@@ -1,4 +1,4 @@
-"""Where a model lies on this machine, whether it is whole, what it hashes to, and how to fetch it."""
+"""Finds a model on this machine, checks and hashes its files, and fetches it."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def fetch(role: str, ref: ModelRef, tell: Callable[[str], None]) -> None:
 
 
 def _fetch_ranker(role: str, ref: ModelRef, tell: Callable[[str], None]) -> None:
-    """Its settings first, so that what cannot rank is refused before its weights are fetched.
+    """Fetch the settings first: a model that cannot rank is refused before its weights are fetched.
 
     An empty role stands for either.
     """

@@ -72,7 +72,7 @@ def target(name: str) -> Path:
 
 @contextmanager
 def workshop() -> Iterator[Path]:
-    """An empty folder beside the profiles that is gone afterwards, whatever happens."""
+    """An empty folder beside the profiles; it is removed after the block, whatever happens."""
     try:
         home().mkdir(parents=True, exist_ok=True)
         folder = TemporaryDirectory(prefix=".train-", dir=home())

@@ -84,7 +84,7 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 def heed_interrupts() -> None:
-    """Ctrl-C stops the work, after any import, and none is lost. To be called in the main thread.
+    """Let Ctrl-C stop the work after any import, and lose no Ctrl-C. Call it in the main thread.
 
     Python only reports the errors of some callbacks (of an import's lock); then the Ctrl-C is tried again.
     """

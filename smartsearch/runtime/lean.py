@@ -40,7 +40,7 @@ def unsaid(mark: bytes) -> Iterator[None]:
 
 @contextmanager
 def standing_in(stubs: dict[str, ModuleType | None]) -> Iterator[None]:
-    """Inside, `import` finds these instead of the modules of that name; None stands for one not installed.
+    """In the block `import` finds these for the modules of that name; None makes a module seem not installed.
 
     Modules that are loaded already stay. Afterwards the real ones can be imported.
     """

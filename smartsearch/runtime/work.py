@@ -1,4 +1,4 @@
-"""One job at a time, which may be abandoned: how a process that stays does its work.
+"""Does one job at a time in a process that stays; a job may be abandoned.
 
 The main thread alone works, so that the models and the current folder have one user and a time limit its
 alarm. A signal interrupts it between two steps of the interpreter. Native code that holds Python's lock

@@ -161,7 +161,7 @@ def _usable(question: str, names: Iterable[str]) -> bool:
 
 
 def _asked_once(parts: Sequence[_Part]) -> list[_Part]:
-    """Parts without the questions that were made of two turns: either may be what was meant."""
+    """The parts without questions that were made of two turns: either turn may be the answer."""
     count = Counter(one.question.lower() for part in parts for one in part.questions)
     return [
         replace(part, questions=tuple(q for q in part.questions if count[q.question.lower()] == 1))

@@ -1,4 +1,4 @@
-"""The JSON records of a run as Parquet: a column for what is asked for most, and each record as it was."""
+"""The JSON records of a run as Parquet: columns for the fields that users need most, and the whole record."""
 
 from __future__ import annotations
 

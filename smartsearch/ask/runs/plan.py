@@ -1,4 +1,4 @@
-"""The lines of a questions file cut into tasks, and the tasks into shards: the same wherever it is done.
+"""Cuts the lines of a questions file into tasks, and the tasks into shards: the same on every machine.
 
 Lines that search the same places are neighbours, in order of first appearance, so that one worker reads,
 folds and encodes them once. A shard is a contiguous run of tasks.

@@ -207,7 +207,7 @@ def _connected(address: str, cpus: int) -> Iterator[None]:
 
 @contextmanager
 def _head_watched(head: str) -> Iterator[None]:
-    """Inside, the loss of the cluster's head is a SmartsearchError: Ray would end the process without a word.
+    """In the block the loss of the cluster's head is a SmartsearchError; Ray would end the process silently.
 
     Only in the main thread, which is interrupted by a signal of its own.
     """
@@ -305,7 +305,7 @@ def _own_sigterm() -> Iterator[None]:
 
 @contextmanager
 def _mute() -> Iterator[None]:
-    """Drop standard error: Ray's native code reports there that it was told to be quiet."""
+    """Drop standard error, where Ray's native code reports that it was told to be quiet."""
     if _debugging():
         yield
         return

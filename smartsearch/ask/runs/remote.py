@@ -89,7 +89,7 @@ class Remote(Files):
             return self._kind(self._path(name)) == "file"
 
     def names(self, folder: str = "") -> list[str]:
-        """The files of one folder, sorted; what writers left in it a day ago goes."""
+        """The files of one folder, sorted. Removes what writers left in it a day ago."""
         found = []
         with faults(self.where(folder)):
             for info in self._listed(self._path(folder)):

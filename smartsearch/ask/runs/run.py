@@ -112,7 +112,7 @@ class Shift:
         return self.plan.task(number, without=self._without(number))
 
     def _refused(self, tasks: Sequence[int]) -> Iterator[pool.Event]:
-        """The answers of lines that cannot be asked; a report where that is all of a task."""
+        """The answers of lines that cannot be asked, and a report for each task that has no other lines."""
         for task in tasks:
             for line in self.plan.lines(task):
                 if line in self.plan.questions.refused and line not in self.folder.done(task):

@@ -35,7 +35,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class _Copy:
-    """What a URI holds, on this disk at `local` in `bytes`; `refused` has what could not be."""
+    """The copy of a URI: at `local` on this disk, of size `bytes`; `refused` lists what was not copied."""
 
     uri: str
     local: Path
@@ -156,7 +156,7 @@ class Staging:
 
 
 def _base(uri: str) -> str:
-    """The name of a URI's copy: its own last part, which tells the reader the format."""
+    """The name of a URI's copy: the last part of the URI, from which the reader tells the format."""
     base = shown(uri).rpartition("/")[2]
     if fault := _unsafe(base, frozenset()):
         raise InputError(f"{shown(uri)}: {fault}", hint="name a file or folder")
@@ -164,7 +164,7 @@ def _base(uri: str) -> str:
 
 
 def _unsafe(name: str, folders: Iterable[str]) -> str:
-    """Why a name cannot be that of a file below a folder here; empty where it can."""
+    """Why a file below a folder here cannot have this name; empty if it can."""
     parts = name.split("/")
     if ".." in parts or "\0" in name:
         return "its name leads out of the folder"
@@ -178,7 +178,7 @@ def _unsafe(name: str, folders: Iterable[str]) -> str:
 
 
 def _together(remote: Remote, places: dict[str, Path], listed: dict[str, int | None], where: str) -> int:
-    """Fetch files side by side, in bytes; the first fault ends it. Raises InputError and StorageError."""
+    """Fetch files side by side; their size in bytes. Raises InputError or StorageError at the first fault."""
     pool = ThreadPoolExecutor(_AT_ONCE)
     try:
         return sum(pool.map(lambda name: _fetch(remote, name, places[name], listed[name], where), places))

@@ -93,7 +93,7 @@ class Local(Files):
             return self._path(name).is_file()
 
     def names(self, folder: str = "") -> list[str]:
-        """The files of one folder, sorted, each as `read` takes it; what killed writers left in it goes."""
+        """The files of one folder, sorted, each as `read` takes it. Removes what killed writers left."""
         found = []
         with faults(self.where(folder)), contextlib.suppress(FileNotFoundError):
             for path in self._path(folder).iterdir():

@@ -123,7 +123,7 @@ class Answerer:
         self._step("asking", self._line)
 
     def _step(self, what: str, which: str | int | Input) -> None:
-        """Tell, with no alarm: it would tear a message, and a listener may be slow. Then the limit begins."""
+        """Tell it while no alarm can tear the message, as the listener may be slow; then the limit begins."""
         _alarm(0.0)
         self._tell(what, which)
         _alarm(self._limit)

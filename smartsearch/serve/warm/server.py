@@ -252,7 +252,7 @@ class Server:
             self._room.release()
 
     def _serve(self, connection: socket.socket) -> None:
-        """One client. Raises OSError when it goes, and ValueError when it makes no sense."""
+        """Serve one client. Raises OSError when it goes, and ValueError when it makes no sense."""
         request = wire.hear(connection, wire.REQUEST_BYTES)
         if request == {"do": "status"}:
             working = self._work.now is not None

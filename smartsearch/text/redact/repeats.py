@@ -98,7 +98,7 @@ class _Again:
 
 
 def _apart(text: str, start: int, end: int) -> bool:
-    """Whether what stands there is no chance part of a longer number or, if it is short, of a word."""
+    """Whether the text there is not a part of a longer number nor, if it is short, of a word."""
     before, behind = text[max(start - 1, 0) : start], text[end : end + 1]
     if text[start:end].isdigit():
         return not (before.isdigit() or behind.isdigit())

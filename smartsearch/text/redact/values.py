@@ -26,7 +26,7 @@ BETWEEN = 80
 
 @dataclass(frozen=True)
 class Value:
-    """A value from `start` to `end`, and whether it is in quotes; `behind` them nothing of it follows."""
+    """A value from `start` to `end`, and whether it is quoted; at `behind` the text after it begins."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class Values:
         self._known: dict[str, tuple[int, int]] = {}
 
     def told(self, at: int) -> Value | None:
-        """What begins at `at`: in quotes, of any kind and however escaped, or up to a blank."""
+        """The value that begins at `at`: in quotes, of any kind and however escaped, or up to a blank."""
         opening = _OPENING.match(self._text, at)
         escape, quote = opening.groups() if opening else ("", _CLOSINGS.get(self._text[at : at + 1], ""))
         first = opening.end() if opening else at + 1
