@@ -260,7 +260,7 @@ def is_word_of(key: str, phrase: str) -> bool:
 
 
 def place_weight(term: Term, typed: bool) -> float:
-    """The weight of a term in the order of turns; with `typed` the question's own terms outweigh those of hops."""
+    """A term's weight in the order of turns; with `typed` the question's own terms outweigh those of hops."""
     return term.weight * (FIRST if typed and term.kind not in WIDENED else 1.0)
 
 
